@@ -1,0 +1,36 @@
+//! The pipeline, its stores and hybrid search: what happens to chunks after they are cut.
+//!
+//! ```text
+//! paths --source--> bytes --decode--> text --format, Chunker--> records --Embedder--> vectors --> Store
+//! query --analysis--> terms, --Embedder--> vector --Store--> two rankings --fuse--> hits
+//! ```
+//!
+//! * [`Pipeline::index`] brings a collection to the state of the files it is given. Unchanged input
+//!   writes nothing; a changed document is replaced in one transaction, so that a reader, and a
+//!   machine that lost power, sees the old version or the new one and never both or neither.
+//! * [`search()`] ranks chunks by words and by meaning and says of every hit what each stage thought.
+//! * [`fetch()`] gives back the source, byte for byte.
+//!
+//! The crate reads files and a store, and nothing else: no clock, no environment, no configuration,
+//! no network but what an [`Embedder`](chunkwright_models::Embedder) that it is given does.
+
+pub mod analysis;
+pub mod decode;
+pub mod fetch;
+pub mod format;
+pub mod fuse;
+pub mod pipeline;
+pub mod report;
+pub mod search;
+pub mod source;
+pub mod store;
+
+pub use fetch::{Extent, FetchError, FetchOptions, Fetched, fetch};
+pub use fuse::Fusion;
+pub use pipeline::{IndexError, IndexOptions, Pipeline, Progress};
+pub use report::{Failure, IndexReport, SkipReason, Skipped};
+pub use search::{Answer, Hit, Mode, SearchError, SearchOptions, Stage, search};
+pub use store::{
+    Access, Change, CheckReport, Collection, DocumentInfo, Filter, Outcome, STORES, Scored, SqliteStore, Store,
+    StoreError, StoredDocument,
+};

@@ -1,0 +1,135 @@
+//! What a run did, so that its counts add up.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// What one run of [`Pipeline::index`](crate::Pipeline::index) did.
+///
+/// Every file system entry that was seen is counted once:
+/// `seen == indexed + unchanged + empty + skipped.len() + failed.len()`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IndexReport {
+    /// Entries seen. An ignored folder is one entry: nothing in it is looked at.
+    pub seen: usize,
+    /// Documents written: new, changed, or cut by another configuration than before.
+    pub indexed: usize,
+    /// Documents whose stored version is still right.
+    pub unchanged: usize,
+    /// Documents without a visible character: known to the store, without chunks.
+    pub empty: usize,
+    /// Entries that were left out, in order, each with the reason.
+    pub skipped: Vec<Skipped>,
+    /// Documents that could not be indexed; their last good version stays.
+    pub failed: Vec<Failure>,
+    /// Documents removed because their files are gone.
+    pub pruned: Vec<String>,
+    /// Chunks of the documents written.
+    pub chunks: usize,
+    /// Different texts embedded in this run.
+    pub embedded: usize,
+    /// Different texts of the documents written whose vectors were known already.
+    pub reused: usize,
+    /// Chunks of this run's documents that have no vector because the embedder failed; the next run
+    /// tries again. They are found by their words.
+    pub pending: usize,
+    /// What the embedder said when it failed last.
+    pub embed_error: Option<String>,
+    /// Whether the run was told to stop before its end.
+    pub cancelled: bool,
+}
+
+impl IndexReport {
+    /// Whether [`seen`](Self::seen) is the sum of what became of the entries. Holds for every run that
+    /// was not cancelled.
+    pub fn adds_up(&self) -> bool {
+        self.seen == self.indexed + self.unchanged + self.empty + self.skipped.len() + self.failed.len()
+    }
+}
+
+/// An entry that was left out.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Skipped {
+    /// Where it is, relative to the path that was given, printable like a document's id.
+    pub path: String,
+    /// Why it was left out.
+    pub reason: SkipReason,
+}
+
+/// A document that could not be indexed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    /// The document.
+    pub doc_id: String,
+    /// What happened, in one sentence.
+    pub message: String,
+}
+
+/// Why an entry was left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum SkipReason {
+    /// Its name starts with a dot.
+    Hidden,
+    /// A `.gitignore` or `.ignore` file says so.
+    Ignored,
+    /// It is not text.
+    Binary,
+    /// It is larger than the limit.
+    TooLarge,
+    /// Its name is that of a file with secrets, which is never read.
+    Secret,
+    /// It is a FIFO, a socket or a device.
+    NotRegular,
+    /// It may not be read.
+    Permission,
+    /// It is a symbolic link; links are not followed, what they point at is indexed where it is.
+    Symlink,
+    /// It is a symbolic link to nothing.
+    Dangling,
+    /// It is a symbolic link that leads out of the path given.
+    OutsideRoot,
+    /// It went away while it was about to be read.
+    Vanished,
+    /// It changed while it was read, twice.
+    Unstable,
+    /// Its path is longer than the system can open.
+    PathTooLong,
+    /// The system could not read it, for a reason without a name here.
+    Unreadable,
+}
+
+impl SkipReason {
+    /// The name that reports use.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Hidden => "hidden",
+            Self::Ignored => "ignored",
+            Self::Binary => "binary",
+            Self::TooLarge => "too_large",
+            Self::Secret => "secret",
+            Self::NotRegular => "not_regular",
+            Self::Permission => "permission",
+            Self::Symlink => "symlink",
+            Self::Dangling => "dangling",
+            Self::OutsideRoot => "outside_root",
+            Self::Vanished => "vanished",
+            Self::Unstable => "unstable",
+            Self::PathTooLong => "path_too_long",
+            Self::Unreadable => "unreadable",
+        }
+    }
+
+    /// Whether the entry may hold a document that merely could not be read now: what the store has of
+    /// it stays, even when vanished documents are removed.
+    pub fn is_temporary(self) -> bool {
+        matches!(self, Self::Permission | Self::Unstable | Self::Unreadable)
+    }
+}
+
+impl fmt::Display for SkipReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
