@@ -1,0 +1,444 @@
+//! Chunks: what they are, how they are configured, and the one place that makes them.
+
+mod finish;
+mod pack;
+mod recursive;
+mod split;
+mod tree;
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::context::{self, Borrow, Rendered};
+use crate::document::{BlockKind, Document, SectionId};
+use crate::preset;
+use crate::span::Span;
+use crate::tokens::{Chars, TokenCounter};
+
+pub use recursive::Recursive;
+pub use tree::Tree;
+
+/// A chunk of one document: the span it owns, what it borrows, and why it begins where it does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Chunk {
+    /// Identity: what the chunk says and where it belongs (see [`ChunkId`]).
+    pub id: ChunkId,
+    /// The bytes it owns. Spans of a document's chunks are disjoint, in order, and hold every
+    /// non-blank byte.
+    pub span: Span,
+    /// The innermost section that holds all of it.
+    pub section: SectionId,
+    /// Size of its text (see [`Chunker::render`]) in the unit of the configuration.
+    pub size: usize,
+    /// Why it begins where it does.
+    pub cut: Cut,
+    /// The kind of block that takes most of it.
+    pub kind: BlockKind,
+    /// Which piece it is, if it is one of a block or symbol that was too large.
+    pub part: Option<Part>,
+    /// What it borrows.
+    pub borrows: Vec<Borrow>,
+    /// Whether its text is over the limit because the configuration keeps this block whole or no
+    /// `char` fits.
+    pub oversize: bool,
+}
+
+/// A piece of a block or symbol that was too large for one chunk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Part {
+    /// Position among the pieces, from 0.
+    pub index: u32,
+    /// Number of pieces.
+    pub total: u32,
+}
+
+/// Why a chunk begins where it does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Cut {
+    /// The document begins.
+    Document,
+    /// A heading's section begins.
+    Heading,
+    /// A symbol of source code begins.
+    Symbol,
+    /// Several small sections, of which the first begins here, were joined.
+    Merged,
+    /// The chunk before was full; a block begins here.
+    Full,
+    /// Inside a block: at a list item or at the border of a block within a block.
+    Item,
+    /// Inside a block: after a blank line.
+    BlankLine,
+    /// Inside a block: at a statement.
+    Statement,
+    /// Inside a block: at a line, the lower its indentation the better.
+    Indent,
+    /// Inside prose: at a line, where no sentence ends.
+    Line,
+    /// Inside a block: at a row of a table.
+    Row,
+    /// Inside a block: at a sentence.
+    Sentence,
+    /// Inside a block: at a word.
+    Word,
+    /// Inside a word, between grapheme clusters: the word alone is over the limit.
+    Grapheme,
+}
+
+impl Cut {
+    /// The name that records use.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Document => "document",
+            Self::Heading => "heading",
+            Self::Symbol => "symbol",
+            Self::Merged => "merged",
+            Self::Full => "full",
+            Self::Item => "split:item",
+            Self::BlankLine => "split:blank_line",
+            Self::Statement => "split:statement",
+            Self::Indent => "split:indent",
+            Self::Line => "split:line",
+            Self::Row => "split:row",
+            Self::Sentence => "split:sentence",
+            Self::Word => "split:word",
+            Self::Grapheme => "split:grapheme",
+        }
+    }
+}
+
+impl fmt::Display for Cut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// Identity of a chunk in its collection: the first 128 bits of BLAKE3 over the document's id, the
+/// titles of the sections around the chunk, its content, and its ordinal among the chunks of the
+/// document for which those are equal; each part with its length before it.
+///
+/// Lines, bytes and index are not part of it, so an edit elsewhere in the document changes no id.
+/// Line breaks are hashed as LF: converting a file between LF and CRLF keeps its ids. Printed as
+/// 32 hex digits.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ChunkId(pub [u8; 16]);
+
+impl fmt::Display for ChunkId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for ChunkId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ChunkId({self})")
+    }
+}
+
+impl FromStr for ChunkId {
+    type Err = ParseChunkIdError;
+
+    fn from_str(text: &str) -> Result<Self, ParseChunkIdError> {
+        let mut id = [0; 16];
+        if text.len() != 32 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return Err(ParseChunkIdError(text.into()));
+        }
+        for (index, byte) in id.iter_mut().enumerate() {
+            *byte = u8::from_str_radix(&text[2 * index..2 * index + 2], 16)
+                .map_err(|_| ParseChunkIdError(text.into()))?;
+        }
+        Ok(Self(id))
+    }
+}
+
+/// A text that is no chunk id.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no chunk id; one has 32 hex digits")]
+pub struct ParseChunkIdError(String);
+
+/// What sizes are counted in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Unit {
+    /// Tokens of the chunker's counter.
+    #[default]
+    Tokens,
+    /// Unicode scalar values.
+    Chars,
+}
+
+/// What chunks borrow beside what well-formed text needs (reopened fences, table headers).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ContextRule {
+    /// Nothing.
+    None,
+    /// The titles of the sections around the chunk; for source code the document's id and the
+    /// signatures around the chunk.
+    #[default]
+    Path,
+}
+
+/// How a document is cut. Plain data: [`Chunker::new`] checks it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ChunkConfig {
+    /// Name of the strategy, one of [`STRATEGIES`].
+    pub strategy: String,
+    /// What all sizes are counted in.
+    pub unit: Unit,
+    /// Hard limit of a chunk's text, borrowed text included.
+    pub max_size: usize,
+    /// Size aimed at where a section is divided; at most `max_size`.
+    pub target_size: usize,
+    /// A chunk below this joins a neighbour under the same parent where it can.
+    pub min_size: usize,
+    /// Size of the text repeated from before each chunk; it is borrowed, never owned twice.
+    pub overlap_size: usize,
+    /// What chunks borrow.
+    pub context: ContextRule,
+    /// Deepest heading level in `header_path`.
+    pub max_heading_level_for_path: u8,
+}
+
+impl Default for ChunkConfig {
+    /// The preset `auto`.
+    fn default() -> Self {
+        preset::auto()
+    }
+}
+
+/// A configuration that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// No strategy has this name.
+    #[error("unknown strategy `{name}`; known are {}", names(STRATEGIES.iter().map(|strategy| strategy.name())))]
+    UnknownStrategy {
+        /// The name that was asked for.
+        name: String,
+    },
+    /// No preset has this name.
+    #[error("unknown preset `{name}`; known are {}", names(preset::PRESETS.iter().map(|preset| preset.name)))]
+    UnknownPreset {
+        /// The name that was asked for.
+        name: String,
+    },
+    /// `max_size` leaves no room for text.
+    #[error("`max_size` is `{max_size}`; it must be at least `{}`", ChunkConfig::LEAST_MAX_SIZE)]
+    MaxSizeTooSmall {
+        /// The size that was asked for.
+        max_size: usize,
+    },
+    /// A size is larger than `max_size`.
+    #[error("`{field}` is `{size}`; it must be at most `max_size`, which is `{max_size}`")]
+    OverMaxSize {
+        /// Name of the field.
+        field: &'static str,
+        /// Its value.
+        size: usize,
+        /// The limit.
+        max_size: usize,
+    },
+    /// `overlap_size` would leave less than half of a chunk to its own text.
+    #[error(
+        "`overlap_size` is `{overlap_size}`; it must be at most half of `max_size`, which is `{max_size}`"
+    )]
+    OverlapTooLarge {
+        /// The size that was asked for.
+        overlap_size: usize,
+        /// The limit.
+        max_size: usize,
+    },
+    /// A heading level outside 1 to 6.
+    #[error("`max_heading_level_for_path` is `{level}`; it must be from 1 to 6")]
+    HeadingLevel {
+        /// The level that was asked for.
+        level: u8,
+    },
+}
+
+/// `a, b and c`, for messages that say what would be right.
+fn names(names: impl Iterator<Item = &'static str>) -> String {
+    names.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+impl ChunkConfig {
+    /// Least `max_size`: below it a single character with its token fallback might not fit.
+    pub const LEAST_MAX_SIZE: usize = 8;
+
+    /// Checks every value.
+    ///
+    /// # Errors
+    ///
+    /// The first value that cannot be used, and what would be right.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        let max_size = self.max_size;
+        if max_size < Self::LEAST_MAX_SIZE {
+            return Err(ConfigError::MaxSizeTooSmall { max_size });
+        }
+        for (field, size) in [("min_size", self.min_size), ("target_size", self.target_size)] {
+            if size > max_size {
+                return Err(ConfigError::OverMaxSize { field, size, max_size });
+            }
+        }
+        if self.overlap_size > max_size / 2 {
+            return Err(ConfigError::OverlapTooLarge { overlap_size: self.overlap_size, max_size });
+        }
+        if !(1..=6).contains(&self.max_heading_level_for_path) {
+            return Err(ConfigError::HeadingLevel { level: self.max_heading_level_for_path });
+        }
+        strategy(&self.strategy).map(|_| ())
+    }
+}
+
+/// A way to cut a document.
+pub trait Strategy: Send + Sync {
+    /// The name that configuration and records use.
+    fn name(&self) -> &'static str;
+
+    /// Major and minor version. Anything that moves a boundary or an id raises it.
+    fn version(&self) -> (u16, u16);
+
+    /// What it does, in one sentence, for help texts.
+    fn summary(&self) -> &'static str;
+
+    /// Cuts `document`: reports, in order, spans that hold every block, through [`Plan::push`].
+    fn cut(&self, document: &Document, plan: &mut Plan<'_>);
+}
+
+/// All strategies.
+pub static STRATEGIES: &[&dyn Strategy] = &[&Tree, &Recursive];
+
+fn strategy(name: &str) -> Result<&'static dyn Strategy, ConfigError> {
+    let found = STRATEGIES.iter().find(|strategy| strategy.name() == name);
+    found.copied().ok_or_else(|| ConfigError::UnknownStrategy { name: name.into() })
+}
+
+/// What a strategy may read and where it reports: the configuration, the measure, and the cuts.
+pub struct Plan<'a> {
+    /// The configuration, checked.
+    pub config: &'a ChunkConfig,
+    counter: &'a dyn TokenCounter,
+    drafts: Vec<Draft>,
+}
+
+/// A chunk before it has an identity.
+#[derive(Clone, Copy, Debug)]
+struct Draft {
+    span: Span,
+    cut: Cut,
+    /// Whether the strategy wants the span whole even if its text is over the limit.
+    whole: bool,
+}
+
+impl Plan<'_> {
+    /// Size of `text` in the configured unit.
+    pub fn measure(&self, text: &str) -> usize {
+        self.counter.count(text)
+    }
+
+    /// Size left for content beside `borrowed` and the overlap.
+    pub(crate) fn room(&self, borrowed: usize) -> usize {
+        self.config.max_size.saturating_sub(borrowed + self.config.overlap_size).max(1)
+    }
+
+    /// Reports a chunk that owns `span` and begins for the reason `cut`.
+    pub fn push(&mut self, span: Span, cut: Cut) {
+        self.drafts.push(Draft { span, cut, whole: false });
+    }
+
+    /// Reports a chunk that is kept whole whatever its size.
+    pub fn push_whole(&mut self, span: Span, cut: Cut) {
+        self.drafts.push(Draft { span, cut, whole: true });
+    }
+}
+
+/// Cuts documents by one checked configuration. Deterministic, infallible, and free of state: one
+/// chunker serves any number of threads.
+#[derive(Clone)]
+pub struct Chunker {
+    config: ChunkConfig,
+    strategy: &'static dyn Strategy,
+    counter: Arc<dyn TokenCounter>,
+    window: Option<(Arc<dyn TokenCounter>, usize)>,
+}
+
+impl fmt::Debug for Chunker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Chunker")
+            .field("config", &self.config)
+            .field("tokenizer", &self.counter.name())
+            .finish()
+    }
+}
+
+impl Chunker {
+    /// Checks `config`. `counter` measures sizes if the unit is tokens; records report its counts in
+    /// any case.
+    ///
+    /// # Errors
+    ///
+    /// The first value of `config` that cannot be used, and what would be right.
+    pub fn new(config: ChunkConfig, counter: Arc<dyn TokenCounter>) -> Result<Self, ConfigError> {
+        config.check()?;
+        let strategy = strategy(&config.strategy)?;
+        Ok(Self { config, strategy, counter, window: None })
+    }
+
+    /// Adds a second hard limit: no text is over `limit` tokens of `counter`, the window of the model
+    /// that will embed it. Moves boundaries only where a chunk would not fit the window.
+    pub fn with_window(mut self, counter: Arc<dyn TokenCounter>, limit: usize) -> Self {
+        self.window = Some((counter, limit.max(ChunkConfig::LEAST_MAX_SIZE)));
+        self
+    }
+
+    /// The configuration.
+    pub fn config(&self) -> &ChunkConfig {
+        &self.config
+    }
+
+    /// The counter of tokens.
+    pub fn counter(&self) -> &dyn TokenCounter {
+        &*self.counter
+    }
+
+    /// `<strategy>-v<major>.<minor>`.
+    pub fn strategy_version(&self) -> String {
+        let (major, minor) = self.strategy.version();
+        format!("{}-v{major}.{minor}", self.strategy.name())
+    }
+
+    /// Hash of every setting that moves a boundary: configuration, strategy version, counter, window.
+    /// 16 hex digits.
+    pub fn config_hash(&self) -> String {
+        let window = self.window.as_ref().map(|(counter, limit)| (counter.name(), *limit));
+        let said =
+            format!("{:?}\n{}\n{}\n{window:?}", self.config, self.strategy_version(), self.counter.name());
+        blake3::hash(said.as_bytes()).to_hex()[..16].to_owned()
+    }
+
+    /// Cuts `document`.
+    pub fn chunk(&self, document: &Document) -> Vec<Chunk> {
+        let mut plan = Plan { config: &self.config, counter: self.measure(), drafts: Vec::new() };
+        self.strategy.cut(document, &mut plan);
+        finish::finish(self, document, plan.drafts)
+    }
+
+    /// The text of a chunk of `document`, with what it borrows.
+    pub fn render(&self, document: &Document, chunk: &Chunk) -> Rendered {
+        context::render(document, chunk.span, &chunk.borrows)
+    }
+
+    /// What sizes are measured with.
+    fn measure(&self) -> &dyn TokenCounter {
+        match self.config.unit {
+            Unit::Tokens => &*self.counter,
+            Unit::Chars => &Chars,
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! The last step of cutting, the same for every strategy: the limit holds exactly, and chunks get their
+//! identity.
+
+use std::collections::HashMap;
+
+use crate::chunk::pack::{self, Goal};
+use crate::chunk::split::Splitter;
+use crate::chunk::{Chunk, ChunkId, Chunker, Cut, Draft, Part};
+use crate::context::{self, Borrow};
+use crate::document::{Block, BlockKind, Document, SectionId};
+use crate::span::Span;
+
+/// Turns drafts into chunks.
+pub(super) fn finish(chunker: &Chunker, document: &Document, drafts: Vec<Draft>) -> Vec<Chunk> {
+    let mut finisher =
+        Finisher { chunker, document, chunks: Vec::with_capacity(drafts.len()), ids: HashMap::new() };
+    for (index, draft) in drafts.into_iter().enumerate() {
+        let cut = if index == 0 && draft.cut == Cut::Full { Cut::Document } else { draft.cut };
+        finisher.fit(draft.span, cut, draft.whole);
+    }
+    let Finisher { mut chunks, .. } = finisher;
+    number_parts(document, &mut chunks);
+    chunks
+}
+
+struct Finisher<'a> {
+    chunker: &'a Chunker,
+    document: &'a Document,
+    chunks: Vec<Chunk>,
+    /// How many chunks so far say the same in the same place.
+    ids: HashMap<[u8; 16], u32>,
+}
+
+impl Finisher<'_> {
+    /// Adds the chunk that owns `span`, or several if its text is over a limit.
+    fn fit(&mut self, span: Span, cut: Cut, whole: bool) {
+        // A stack of what is left to fit, with the room its cutting was given.
+        let mut left = vec![(span, cut, self.chunker.config.max_size)];
+        while let Some((span, cut, room)) = left.pop() {
+            let (section, borrows) = self.borrows(span);
+            let rendered = context::render(self.document, span, &borrows);
+            let size = self.chunker.measure().count(rendered.text());
+            let over = self.over(size, rendered.text());
+            if over > 0 && !whole {
+                // Bytes bound every size from above: below this room nothing is left to divide.
+                let borrowed = rendered.text().len() - span.len();
+                let room = (room * 3 / 4).min(
+                    self.chunker
+                        .config
+                        .max_size
+                        .saturating_sub(self.chunker.measure().count(rendered.context())),
+                );
+                let pieces = self.divide(span, cut, room.max(1));
+                if pieces.len() > 1 {
+                    left.extend(pieces.into_iter().rev().map(|(span, cut)| (span, cut, room.max(1))));
+                    continue;
+                }
+                if room > 1 {
+                    left.push((span, cut, room));
+                    continue;
+                }
+                if borrowed > 0 && borrows.iter().any(|borrow| !matches!(borrow, Borrow::Close(_))) {
+                    // One character that does not fit beside what it borrows stands alone.
+                    self.add(span, section, cut, Vec::new());
+                    continue;
+                }
+            }
+            self.add(span, section, cut, borrows);
+        }
+    }
+
+    /// By how much `text`, of `size`, is over the limit or the model's window.
+    fn over(&self, size: usize, text: &str) -> usize {
+        let over = size.saturating_sub(self.chunker.config.max_size);
+        match &self.chunker.window {
+            // A token has at least one byte.
+            Some((counter, limit)) if over == 0 && text.len() > *limit => {
+                counter.count(text).saturating_sub(*limit)
+            }
+            _ => over,
+        }
+    }
+
+    fn borrows(&self, span: Span) -> (SectionId, Vec<Borrow>) {
+        let blocks = blocks_in(self.document, span);
+        let (first, last) = (blocks[0].section, blocks[blocks.len() - 1].section);
+        let section = self.document.common_section(first, last);
+        let measure = |text: &str| self.chunker.measure().count(text);
+        let previous = self.chunks.last().map(|chunk| chunk.span);
+        (section, context::borrows(self.document, &self.chunker.config, span, section, previous, &measure))
+    }
+
+    /// Cuts `span` again, into pieces of at most `room`.
+    fn divide(&self, span: Span, cut: Cut, room: usize) -> Vec<(Span, Cut)> {
+        let measure = |text: &str| self.chunker.measure().count(text);
+        let splitter = Splitter { document: self.document, measure: &measure, limit: room };
+        let atoms = splitter.atoms(blocks_in(self.document, span), None, span);
+        let starts = pack::balanced(&atoms, Goal { limit: room, target: room, min: 1 });
+        let piece = |(index, &start): (usize, &usize)| {
+            let end = starts.get(index + 1).copied().unwrap_or(atoms.len());
+            let owned = Span { start: atoms[start].span.start, end: atoms[end - 1].span.end };
+            (owned, if index == 0 { cut } else { atoms[start].level.cut() })
+        };
+        starts.iter().enumerate().map(piece).collect()
+    }
+
+    fn add(&mut self, span: Span, section: SectionId, cut: Cut, borrows: Vec<Borrow>) {
+        let rendered = context::render(self.document, span, &borrows);
+        let size = self.chunker.measure().count(rendered.text());
+        let oversize = self.over(size, rendered.text()) > 0;
+        let kind = dominant_kind(blocks_in(self.document, span), span);
+        let id = self.identify(section, span.of(self.document.source()));
+        self.chunks.push(Chunk { id, span, section, size, cut, kind, part: None, borrows, oversize });
+    }
+
+    /// The id of a chunk that says `content` in `section` (see [`ChunkId`]).
+    fn identify(&mut self, section: SectionId, content: &str) -> ChunkId {
+        let mut hasher = blake3::Hasher::new();
+        let part = |hasher: &mut blake3::Hasher, part: &str| {
+            hasher.update(&(part.len() as u64).to_le_bytes());
+            hasher.update(part.as_bytes());
+        };
+        part(&mut hasher, self.document.id());
+        let titles = self.document.titles(section);
+        hasher.update(&(titles.len() as u64).to_le_bytes());
+        for title in titles {
+            part(&mut hasher, title);
+        }
+        if content.contains('\r') {
+            part(&mut hasher, &content.replace("\r\n", "\n").replace('\r', "\n"));
+        } else {
+            part(&mut hasher, content);
+        }
+        let key = truncate(&hasher);
+        let ordinal = self.ids.entry(key).or_default();
+        hasher.update(&u64::from(*ordinal).to_le_bytes());
+        *ordinal += 1;
+        ChunkId(truncate(&hasher))
+    }
+}
+
+/// The first 128 bits.
+fn truncate(hasher: &blake3::Hasher) -> [u8; 16] {
+    let mut id = [0; 16];
+    id.copy_from_slice(&hasher.finalize().as_bytes()[..16]);
+    id
+}
+
+/// The blocks that `span` touches: at least one for every span a strategy reports.
+fn blocks_in(document: &Document, span: Span) -> &[Block] {
+    let blocks = document.blocks();
+    let from = blocks.partition_point(|block| block.span.end <= span.start);
+    let to = blocks.partition_point(|block| block.span.start < span.end);
+    &blocks[from..to]
+}
+
+/// The kind of block that takes most bytes of `span`, headings left out unless there is nothing else.
+fn dominant_kind(blocks: &[Block], span: Span) -> BlockKind {
+    let mut shares: Vec<(BlockKind, u32)> = Vec::new();
+    for block in blocks.iter().filter(|block| block.kind != BlockKind::Heading) {
+        let len = block.span.end.min(span.end) - block.span.start.max(span.start);
+        match shares.iter_mut().find(|(kind, _)| *kind == block.kind) {
+            Some((_, share)) => *share += len,
+            None => shares.push((block.kind, len)),
+        }
+    }
+    // The first of equals, so that the answer does not depend on the order of a map.
+    let most = shares.iter().rev().max_by_key(|(_, share)| *share);
+    most.map_or(BlockKind::Heading, |(kind, _)| *kind)
+}
+
+/// Numbers the chunks that are pieces of one block.
+fn number_parts(document: &Document, chunks: &mut [Chunk]) {
+    // The block that each chunk begins inside, or else ends inside.
+    let divided = |chunk: &Chunk| {
+        let blocks = blocks_in(document, chunk.span);
+        let (first, last) = (blocks.first()?, blocks.last()?);
+        let block = if first.span.start < chunk.span.start {
+            first
+        } else if chunk.span.end < last.span.end {
+            last
+        } else {
+            return None;
+        };
+        Some(block.span.start)
+    };
+    let owners: Vec<_> = chunks.iter().map(divided).collect();
+    let mut at = 0;
+    while at < chunks.len() {
+        let total = owners[at..].iter().take_while(|owner| **owner == owners[at]).count();
+        if owners[at].is_some() {
+            for (index, chunk) in chunks[at..at + total].iter_mut().enumerate() {
+                chunk.part = Some(Part { index: index as u32, total: total as u32 });
+            }
+        }
+        at += total;
+    }
+}

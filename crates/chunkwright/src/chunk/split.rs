@@ -1,0 +1,370 @@
+//! Atoms: the least that packing moves, and how a block too large falls into them.
+//!
+//! A block that fits is one atom. One that does not is cut at its seams (list items, statements), then
+//! by what the text is: code at lines, tables at rows, prose at sentences; a sentence too large at
+//! words, a word too large at grapheme clusters. Each level measures each byte once, and there is a
+//! fixed number of levels, so the work is linear.
+
+use unicode_segmentation::UnicodeSegmentation;
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::chunk::Cut;
+use crate::document::{Block, BlockKind, Document, Enclosure, EnclosureKind};
+use crate::span::{Span, is_blank};
+
+/// Why a cut before an atom is possible.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Level {
+    /// A section begins.
+    Section,
+    /// A block begins.
+    Block,
+    /// A seam of prose: a list item or a block in a block, by depth.
+    Item(u8),
+    /// A line of code after a blank line, by indentation in columns.
+    BlankLine(u8),
+    /// A statement, by depth.
+    Statement(u8),
+    /// A row of a table.
+    Row,
+    /// A line of code, by indentation in columns.
+    Indent(u8),
+    /// A sentence.
+    Sentence,
+    /// A line of prose.
+    Line,
+    /// A word.
+    Word,
+    /// A grapheme cluster, or a part of one that alone is over the limit.
+    Grapheme,
+}
+
+impl Level {
+    /// The reason a chunk that begins here gives. Sections are told apart by the caller.
+    pub(crate) fn cut(self) -> Cut {
+        match self {
+            Self::Section => Cut::Heading,
+            Self::Block => Cut::Full,
+            Self::Item(_) => Cut::Item,
+            Self::BlankLine(_) => Cut::BlankLine,
+            Self::Statement(_) => Cut::Statement,
+            Self::Row => Cut::Row,
+            Self::Indent(_) => Cut::Indent,
+            Self::Sentence => Cut::Sentence,
+            Self::Line => Cut::Line,
+            Self::Word => Cut::Word,
+            Self::Grapheme => Cut::Grapheme,
+        }
+    }
+
+    /// What a cut costs, in thousandths of a chunk that misses its target by all of it.
+    fn cost(self) -> u32 {
+        match self {
+            Self::Section => 0,
+            Self::Block => 20,
+            Self::Item(depth) => 80 + 40 * u32::from(depth.min(10)),
+            Self::BlankLine(indent) => 100 + 10 * u32::from(indent.min(40)),
+            Self::Statement(depth) => 200 + 60 * u32::from(depth.min(10)),
+            Self::Row => 150,
+            Self::Indent(indent) => 500 + 10 * u32::from(indent.min(40)),
+            Self::Sentence => 300,
+            Self::Line => 400,
+            Self::Word => 1000,
+            Self::Grapheme => 2000,
+        }
+    }
+}
+
+/// A cut that would leave a heading, the opening line of a fence or a table's header alone.
+const TEARING: u32 = 20_000;
+/// A cut between a sentence that announces something and what it announces.
+const LEAD_IN: u32 = 600;
+/// Longest sentence that counts as announcing, in bytes: the seeds say 200 characters.
+const LEAD_IN_LEN: usize = 400;
+/// Cuts differ in cost by up to this, by a hash of the text that begins there: among places that are
+/// about as good the same ones are chosen before and after an edit nearby.
+const JITTER: u32 = 160;
+
+/// The least that packing moves.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Atom {
+    /// Its text, blanks before the next atom left out.
+    pub(crate) span: Span,
+    /// Its size with the blanks up to the next atom.
+    pub(crate) size: u32,
+    /// Why a cut before it is possible.
+    pub(crate) level: Level,
+    /// What a cut before it costs.
+    pub(crate) cost: u32,
+}
+
+/// Makes atoms of the blocks of one document under one limit.
+pub(crate) struct Splitter<'a> {
+    pub(crate) document: &'a Document,
+    pub(crate) measure: &'a dyn Fn(&str) -> usize,
+    /// Largest atom wanted.
+    pub(crate) limit: usize,
+}
+
+impl Splitter<'_> {
+    /// The atoms of `blocks[range]`, clipped to `within`. `sizes`, where known, are the sizes of the
+    /// blocks with the blanks after them.
+    pub(crate) fn atoms(&self, blocks: &[Block], sizes: Option<&[u32]>, within: Span) -> Vec<Atom> {
+        let mut atoms = Vec::new();
+        for (index, block) in blocks.iter().enumerate() {
+            let span =
+                Span { start: block.span.start.max(within.start), end: block.span.end.min(within.end) };
+            let next = blocks.get(index + 1).map_or(span.end, |next| next.span.start).min(within.end);
+            let whole = span == block.span;
+            let size = match sizes {
+                Some(sizes) if whole => sizes[index],
+                _ => self.size(span.start, next),
+            };
+            let section = self.document.section(block.section);
+            let level =
+                if section.span.start >= block.span.start && whole { Level::Section } else { Level::Block };
+            let first = atoms.len();
+            if size as usize <= self.limit {
+                atoms.push(self.atom(span, size, level));
+            } else {
+                self.divide(block, span, next, level, &mut atoms);
+            }
+            if index > 0
+                && let Some(atom) = atoms.get_mut(first)
+            {
+                atom.cost += self.joint(blocks[index - 1], *block);
+            }
+        }
+        atoms
+    }
+
+    fn size(&self, start: u32, end: u32) -> u32 {
+        (self.measure)(Span { start, end }.of(self.document.source())) as u32
+    }
+
+    fn atom(&self, span: Span, size: u32, level: Level) -> Atom {
+        let cost = level.cost() + jitter(span.of(self.document.source()));
+        Atom { span, size, level, cost }
+    }
+
+    /// What a cut between two blocks costs beside its level.
+    fn joint(&self, before: Block, after: Block) -> u32 {
+        if before.kind == BlockKind::Heading {
+            return TEARING;
+        }
+        let announces = before.kind == BlockKind::Paragraph
+            && matches!(after.kind, BlockKind::Code | BlockKind::List | BlockKind::Table)
+            && before.span.len() <= LEAD_IN_LEN
+            && before.span.of(self.document.source()).ends_with([':', '：']);
+        if announces { LEAD_IN } else { 0 }
+    }
+
+    /// The atoms of a block that is over the limit.
+    fn divide(&self, block: &Block, span: Span, next: u32, first: Level, atoms: &mut Vec<Atom>) {
+        let by_line = block.kind.is_code()
+            || matches!(
+                block.kind,
+                BlockKind::Table | BlockKind::Html | BlockKind::FrontMatter | BlockKind::Definition
+            );
+        let mut starts = vec![(span.start, first, 0)];
+        if by_line {
+            self.lines(span, &mut starts);
+        } else {
+            for seam in self.document.seams(span) {
+                starts.push((seam.at, Level::Item(seam.depth), 0));
+            }
+        }
+        self.push(&starts, span, next, atoms, |this, span, level, atoms| {
+            if by_line {
+                this.words(span, level, atoms);
+            } else {
+                this.prose(span, level, atoms);
+            }
+        });
+    }
+
+    /// Turns places to cut into atoms; what is still over the limit goes to `divide`.
+    fn push(
+        &self,
+        starts: &[(u32, Level, u32)],
+        span: Span,
+        next: u32,
+        atoms: &mut Vec<Atom>,
+        divide: impl Fn(&Self, Span, Level, &mut Vec<Atom>),
+    ) {
+        for (index, &(start, level, extra)) in starts.iter().enumerate() {
+            let end = starts.get(index + 1).map_or(next, |&(start, ..)| start);
+            let text = Span { start, end: end.min(span.end) }.of(self.document.source());
+            let visible = Span { start, end: start + text.trim_end_matches(is_blank).len() as u32 };
+            if visible.is_empty() {
+                continue;
+            }
+            let first = atoms.len();
+            let size = self.size(start, end);
+            if size as usize <= self.limit {
+                atoms.push(self.atom(visible, size, level));
+            } else {
+                divide(self, visible, level, atoms);
+            }
+            if let Some(atom) = atoms.get_mut(first) {
+                atom.cost += extra;
+            }
+        }
+    }
+
+    /// A part of prose too large: its fences and tables at lines, the rest at sentences.
+    fn prose(&self, span: Span, first: Level, atoms: &mut Vec<Atom>) {
+        let mut starts = vec![(span.start, first, 0)];
+        let mut at = span.start;
+        for enclosure in self.document.enclosures(span) {
+            let (start, end) = (enclosure.span.start.max(at), enclosure.span.end.min(span.end));
+            if start > at {
+                self.sentences(Span { start: at, end: start }, &mut starts);
+                starts.push((start, Level::Item(0), 0));
+            }
+            self.lines(Span { start, end }, &mut starts);
+            at = end;
+        }
+        self.sentences(Span { start: at, end: span.end }, &mut starts);
+        starts.dedup_by_key(|&mut (start, ..)| start);
+        self.push(&starts, span, span.end, atoms, Self::words);
+    }
+
+    /// Places at the lines of `span` after its first, with the rows of tables and what must not be torn.
+    fn lines(&self, span: Span, starts: &mut Vec<(u32, Level, u32)>) {
+        let source = self.document.source();
+        let lines = self.document.lines();
+        let enclosures = self.document.enclosures(span);
+        let seams = self.document.seams(span);
+        let (mut enclosure, mut seam) = (0, 0);
+        let mut blank_before = false;
+        let (first, last) = lines.lines(span);
+        for line in first + 1..=last {
+            let start = lines.start(line);
+            let text = Span { start, end: lines.start(line + 1).max(start).min(span.end).max(start) };
+            let text = if line == last { Span { start, end: span.end } } else { text }.of(source);
+            if text.trim().is_empty() {
+                blank_before = true;
+                continue;
+            }
+            while enclosures.get(enclosure).is_some_and(|enclosure| enclosure.span.end <= start) {
+                enclosure += 1;
+            }
+            while seams.get(seam).is_some_and(|seam| seam.at < start) {
+                seam += 1;
+            }
+            let inside = enclosures.get(enclosure).filter(|enclosure| enclosure.span.divided_by(start));
+            let indent = (text.len() - text.trim_start().len()).min(255) as u8;
+            let level = match (inside, seams.get(seam).filter(|seam| seam.at == start)) {
+                (Some(Enclosure { kind: EnclosureKind::Table, .. }), _) => Level::Row,
+                _ if blank_before => Level::BlankLine(indent),
+                (_, Some(seam)) => Level::Statement(seam.depth),
+                _ => Level::Indent(indent),
+            };
+            let tears = inside.is_some_and(|inside| {
+                // Right after what would be borrowed, before all of it, or before what closes it.
+                let closes =
+                    !inside.close.is_empty() && start + text.trim_end().len() as u32 >= inside.span.end;
+                start <= inside.open.end + 2 || closes
+            });
+            starts.push((start, level, if tears { TEARING } else { 0 }));
+            blank_before = false;
+        }
+    }
+
+    /// Places at the sentences of `span` after its first, and at lines where no sentence ends.
+    fn sentences(&self, span: Span, starts: &mut Vec<(u32, Level, u32)>) {
+        let text = span.of(self.document.source());
+        let mut ended = false;
+        for (at, sentence) in text.split_sentence_bound_indices() {
+            // UAX #29 ends a sentence at every line break; prose is often wrapped.
+            let level = if ended { Level::Sentence } else { Level::Line };
+            if at > 0 {
+                starts.push((span.start + at as u32, level, 0));
+            }
+            ended = ends_sentence(sentence);
+        }
+    }
+
+    /// A line, row or sentence too large, at words.
+    fn words(&self, span: Span, first: Level, atoms: &mut Vec<Atom>) {
+        let text = span.of(self.document.source());
+        // Bytes bound tokens and characters from above, so a run of this many bytes always fits.
+        let run = (self.limit / 16).max(1);
+        let mut starts = vec![(span.start, first, 0)];
+        let mut last = 0;
+        let mut after_blank = false;
+        for (at, word) in text.split_word_bound_indices() {
+            let begins =
+                word.chars().next().is_some_and(|c| c.is_alphanumeric() || "([{<\"'“‘«（《「【".contains(c));
+            if at >= last + run && (after_blank || begins && word.len() > 1) && begins {
+                starts.push((span.start + at as u32, Level::Word, 0));
+                last = at;
+            }
+            after_blank = word.chars().all(is_blank);
+        }
+        self.push(&starts, span, span.end, atoms, Self::graphemes);
+    }
+
+    /// A word too large, at grapheme clusters.
+    fn graphemes(&self, span: Span, first: Level, atoms: &mut Vec<Atom>) {
+        let text = span.of(self.document.source());
+        let run = (self.limit / 8).max(1);
+        let mut starts = vec![(span.start, first, 0)];
+        let mut last = 0;
+        for (at, _) in text.grapheme_indices(true) {
+            if at >= last + run {
+                starts.push((span.start + at as u32, Level::Grapheme, 0));
+                last = at;
+            }
+        }
+        self.push(&starts, span, span.end, atoms, Self::chars);
+    }
+
+    /// A grapheme cluster too large, at characters: the only cut inside a cluster there is.
+    fn chars(&self, span: Span, first: Level, atoms: &mut Vec<Atom>) {
+        let text = span.of(self.document.source());
+        let run = (self.limit / 8).max(1);
+        let mut starts = vec![(span.start, first, 0)];
+        let mut last = 0;
+        for (at, _) in text.char_indices() {
+            if at >= last + run {
+                starts.push((span.start + at as u32, Level::Grapheme, 0));
+                last = at;
+            }
+        }
+        self.push(&starts, span, span.end, atoms, |this, span, level, atoms| {
+            let size = this.size(span.start, span.end);
+            atoms.push(this.atom(span, size, level));
+        });
+    }
+}
+
+/// Whether a sentence, as segmentation gives it, ends with what ends sentences and not with an
+/// abbreviation.
+fn ends_sentence(sentence: &str) -> bool {
+    let visible = sentence.trim_end_matches(is_blank);
+    let bare = visible.trim_end_matches(['"', '\'', ')', ']', '”', '’', '»', '）', '」', '*', '_', '`']);
+    let Some(last) = bare.chars().next_back() else { return false };
+    if last != '.' {
+        return matches!(last, '!' | '?' | '…' | '。' | '！' | '？' | '；' | '︒' | '．');
+    }
+    let word = bare[..bare.len() - 1].rsplit(|c: char| is_blank(c) || c == '(').next().unwrap_or_default();
+    let initial = word.chars().count() == 1 && word.chars().all(char::is_alphabetic);
+    !initial && !ABBREVIATIONS.contains(&word.to_lowercase().as_str())
+}
+
+/// Words whose full stop ends no sentence, lower case, without their last stop.
+const ABBREVIATIONS: &[&str] = &[
+    "e.g", "i.e", "etc", "vs", "cf", "approx", "dr", "mr", "mrs", "ms", "prof", "st", "no", "fig", "figs",
+    "eq", "sec", "ch", "vol", "pp", "ed", "eds", "al", "inc", "ltd", "co", "corp", "dept", "est", "jan",
+    "feb", "mar", "apr", "jun", "jul", "aug", "sep", "sept", "oct", "nov", "dec", "т.е", "т.д", "т.п", "т.к",
+    "т.н", "др", "пр", "напр", "см", "рис", "табл", "гл", "стр", "им", "ул", "руб", "тыс", "млн", "млрд",
+    "проф", "акад", "гг", "вв",
+];
+
+/// A small cost by a hash of how the text begins.
+pub(crate) fn jitter(text: &str) -> u32 {
+    let head = &text.as_bytes()[..text.len().min(64)];
+    (xxh3_64(head) % u64::from(JITTER)) as u32
+}

@@ -1,0 +1,289 @@
+//! The strategy `tree`: one algorithm over the section tree, for prose and code.
+//!
+//! Sections are hard borders, except that what is too small to stand alone (below `min_size`; a bare
+//! heading above all) joins a sibling under the same parent. A section that fits is a chunk; one that
+//! does not is packed in balance from its blocks, and blocks that do not fit are cut inside.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::ops::Range;
+
+use crate::chunk::pack::{self, Goal};
+use crate::chunk::split::Splitter;
+use crate::chunk::{Cut, Plan, Strategy};
+use crate::context;
+use crate::document::{BlockKind, Document, SectionId, SectionKind};
+use crate::span::Span;
+
+/// Structure first: sections as borders, small ones joined, large ones packed in balance.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Tree;
+
+impl Strategy for Tree {
+    fn name(&self) -> &'static str {
+        "tree"
+    }
+
+    fn version(&self) -> (u16, u16) {
+        (1, 0)
+    }
+
+    fn summary(&self) -> &'static str {
+        "sections are borders, small ones are joined, large ones are packed in balance"
+    }
+
+    fn cut(&self, document: &Document, plan: &mut Plan<'_>) {
+        let mut walk = Walk::new(document, plan);
+        let units = walk.section(SectionId::ROOT);
+        let drafts: Vec<_> = units.iter().flat_map(|unit| walk.drafts(unit)).collect();
+        for (span, cut) in drafts {
+            plan.push(span, cut);
+        }
+    }
+}
+
+/// A run of blocks that becomes one chunk, or several if it is over the limit.
+#[derive(Clone, Debug)]
+struct Unit {
+    blocks: Range<usize>,
+    /// The innermost section that holds all of it.
+    section: SectionId,
+    size: usize,
+    /// Whether several sections were joined.
+    merged: bool,
+    /// Whether it holds headings and nothing else.
+    bare: bool,
+    /// Whether a unit before it under the same parent may join it.
+    open: bool,
+}
+
+struct Walk<'a, 'p> {
+    document: &'a Document,
+    plan: &'a Plan<'p>,
+    /// Size of each block with the blanks after it.
+    sizes: Vec<u32>,
+    /// Next block to visit.
+    at: usize,
+    /// Room for content under each section, once known.
+    rooms: RefCell<HashMap<SectionId, usize>>,
+}
+
+impl<'a, 'p> Walk<'a, 'p> {
+    fn new(document: &'a Document, plan: &'a Plan<'p>) -> Self {
+        let blocks = document.blocks();
+        let ends =
+            blocks.iter().skip(1).map(|next| next.span.start).chain(blocks.last().map(|last| last.span.end));
+        let size = |(block, end): (&crate::Block, u32)| {
+            plan.measure(Span { start: block.span.start, end }.of(document.source())) as u32
+        };
+        let sizes = blocks.iter().zip(ends).map(size).collect();
+        Self { document, plan, sizes, at: 0, rooms: RefCell::default() }
+    }
+
+    /// Size that content under `section` may have beside what it borrows.
+    fn room(&self, section: SectionId) -> usize {
+        *self.rooms.borrow_mut().entry(section).or_insert_with(|| {
+            let measure = |text: &str| self.plan.measure(text);
+            self.plan.room(context::path_size(self.document, self.plan.config, section, &measure))
+        })
+    }
+
+    /// The units of a section, its subsections included, from block `self.at` on. Sections nest at most
+    /// as deep as [`crate::DocumentBuilder`] lets them, so recursion is safe.
+    fn section(&mut self, section: SectionId) -> Vec<Unit> {
+        let mut units = Vec::new();
+        while let Some(block) = self.document.blocks().get(self.at) {
+            if block.section == section {
+                units.push(self.own(section));
+            } else if let Some(child) = self.child_towards(section, block.section) {
+                units.extend(self.section(child));
+            } else {
+                break;
+            }
+        }
+        let mut units = self.join(section, self.attach_bare(section, units));
+        // What was kept apart in here stays apart further out.
+        for unit in units.iter_mut().skip(1) {
+            unit.open = false;
+        }
+        units
+    }
+
+    /// The run of blocks from `self.at` on that belong to `section` itself.
+    fn own(&mut self, section: SectionId) -> Unit {
+        let start = self.at;
+        let blocks = self.document.blocks();
+        while blocks.get(self.at).is_some_and(|block| block.section == section) {
+            self.at += 1;
+        }
+        let run = start..self.at;
+        Unit {
+            size: self.sizes[run.clone()].iter().map(|&size| size as usize).sum(),
+            bare: blocks[run.clone()].iter().all(|block| block.kind == BlockKind::Heading),
+            blocks: run,
+            section,
+            merged: false,
+            open: true,
+        }
+    }
+
+    /// The child of `section` on the way to its descendant `inner`.
+    fn child_towards(&self, section: SectionId, inner: SectionId) -> Option<SectionId> {
+        let mut id = inner;
+        loop {
+            let parent = self.document.section(id).parent?;
+            if parent == section {
+                return Some(id);
+            }
+            id = parent;
+        }
+    }
+
+    fn joined(&self, section: SectionId, units: &[Unit]) -> Unit {
+        let (first, last) = (&units[0], &units[units.len() - 1]);
+        Unit {
+            blocks: first.blocks.start..last.blocks.end,
+            section: if units.len() == 1 { first.section } else { section },
+            size: units.iter().map(|unit| unit.size).sum(),
+            merged: units.len() > 1 || first.merged,
+            bare: units.iter().all(|unit| unit.bare),
+            open: first.open,
+        }
+    }
+
+    /// Joins units that are bare headings to what follows them, whatever the size: a heading alone says
+    /// nothing. The last one joins what stands before it.
+    fn attach_bare(&self, section: SectionId, units: Vec<Unit>) -> Vec<Unit> {
+        let mut attached: Vec<Unit> = Vec::with_capacity(units.len());
+        let mut bare: Option<Unit> = None;
+        for unit in units {
+            let unit = match bare.take() {
+                Some(before) => self.joined(section, &[before, unit]),
+                None => unit,
+            };
+            if unit.bare { bare = Some(unit) } else { attached.push(unit) }
+        }
+        match (bare, attached.last_mut()) {
+            // At the outer end of a section a bare heading may still join what follows the section.
+            (Some(bare), Some(last)) if section == SectionId::ROOT => {
+                *last = self.joined(section, &[last.clone(), bare]);
+            }
+            (Some(bare), _) => attached.push(bare),
+            (None, _) => {}
+        }
+        attached
+    }
+
+    /// Joins units too small to stand alone, at least total cost.
+    fn join(&self, section: SectionId, units: Vec<Unit>) -> Vec<Unit> {
+        let min = self.plan.config.min_size;
+        if units.len() < 2 || units.iter().all(|unit| unit.size >= min) {
+            return units;
+        }
+        let limit = self.room(section);
+        let mut best = vec![u64::MAX; units.len() + 1];
+        let mut from = vec![0; units.len() + 1];
+        best[0] = 0;
+        for end in 1..=units.len() {
+            let (mut size, mut standing, mut large) = (0, 0, 0);
+            for start in (end.saturating_sub(JOIN_WINDOW)..end).rev() {
+                let unit = &units[start];
+                size += unit.size;
+                standing += usize::from(unit.size >= min);
+                large += usize::from(unit.size > limit);
+                let count = end - start;
+                // Beside a unit that will be divided anyway there is always room.
+                if count > 1 && (size > limit && large == 0 || standing > 1) {
+                    break;
+                }
+                let cost = best[start]
+                    + join_cost(count, standing, size, min, self.plan.config.target_size)
+                    + self.anchor(unit);
+                if cost < best[end] {
+                    best[end] = cost;
+                    from[end] = start;
+                }
+                if !unit.open {
+                    break;
+                }
+            }
+        }
+        let mut joined = Vec::new();
+        let mut end = units.len();
+        while end > 0 {
+            joined.push(self.joined(section, &units[from[end]..end]));
+            end = from[end];
+        }
+        joined.reverse();
+        joined
+    }
+
+    /// A small cost by the text a unit begins with, so that the same borders are chosen after an edit.
+    fn anchor(&self, unit: &Unit) -> u64 {
+        let block = self.document.blocks()[unit.blocks.start];
+        u64::from(crate::chunk::split::jitter(block.span.of(self.document.source())))
+    }
+
+    /// The chunks of a unit.
+    fn drafts(&self, unit: &Unit) -> Vec<(Span, Cut)> {
+        let blocks = &self.document.blocks()[unit.blocks.clone()];
+        let (first, last) = (blocks[0], blocks[blocks.len() - 1]);
+        let whole = Span { start: first.span.start, end: last.span.end };
+        let begins =
+            if unit.merged { Cut::Merged } else { self.begins(first.section, first.span.start, Cut::Full) };
+        let room = self.room(unit.section);
+        if unit.size <= room {
+            return vec![(whole, begins)];
+        }
+        let measure = |text: &str| self.plan.measure(text);
+        let sizes = &self.sizes[unit.blocks.clone()];
+        // What the pieces of a fence or table repeat must fit beside them.
+        let oversize = blocks.iter().zip(sizes).filter(|&(_, &size)| size as usize > room);
+        let reopened = oversize
+            .map(|(block, _)| context::reopening_size(self.document, self.plan.config, block.span, &measure));
+        let limit =
+            room.saturating_sub(reopened.max().unwrap_or(0)).max(self.plan.config.max_size / 8).max(1);
+        let splitter = Splitter { document: self.document, measure: &measure, limit };
+        let atoms = splitter.atoms(blocks, Some(sizes), whole);
+        let config = self.plan.config;
+        let target = (config.target_size * limit / config.max_size).max(1);
+        let starts = pack::balanced(&atoms, Goal { limit, target, min: config.min_size.min(target) });
+        let mut drafts = Vec::with_capacity(starts.len());
+        for (index, &start) in starts.iter().enumerate() {
+            let end = starts.get(index + 1).copied().unwrap_or(atoms.len());
+            let atom = &atoms[start];
+            let span = Span { start: atom.span.start, end: atoms[end - 1].span.end };
+            let cut = if index == 0 {
+                begins
+            } else {
+                let block = blocks.partition_point(|block| block.span.start <= atom.span.start) - 1;
+                self.begins(blocks[block].section, atom.span.start, atom.level.cut())
+            };
+            drafts.push((span, cut));
+        }
+        drafts
+    }
+
+    /// Why a chunk at `at` begins: the section there begins, or `otherwise`.
+    fn begins(&self, section: SectionId, at: u32, otherwise: Cut) -> Cut {
+        let section = self.document.section(section);
+        match section.kind {
+            SectionKind::Document => otherwise,
+            _ if section.span.start < at => otherwise,
+            SectionKind::Heading(_) => Cut::Heading,
+            SectionKind::Symbol(_) => Cut::Symbol,
+        }
+    }
+}
+
+/// Most units that may join: what is too small to stand alone reaches the minimum long before.
+const JOIN_WINDOW: usize = 64;
+
+/// What `count` units cost as one chunk, in thousandths; `standing` of them could stand alone.
+fn join_cost(count: usize, standing: usize, size: usize, min: usize, target: usize) -> u64 {
+    let (size, min, target) = (size as u64, min.max(1) as u64, target.max(1) as u64);
+    let runt = if size < min { 600 + 1000 * (min - size) / min } else { 0 };
+    let borders = 150 * (count as u64 - 1);
+    let miss = if standing == 0 && size < target { 300 * (target - size) / target } else { 0 };
+    runt + borders + miss
+}

@@ -1,0 +1,261 @@
+//! What a chunk borrows, and the text that results.
+//!
+//! Borrowed text stands before (or, for a closing fence, after) what a chunk owns. It is never part of
+//! the chunk's span, but it is part of what is embedded and searched, so it counts toward the limit.
+
+use unicode_segmentation::UnicodeSegmentation;
+
+use crate::chunk::{Chunk, ChunkConfig, ContextRule};
+use crate::document::{Document, Enclosure, EnclosureKind, SectionId, SectionKind};
+use crate::span::Span;
+
+/// One borrowed piece of text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Borrow {
+    /// The document's id: where source code lives says what it is.
+    Document,
+    /// Titles of the sections around the chunk, outermost first.
+    Path(Vec<SectionId>),
+    /// The lines that announce an enclosing symbol.
+    Signature(Span),
+    /// The opening line of a fence that the chunk starts inside.
+    Fence(Span),
+    /// Header and delimiter rows of a table that the chunk starts inside.
+    TableHeader(Span),
+    /// Text before the chunk, repeated.
+    Overlap(Span),
+    /// What closes the fence that the chunk ends inside.
+    Close(Box<str>),
+}
+
+/// The three texts of a chunk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rendered {
+    text: String,
+    content: Span,
+}
+
+impl Rendered {
+    /// Borrowed text before the content. May be empty.
+    pub fn context(&self) -> &str {
+        &self.text[..self.content.start as usize]
+    }
+
+    /// What the chunk owns, exactly as in the source.
+    pub fn content(&self) -> &str {
+        self.content.of(&self.text)
+    }
+
+    /// What is embedded and searched: context, content, and what closes it.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// [`text`](Self::text), taken out.
+    pub fn into_text(self) -> String {
+        self.text
+    }
+}
+
+/// Joins what a chunk borrows and owns.
+pub(crate) fn render(document: &Document, span: Span, borrows: &[Borrow]) -> Rendered {
+    let source = document.source();
+    let mut text = String::with_capacity(span.len() + 64);
+    for borrow in borrows {
+        match borrow {
+            Borrow::Document => push_line(&mut text, document.id()),
+            Borrow::Path(path) => {
+                let before = text.len();
+                for &id in path {
+                    if text.len() > before {
+                        text.push_str(" > ");
+                    }
+                    push_title(&mut text, &document.section(id).title);
+                }
+                text.push_str("\n\n");
+            }
+            Borrow::Signature(span) | Borrow::Fence(span) | Borrow::TableHeader(span) => {
+                push_line(&mut text, span.of(source));
+            }
+            Borrow::Overlap(span) => text.push_str(span.of(source)),
+            Borrow::Close(_) => {}
+        }
+    }
+    let start = text.len();
+    text.push_str(span.of(source));
+    let content = Span::new(start, text.len());
+    for borrow in borrows {
+        if let Borrow::Close(close) = borrow {
+            text.push('\n');
+            text.push_str(close);
+        }
+    }
+    Rendered { text, content }
+}
+
+fn push_line(text: &mut String, line: &str) {
+    text.push_str(line);
+    text.push('\n');
+}
+
+/// A title on one line: a heading may hold line breaks (setext) that a path may not.
+fn push_title(text: &mut String, title: &str) {
+    let mut words = title.split_whitespace();
+    text.extend(words.next());
+    for word in words {
+        text.push(' ');
+        text.push_str(word);
+    }
+}
+
+/// What a chunk that would own `span` borrows under `config`, closing text included.
+///
+/// `section` is the innermost section that holds all of the span's blocks. Borrowed text that would
+/// take more than its share of `max_size` (measured by `measure`) is left out, outermost part first.
+/// `previous` is what the chunk before owns: where an overlap comes from.
+pub(crate) fn borrows(
+    document: &Document,
+    config: &ChunkConfig,
+    span: Span,
+    section: SectionId,
+    previous: Option<Span>,
+    measure: &dyn Fn(&str) -> usize,
+) -> Vec<Borrow> {
+    let mut borrows = Vec::new();
+    if config.context == ContextRule::Path {
+        borrows.extend(path_borrows(document, config, span.start, section, measure));
+    }
+    if let Some(enclosure) = document.enclosure_at(span.start) {
+        let borrow = match enclosure.kind {
+            EnclosureKind::Fence => Borrow::Fence(enclosure.open),
+            EnclosureKind::Table => Borrow::TableHeader(enclosure.open),
+        };
+        // A cut inside the rows that would be borrowed has them already, in part.
+        if span.start >= enclosure.open.end
+            && measure(enclosure.open.of(document.source())) <= reopening_share(config)
+        {
+            borrows.push(borrow);
+        }
+    } else if let Some(previous) = previous.filter(|_| config.overlap_size > 0) {
+        borrows.extend(overlap(document, config, span, previous, measure));
+    }
+    if let Some(enclosure) = document.enclosure_at(span.end)
+        && !enclosure.close.is_empty()
+    {
+        borrows.push(Borrow::Close(enclosure.close.clone()));
+    }
+    borrows
+}
+
+/// Largest share of the limit that a path may take.
+fn share(config: &ChunkConfig) -> usize {
+    config.max_size / 4
+}
+
+/// Largest share of the limit that an opening fence line or a table's header may take. A larger header
+/// would leave its rows no room; they stand without it.
+fn reopening_share(config: &ChunkConfig) -> usize {
+    config.max_size / 3
+}
+
+/// The path borrowed by a chunk that begins at `start` inside `section`.
+fn path_borrows(
+    document: &Document,
+    config: &ChunkConfig,
+    start: u32,
+    section: SectionId,
+    measure: &dyn Fn(&str) -> usize,
+) -> Vec<Borrow> {
+    let fits = |borrows: &[Borrow]| {
+        let rendered = render(document, Span { start, end: start }, borrows);
+        // A token has at least one byte: most paths need no counting.
+        rendered.text().len() <= share(config) || measure(rendered.text()) <= share(config)
+    };
+    // A section that begins with the chunk announces itself.
+    let outside =
+        |id: &SectionId| document.section(*id).span.start < start && !document.section(*id).title.is_empty();
+    let mut path: Vec<SectionId> = document.path(section).into_iter().filter(outside).collect();
+    if document.language().is_none() {
+        while !path.is_empty() {
+            let borrows = vec![Borrow::Path(path.clone())];
+            if fits(&borrows) {
+                return borrows;
+            }
+            path.remove(0);
+        }
+        return Vec::new();
+    }
+    path.retain(|&id| matches!(document.section(id).kind, SectionKind::Symbol(_)));
+    let signatures = path.iter().map(|&id| document.section(id).signature);
+    let announced = signatures.filter(|signature| signature.end <= start && !signature.is_empty());
+    let mut borrows = vec![Borrow::Document];
+    borrows.extend(announced.map(Borrow::Signature));
+    while !borrows.is_empty() && !fits(&borrows) {
+        borrows.remove(0);
+    }
+    borrows
+}
+
+/// Size of the most that a chunk in `section` borrows as its path.
+pub(crate) fn path_size(
+    document: &Document,
+    config: &ChunkConfig,
+    section: SectionId,
+    measure: &dyn Fn(&str) -> usize,
+) -> usize {
+    if config.context == ContextRule::None {
+        return 0;
+    }
+    let end = document.section(section).span.end;
+    let borrows = path_borrows(document, config, end, section, measure);
+    measure(render(document, Span { start: end, end }, &borrows).text())
+}
+
+/// Size of the most that a piece of the block at `span` borrows to be well-formed.
+pub(crate) fn reopening_size(
+    document: &Document,
+    config: &ChunkConfig,
+    span: Span,
+    measure: &dyn Fn(&str) -> usize,
+) -> usize {
+    let size = |enclosure: &Enclosure| {
+        let open = measure(enclosure.open.of(document.source()));
+        let close = if enclosure.close.is_empty() { 0 } else { measure(&enclosure.close) + 1 };
+        if open <= reopening_share(config) { open + 1 + close } else { close }
+    };
+    document.enclosures(span).iter().map(size).max().unwrap_or(0)
+}
+
+/// The end of the chunk before, at most `overlap_size`, from the start of a sentence, line or word.
+fn overlap(
+    document: &Document,
+    config: &ChunkConfig,
+    span: Span,
+    previous: Span,
+    measure: &dyn Fn(&str) -> usize,
+) -> Option<Borrow> {
+    let source = document.source();
+    let fits = |at: usize| measure(&source[at..span.start as usize]) <= config.overlap_size;
+    let text = previous.of(source);
+    let starts =
+        |bounds: Vec<usize>| bounds.into_iter().map(|at| previous.start as usize + at).find(|&at| fits(at));
+    // Only the end can fit: a token has at most this many bytes in practice.
+    let near = text.len().saturating_sub(16 * config.overlap_size);
+    let near = (near..=text.len()).find(|&at| text.is_char_boundary(at))?;
+    let tail = &text[near..];
+    let sentences =
+        tail.split_sentence_bound_indices().map(|(at, _)| near + at).filter(|&at| at > near || near == 0);
+    let words = || {
+        tail.split_word_bound_indices().filter(|(_, word)| !word.trim().is_empty()).map(|(at, _)| near + at)
+    };
+    let start = starts(sentences.collect()).or_else(|| starts(words().collect()))?;
+    Some(Borrow::Overlap(Span::new(start, span.start as usize)))
+}
+
+impl Chunk {
+    /// What the chunk owns, exactly as in the source.
+    pub fn content<'d>(&self, document: &'d Document) -> &'d str {
+        self.span.of(document.source())
+    }
+}

@@ -1,0 +1,389 @@
+//! What became of chunks between two runs: which survive an edit or another configuration, which do
+//! not, and what it costs to embed again.
+//!
+//! Two questions are kept apart. *Identity*: a chunk survives if its id does, wherever it stands now.
+//! *Cost*: a text is embedded again only if no old chunk had exactly that text, whatever its id; a
+//! renamed file changes every id and costs nothing.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+
+use serde::{Deserialize, Serialize};
+
+use crate::record::Record;
+
+/// The difference between two sets of chunks.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Diff {
+    /// Every chunk of either side, once: documents in order of their id; within one the new chunks in
+    /// order, each removed chunk after the new ones that took its place.
+    pub changes: Vec<Change>,
+    /// The counts.
+    pub summary: Summary,
+}
+
+/// How much of each kind there is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Summary {
+    /// Chunks on the old side.
+    pub old_chunks: usize,
+    /// Chunks on the new side.
+    pub new_chunks: usize,
+    /// Chunks with [`ChangeKind::Kept`].
+    pub kept: usize,
+    /// Chunks with [`ChangeKind::Moved`].
+    pub moved: usize,
+    /// Chunks with [`ChangeKind::Changed`].
+    pub changed: usize,
+    /// Chunks with [`ChangeKind::Added`].
+    pub added: usize,
+    /// Chunks with [`ChangeKind::Removed`].
+    pub removed: usize,
+    /// Tokens of all texts on the new side.
+    pub new_tokens: usize,
+    /// Different texts of the new side that no chunk of the old side has.
+    pub texts_to_embed: usize,
+    /// Tokens of those texts.
+    pub tokens_to_embed: usize,
+}
+
+/// What became of one chunk.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Change {
+    /// What happened.
+    pub kind: ChangeKind,
+    /// The document.
+    pub doc_id: String,
+    /// Heading or symbol path, of the new side where there is one.
+    pub header_path: String,
+    /// Where it stood; `None` if it was added.
+    pub old: Option<Place>,
+    /// Where it stands; `None` if it was removed.
+    pub new: Option<Place>,
+    /// Whether its text has to be embedded: no old chunk has it.
+    pub embed: bool,
+}
+
+/// Kinds of [`Change`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ChangeKind {
+    /// Same id on the same lines.
+    Kept,
+    /// Same id on other lines.
+    Moved,
+    /// Another id in the place of an old one: the text, the path above it, or both were edited.
+    Changed,
+    /// No old chunk stood in its place.
+    Added,
+    /// No new chunk stands in its place.
+    Removed,
+}
+
+impl ChangeKind {
+    /// All kinds, in the order of reports.
+    pub const ALL: [Self; 5] = [Self::Kept, Self::Moved, Self::Changed, Self::Added, Self::Removed];
+
+    /// The name that reports use.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Kept => "kept",
+            Self::Moved => "moved",
+            Self::Changed => "changed",
+            Self::Added => "added",
+            Self::Removed => "removed",
+        }
+    }
+}
+
+/// A chunk on one side of a difference.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Place {
+    /// Its identity.
+    pub chunk_id: String,
+    /// Position in its document, from 0.
+    pub chunk_index: u32,
+    /// First line, 1-based.
+    pub start_line: u32,
+    /// Last line, 1-based, inclusive.
+    pub end_line: u32,
+    /// Tokens of its text.
+    pub token_count: u32,
+}
+
+impl Diff {
+    /// Compares two sets of chunks. Each side holds the chunks of a document together and in order;
+    /// the documents may come in any order. Documents are the same if their ids are.
+    ///
+    /// Linear in the number of chunks.
+    pub fn of(old: &[Record], new: &[Record]) -> Self {
+        let (old_documents, new_documents) = (documents(old), documents(new));
+        let mut ids: Vec<&str> = old_documents.keys().chain(new_documents.keys()).copied().collect();
+        ids.sort_unstable();
+        ids.dedup();
+        let mut diff = Self::default();
+        // A text is paid for once, however many chunks have it.
+        let mut known: HashSet<&str> = old.iter().map(|record| record.text.as_str()).collect();
+        for id in ids {
+            let side = |documents: &HashMap<&str, _>| documents.get(id).copied().unwrap_or_default();
+            for (old, new) in pair(side(&old_documents), side(&new_documents)) {
+                diff.push(old, new, &mut known);
+            }
+        }
+        diff
+    }
+
+    fn push<'r>(&mut self, old: Option<&'r Record>, new: Option<&'r Record>, known: &mut HashSet<&'r str>) {
+        let summary = &mut self.summary;
+        let kind = match (old, new) {
+            (Some(old), Some(new)) if old.chunk_id != new.chunk_id => ChangeKind::Changed,
+            (Some(old), Some(new)) if lines(old) == lines(new) => ChangeKind::Kept,
+            (Some(_), Some(_)) => ChangeKind::Moved,
+            (None, _) => ChangeKind::Added,
+            (_, None) => ChangeKind::Removed,
+        };
+        *match kind {
+            ChangeKind::Kept => &mut summary.kept,
+            ChangeKind::Moved => &mut summary.moved,
+            ChangeKind::Changed => &mut summary.changed,
+            ChangeKind::Added => &mut summary.added,
+            ChangeKind::Removed => &mut summary.removed,
+        } += 1;
+        summary.old_chunks += usize::from(old.is_some());
+        summary.new_chunks += usize::from(new.is_some());
+        let embed = new.is_some_and(|new| known.insert(&new.text));
+        let tokens = new.map_or(0, |new| new.token_count as usize);
+        summary.new_tokens += tokens;
+        if embed {
+            summary.texts_to_embed += 1;
+            summary.tokens_to_embed += tokens;
+        }
+        let Some(record) = new.or(old) else { return };
+        self.changes.push(Change {
+            kind,
+            doc_id: record.doc_id.clone(),
+            header_path: record.header_path.clone(),
+            old: old.map(Place::of),
+            new: new.map(Place::of),
+            embed,
+        });
+    }
+}
+
+impl Place {
+    fn of(record: &Record) -> Self {
+        Self {
+            chunk_id: record.chunk_id.clone(),
+            chunk_index: record.chunk_index,
+            start_line: record.start_line,
+            end_line: record.end_line,
+            token_count: record.token_count,
+        }
+    }
+}
+
+type Pair<'r> = (Option<&'r Record>, Option<&'r Record>);
+
+fn lines(record: &Record) -> (u32, u32) {
+    (record.start_line, record.end_line)
+}
+
+/// The records of each document.
+fn documents(records: &[Record]) -> HashMap<&str, &[Record]> {
+    records
+        .chunk_by(|a, b| a.doc_id == b.doc_id)
+        .map(|records| (records[0].doc_id.as_str(), records))
+        .collect()
+}
+
+/// Pairs the chunks of one document: equal ids first; what is left over is paired only with what
+/// stands after the same surviving chunk, so that an edit here never passes for a change there.
+fn pair<'r>(old: &'r [Record], new: &'r [Record]) -> Vec<Pair<'r>> {
+    let old_by_id: HashMap<&str, &Record> =
+        old.iter().map(|record| (record.chunk_id.as_str(), record)).collect();
+    let new_ids: HashSet<&str> = new.iter().map(|record| record.chunk_id.as_str()).collect();
+    let mut gaps = gaps(old, |record| new_ids.contains(record.chunk_id.as_str()));
+    let mut pairs = Vec::with_capacity(new.len());
+    for (survivor, changed) in gaps_in_order(new, |record| old_by_id.contains_key(record.chunk_id.as_str())) {
+        if let Some(survivor) = survivor {
+            pairs.push((old_by_id.get(survivor.chunk_id.as_str()).copied(), Some(survivor)));
+        }
+        let gone = gaps.remove(&survivor.map(|record| record.chunk_id.as_str())).unwrap_or_default();
+        pairs.extend(pair_gap(&gone, &changed));
+    }
+    pairs
+}
+
+/// The records that do not survive, by the survivor before them (`None`: the document's start).
+fn gaps<'r>(
+    records: &'r [Record],
+    survives: impl Fn(&Record) -> bool,
+) -> HashMap<Option<&'r str>, Vec<&'r Record>> {
+    let gaps = gaps_in_order(records, survives).into_iter();
+    gaps.map(|(survivor, records)| (survivor.map(|record| record.chunk_id.as_str()), records)).collect()
+}
+
+fn gaps_in_order<'r>(
+    records: &'r [Record],
+    survives: impl Fn(&Record) -> bool,
+) -> Vec<(Option<&'r Record>, Vec<&'r Record>)> {
+    let mut gaps = vec![(None, Vec::new())];
+    for record in records {
+        if survives(record) {
+            gaps.push((Some(record), Vec::new()));
+        } else if let Some((_, gap)) = gaps.last_mut() {
+            gap.push(record);
+        }
+    }
+    gaps
+}
+
+/// Pairs what stands in one gap: by equal content (its path was edited), then by equal path, then by
+/// order. Left-over old chunks come last.
+fn pair_gap<'r>(old: &[&'r Record], new: &[&'r Record]) -> Vec<Pair<'r>> {
+    let mut partners: Vec<Option<&Record>> = vec![None; new.len()];
+    let mut taken = vec![false; old.len()];
+    pair_by(old, new, &mut partners, &mut taken, |record| record.content.as_str());
+    pair_by(old, new, &mut partners, &mut taken, |record| record.section_path.as_slice());
+    pair_by(old, new, &mut partners, &mut taken, |_| ());
+    let gone = old.iter().zip(&taken).filter(|&(_, &taken)| !taken).map(|(&old, _)| (Some(old), None));
+    partners.into_iter().zip(new).map(|(old, &new)| (old, Some(new))).chain(gone).collect()
+}
+
+/// Pairs, in order, the free records whose keys are equal.
+fn pair_by<'r, K: Eq + std::hash::Hash>(
+    old: &[&'r Record],
+    new: &[&'r Record],
+    partners: &mut [Option<&'r Record>],
+    taken: &mut [bool],
+    key: impl Fn(&'r Record) -> K,
+) {
+    let mut free: HashMap<K, VecDeque<usize>> = HashMap::new();
+    for (index, record) in old.iter().enumerate().filter(|&(index, _)| !taken[index]) {
+        free.entry(key(record)).or_default().push_back(index);
+    }
+    for (partner, record) in partners.iter_mut().zip(new).filter(|(partner, _)| partner.is_none()) {
+        if let Some(index) = free.get_mut(&key(record)).and_then(VecDeque::pop_front) {
+            *partner = Some(old[index]);
+            taken[index] = true;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Chunks written `path|text`, one on each line of a document; `doc:` begins another document.
+    fn side(chunks: &str) -> Vec<Record> {
+        let (mut doc, mut line) = ("a.md", 0);
+        let mut records = Vec::new();
+        for word in chunks.split(' ').filter(|word| !word.is_empty()) {
+            let Some((path, text)) = word.split_once('|') else {
+                (doc, line) = (word, 0);
+                continue;
+            };
+            line += 1;
+            records.push(Record {
+                chunk_id: format!("{doc} {word}"),
+                doc_id: doc.into(),
+                chunk_index: line - 1,
+                total_chunks: 0,
+                content: text.into(),
+                context: path.into(),
+                text: word.into(),
+                start_line: line,
+                end_line: line,
+                start_byte: 0,
+                end_byte: 0,
+                start_char: 0,
+                end_char: 0,
+                header_path: path.into(),
+                section_path: vec![path.into()],
+                content_type: "paragraph".into(),
+                chunk_type: "doc".into(),
+                category: "doc".into(),
+                language: None,
+                symbols: None,
+                imports: None,
+                char_count: 0,
+                word_count: 0,
+                token_count: 10,
+                tokenizer: "words".into(),
+                token_level: crate::stats::TokenLevel::Normal,
+                oversize: false,
+                part: None,
+                cut: "full".into(),
+                strategy_version: "tree-v1.0".into(),
+                preset: "auto".into(),
+                config_hash: String::new(),
+                file_hash: String::new(),
+                indexed_at: None,
+            });
+        }
+        records
+    }
+
+    /// Compares two sides; `expect` has a word for each change, `!` where a text is to be embedded,
+    /// then the lines.
+    fn check(old: &str, new: &str, expect: &str) {
+        let (old, new) = (side(old), side(new));
+        let diff = Diff::of(&old, &new);
+        let place =
+            |place: &Option<Place>| place.as_ref().map_or("-".into(), |place| place.start_line.to_string());
+        let said: Vec<String> = diff
+            .changes
+            .iter()
+            .map(|change| {
+                let embed = if change.embed { "!" } else { "" };
+                format!("{}{embed} {}>{}", change.kind.as_str(), place(&change.old), place(&change.new))
+            })
+            .collect();
+        assert_eq!(said.join(", "), expect);
+        let Summary { kept, moved, changed, added, removed, .. } = diff.summary;
+        assert_eq!(kept + moved + changed + added, new.len());
+        assert_eq!(kept + moved + changed + removed, old.len());
+        assert_eq!((diff.summary.old_chunks, diff.summary.new_chunks), (old.len(), new.len()));
+        assert_eq!(diff.summary.tokens_to_embed, 10 * diff.summary.texts_to_embed);
+    }
+
+    #[test]
+    fn equal_sides_are_kept() {
+        check("A|x A|y", "A|x A|y", "kept 1>1, kept 2>2");
+    }
+
+    #[test]
+    fn an_insertion_moves_what_stands_below() {
+        check("A|x B|y", "A|x A|new B|y", "kept 1>1, added! ->2, moved 2>3");
+    }
+
+    #[test]
+    fn an_edit_changes_its_own_chunk() {
+        check("A|x B|y C|z", "A|x B|edited C|z", "kept 1>1, changed! 2>2, kept 3>3");
+    }
+
+    #[test]
+    fn a_renamed_heading_changes_its_chunks_one_to_one() {
+        check("A|x A|y B|z", "N|x N|y B|z", "changed! 1>1, changed! 2>2, kept 3>3");
+    }
+
+    #[test]
+    fn a_removed_chunk_and_a_far_added_one_are_not_a_change() {
+        check("A|x A|y A|z", "A|y A|z A|new", "removed 1>-, moved 2>1, moved 3>2, added! ->3");
+    }
+
+    #[test]
+    fn in_one_gap_equal_paths_pair_before_order() {
+        check("A|x B|y", "N|n B|w", "changed! 1>1, changed! 2>2");
+        check("A|x B|y", "B|w", "changed! 2>1, removed 1>-");
+    }
+
+    #[test]
+    fn a_renamed_document_is_removed_and_added_and_costs_nothing() {
+        check("a.md A|x", "b.md A|x", "removed 1>-, added ->1");
+    }
+
+    #[test]
+    fn equal_new_texts_are_embedded_once() {
+        check("", "a.md A|x b.md A|x", "added! ->1, added ->1");
+    }
+}

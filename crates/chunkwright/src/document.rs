@@ -1,0 +1,538 @@
+//! The model of a document: a tree of sections over a row of blocks, and the invariants that hold
+//! for it whatever parser made it.
+
+use std::sync::Arc;
+
+use crate::parse::Parser;
+use crate::span::{LineIndex, Span, is_blank};
+
+/// A parsed document.
+///
+/// Invariants, kept by [`DocumentBuilder::finish`] for every parser and any input:
+///
+/// * blocks are disjoint and in order, and together hold every non-blank byte of the source;
+/// * a block starts at its first visible character or, when only blanks stand before that on the
+///   line, at the start of the line, and it ends after its last visible character;
+/// * sections are in the order of their start, a parent before its children, `sections()[0]` is the
+///   document itself;
+/// * seams and enclosures are in order and lie inside blocks.
+#[derive(Clone, Debug)]
+pub struct Document {
+    id: String,
+    source: Arc<str>,
+    sections: Vec<Section>,
+    blocks: Vec<Block>,
+    seams: Vec<Seam>,
+    enclosures: Vec<Enclosure>,
+    imports: Vec<String>,
+    language: Option<&'static str>,
+    lines: LineIndex,
+}
+
+/// Position of a section in [`Document::sections`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SectionId(pub u32);
+
+impl SectionId {
+    /// The section that is the document itself.
+    pub const ROOT: Self = Self(0);
+}
+
+/// A named part of a document: a heading with what stands under it, or a symbol of source code.
+#[derive(Clone, Debug)]
+pub struct Section {
+    /// What it is.
+    pub kind: SectionKind,
+    /// The heading's text without markup, or the symbol's name. Empty for the document itself.
+    pub title: String,
+    /// From the heading or the symbol's first line to the end of the last block under it.
+    pub span: Span,
+    /// The section around it; `None` for the document itself only.
+    pub parent: Option<SectionId>,
+    /// The lines that announce a symbol (`class Foo(Bar):`): what later chunks borrow. Empty for headings.
+    pub signature: Span,
+}
+
+/// What a section is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SectionKind {
+    /// The document itself.
+    Document,
+    /// A heading of the level given, 1 to 6.
+    Heading(u8),
+    /// A symbol of source code.
+    Symbol(SymbolKind),
+}
+
+/// What kind of symbol a section of source code is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum SymbolKind {
+    /// A module, namespace or package.
+    Module,
+    /// A class, struct, enum, union or the like: a type with a name.
+    Class,
+    /// A trait, interface or protocol.
+    Trait,
+    /// An implementation block.
+    Impl,
+    /// A free function.
+    Function,
+    /// A function that belongs to a class, trait or implementation.
+    Method,
+    /// A macro.
+    Macro,
+}
+
+/// A block: the least that is not cut while it fits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Block {
+    /// What it is.
+    pub kind: BlockKind,
+    /// Its text.
+    pub span: Span,
+    /// The innermost section it stands in.
+    pub section: SectionId,
+}
+
+/// What a block is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum BlockKind {
+    /// A paragraph of prose, and whatever prose has no kind of its own.
+    Paragraph,
+    /// A heading line (ATX) or lines (setext).
+    Heading,
+    /// A fenced or indented block of code in prose.
+    Code,
+    /// A table.
+    Table,
+    /// A list, nested lists included.
+    List,
+    /// A block quote.
+    Quote,
+    /// A block of HTML or JSX.
+    Html,
+    /// Metadata at the top of a document.
+    FrontMatter,
+    /// Link reference definitions and footnote definitions.
+    Definition,
+    /// Imports and exports of an MDX file or of source code.
+    Import,
+    /// A comment of source code that belongs to no symbol.
+    Comment,
+    /// A statement or declaration of source code outside every function.
+    Statement,
+    /// A function or method, whole.
+    Function,
+    /// What a class has beside its methods: its first lines, fields, docstring.
+    ClassBody,
+}
+
+impl BlockKind {
+    /// Whether the block holds source code, which is cut at lines, not at sentences.
+    pub fn is_code(self) -> bool {
+        matches!(
+            self,
+            Self::Code | Self::Import | Self::Comment | Self::Statement | Self::Function | Self::ClassBody
+        )
+    }
+}
+
+/// A place inside a block where its structure allows a cut: a list item, a statement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Seam {
+    /// Byte offset of what begins there.
+    pub at: u32,
+    /// Depth in the structure, 0 outermost: smaller is a better place to cut.
+    pub depth: u8,
+}
+
+/// A stretch that must be opened again when a cut falls into it: a fence, or the rows of a table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Enclosure {
+    /// What it is.
+    pub kind: EnclosureKind,
+    /// The whole stretch, opening and closing lines included.
+    pub span: Span,
+    /// What a later chunk repeats: the opening fence line, or the header and delimiter rows.
+    pub open: Span,
+    /// What closes a chunk that ends inside; empty where nothing needs closing.
+    pub close: Box<str>,
+}
+
+/// What an [`Enclosure`] is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EnclosureKind {
+    /// A fenced block of code.
+    Fence,
+    /// A table with a header row.
+    Table,
+}
+
+impl Document {
+    /// Parses `source` with `parser`. Cannot fail: any text is a document.
+    ///
+    /// `id` is the document's key in its collection, part of every chunk's identity.
+    ///
+    /// # Panics
+    ///
+    /// If `source` is 4 GiB or longer; whoever reads files refuses such a file first.
+    pub fn parse(id: impl Into<String>, source: impl Into<Arc<str>>, parser: &dyn Parser) -> Self {
+        let mut builder = DocumentBuilder::new(id, source);
+        parser.parse(&mut builder);
+        builder.finish()
+    }
+
+    /// The document's key in its collection.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// The whole text.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// All sections, parents before children; the first is the document itself.
+    pub fn sections(&self) -> &[Section] {
+        &self.sections
+    }
+
+    /// The section with the id given.
+    pub fn section(&self, id: SectionId) -> &Section {
+        &self.sections[id.0 as usize]
+    }
+
+    /// All blocks, in order.
+    pub fn blocks(&self) -> &[Block] {
+        &self.blocks
+    }
+
+    /// The seams inside `span`, its start excluded, in order.
+    pub fn seams(&self, span: Span) -> &[Seam] {
+        let from = self.seams.partition_point(|seam| seam.at <= span.start);
+        let to = self.seams.partition_point(|seam| seam.at < span.end);
+        &self.seams[from..to.max(from)]
+    }
+
+    /// The enclosures that touch `span`, in order.
+    pub fn enclosures(&self, span: Span) -> &[Enclosure] {
+        let from = self.enclosures.partition_point(|enclosure| enclosure.span.end <= span.start);
+        let to = self.enclosures.partition_point(|enclosure| enclosure.span.start < span.end);
+        &self.enclosures[from..to.max(from)]
+    }
+
+    /// The enclosure that a cut at byte `at` would divide.
+    pub fn enclosure_at(&self, at: u32) -> Option<&Enclosure> {
+        let index = self.enclosures.partition_point(|enclosure| enclosure.span.end <= at);
+        self.enclosures.get(index).filter(|enclosure| enclosure.span.divided_by(at))
+    }
+
+    /// Import statements of source code, one string each, in order.
+    pub fn imports(&self) -> &[String] {
+        &self.imports
+    }
+
+    /// The programming language, where the parser knows it.
+    pub fn language(&self) -> Option<&'static str> {
+        self.language
+    }
+
+    /// Line numbers.
+    pub fn lines(&self) -> &LineIndex {
+        &self.lines
+    }
+
+    /// The sections from the outermost, the document itself left out, down to `id`.
+    pub fn path(&self, id: SectionId) -> Vec<SectionId> {
+        let mut path = Vec::new();
+        let mut next = Some(id);
+        while let Some(id) = next.filter(|&id| id != SectionId::ROOT) {
+            path.push(id);
+            next = self.section(id).parent;
+        }
+        path.reverse();
+        path
+    }
+
+    /// The titles along [`path`](Self::path), empty titles left out.
+    pub fn titles(&self, id: SectionId) -> Vec<&str> {
+        let path = self.path(id);
+        path.iter().map(|&id| self.section(id).title.as_str()).filter(|title| !title.is_empty()).collect()
+    }
+
+    /// The innermost section that holds both.
+    pub fn common_section(&self, mut a: SectionId, mut b: SectionId) -> SectionId {
+        // A parent always has a smaller id than its children.
+        while a != b {
+            let (deeper, other) = if a > b { (a, b) } else { (b, a) };
+            a = self.section(deeper).parent.unwrap_or(SectionId::ROOT);
+            b = other;
+        }
+        a
+    }
+
+    /// The outline of the document: one line a heading or symbol, indented by its depth.
+    pub fn outline(&self) -> String {
+        let mut depths = vec![0_usize; self.sections.len()];
+        let mut out = String::new();
+        for (index, section) in self.sections.iter().enumerate().skip(1) {
+            let parent = section.parent.unwrap_or(SectionId::ROOT);
+            depths[index] = depths[parent.0 as usize] + 1;
+            if !section.title.is_empty() {
+                out.extend(std::iter::repeat_n("  ", depths[index] - 1));
+                out.push_str(&section.title);
+                out.push('\n');
+            }
+        }
+        out
+    }
+}
+
+/// Collects what a parser sees and turns it into a [`Document`] that keeps its invariants.
+///
+/// Parsers report ranges as they find them; the builder clamps what overlaps, extends starts to the
+/// start of their line, trims blanks, and gives text that no block holds to the block before it (if
+/// it has no letter or digit: closing brackets belong to nobody) or a block of its own. This is what
+/// makes tiling hold for every parser.
+#[derive(Debug)]
+pub struct DocumentBuilder {
+    document: Document,
+    /// Sections that are open, outermost first; never empty.
+    open: Vec<SectionId>,
+    gap_kind: BlockKind,
+}
+
+/// Sections nested deeper than this become part of their parent, so that no hostile nesting costs
+/// more than linear time or any stack.
+const MAX_SECTION_DEPTH: usize = 32;
+
+impl DocumentBuilder {
+    /// An empty document over `source`.
+    ///
+    /// # Panics
+    ///
+    /// If `source` is 4 GiB or longer.
+    pub fn new(id: impl Into<String>, source: impl Into<Arc<str>>) -> Self {
+        let source: Arc<str> = source.into();
+        assert!(u32::try_from(source.len()).is_ok(), "a source of 4 GiB or more cannot be one document");
+        let root = Section {
+            kind: SectionKind::Document,
+            title: String::new(),
+            span: Span::new(0, source.len()),
+            parent: None,
+            signature: Span::default(),
+        };
+        let document = Document {
+            id: id.into(),
+            lines: LineIndex::new(&source),
+            source,
+            sections: vec![root],
+            blocks: Vec::new(),
+            seams: Vec::new(),
+            enclosures: Vec::new(),
+            imports: Vec::new(),
+            language: None,
+        };
+        Self { document, open: vec![SectionId::ROOT], gap_kind: BlockKind::Paragraph }
+    }
+
+    /// The text to parse. A cheap clone, so that a parser can read it while it reports.
+    pub fn source(&self) -> Arc<str> {
+        Arc::clone(&self.document.source)
+    }
+
+    /// Line numbers of the source.
+    pub fn lines(&self) -> &LineIndex {
+        &self.document.lines
+    }
+
+    /// The document's id: a parser may look at its file name.
+    pub fn id(&self) -> &str {
+        &self.document.id
+    }
+
+    /// Names the programming language.
+    pub fn set_language(&mut self, language: &'static str) {
+        self.document.language = Some(language);
+    }
+
+    /// Sets the kind that text outside every reported block gets. [`BlockKind::Paragraph`] if never called.
+    pub fn set_gap_kind(&mut self, kind: BlockKind) {
+        self.gap_kind = kind;
+    }
+
+    /// Opens a section inside the one that is open now. `start` must not go back.
+    pub fn open_section(&mut self, kind: SectionKind, title: impl Into<String>, start: usize) -> SectionId {
+        let parent = *self.open.last().expect("the root section is never closed");
+        if self.open.len() > MAX_SECTION_DEPTH {
+            self.open.push(parent);
+            return parent;
+        }
+        let id = SectionId(self.document.sections.len() as u32);
+        let end = self.document.source.len();
+        self.document.sections.push(Section {
+            kind,
+            title: title.into(),
+            span: Span::new(start.min(end), end),
+            parent: Some(parent),
+            signature: Span::default(),
+        });
+        self.open.push(id);
+        id
+    }
+
+    /// Sets the lines that announce the section opened last.
+    pub fn set_signature(&mut self, start: usize, end: usize) {
+        let id = *self.open.last().expect("the root section is never closed");
+        self.document.sections[id.0 as usize].signature = Span::new(start, end);
+    }
+
+    /// Closes the section opened last; it ends at `end`. Closing the document itself does nothing.
+    pub fn close_section(&mut self, end: usize) {
+        if self.open.len() > 1
+            && let Some(id) = self.open.pop()
+            && self.open.last() != Some(&id)
+        {
+            let span = &mut self.document.sections[id.0 as usize].span;
+            span.end = span.start.max(end as u32);
+        }
+    }
+
+    /// Number of sections open inside the document.
+    pub fn depth(&self) -> usize {
+        self.open.len() - 1
+    }
+
+    /// Kind of the section opened last.
+    pub fn open_kind(&self) -> SectionKind {
+        let id = *self.open.last().expect("the root section is never closed");
+        self.document.sections[id.0 as usize].kind
+    }
+
+    /// Adds a block to the section that is open now. Blank ranges are ignored.
+    pub fn block(&mut self, kind: BlockKind, start: usize, end: usize) {
+        let section = *self.open.last().expect("the root section is never closed");
+        self.document.blocks.push(Block { kind, span: Span::new(start, end.max(start)), section });
+    }
+
+    /// Marks a place inside the blocks where structure allows a cut; `depth` 0 is the outermost.
+    pub fn seam(&mut self, at: usize, depth: usize) {
+        self.document.seams.push(Seam { at: at as u32, depth: depth.min(255) as u8 });
+    }
+
+    /// Marks a stretch that must be opened again when it is cut.
+    pub fn enclosure(&mut self, enclosure: Enclosure) {
+        self.document.enclosures.push(enclosure);
+    }
+
+    /// Adds an import statement of source code.
+    pub fn import(&mut self, import: impl Into<String>) {
+        self.document.imports.push(import.into());
+    }
+
+    /// Closes what is open and establishes the invariants of [`Document`].
+    pub fn finish(mut self) -> Document {
+        let end = self.document.source.len();
+        while self.open.len() > 1 {
+            self.close_section(end);
+        }
+        let mut document = self.document;
+        document.blocks = tile(&document, self.gap_kind);
+        let last = document.blocks.last().map_or(0, |block| block.span.end);
+        let source = Arc::clone(&document.source);
+        for seam in &mut document.seams {
+            seam.at = line_start(&source, seam.at as usize, 0) as u32;
+        }
+        document.seams.sort_unstable();
+        document.seams.dedup_by_key(|seam| seam.at);
+        document.seams.retain(|seam| seam.at < last);
+        document.enclosures.sort_by_key(|enclosure| enclosure.span);
+        let mut end = 0;
+        document.enclosures.retain(|enclosure| {
+            let follows = enclosure.span.start >= end;
+            if follows {
+                end = enclosure.span.end;
+            }
+            follows
+        });
+        document
+    }
+}
+
+/// Makes the reported blocks disjoint, ordered, trimmed, and complete.
+fn tile(document: &Document, gap_kind: BlockKind) -> Vec<Block> {
+    let source = &*document.source;
+    let mut reported = document.blocks.clone();
+    if !reported.is_sorted_by_key(|block| block.span.start) {
+        reported.sort_by_key(|block| block.span.start);
+    }
+    let mut tiled: Vec<Block> = Vec::with_capacity(reported.len() + 1);
+    let mut end = 0;
+    for block in reported {
+        let Some(mut span) = trim(source, (block.span.start as usize).max(end), block.span.end as usize)
+        else {
+            continue;
+        };
+        if let Some(gap) = trim(source, end, span.start as usize) {
+            if tiled.is_empty() && is_wordless(source, gap) {
+                span.start = gap.start;
+            } else {
+                fill_gap(document, gap_kind, &mut tiled, gap, block.section);
+            }
+        }
+        let after = tiled.last().map_or(0, |block| block.span.end as usize);
+        let start = line_start(source, span.start as usize, after.max(end));
+        tiled.push(Block { span: Span::new(start, span.end as usize), ..block });
+        end = span.end as usize;
+    }
+    if let Some(gap) = trim(source, end, source.len()) {
+        fill_gap(document, gap_kind, &mut tiled, gap, SectionId::ROOT);
+    }
+    tiled
+}
+
+/// Whether the text has no letter or digit.
+fn is_wordless(source: &str, span: Span) -> bool {
+    !span.of(source).contains(char::is_alphanumeric)
+}
+
+/// Gives text that no block holds to the block before, or a block of its own. `next` is the section of
+/// the block that follows.
+fn fill_gap(document: &Document, gap_kind: BlockKind, tiled: &mut Vec<Block>, gap: Span, next: SectionId) {
+    let source = &*document.source;
+    match tiled.last_mut() {
+        Some(previous) if is_wordless(source, gap) => previous.span.end = gap.end,
+        previous => {
+            let holding = |mut id: SectionId| {
+                while !document.section(id).span.contains(gap.start) {
+                    let Some(parent) = document.section(id).parent else { break };
+                    id = parent;
+                }
+                id
+            };
+            let (before, floor) =
+                previous.map_or((SectionId::ROOT, 0), |block| (block.section, block.span.end));
+            let section = holding(before).max(holding(next));
+            let start = line_start(source, gap.start as usize, floor as usize);
+            tiled.push(Block { kind: gap_kind, span: Span::new(start, gap.end as usize), section });
+        }
+    }
+}
+
+/// The visible part of `start..end`, without blanks at its ends.
+fn trim(source: &str, start: usize, end: usize) -> Option<Span> {
+    let text = source.get(start..end)?;
+    let head = text.trim_start_matches(is_blank);
+    let start = end - head.len();
+    let visible = head.trim_end_matches(is_blank);
+    (!visible.is_empty()).then(|| Span::new(start, start + visible.len()))
+}
+
+/// The start of the line of byte `at` if only blanks stand between, and never before `floor`; else `at`.
+fn line_start(source: &str, at: usize, floor: usize) -> usize {
+    let Some(before) = source.get(floor..at) else { return at };
+    let indent = before.trim_end_matches([' ', '\t']);
+    if indent.is_empty() && floor == 0 || indent.ends_with(['\n', '\r']) { floor + indent.len() } else { at }
+}

@@ -1,0 +1,25 @@
+//! Parsers: from text to sections and blocks.
+
+mod markdown;
+mod text;
+
+pub use markdown::{Markdown, Mdx};
+pub use text::Text;
+
+use crate::document::DocumentBuilder;
+
+/// Reads one format. A parser reports what it sees to a [`DocumentBuilder`], in the order of the
+/// source, and cannot fail: what it does not understand is text.
+pub trait Parser: Send + Sync {
+    /// The format's name: `markdown`, `text`, `python`, ...
+    fn name(&self) -> &'static str;
+
+    /// File name extensions, lower case, without the dot.
+    fn extensions(&self) -> &'static [&'static str];
+
+    /// Reports the sections and blocks of `out.source()`.
+    fn parse(&self, out: &mut DocumentBuilder);
+}
+
+/// The formats of this crate. Source code is in `chunkwright-code`.
+pub static PARSERS: &[&dyn Parser] = &[&Markdown, &Mdx, &Text];

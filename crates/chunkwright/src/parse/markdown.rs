@@ -1,0 +1,272 @@
+//! Markdown: CommonMark and GFM by `pulldown-cmark`, front matter and MDX modules by us.
+//!
+//! Only the block structure is read. The parser's own metadata blocks stay off: they cost quadratic
+//! time on hostile input, and front matter stands at the first byte or nowhere. Nothing here recurses,
+//! so nesting may be as deep as it likes.
+
+use std::ops::Range;
+
+use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser as Events, Tag};
+
+use super::Parser;
+use crate::document::{BlockKind, DocumentBuilder, Enclosure, EnclosureKind, SectionKind};
+use crate::span::{LineIndex, Span};
+
+/// Markdown: CommonMark with GFM's tables, footnotes, and YAML or TOML front matter.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Markdown;
+
+/// Markdown with JSX and with `import` and `export` statements.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Mdx;
+
+impl Parser for Markdown {
+    fn name(&self) -> &'static str {
+        "markdown"
+    }
+
+    fn extensions(&self) -> &'static [&'static str] {
+        &["md", "markdown", "mkd", "mdown"]
+    }
+
+    fn parse(&self, out: &mut DocumentBuilder) {
+        report(out, outline);
+    }
+}
+
+impl Parser for Mdx {
+    fn name(&self) -> &'static str {
+        "mdx"
+    }
+
+    fn extensions(&self) -> &'static [&'static str] {
+        &["mdx"]
+    }
+
+    fn parse(&self, out: &mut DocumentBuilder) {
+        report(out, |out, body| {
+            let mut tops = outline(out, body);
+            join_modules(&out.source(), &mut tops);
+            tops
+        });
+    }
+}
+
+/// A block at the top level of the document.
+struct Top {
+    kind: BlockKind,
+    range: Range<usize>,
+    heading: Option<(u8, String)>,
+}
+
+/// Reports front matter and what `outline` finds in the rest.
+fn report(out: &mut DocumentBuilder, outline: impl Fn(&mut DocumentBuilder, usize) -> Vec<Top>) {
+    let source = out.source();
+    // Text outside every event is a link reference definition.
+    out.set_gap_kind(BlockKind::Definition);
+    let mut body = if source.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+    if let Some(end) = front_matter(&source[body..]) {
+        out.block(BlockKind::FrontMatter, body, body + end);
+        body += end;
+    }
+    let mut levels: Vec<u8> = Vec::new();
+    for top in outline(out, body) {
+        if let Some((level, title)) = top.heading {
+            while levels.pop_if(|open| *open >= level).is_some() {
+                out.close_section(top.range.start);
+            }
+            levels.push(level);
+            out.open_section(SectionKind::Heading(level), title, top.range.start);
+        }
+        out.block(top.kind, top.range.start, top.range.end);
+    }
+}
+
+/// Length of the front matter that `text` starts with: from a line `---` to a line `---` or `...`
+/// (YAML), or from `+++` to `+++` (TOML). An opening line before a blank one is a thematic break.
+fn front_matter(text: &str) -> Option<usize> {
+    let (fence, closers): (&str, &[&str]) = match text.get(..3)? {
+        "---" => ("---", &["---", "..."]),
+        "+++" => ("+++", &["+++"]),
+        _ => return None,
+    };
+    let index = LineIndex::new(text);
+    let lines: Vec<_> = index
+        .spans(text.len())
+        .take(MAX_FRONT_MATTER_LINES)
+        .map(|line| (line, line.of(text).trim_end()))
+        .collect();
+    let opens = lines.first()?.1 == fence && lines.get(1).is_some_and(|(_, second)| !second.is_empty());
+    let closing = lines.iter().skip(1).find(|(_, line)| closers.contains(line))?;
+    opens.then_some(closing.0.end as usize)
+}
+
+/// Front matter is metadata, not a document: what does not close within this many lines is text.
+const MAX_FRONT_MATTER_LINES: usize = 4096;
+
+/// The top-level blocks of the source from byte `body` on; reports seams and enclosures on the way.
+fn outline(out: &mut DocumentBuilder, body: usize) -> Vec<Top> {
+    let source = out.source();
+    let options = Options::ENABLE_TABLES
+        | Options::ENABLE_FOOTNOTES
+        | Options::ENABLE_STRIKETHROUGH
+        | Options::ENABLE_TASKLISTS
+        | Options::ENABLE_HEADING_ATTRIBUTES;
+    let mut tops = Vec::new();
+    let mut depth = 0;
+    let mut title: Option<(u8, String)> = None;
+    for (event, range) in Events::new_ext(&source[body..], options).into_offset_iter() {
+        let range = body + range.start..body + range.end;
+        match event {
+            Event::Start(tag) => {
+                if depth == 0 {
+                    title = heading_level(&tag).map(|level| (level, String::new()));
+                    tops.push(Top { kind: kind(&tag), range: range.clone(), heading: None });
+                } else if is_block(&tag) {
+                    let line = out.lines().line(range.start as u32);
+                    let at = out.lines().start(line) as usize;
+                    out.seam(at, depth - 1);
+                }
+                if let Some(enclosure) = enclosure(out.lines(), &source, &tag, range) {
+                    out.enclosure(enclosure);
+                }
+                depth += 1;
+            }
+            Event::End(_) => {
+                depth -= 1;
+                if depth == 0
+                    && let (Some(title), Some(top)) = (title.take(), tops.last_mut())
+                {
+                    top.heading = Some(title);
+                }
+            }
+            Event::Text(text) | Event::Code(text) => {
+                if let Some((_, title)) = &mut title {
+                    title.push_str(&text);
+                }
+            }
+            Event::SoftBreak | Event::HardBreak => {
+                if let Some((_, title)) = &mut title {
+                    title.push(' ');
+                }
+            }
+            _ => {}
+        }
+    }
+    tops
+}
+
+fn heading_level(tag: &Tag<'_>) -> Option<u8> {
+    let Tag::Heading { level, .. } = tag else { return None };
+    Some(match level {
+        HeadingLevel::H1 => 1,
+        HeadingLevel::H2 => 2,
+        HeadingLevel::H3 => 3,
+        HeadingLevel::H4 => 4,
+        HeadingLevel::H5 => 5,
+        HeadingLevel::H6 => 6,
+    })
+}
+
+fn kind(tag: &Tag<'_>) -> BlockKind {
+    match tag {
+        Tag::Heading { .. } => BlockKind::Heading,
+        Tag::CodeBlock(_) => BlockKind::Code,
+        Tag::Table(_) => BlockKind::Table,
+        Tag::List(_) => BlockKind::List,
+        Tag::BlockQuote(_) => BlockKind::Quote,
+        Tag::HtmlBlock => BlockKind::Html,
+        Tag::FootnoteDefinition(_) => BlockKind::Definition,
+        _ => BlockKind::Paragraph,
+    }
+}
+
+/// Whether the tag begins a block within a block, where a block too large may be cut.
+fn is_block(tag: &Tag<'_>) -> bool {
+    matches!(
+        tag,
+        Tag::Item
+            | Tag::Paragraph
+            | Tag::Heading { .. }
+            | Tag::CodeBlock(_)
+            | Tag::Table(_)
+            | Tag::List(_)
+            | Tag::BlockQuote(_)
+            | Tag::HtmlBlock
+    )
+}
+
+/// What must be opened again when the fence or table at `range` is cut. Lines are taken with what
+/// stands before them (`> `, `- `), so that a repeated opening is well-formed in its container.
+fn enclosure(lines: &LineIndex, source: &str, tag: &Tag<'_>, range: Range<usize>) -> Option<Enclosure> {
+    let end = range.start + source[range.clone()].trim_end().len();
+    let first = lines.line(range.start as u32);
+    let start = lines.start(first) as usize;
+    let line_end = |line: usize| {
+        let next = if line < lines.count() { lines.start(line + 1) as usize } else { source.len() };
+        start + source[start..next].trim_end().len()
+    };
+    let span = Span::new(start, end.max(start));
+    match tag {
+        Tag::CodeBlock(CodeBlockKind::Fenced(_)) => {
+            let fence_at = range.start + source[range.start..end].find(['`', '~'])?;
+            let fence = source[fence_at..].chars().next()?;
+            let width = source[fence_at..].len() - source[fence_at..].trim_start_matches(fence).len();
+            // Quote marks stay, list markers become the indentation of what follows them.
+            let prefix =
+                source[start..fence_at].chars().map(|c| if c == '>' || c.is_whitespace() { c } else { ' ' });
+            let close: String = prefix.chain(std::iter::repeat_n(fence, width)).collect();
+            let open = Span::new(start, line_end(first));
+            Some(Enclosure { kind: EnclosureKind::Fence, span, open, close: close.into() })
+        }
+        Tag::Table(_) => {
+            let open = Span::new(start, line_end(first + 1).min(end.max(start)));
+            Some(Enclosure { kind: EnclosureKind::Table, span, open, close: "".into() })
+        }
+        _ => None,
+    }
+}
+
+/// Longest run of blocks that one module statement may join: a guard against text that only looks
+/// like one.
+const MAX_MODULE_BLOCKS: usize = 64;
+
+/// Makes `import` and `export` paragraphs blocks of their own kind, each with the blocks after it that
+/// its open brackets still hold.
+fn join_modules(source: &str, tops: &mut Vec<Top>) {
+    let text = |top: &Top| &source[top.range.clone()];
+    let mut at = 0;
+    while at < tops.len() {
+        let module = text(&tops[at]);
+        if tops[at].kind == BlockKind::Paragraph
+            && (module.starts_with("import ") || module.starts_with("export "))
+        {
+            let mut open = balance(module);
+            let mut last = at;
+            while open > 0 && last + 1 < tops.len() && last - at < MAX_MODULE_BLOCKS {
+                last += 1;
+                open += balance(text(&tops[last]));
+            }
+            tops[at].kind = BlockKind::Import;
+            if open <= 0 {
+                tops[at].range.end = tops[last].range.end;
+                // What the statement holds is reported no more: the builder drops empty ranges.
+                for held in &mut tops[at + 1..=last] {
+                    held.range.start = held.range.end;
+                    held.heading = None;
+                }
+                at = last;
+            }
+        }
+        at += 1;
+    }
+}
+
+/// Brackets opened minus brackets closed.
+fn balance(text: &str) -> i64 {
+    text.bytes().fold(0, |open, byte| match byte {
+        b'{' | b'(' | b'[' => open + 1,
+        b'}' | b')' | b']' => open - 1,
+        _ => open,
+    })
+}

@@ -1,0 +1,236 @@
+//! The one serialized shape of a chunk.
+
+use serde::{Deserialize, Serialize};
+
+use crate::chunk::{Chunk, Chunker, Part};
+use crate::document::{BlockKind, Document, SectionKind, SymbolKind};
+use crate::stats::TokenLevel;
+use crate::tokens::{TokenCounter, Words};
+
+/// A chunk as it leaves the library: JSON Lines, Parquet columns, store payloads, answers to agents.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// Identity, 32 hex digits.
+    pub chunk_id: String,
+    /// Key of the document in its collection.
+    pub doc_id: String,
+    /// Position in the document, from 0.
+    pub chunk_index: u32,
+    /// Number of chunks in the document.
+    pub total_chunks: u32,
+    /// Exactly `source[start_byte..end_byte]` of the decoded UTF-8 source.
+    pub content: String,
+    /// Borrowed text before it.
+    pub context: String,
+    /// What is embedded and searched.
+    pub text: String,
+    /// First line, 1-based.
+    pub start_line: u32,
+    /// Last line, 1-based, inclusive.
+    pub end_line: u32,
+    /// First byte.
+    pub start_byte: u32,
+    /// One past the last byte.
+    pub end_byte: u32,
+    /// First Unicode scalar value.
+    pub start_char: u32,
+    /// One past the last Unicode scalar value.
+    pub end_char: u32,
+    /// `H1 Guide > H2 Install`, cut at the configured level.
+    pub header_path: String,
+    /// All titles from the outermost.
+    pub section_path: Vec<String>,
+    /// The kind of block that takes most of it.
+    pub content_type: String,
+    /// What the preset calls it.
+    pub chunk_type: String,
+    /// `api`, `doc`, `demo`, `code` or a user rule's value.
+    pub category: String,
+    /// Programming language, where known.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub language: Option<String>,
+    /// Symbol names, for source code.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub symbols: Option<Symbols>,
+    /// Import statements, for source code.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub imports: Option<Vec<String>>,
+    /// Unicode scalar values of `text`.
+    pub char_count: u32,
+    /// Words of `text` by Unicode segmentation.
+    pub word_count: u32,
+    /// Tokens of `text` by `tokenizer`.
+    pub token_count: u32,
+    /// Name of the counter; `estimate:` first where it is one.
+    pub tokenizer: String,
+    /// `normal`, `warning`, `large` or `oversized`, by `token_count`.
+    pub token_level: TokenLevel,
+    /// Over the limit because a block is kept whole.
+    pub oversize: bool,
+    /// Piece of a block or symbol that was too large.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub part: Option<Part>,
+    /// Why it begins here.
+    pub cut: String,
+    /// `<strategy>-v<major>.<minor>`.
+    pub strategy_version: String,
+    /// Name of the preset.
+    pub preset: String,
+    /// Hash of every setting that moves a boundary.
+    pub config_hash: String,
+    /// BLAKE3 of the raw file.
+    pub file_hash: String,
+    /// When it was stored, ISO 8601; only in a store.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub indexed_at: Option<String>,
+}
+
+/// Names of the symbols around a chunk of source code.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Symbols {
+    /// The innermost function or method.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub function_name: Option<String>,
+    /// The innermost class, struct, trait or implementation.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub class_name: Option<String>,
+    /// The class that a method or inner class belongs to.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub parent_class: Option<String>,
+}
+
+/// What a record says that its document does not know.
+#[derive(Clone, Debug, Default)]
+pub struct RecordContext {
+    /// Name of the preset.
+    pub preset: String,
+    /// BLAKE3 of the raw file, hex.
+    pub file_hash: String,
+    /// Category by path rules; empty for the default (`code` for source code, else `doc`).
+    pub category: String,
+}
+
+impl Chunker {
+    /// The records of a document's chunks, in order.
+    pub fn records(&self, document: &Document, chunks: &[Chunk], context: &RecordContext) -> Vec<Record> {
+        let source = document.source();
+        let (strategy_version, config_hash) = (self.strategy_version(), self.config_hash());
+        let (mut at, mut chars) = (0, 0);
+        let mut records = Vec::with_capacity(chunks.len());
+        for (index, chunk) in chunks.iter().enumerate() {
+            // One forward pass over the source: chunks are in order.
+            chars += source[at..chunk.span.start as usize].chars().count();
+            let start_char = chars;
+            chars += chunk.content(document).chars().count();
+            at = chunk.span.end as usize;
+            let rendered = self.render(document, chunk);
+            let (start_line, end_line) = document.lines().lines(chunk.span);
+            let token_count = self.counter().count(rendered.text());
+            let category = match (context.category.as_str(), document.language()) {
+                ("", Some(_)) => "code",
+                ("", None) => "doc",
+                (category, _) => category,
+            };
+            let content_type = content_type(document, chunk);
+            records.push(Record {
+                chunk_id: chunk.id.to_string(),
+                doc_id: document.id().to_owned(),
+                chunk_index: index as u32,
+                total_chunks: chunks.len() as u32,
+                content: rendered.content().to_owned(),
+                context: rendered.context().to_owned(),
+                start_line: start_line as u32,
+                end_line: end_line as u32,
+                start_byte: chunk.span.start,
+                end_byte: chunk.span.end,
+                start_char: start_char as u32,
+                end_char: chars as u32,
+                header_path: header_path(document, chunk, self.config().max_heading_level_for_path),
+                section_path: document.titles(chunk.section).into_iter().map(str::to_owned).collect(),
+                content_type: content_type.to_owned(),
+                chunk_type: if document.language().is_some() { content_type } else { category }.to_owned(),
+                category: category.to_owned(),
+                language: document.language().map(str::to_owned),
+                symbols: document.language().map(|_| symbols(document, chunk)),
+                imports: document.language().map(|_| document.imports().to_vec()),
+                char_count: rendered.text().chars().count() as u32,
+                word_count: Words.count(rendered.text()) as u32,
+                token_count: token_count as u32,
+                tokenizer: self.counter().name().to_owned(),
+                token_level: TokenLevel::of(token_count),
+                oversize: chunk.oversize,
+                part: chunk.part,
+                cut: chunk.cut.to_string(),
+                strategy_version: strategy_version.clone(),
+                preset: context.preset.clone(),
+                config_hash: config_hash.clone(),
+                file_hash: context.file_hash.clone(),
+                indexed_at: None,
+                text: rendered.into_text(),
+            });
+        }
+        records
+    }
+}
+
+/// `H1 Guide > H2 Install` for prose, `Class > method` for source code.
+fn header_path(document: &Document, chunk: &Chunk, max_level: u8) -> String {
+    let mut path = Vec::new();
+    for id in document.path(chunk.section) {
+        let section = document.section(id);
+        match section.kind {
+            SectionKind::Heading(level) if level <= max_level => {
+                path.push(format!("H{level} {}", section.title))
+            }
+            SectionKind::Symbol(_) => path.push(section.title.clone()),
+            _ => {}
+        }
+    }
+    path.join(" > ")
+}
+
+fn content_type(document: &Document, chunk: &Chunk) -> &'static str {
+    let symbol = match document.section(chunk.section).kind {
+        SectionKind::Symbol(symbol) => Some(symbol),
+        _ => None,
+    };
+    match (chunk.kind, symbol) {
+        (BlockKind::Function, Some(SymbolKind::Method)) => "method",
+        (BlockKind::Function, Some(SymbolKind::Class | SymbolKind::Trait | SymbolKind::Impl))
+        | (BlockKind::ClassBody, _) => "class",
+        (BlockKind::Function, _) => "function",
+        (BlockKind::Import | BlockKind::Comment | BlockKind::Statement, _)
+            if document.language().is_some() =>
+        {
+            "module"
+        }
+        (BlockKind::Paragraph | BlockKind::Quote | BlockKind::Definition, _) => "paragraph",
+        (BlockKind::Heading, _) => "heading",
+        (BlockKind::Table, _) => "table",
+        (BlockKind::List, _) => "list",
+        (BlockKind::Html, _) => "html",
+        (BlockKind::FrontMatter, _) => "front_matter",
+        (BlockKind::Code | BlockKind::Import | BlockKind::Comment | BlockKind::Statement, _) => "code_block",
+    }
+}
+
+fn symbols(document: &Document, chunk: &Chunk) -> Symbols {
+    let mut symbols = Symbols::default();
+    for id in document.path(chunk.section) {
+        let section = document.section(id);
+        match section.kind {
+            SectionKind::Symbol(SymbolKind::Class | SymbolKind::Trait | SymbolKind::Impl) => {
+                symbols.parent_class = symbols.class_name.replace(section.title.clone());
+            }
+            SectionKind::Symbol(SymbolKind::Method) => {
+                symbols.parent_class.clone_from(&symbols.class_name);
+                symbols.function_name = Some(section.title.clone());
+            }
+            SectionKind::Symbol(SymbolKind::Function | SymbolKind::Macro) => {
+                symbols.function_name = Some(section.title.clone());
+            }
+            _ => {}
+        }
+    }
+    symbols
+}

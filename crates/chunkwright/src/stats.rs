@@ -1,0 +1,102 @@
+//! Statistics of chunk sizes.
+
+use serde::{Deserialize, Serialize};
+
+/// How a chunk's token count reads to an operator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TokenLevel {
+    /// Below 512.
+    Normal,
+    /// From 512, below 1024.
+    Warning,
+    /// From 1024 to 2048.
+    Large,
+    /// Above 2048.
+    Oversized,
+}
+
+impl TokenLevel {
+    /// The level of a chunk of `tokens` tokens.
+    pub fn of(tokens: usize) -> Self {
+        match tokens {
+            0..512 => Self::Normal,
+            512..1024 => Self::Warning,
+            1024..=2048 => Self::Large,
+            _ => Self::Oversized,
+        }
+    }
+}
+
+/// The distribution of a set of sizes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Distribution {
+    /// Number of values.
+    pub count: usize,
+    /// Sum of all values.
+    pub sum: usize,
+    /// Arithmetic mean; 0 for no values.
+    pub mean: f64,
+    /// Least value.
+    pub min: usize,
+    /// 10th percentile, nearest rank.
+    pub p10: usize,
+    /// Median, nearest rank.
+    pub p50: usize,
+    /// 90th percentile, nearest rank.
+    pub p90: usize,
+    /// 99th percentile, nearest rank.
+    pub p99: usize,
+    /// Greatest value.
+    pub max: usize,
+}
+
+impl Distribution {
+    /// The distribution of `values`, which may be in any order.
+    pub fn of(mut values: Vec<usize>) -> Self {
+        values.sort_unstable();
+        let (Some(&min), Some(&max)) = (values.first(), values.last()) else { return Self::default() };
+        let percentile = |p: usize| values[(values.len() * p).div_ceil(100).max(1) - 1];
+        let sum: usize = values.iter().sum();
+        Self {
+            count: values.len(),
+            sum,
+            mean: sum as f64 / values.len() as f64,
+            min,
+            p10: percentile(10),
+            p50: percentile(50),
+            p90: percentile(90),
+            p99: percentile(99),
+            max,
+        }
+    }
+}
+
+/// Share of `values` inside `band`, both ends included; 0 for no values.
+pub fn optimal_ratio(values: &[usize], band: [usize; 2]) -> f64 {
+    let inside = values.iter().filter(|&&value| (band[0]..=band[1]).contains(&value)).count();
+    if values.is_empty() { 0.0 } else { inside as f64 / values.len() as f64 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles_are_nearest_rank() {
+        let distribution = Distribution::of((1..=100).rev().collect());
+        assert_eq!(
+            (distribution.p10, distribution.p50, distribution.p99, distribution.max),
+            (10, 50, 99, 100)
+        );
+        assert_eq!(Distribution::of(vec![7]).p10, 7);
+        assert_eq!(Distribution::of(vec![]), Distribution::default());
+    }
+
+    #[test]
+    fn levels_begin_where_the_contract_says() {
+        let levels = [511, 512, 1023, 1024, 2048, 2049].map(TokenLevel::of);
+        use TokenLevel::{Large, Normal, Oversized, Warning};
+        assert_eq!(levels, [Normal, Warning, Warning, Large, Large, Oversized]);
+    }
+}

@@ -1,0 +1,124 @@
+//! What holds for every chunking, asserted inside every test that makes chunks.
+
+use std::collections::HashSet;
+
+use chunkwright::{Borrow, Chunk, Chunker, Document, TokenCounter, Unit};
+use unicode_segmentation::UnicodeSegmentation;
+
+/// Cuts `document` and asserts every invariant.
+pub(crate) fn chunk(chunker: &Chunker, document: &Document) -> Vec<Chunk> {
+    model(document);
+    let chunks = chunker.chunk(document);
+    assert_eq!(chunks, chunker.chunk(document), "cutting is not deterministic");
+    tiling(document, &chunks);
+    limit(chunker, document, &chunks);
+    identity(&chunks);
+    graphemes(document, &chunks);
+    chunks
+}
+
+/// Blocks are disjoint, in order, trimmed, and hold every visible byte; sections nest.
+pub(crate) fn model(document: &Document) {
+    let source = document.source();
+    let mut end = 0;
+    for block in document.blocks() {
+        let (from, to) = (block.span.start as usize, block.span.end as usize);
+        assert!(end <= from && from < to, "block {from}..{to} after {end}");
+        assert!(is_blank(&source[end..from]), "lost: {:?}", &source[end..from]);
+        let text = &source[from..to];
+        assert!(!is_blank(text) && !text.ends_with(char::is_whitespace), "untrimmed block {text:?}");
+        end = to;
+    }
+    assert!(is_blank(&source[end..]), "lost: {:?}", &source[end..]);
+    for (index, section) in document.sections().iter().enumerate().skip(1) {
+        let parent = section.parent.expect("only the first section has no parent");
+        assert!((parent.0 as usize) < index, "a parent stands before its children");
+        let parent = document.section(parent);
+        assert!(parent.span.start <= section.span.start && section.span.end <= parent.span.end);
+    }
+}
+
+/// Chunks are disjoint, in order, and hold every visible byte.
+fn tiling(document: &Document, chunks: &[Chunk]) {
+    let source = document.source();
+    let mut end = 0;
+    for chunk in chunks {
+        let (from, to) = (chunk.span.start as usize, chunk.span.end as usize);
+        assert!(end <= from && from < to, "chunk {from}..{to} after {end}");
+        assert!(is_blank(&source[end..from]), "lost: {:?}", &source[end..from]);
+        end = to;
+    }
+    assert!(is_blank(&source[end..]), "lost: {:?}", &source[end..]);
+}
+
+/// No text is over the limit by a recount; content stands in the text exactly.
+fn limit(chunker: &Chunker, document: &Document, chunks: &[Chunk]) {
+    for chunk in chunks {
+        let rendered = chunker.render(document, chunk);
+        let size = match chunker.config().unit {
+            Unit::Chars => rendered.text().chars().count(),
+            Unit::Tokens => chunker.counter().count(rendered.text()),
+        };
+        assert_eq!(size, chunk.size);
+        assert_eq!(rendered.content(), chunk.content(document));
+        assert!(rendered.text().starts_with(rendered.context()));
+        let max = chunker.config().max_size;
+        assert!(size <= max || chunk.oversize, "{size} > {max}: {:?}", rendered.text());
+        assert!(!chunk.oversize, "nothing is kept whole here: {:?}", rendered.text());
+    }
+}
+
+fn identity(chunks: &[Chunk]) {
+    let ids: HashSet<_> = chunks.iter().map(|chunk| chunk.id).collect();
+    assert_eq!(ids.len(), chunks.len(), "two chunks share an id");
+}
+
+/// No cut falls inside a grapheme cluster, unless the cluster alone is as long as a limit.
+fn graphemes(document: &Document, chunks: &[Chunk]) {
+    let source = document.source();
+    let cuts: HashSet<_> = chunks.iter().map(|chunk| chunk.span.start as usize).collect();
+    for (at, cluster) in source.grapheme_indices(true) {
+        let inside = (at + 1..at + cluster.len()).find(|at| cuts.contains(at));
+        if let Some(inside) = inside {
+            // A line break and the blanks around it may cluster with what follows only as CRLF.
+            let blank = source[at..inside].chars().all(char::is_whitespace);
+            assert!(blank || cluster.len() > 8, "cut inside {cluster:?}");
+        }
+    }
+}
+
+fn is_blank(text: &str) -> bool {
+    text.chars().all(|c| c.is_whitespace() || c == '\u{feff}')
+}
+
+/// A stand-in for a tokenizer with the property that makes them hard: the count of a whole is not the
+/// sum of its parts. Words of up to four bytes are one token, longer ones a token for each four bytes;
+/// each run of blanks and each other character is one.
+#[derive(Debug)]
+pub(crate) struct Quads;
+
+impl TokenCounter for Quads {
+    fn name(&self) -> &'static str {
+        "estimate:quads"
+    }
+
+    fn count(&self, text: &str) -> usize {
+        let mut count = 0;
+        for word in text.split_word_bounds() {
+            count += if word.trim().is_empty() { 1 } else { word.len().div_ceil(4) };
+        }
+        count
+    }
+}
+
+/// Every piece of a divided fence or table is opened and closed.
+pub(crate) fn well_formed(chunker: &Chunker, document: &Document, chunks: &[Chunk]) {
+    for chunk in chunks {
+        let rendered = chunker.render(document, chunk);
+        let fences = rendered.text().lines().filter(|line| line.trim_start().starts_with("```")).count();
+        assert_eq!(fences % 2, 0, "unbalanced fence in {:?}", rendered.text());
+        let in_table = document.enclosure_at(chunk.span.start).is_some();
+        let reopened = chunk.borrows.iter().any(|b| matches!(b, Borrow::Fence(_) | Borrow::TableHeader(_)));
+        assert!(!in_table || reopened, "not reopened: {:?}", rendered.text());
+    }
+}
