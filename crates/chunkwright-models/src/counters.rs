@@ -1,0 +1,107 @@
+//! Token counters by name.
+//!
+//! Every limit of a chunk is a number of some model's tokens, so counting is the inner loop of all
+//! cutting. Each counter here is exact: it gives the length of what the model's own tokenizer would
+//! return, without special tokens, truncation or padding. All are made once and shared by threads.
+
+mod file;
+mod openai;
+mod word_cache;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use chunkwright::{Chars, TokenCounter, Words};
+
+pub use file::TokenizerFile;
+pub use openai::OpenAi;
+
+/// A named token counter, as help texts list it.
+#[derive(Clone, Copy, Debug)]
+pub struct CounterInfo {
+    /// The name that configurations and records use.
+    pub name: &'static str,
+    /// Other accepted names.
+    pub aliases: &'static [&'static str],
+    /// What it counts, in one line.
+    pub summary: &'static str,
+    make: fn(data_dir: &Path) -> Result<Arc<dyn TokenCounter>, CounterError>,
+}
+
+/// All named counters. A path to a `tokenizer.json` is accepted beside them.
+pub const COUNTERS: &[CounterInfo] = &[
+    CounterInfo {
+        name: "chars",
+        aliases: &[],
+        summary: "Unicode scalar values",
+        make: |_| Ok(Arc::new(Chars)),
+    },
+    CounterInfo {
+        name: "words",
+        aliases: &[],
+        summary: "words by Unicode segmentation (UAX #29)",
+        make: |_| Ok(Arc::new(Words)),
+    },
+    CounterInfo {
+        name: "o200k",
+        aliases: &["o200k_base"],
+        summary: "tokens of GPT-4o and later OpenAI models",
+        make: |_| Ok(Arc::new(OpenAi::o200k())),
+    },
+    CounterInfo {
+        name: "cl100k",
+        aliases: &["cl100k_base"],
+        summary: "tokens of GPT-4 and of OpenAI's embedding models",
+        make: |_| Ok(Arc::new(OpenAi::cl100k())),
+    },
+];
+
+/// Makes the counter that `spec` names: a member of [`COUNTERS`] or the path of a `tokenizer.json`.
+///
+/// `data_dir` is where models are installed; only counters with an installed vocabulary read it.
+///
+/// # Errors
+///
+/// If the name is unknown, or the vocabulary or file cannot be read.
+pub fn counter(spec: &str, data_dir: &Path) -> Result<Arc<dyn TokenCounter>, CounterError> {
+    if let Some(info) = COUNTERS.iter().find(|info| info.name == spec || info.aliases.contains(&spec)) {
+        return (info.make)(data_dir);
+    }
+    if spec.ends_with(".json") || spec.contains(['/', '\\']) {
+        return Ok(Arc::new(TokenizerFile::open(Path::new(spec))?));
+    }
+    Err(CounterError::Unknown { spec: spec.to_owned() })
+}
+
+/// Why there is no such counter.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CounterError {
+    /// No counter has this name.
+    #[error("unknown token counter `{spec}`; known are {}, or the path of a `tokenizer.json`", known())]
+    Unknown {
+        /// The name that was asked for.
+        spec: String,
+    },
+    /// The file cannot be read.
+    #[error("cannot read the tokenizer `{}`: {source}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The file is not a tokenizer.
+    #[error("`{}` is not a tokenizer.json of the `tokenizers` library: {reason}", path.display())]
+    Invalid {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+}
+
+fn known() -> String {
+    let names: Vec<String> = COUNTERS.iter().map(|info| format!("`{}`", info.name)).collect();
+    names.join(", ")
+}

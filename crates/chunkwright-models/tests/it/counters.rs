@@ -1,0 +1,134 @@
+//! Token counters: exact, whatever the text.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use chunkwright::TokenCounter;
+use chunkwright_models::{COUNTERS, counter};
+use proptest::prelude::*;
+
+const TEXTS: &[&str] = &[
+    "",
+    " ",
+    "The quick brown fox doesn't jump over the lazy dog's back; they've 12345 reasons.",
+    "快速的棕色狐狸跳过了懒狗。它有 3 个理由，全部写在《指南》里！",
+    "Быстрая коричневая лиса перепрыгнула через ленивую собаку; ещё 42 причины.",
+    "👩‍👩‍👧‍👦 family 🇩🇪🇫🇷 flags e\u{301} combining \u{200b} zero width \u{feff}",
+    "fn main() {\n\tlet HTTPServer = \"x\";\r\n\r\n    // camelCase, snake_case, SCREAMING_CASE\n}\n",
+    "before <|endoftext|> after <|im_start|>system",
+    "line\n\n\n   \n\t\t \u{a0}\u{3000} run of blanks   ",
+    "I'll we'Re IT'S 'tis rock'n'roll ''s 's",
+    "a\0b\u{1}\u{7f}///path//to/\n/x\r\r\n",
+    "Ёлка ёж ІІ ѣ ӘӘӘ МОСКВАкамень camelЦаса",
+    "١٢٣٤ ½ ² Ⅷ 12 3456789 1a2b3c",
+];
+
+fn openai(name: &str) -> (Arc<dyn TokenCounter>, &'static bpe_openai::Tokenizer) {
+    let bare = if name == "o200k" { bpe_openai::o200k_base() } else { bpe_openai::cl100k_base() };
+    (counter(name, Path::new("")).unwrap(), bare)
+}
+
+fn check(text: &str) {
+    for name in ["o200k", "cl100k"] {
+        let (cached, bare) = openai(name);
+        let expected = bare.count(text);
+        assert_eq!(cached.count(text), expected, "{name} of {text:?}");
+        assert_eq!(cached.count(text), expected, "{name} of {text:?}, counted again");
+    }
+}
+
+#[test]
+fn openai_counts_equal_those_of_the_bare_encoding() {
+    for text in TEXTS {
+        check(text);
+        check(&text.repeat(50));
+    }
+    check(&TEXTS.concat());
+}
+
+#[test]
+fn openai_counts_are_those_published_for_the_encodings() {
+    for (name, text, tokens) in
+        [("cl100k", "tiktoken is great!", 6), ("o200k", "tiktoken is great!", 6), ("cl100k", "<|endoftext|>", 7)]
+    {
+        assert_eq!(openai(name).0.count(text), tokens, "{name} of {text:?}");
+    }
+}
+
+#[test]
+fn a_megabyte_without_a_space_is_counted() {
+    for unit in ["a", "字", "ab1-", "\n", " \n", "=", "я"] {
+        let text = unit.repeat((1 << 20) / unit.len());
+        check(&text);
+    }
+}
+
+#[test]
+fn threads_share_a_counter_and_agree() {
+    let (cached, bare) = openai("o200k");
+    let text = TEXTS.join("\n");
+    let expected = bare.count(&*text);
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| (0..50).for_each(|_| assert_eq!(cached.count(&text), expected)));
+        }
+    });
+}
+
+#[test]
+fn every_listed_counter_answers_to_its_names_and_gives_an_empty_text_no_token() {
+    for info in COUNTERS {
+        for name in [&info.name].into_iter().chain(info.aliases) {
+            let Ok(counter) = counter(name, Path::new("no such directory")) else { continue };
+            assert_eq!(counter.name(), info.name);
+            assert_eq!(counter.count(""), 0, "{name}");
+        }
+    }
+}
+
+#[test]
+fn an_unknown_counter_is_refused_with_the_names_that_would_do() {
+    let error = counter("gpt5", Path::new("")).err().unwrap().to_string();
+    assert_eq!(
+        error,
+        format!(
+            "unknown token counter `gpt5`; known are {}, or the path of a `tokenizer.json`",
+            COUNTERS.iter().map(|info| format!("`{}`", info.name)).collect::<Vec<_>>().join(", ")
+        )
+    );
+}
+
+#[test]
+fn a_missing_or_broken_tokenizer_file_is_named() {
+    let error = counter("no/such/tokenizer.json", Path::new("")).err().unwrap().to_string();
+    assert!(error.starts_with("cannot read the tokenizer `no/such/tokenizer.json`: "), "{error}");
+    let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
+    let error = counter(manifest, Path::new("")).err().unwrap().to_string();
+    assert!(error.starts_with(&format!("`{manifest}` is not a tokenizer.json")), "{error}");
+}
+
+#[test]
+fn a_tokenizer_file_counts_whole_texts_unpadded_with_special_tokens_as_text() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/wordpiece.json");
+    let counter = counter(path, Path::new("")).unwrap();
+    assert_eq!(counter.count(""), 0);
+    assert_eq!(counter.count("hello"), 1);
+    assert_eq!(counter.count("hello unknown worlds"), 4);
+    assert_eq!(counter.count(&"hello ".repeat(100)), 100, "the file truncates to 8");
+    assert_eq!(counter.count("[SEP]"), 3, "brackets and a word, not a special token");
+}
+
+proptest! {
+    #[test]
+    fn openai_counts_of_any_text_equal_those_of_the_bare_encoding(
+        text in prop::collection::vec(
+            prop_oneof![
+                "[ \t\r\n]{1,4}", "[a-zA-Z]{1,8}", "[0-9]{1,5}", "[!-/:-@]{1,3}", "'(s|t|re|LL|x)",
+                "[а-яёА-ЯЁ]{1,5}", "[一-龥]{1,3}", "[ѐ-џ]{1,2}", "\\PC{1,3}", "[\u{80}-\u{3000}]{1,2}", "[/\r\n]{1,3}",
+            ],
+            0..24,
+        ),
+    ) {
+        check(&text.concat());
+    }
+}
