@@ -1,0 +1,50 @@
+//! Rust.
+
+use chunkwright::SymbolKind;
+
+use crate::language::{Language, Role, Table};
+
+/// Rust.
+pub static LANGUAGE: Language = Language {
+    name: "rust",
+    extensions: &["rs"],
+    file_names: &[],
+    interpreters: &["rust-script", "cargo"],
+    grammar: || tree_sitter_rust::LANGUAGE.into(),
+    roles: &[
+        ("declaration_list", Role::Inline),
+        ("field_declaration_list", Role::Inline),
+        ("enum_variant_list", Role::Inline),
+        ("shebang", Role::Comment),
+        ("line_comment", Role::Comment),
+        ("block_comment", Role::Comment),
+        ("attribute_item", Role::Attribute),
+        ("use_declaration", Role::Import),
+        ("extern_crate_declaration", Role::Import),
+        ("mod_item", Role::Type(SymbolKind::Module)),
+        ("struct_item", Role::Type(SymbolKind::Class)),
+        ("enum_item", Role::Type(SymbolKind::Class)),
+        ("union_item", Role::Type(SymbolKind::Class)),
+        ("trait_item", Role::Type(SymbolKind::Trait)),
+        ("impl_item", Role::Type(SymbolKind::Impl)),
+        ("function_item", Role::Function(SymbolKind::Function)),
+        ("function_signature_item", Role::Function(SymbolKind::Function)),
+        ("macro_definition", Role::Function(SymbolKind::Macro)),
+    ],
+    titles: &["name", "type"],
+    bodies: &[
+        "block",
+        "match_block",
+        "declaration_list",
+        "field_declaration_list",
+        "enum_variant_list",
+        "field_initializer_list",
+        "array_expression",
+        "arguments",
+        "macro_definition",
+    ],
+    clauses: &[],
+    docstring: None,
+    inner_comments: &["//!", "/*!"],
+    table: Table::new(),
+};

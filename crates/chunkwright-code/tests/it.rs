@@ -1,0 +1,446 @@
+//! What source code becomes: sections, blocks, seams, for every language in the registry.
+
+use std::fmt::Write as _;
+
+use chunkwright::{Document, SectionKind};
+use chunkwright_code::{LANGUAGES, language_for};
+use proptest::prelude::*;
+
+const PYTHON: &str = include_str!("samples/sample.py");
+const RUST: &str = include_str!("samples/sample.rs");
+
+/// A sample of each language; a new one is tested by naming it here.
+const SAMPLES: &[(&str, &str)] = &[("sample.py", PYTHON), ("sample.rs", RUST)];
+
+fn parse(name: &str, source: &str) -> Document {
+    let parser = language_for(name, source.lines().next().unwrap_or_default()).expect("a language");
+    let document = Document::parse(name, source, parser);
+    assert_tiles(&document);
+    document
+}
+
+/// Every visible byte is in exactly one block; blocks are in order, and so are sections.
+fn assert_tiles(document: &Document) {
+    let source = document.source();
+    let blank = |c: char| c.is_whitespace() || c == '\u{feff}';
+    let mut end = 0;
+    for block in document.blocks() {
+        assert!(block.span.start as usize >= end, "block {block:?} overlaps the one before in\n{source}");
+        let between = &source[end..block.span.start as usize];
+        assert!(between.chars().all(blank), "lost {between:?} of\n{source}");
+        assert!(!block.span.is_empty());
+        end = block.span.end as usize;
+    }
+    assert!(source[end..].chars().all(blank), "lost {:?} of\n{source}", &source[end..]);
+    for section in document.sections() {
+        assert!(
+            source.get(section.span.range()).is_some() && source.get(section.signature.range()).is_some()
+        );
+        if let Some(parent) = section.parent {
+            let parent = document.section(parent).span;
+            assert!(
+                parent.start <= section.span.start && section.span.end <= parent.end,
+                "{section:?}\n{source}"
+            );
+        }
+    }
+    assert!(document.sections().is_sorted_by_key(|section| section.span.start));
+}
+
+/// One line a block: its lines, kind, path, and the lines of its seams with their depths.
+fn render(document: &Document) -> String {
+    let mut out = String::new();
+    for block in document.blocks() {
+        let (first, last) = document.lines().lines(block.span);
+        let _ = write!(out, "{first}-{last} {:?}", block.kind);
+        let path = document.titles(block.section).join(" > ");
+        if !path.is_empty() {
+            let _ = write!(out, " {path}");
+        }
+        for seam in document.seams(block.span) {
+            let _ = write!(out, " {}:{}", document.lines().line(seam.at), seam.depth);
+        }
+        out.push('\n');
+    }
+    out
+}
+
+/// Asserts the blocks of `source`, one a line as [`render`] writes them.
+#[track_caller]
+fn check(name: &str, source: &str, expect: &str) {
+    let expect: Vec<&str> = expect.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let actual = render(&parse(name, source));
+    assert_eq!(actual.lines().collect::<Vec<_>>(), expect, "blocks of\n{source}");
+}
+
+/// Asserts the sections of `source`: kind, path, lines and signature.
+#[track_caller]
+fn check_sections(name: &str, source: &str, expect: &[&str]) {
+    let document = parse(name, source);
+    let mut actual = Vec::new();
+    for (id, section) in (0..).zip(document.sections()).skip(1) {
+        let (first, last) = document.lines().lines(section.span);
+        let SectionKind::Symbol(kind) = section.kind else { panic!("{section:?} is no symbol") };
+        let path = document.titles(chunkwright::SectionId(id)).join(" > ");
+        actual.push(format!("{kind:?} {path} {first}-{last} `{}`", section.signature.of(source)));
+    }
+    assert_eq!(actual, expect);
+}
+
+#[test]
+fn python_symbols_are_sections() {
+    check_sections(
+        "a.py",
+        "@final\nclass Shape(Base):\n    class Meta:\n        x = 1\n\n    async def area(\n        self,\n    ) -> int:\n        \
+         def inner(): ...\n        return 1\n\ndef main(): pass\n",
+        &[
+            "Class Shape 1-10 `class Shape(Base):`",
+            "Class Shape > Meta 3-4 `    class Meta:`",
+            "Method Shape > area 6-10 `    async def area(\n        self,\n    ) -> int:`",
+            "Function main 12-12 `def main():`",
+        ],
+    );
+}
+
+#[test]
+fn rust_symbols_are_sections_and_an_implementation_has_the_name_of_its_type() {
+    check_sections(
+        "a.rs",
+        "impl<T> fmt::Display for &Foo<T> {\n    fn fmt(&self) {}\n}\ntrait Draw {\n    fn draw(&self);\n}\n\
+         struct P(u32);\nenum E { A }\nmacro_rules! m {\n    () => {};\n}\nmod tests {\n    fn works() {}\n}\n",
+        &[
+            "Impl Foo 1-3 `impl<T> fmt::Display for &Foo<T> {`",
+            "Method Foo > fmt 2-2 `    fn fmt(&self) {`",
+            "Trait Draw 4-6 `trait Draw {`",
+            "Method Draw > draw 5-5 `    fn draw(&self);`",
+            "Class P 7-7 `struct P(u32);`",
+            "Class E 8-8 `enum E {`",
+            "Macro m 9-11 `macro_rules! m {`",
+            "Module tests 12-14 `mod tests {`",
+            "Function tests > works 13-13 `    fn works() {`",
+        ],
+    );
+}
+
+#[test]
+fn a_signature_is_at_most_five_lines() {
+    let source = "def f(\n    a,\n    b,\n    c,\n    d,\n    e,\n):\n    pass\n";
+    check_sections("a.py", source, &["Function f 1-8 `def f(\n    a,\n    b,\n    c,\n    d,`"]);
+}
+
+#[test]
+fn decorators_attributes_and_comments_directly_above_travel_with_a_symbol() {
+    check(
+        "a.py",
+        "# free\n\n# above\n@a\n@b(\n    1)\n# between\ndef f():\n    pass\n\nclass C:\n    # above\n\n    # of f\n    \
+         @property\n    def f(self): ...\n",
+        "1-1 Comment
+         3-9 Function f
+         11-12 ClassBody C
+         14-16 Function C > f",
+    );
+    check(
+        "a.rs",
+        "// free\n\n/// Doc.\n#[derive(Debug)]\n\n// between\npub struct S;\n\n/** Doc. */\n#[test] fn f() {}\n",
+        "1-1 Comment
+         3-7 ClassBody S
+         9-10 Function f",
+    );
+}
+
+#[test]
+fn a_comment_behind_a_statement_stays_with_it() {
+    check(
+        "a.py",
+        "x = 1  # of x\ndef f(): pass  # of f\ndef g(): pass\n# last\n",
+        "1-1 Statement
+         2-2 Function f
+         3-3 Function g
+         4-4 Comment",
+    );
+}
+
+#[test]
+fn a_run_of_imports_is_one_block_and_each_import_is_listed() {
+    let source = "\"\"\"Doc.\"\"\"\n# about os\nimport os\n\nfrom a import (\n    b,\n)\nX = 1\ndef f():\n    import c\n    import os\n    pass\n";
+    check(
+        "a.py",
+        source,
+        "1-1 Comment
+         2-7 Import 5:0
+         8-8 Statement
+         9-12 Function f 11:0 12:0",
+    );
+    assert_eq!(parse("a.py", source).imports(), ["import os", "from a import (\n    b,\n)", "import c"]);
+    let source =
+        "//! Doc.\nextern crate a;\nuse b::{\n    c,\n};\n\n#[cfg(test)]\nmod tests;\n#![allow(x)]\n";
+    check(
+        "a.rs",
+        source,
+        "1-1 Comment
+         2-8 Import 3:0 7:0
+         9-9 Statement",
+    );
+    assert_eq!(parse("a.rs", source).imports(), ["extern crate a;", "use b::{\n    c,\n};", "mod tests;"]);
+}
+
+#[test]
+fn what_a_class_has_beside_its_methods_is_blocks_of_the_class() {
+    check(
+        "a.py",
+        "@d\nclass C:\n    \"\"\"Doc.\"\"\"\n\n    # of x\n    x = 1\n    y = 2\n    def f(self): ...\n    z = 3\n\n    # last\n",
+        "1-7 ClassBody C 5:0 7:0
+         8-8 Function C > f
+         9-11 ClassBody C 11:0",
+    );
+    check(
+        "a.rs",
+        "impl C {\n    const X: u8 = 1;\n    fn f() {}\n    type T = u8;\n}\nstruct D {\n    a: u8,\n    // of b\n    b: u8,\n}\n",
+        "1-2 ClassBody C
+         3-3 Function C > f
+         4-5 ClassBody C
+         6-10 ClassBody D 8:0",
+    );
+}
+
+#[test]
+fn seams_are_the_starts_of_statements_and_of_the_comments_above_them() {
+    check(
+        "a.py",
+        "def f():\n    \"\"\"Doc.\"\"\"\n    # of a\n    a = 1; b = 2\n    if a:\n        c = 3\n        # of d\n\n        d = 4\n    \
+         else:\n        pass\n    return [\n        1,\n        2,\n    ]\n",
+        "1-15 Function f 3:0 5:0 7:1 9:1 10:1 12:0 14:1",
+    );
+    check(
+        "a.rs",
+        "fn f() {\n    a();\n    match x {\n        A => 1,\n        // of B\n        B => {\n            b();\n            c();\n        }\n    }\n    fn g() {\n        d();\n        e()\n    }\n}\n",
+        "1-15 Function f 3:0 5:1 8:2 11:0 13:1",
+    );
+}
+
+#[test]
+fn a_statement_that_holds_symbols_is_opened_and_one_that_holds_none_is_whole() {
+    check(
+        "a.py",
+        "if A:\n    import a\n    x = 1\n\ntry:\n    import b\nexcept ImportError:\n    # of f\n    def f(): ...\n    b = None\nclass C:\n    \
+         if T:\n        @overload\n        def m(self): ...\n    n = 1\n",
+        "1-3 Statement 3:0
+         5-7 Statement 7:0
+         8-9 Function f
+         10-10 Statement
+         11-12 ClassBody C
+         13-14 Function C > m
+         15-15 ClassBody C",
+    );
+}
+
+#[test]
+fn offsets_are_bytes_whatever_stands_before_the_code() {
+    check(
+        "a.py",
+        "\u{feff}# 中文 комментарий 🦀👩‍👩‍👧\n\nимя = '日本語'\nclass Ключ:\n    def 方法(self):\n        return '🦀'\n",
+        "1-1 Comment
+         3-3 Statement
+         4-4 ClassBody Ключ
+         5-6 Function Ключ > 方法",
+    );
+    check(
+        "a.rs",
+        "// 中文 🦀\n\nconst Я: &str = \"日本\";\nstruct 型;\nimpl 型 {\n    /// Док.\n    fn ф(&self) -> &str { \"🦀\" }\n}\n",
+        "1-1 Comment
+         3-3 Statement
+         4-4 ClassBody 型
+         5-5 ClassBody 型
+         6-8 Function 型 > ф",
+    );
+}
+
+#[test]
+fn line_breaks_of_any_kind_give_the_same_outline() {
+    for (name, source) in SAMPLES {
+        assert_eq!(
+            render(&parse(name, &source.replace('\n', "\r\n"))),
+            render(&parse(name, source)),
+            "{name}"
+        );
+        parse(name, &source.replace('\n', "\r"));
+    }
+    check(
+        "a.py",
+        "def f():\r\n\tif a:\r\n\t    b\r\n\r\n\x0c\r\ndef g():\r\n\tpass\r\n",
+        "1-3 Function f\n6-7 Function g",
+    );
+}
+
+#[test]
+fn symbols_beside_broken_syntax_keep_their_names() {
+    check(
+        "a.py",
+        "def a():\n    pass\n\nx = = 1)\n\ndef b():\n    pass\n",
+        "1-2 Function a
+         4-4 Statement
+         6-7 Function b",
+    );
+    check(
+        "a.rs",
+        "fn a() {}\n\n= ] 1 2\n\nstruct S;\n\nimpl S {\n    fn b() { let }\n    fn c() {}\n}\n",
+        "1-1 Function a
+         3-3 Statement
+         5-5 ClassBody S
+         7-7 ClassBody S
+         8-8 Function S > b
+         9-10 Function S > c",
+    );
+}
+
+#[test]
+fn source_that_is_no_code_is_cut_at_blank_lines() {
+    for (name, _) in SAMPLES {
+        check(name, "", "");
+        check(name, " \n\t\n", "");
+        check(name, "a ((( b [[\n{{ c\n\n(( d [[ e\n[[[ f\n", "1-2 Statement\n4-5 Statement");
+    }
+}
+
+#[test]
+fn every_prefix_of_a_sample_tiles() {
+    for (name, source) in SAMPLES {
+        for (end, _) in source.char_indices() {
+            parse(name, &source[..end]);
+        }
+    }
+}
+
+#[test]
+fn every_sample_without_one_of_its_lines_tiles() {
+    for (name, source) in SAMPLES {
+        let lines: Vec<&str> = source.split_inclusive('\n').collect();
+        for skipped in 0..lines.len() {
+            let kept = lines.iter().enumerate().filter(|&(index, _)| index != skipped);
+            parse(name, &kept.map(|(_, line)| *line).collect::<String>());
+        }
+    }
+}
+
+/// Sources that nest, repeat or confuse without end.
+fn hostile() -> Vec<(&'static str, String)> {
+    let n = 20_000;
+    let indented = |line: &str| {
+        let lines: Vec<String> = (0..300).map(|depth| " ".repeat(depth) + line + "\n").collect();
+        lines.concat()
+    };
+    vec![
+        ("a.py", "(".repeat(n)),
+        ("a.py", format!("x = {}{}", "[".repeat(n), "]".repeat(n))),
+        ("a.py", "[\n".repeat(n)),
+        ("a.py", "\"\"\"".repeat(n + 1)),
+        ("a.py", "def (\n".repeat(n)),
+        ("a.py", "@a\n".repeat(n)),
+        ("a.py", "s<s<sq<(qqX<".repeat(n)),
+        ("a.py", "if a:\n  pass\n".to_string() + &"elif b:\n  pass\n".repeat(n)),
+        ("a.py", indented("class A:")),
+        ("a.py", indented("if x:")),
+        ("a.py", "x\0".repeat(n)),
+        ("a.rs", "mod a {\n".repeat(n)),
+        ("a.rs", "mod a {\n".repeat(n) + &"}\n".repeat(n)),
+        ("a.rs", "fn a() {\n".repeat(n) + &"}\n".repeat(n)),
+        ("a.rs", format!("fn f() {{ {} }}", "a<".repeat(n))),
+        ("a.rs", "fn a() {} ".repeat(n)),
+        ("a.rs", "impl X { fn }\n".repeat(n)),
+        ("a.rs", "fn a() {}".to_string() + &" /*a*/".repeat(n)),
+        ("a.rs", "{\n".repeat(n)),
+    ]
+}
+
+#[test]
+fn hostile_source_neither_panics_nor_overflows_a_small_stack() {
+    let parsed = std::thread::Builder::new().stack_size(256 << 10).spawn(|| {
+        for (name, source) in hostile() {
+            parse(name, &source);
+        }
+    });
+    parsed.unwrap().join().unwrap();
+}
+
+#[test]
+fn source_that_costs_too_much_to_parse_is_cut_at_blank_lines() {
+    let entry = "    [0, 1, 2, 3, 4, 5, 6, 7, 8, 9],\n";
+    let source = format!("def f():\n    pass\n\nx = [\n{}]\n\ny = 1\n", entry.repeat(300_000));
+    let document = parse("a.py", &source);
+    assert_eq!(document.language(), Some("python"));
+    assert_eq!((document.sections().len(), document.blocks().len()), (1, 3));
+}
+
+#[test]
+fn a_language_is_known_by_file_name_extension_or_interpreter() {
+    let known = |name: &str, line: &str| language_for(name, line).map(chunkwright::Parser::name);
+    assert_eq!(known("src/app.py", ""), Some("python"));
+    assert_eq!(known("APP.PYI", ""), Some("python"));
+    assert_eq!(known("C:\\src\\lib.rs", ""), Some("rust"));
+    assert_eq!(known("site/SConstruct", ""), Some("python"));
+    assert_eq!(known("tool", "#!/usr/bin/env -S LC_ALL=C /opt/bin/python3.11 -u"), Some("python"));
+    assert_eq!(known("tool", "#! /usr/bin/python"), Some("python"));
+    assert_eq!(known("tool", "#!/bin/sh"), None);
+    assert_eq!(known("notes.txt", "#!/usr/bin/python"), None);
+    assert_eq!(known("tool", ""), None);
+    assert_eq!(known("", "#!"), None);
+}
+
+#[test]
+fn every_language_is_found_by_its_extensions_and_names_itself() {
+    for language in LANGUAGES {
+        for extension in language.extensions() {
+            let found = language_for(&format!("a.{extension}"), "").expect("an extension finds its language");
+            assert_eq!(found.name(), language.name());
+            let document = Document::parse("a", "x\n", found);
+            assert_eq!(document.language(), Some(language.name()));
+        }
+        assert!(
+            SAMPLES
+                .iter()
+                .any(|(name, _)| language_for(name, "").is_some_and(|found| found.name() == language.name())),
+            "`{}` has no sample in tests/samples",
+            language.name()
+        );
+    }
+}
+
+#[test]
+fn a_sample_has_no_symbol_parted_from_its_attributes() {
+    for (name, source) in SAMPLES {
+        let document = parse(name, source);
+        for block in document.blocks() {
+            let last = block.span.of(source).lines().last().unwrap_or_default().trim_start();
+            assert!(!last.starts_with('@') && !last.starts_with("#["), "{name}: a block ends with `{last}`");
+        }
+    }
+}
+
+/// An edit: at a place (in thousandths of the source), delete some characters, then insert some text.
+fn edit() -> impl Strategy<Value = (usize, usize, String)> {
+    let text = prop_oneof![
+        "[(){}\\[\\]:;,.@#'\"\n\t <>=]{0,6}",
+        prop::sample::select(vec![
+            "def ", "class ", "fn ", "impl ", "\"\"\"", "/*", "//! ", "\n\n", "\r\n", "中🦀", "\u{2028}",
+            "\0"
+        ])
+        .prop_map(str::to_owned),
+    ];
+    (0..1000_usize, 0..12_usize, text)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
+
+    #[test]
+    fn an_edited_sample_tiles(sample in 0..SAMPLES.len(), edits in prop::collection::vec(edit(), 1..12)) {
+        let (name, source) = SAMPLES[sample];
+        let mut chars: Vec<char> = source.chars().collect();
+        for (place, deleted, inserted) in edits {
+            let at = chars.len() * place / 1000;
+            let end = (at + deleted).min(chars.len());
+            chars.splice(at..end, inserted.chars());
+        }
+        parse(name, &chars.into_iter().collect::<String>());
+    }
+}
