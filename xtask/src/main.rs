@@ -1,3 +1,99 @@
-//! Developer commands.
+//! Everything a developer runs beside cargo: `cargo xtask <command>`.
+//!
+//! This binary depends on nothing that takes long to compile, so that every command can say what it is
+//! going to do before it does it. What needs the project's own crates is a binary apart ([`build::SETUP`])
+//! that it builds and runs.
 
-fn main() {}
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a developer's command talks to the terminal")]
+#![expect(clippy::disallowed_methods, reason = "a developer's command reads the environment and the clock")]
+
+mod build;
+mod quickstart;
+mod shell;
+mod test;
+mod tidy;
+
+use std::env;
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+
+/// A command: its name, its arguments, what it does, and the function that does it.
+struct Command {
+    name: &'static str,
+    arguments: &'static str,
+    summary: &'static str,
+    run: fn(&[String]) -> Result<()>,
+}
+
+/// All commands, in the order of the help.
+const COMMANDS: &[Command] = &[
+    Command {
+        name: "quickstart",
+        arguments: "",
+        summary: "install models, build, index this repository, and search it in three languages",
+        run: |arguments| none(arguments).and_then(|()| quickstart::run()),
+    },
+    Command {
+        name: "test",
+        arguments: "",
+        summary: "install what tests need, then run every check that a change must pass",
+        run: |arguments| none(arguments).and_then(|()| test::run()),
+    },
+    Command {
+        name: "setup",
+        arguments: "[--models NAME,...]",
+        summary: "install models (`e5`, `static`) into the user's data directory",
+        run: build::setup,
+    },
+    Command {
+        name: "tidy",
+        arguments: "",
+        summary: "check the cheap rules of the repository: sizes, machine paths, registry hosts",
+        run: |arguments| none(arguments).and_then(|()| tidy::run()),
+    },
+];
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    match dispatch(&arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn dispatch(arguments: &[String]) -> Result<()> {
+    let Some((name, rest)) = arguments.split_first() else {
+        help();
+        return Ok(());
+    };
+    if matches!(name.as_str(), "help" | "-h" | "--help") {
+        help();
+        return Ok(());
+    }
+    match COMMANDS.iter().find(|command| command.name == name) {
+        Some(command) => (command.run)(rest),
+        None => bail!("unknown command `{name}`; known are {}", names()),
+    }
+}
+
+fn none(arguments: &[String]) -> Result<()> {
+    match arguments {
+        [] => Ok(()),
+        [first, ..] => bail!("unexpected argument `{first}`; this command takes none"),
+    }
+}
+
+fn names() -> String {
+    COMMANDS.iter().map(|command| format!("`{}`", command.name)).collect::<Vec<_>>().join(", ")
+}
+
+fn help() {
+    println!("usage: cargo xtask <command>\n");
+    for Command { name, arguments, summary, .. } in COMMANDS {
+        println!("  {:<30} {summary}", format!("{name} {arguments}"));
+    }
+}

@@ -1,0 +1,24 @@
+//! Installs models into the user's data directory.
+
+use std::env;
+use std::path::PathBuf;
+
+use anyhow::{Result, bail};
+use chunkwright_models::{DEFAULT_MODELS, data_dir, install};
+
+/// Installs the models named by `--models a,b`, or the usual ones.
+pub(crate) fn run(arguments: &[String]) -> Result<()> {
+    let names: Vec<&str> = match arguments {
+        [] => DEFAULT_MODELS.to_vec(),
+        [flag, names] if flag == "--models" => names.split(',').map(str::trim).collect(),
+        [first, ..] => bail!("unexpected argument `{first}`; use `--models NAME,NAME`"),
+    };
+    let configured = env::var_os("CHUNKWRIGHT_DATA").map(PathBuf::from);
+    let data_dir = data_dir(configured.as_deref())?;
+    for name in names {
+        let installed = install(name, &data_dir)?;
+        let did = if installed.was_there { "is there" } else { "installed" };
+        println!("model `{name}` {did}: {}", installed.dir.display());
+    }
+    Ok(())
+}

@@ -1,0 +1,85 @@
+//! Running programs, with their output passed through.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+
+/// The folder of the workspace.
+pub(crate) fn root() -> &'static Path {
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    package.parent().unwrap_or(package)
+}
+
+/// The folder that cargo builds into, the one this program was built into.
+pub(crate) fn target_dir() -> Result<PathBuf> {
+    let program = env::current_exe().context("the path of this program is unknown")?;
+    let target = program.parent().and_then(Path::parent);
+    Ok(target.context("this program is not in a target folder; run it as `cargo xtask`")?.to_owned())
+}
+
+/// The cargo that runs this program.
+pub(crate) fn cargo(arguments: &str) -> Command {
+    let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cargo.args(arguments.split_whitespace()).current_dir(root());
+    cargo
+}
+
+/// Whether `cargo <subcommand>` is there.
+pub(crate) fn has_cargo(subcommand: &str) -> bool {
+    let output = cargo(subcommand).arg("--version").output();
+    output.is_ok_and(|output| output.status.success())
+}
+
+/// Runs `command` with its output passed through, after saying what it is.
+pub(crate) fn run(command: &mut Command) -> Result<()> {
+    println!("$ {}", shown(command));
+    quietly(command)
+}
+
+/// Runs `command` with its output passed through.
+pub(crate) fn quietly(command: &mut Command) -> Result<()> {
+    let status = command.status().with_context(|| format!("`{}` could not be run", shown(command)))?;
+    if !status.success() {
+        bail!("`{}` failed ({status})", shown(command));
+    }
+    Ok(())
+}
+
+/// The command line, as a person would type it in the workspace.
+pub(crate) fn shown(command: &Command) -> String {
+    let short = |text: &str| {
+        let path = Path::new(text);
+        if let Ok(inside) = path.strip_prefix(root()) {
+            inside.display().to_string()
+        } else if path.is_absolute() && path.file_stem().is_some_and(|stem| stem == "cargo") {
+            "cargo".to_owned()
+        } else {
+            text.to_owned()
+        }
+    };
+    let quoted =
+        |word: String| if word.contains(' ') || word.is_empty() { format!("'{word}'") } else { word };
+    std::iter::once(command.get_program())
+        .chain(command.get_args())
+        .map(|word| quoted(short(&word.to_string_lossy())))
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+/// Runs `step` and answers how long it took.
+pub(crate) fn timed(step: impl FnOnce() -> Result<()>) -> Result<Duration> {
+    let start = Instant::now();
+    step()?;
+    Ok(start.elapsed())
+}
+
+/// `2 min 05 s`, or `7 s`.
+pub(crate) fn minutes(time: Duration) -> String {
+    match (time.as_secs() / 60, time.as_secs() % 60) {
+        (0, seconds) => format!("{seconds} s"),
+        (minutes, seconds) => format!("{minutes} min {seconds:02} s"),
+    }
+}

@@ -1,0 +1,59 @@
+//! Every check that a change must pass, in the order of what fails fastest.
+//!
+//! All compiling steps use one profile, one set of packages and one set of features, so that what one
+//! compiles the next finds. Nothing here swallows a program's output: the last lines are the test
+//! runners' own.
+
+use anyhow::{Context, Result};
+
+use crate::build::{self, FEATURES, Profile};
+use crate::{shell, tidy};
+
+/// A step: its name and what it does.
+type Step = (&'static str, fn() -> Result<()>);
+
+const STEPS: &[Step] = &[
+    ("repository rules", tidy::run),
+    ("format", || shell::run(&mut shell::cargo("fmt --all --check"))),
+    ("clippy", || {
+        shell::run(&mut shell::cargo(&format!("clippy --workspace --all-targets {FEATURES} -- -D warnings")))
+    }),
+    ("build", || {
+        shell::run(&mut shell::cargo(&format!("build --workspace --bins --tests --examples {FEATURES}")))
+    }),
+    ("models", models),
+    ("tests", tests),
+    ("doc tests", || shell::run(&mut shell::cargo(&format!("test --workspace --doc {FEATURES}")))),
+];
+
+/// Runs every step and says at the end how long each took.
+pub(crate) fn run() -> Result<()> {
+    let names: Vec<&str> = STEPS.iter().map(|(name, _)| *name).collect();
+    println!("cargo xtask test: {}", names.join(", "));
+    println!(
+        "From nothing this takes about 15 minutes on two cores, most of it compiling; after that, a minute or two."
+    );
+    let mut times = Vec::new();
+    for (name, step) in STEPS {
+        println!("\n== {name}");
+        let time = shell::timed(step).with_context(|| format!("the step `{name}` did not pass"))?;
+        times.push(format!("{name} {}", shell::minutes(time)));
+    }
+    println!("\nall steps passed: {}", times.join(", "));
+    Ok(())
+}
+
+/// Installs the models that tests use. Tests may not pass by skipping what they have no model for, so a
+/// model that cannot be had is an error.
+fn models() -> Result<()> {
+    build::setup_built(Profile::Dev, &[])
+        .context("tests need the models; they need python3 with pip, and a network")
+}
+
+/// Runs the tests: by nextest where it is there, which runs them in parallel, otherwise by cargo alone.
+/// Nextest is not installed for the purpose: that takes longer than the tests do.
+fn tests() -> Result<()> {
+    let runner = if shell::has_cargo("nextest") { "nextest run" } else { "test --all-targets" };
+    let mut command = shell::cargo(&format!("{runner} --workspace {FEATURES}"));
+    shell::run(command.env("CHUNKWRIGHT_REQUIRE_MODELS", "1"))
+}
