@@ -214,18 +214,15 @@ fn pair<'r>(old: &'r [Record], new: &'r [Record]) -> Vec<Pair<'r>> {
 }
 
 /// The records that do not survive, by the survivor before them (`None`: the document's start).
-fn gaps<'r>(
-    records: &'r [Record],
-    survives: impl Fn(&Record) -> bool,
-) -> HashMap<Option<&'r str>, Vec<&'r Record>> {
+fn gaps(records: &[Record], survives: impl Fn(&Record) -> bool) -> HashMap<Option<&str>, Vec<&Record>> {
     let gaps = gaps_in_order(records, survives).into_iter();
     gaps.map(|(survivor, records)| (survivor.map(|record| record.chunk_id.as_str()), records)).collect()
 }
 
-fn gaps_in_order<'r>(
-    records: &'r [Record],
+fn gaps_in_order(
+    records: &[Record],
     survives: impl Fn(&Record) -> bool,
-) -> Vec<(Option<&'r Record>, Vec<&'r Record>)> {
+) -> Vec<(Option<&Record>, Vec<&Record>)> {
     let mut gaps = vec![(None, Vec::new())];
     for record in records {
         if survives(record) {

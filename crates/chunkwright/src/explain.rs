@@ -299,6 +299,7 @@ fn block_name(kind: BlockKind) -> &'static str {
     }
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature is serde's")]
 fn cut_name<S: serde::Serializer>(cut: &Cut, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(cut.as_str())
 }

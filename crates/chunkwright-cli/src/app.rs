@@ -1,0 +1,315 @@
+//! What all commands share: global flags, the flags that configure cutting, and what is made of them.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anstream::ColorChoice;
+use anyhow::{Result, bail};
+use chunkwright::preset::PRESETS;
+use chunkwright::{Chunker, STRATEGIES, TokenCounter};
+use chunkwright_index::{Access, SqliteStore, Store};
+use chunkwright_models::{COUNTERS, EMBEDDERS, Embedder};
+use clap::{Args, Parser};
+use serde::Serialize;
+use toml::Table;
+
+use crate::command::Command;
+use crate::settings::{self, ConfigFile, Layer, Settings, Source};
+
+/// Stable, explainable, token-bounded chunks of documents and source code, indexed and searched.
+///
+/// Results go to standard output: a table on a terminal, JSON Lines when piped. Everything else goes to
+/// standard error.
+#[derive(Debug, Parser)]
+#[command(name = "chunkwright", version, max_term_width = 100, after_help = AFTER_HELP)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+    #[command(flatten)]
+    pub(crate) global: Global,
+    /// When to use colours
+    ///
+    /// `auto` uses them on a terminal, unless NO_COLOR is set.
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", help_heading = "Global options")]
+    pub(crate) color: Color,
+}
+
+const AFTER_HELP: &str = "\
+Configuration, lowest first: the preset, the nearest `chunkwright.toml` upward from the working \
+directory, CHUNKWRIGHT_* in the environment, flags. `chunkwright config show` prints every value and \
+where it came from.
+
+Exit status: 0 success; 1 nothing was found, or violations were; 2 an error, with one sentence that says \
+what is wrong and what would be right; 3 some documents could not be indexed, the others were.";
+
+/// Flags of every command.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Global options")]
+pub(crate) struct Global {
+    /// Say nothing on standard error but errors
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    pub(crate) quiet: bool,
+    /// Say more on standard error: every skipped file, what was read and how long it took
+    #[arg(short, long, global = true)]
+    pub(crate) verbose: bool,
+    /// Read this configuration file instead of the nearest `chunkwright.toml`
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// Folder of models and of the default store instead of the user's data directory
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) data: Option<String>,
+}
+
+/// When to use colours.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+pub(crate) enum Color {
+    /// On a terminal, unless NO_COLOR is set
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+impl Color {
+    /// Tells every stream.
+    pub(crate) fn write_global(self) {
+        let choice = match self {
+            Self::Auto => ColorChoice::Auto,
+            Self::Always => ColorChoice::Always,
+            Self::Never => ColorChoice::Never,
+        };
+        choice.write_global();
+    }
+}
+
+/// How a command that made no error ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// It did what was asked.
+    Success,
+    /// It found nothing, or found violations.
+    Nothing,
+    /// It did what could be done and has said what could not.
+    Failed,
+    /// It indexed the rest; some documents could not be.
+    Partial,
+}
+
+/// Flags that say how documents are cut.
+#[derive(Debug, Default, Args, Serialize)]
+#[command(next_help_heading = "Cutting")]
+pub(crate) struct CutFlags {
+    #[arg(short, long, value_name = "NAME", help = preset_help())]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    preset: Option<String>,
+    #[arg(long, value_name = "NAME", help = strategy_help())]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    strategy: Option<String>,
+    /// What sizes are counted in: `tokens` or `chars` (Unicode scalar values)
+    ///
+    /// A preset made for the other unit has its sizes scaled by 4 characters a token: `--unit chars`
+    /// alone makes 1024, 800 and 256 of auto's 256, 200 and 64.
+    #[arg(long, value_name = "UNIT")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unit: Option<String>,
+    /// Hard limit of what is embedded, borrowed context included
+    ///
+    /// Sizes that are not given with it keep their proportion to it: in `auto`, --target-size is 200/256
+    /// and --min-size 64/256 of it.
+    #[arg(long, value_name = "N")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_size: Option<usize>,
+    /// Size aimed at where a section is divided
+    #[arg(long, value_name = "N")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    target_size: Option<usize>,
+    /// A chunk below this size joins a neighbour where it can
+    #[arg(long, value_name = "N")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    min_size: Option<usize>,
+    /// Size of the text before a chunk that is repeated as its context
+    #[arg(long, value_name = "N")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    overlap_size: Option<usize>,
+    /// What a chunk borrows: `path` (titles or signatures around it) or `none`
+    #[arg(long, value_name = "RULE")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    context: Option<String>,
+    /// Deepest heading level in `header_path`, 1 to 6
+    #[arg(long, value_name = "LEVEL")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_heading_level_for_path: Option<u8>,
+    #[arg(long, value_name = "NAME|FILE", help = tokenizer_help())]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tokenizer: Option<String>,
+}
+
+/// Flags that say which collection is meant.
+#[derive(Debug, Default, Args, Serialize)]
+#[command(next_help_heading = "Collection")]
+pub(crate) struct CollectionFlags {
+    /// The collection
+    #[arg(short, long, value_name = "NAME")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    collection: Option<String>,
+    /// The folder that holds the collections; by default one in the user's data directory
+    #[arg(long, value_name = "DIR")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    store: Option<String>,
+    #[arg(long, value_name = "none|SPEC", help = embedder_help())]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    embedder: Option<String>,
+}
+
+impl Global {
+    /// The configuration in force, with the flags of a command on top.
+    pub(crate) fn settings(&self, flags: &[&dyn Flags]) -> Result<Settings> {
+        let path = match &self.config {
+            Some(path) => Some(path.clone()),
+            // Without a working directory there is no nearest file.
+            None => env::current_dir().ok().and_then(|folder| settings::nearest(&folder)),
+        };
+        let mut layers = Vec::new();
+        let mut presets = Table::new();
+        if let Some(path) = path {
+            let file = ConfigFile::read(&path)?;
+            layers.push(file.layer);
+            presets = file.presets;
+        }
+        let variables = env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value)));
+        layers.push(settings::environment(
+            variables.map(|(name, value)| (name, value.to_string_lossy().into_owned())),
+        )?);
+        let mut values = Table::new();
+        if let Some(data) = &self.data {
+            values.insert("data".into(), data.clone().into());
+        }
+        for flags in flags {
+            values.extend(flags.table()?);
+        }
+        layers.push(Layer { source: Source::Flags, values });
+        Settings::resolve(&layers, &presets)
+    }
+
+    /// Says something on standard error, unless told to be quiet.
+    pub(crate) fn say(&self, sentence: &str) {
+        if !self.quiet {
+            crate::output::note(sentence);
+        }
+    }
+}
+
+/// Flags that are configuration keys.
+pub(crate) trait Flags {
+    /// The keys that were given, and their values.
+    fn table(&self) -> Result<Table>;
+}
+
+impl<T: Serialize> Flags for T {
+    fn table(&self) -> Result<Table> {
+        Ok(Table::try_from(self)?)
+    }
+}
+
+/// The folder of models and of the default store in force.
+pub(crate) fn data_dir(settings: &Settings) -> Result<PathBuf> {
+    Ok(chunkwright_models::data_dir(settings.data.as_deref().map(Path::new))?)
+}
+
+/// The folder of the store in force.
+pub(crate) fn store_dir(settings: &Settings) -> Result<PathBuf> {
+    match &settings.store {
+        Some(store) if store.contains("://") => {
+            bail!("`--store` is `{store}`; this version keeps collections in folders only")
+        }
+        Some(store) => Ok(PathBuf::from(store)),
+        None => Ok(data_dir(settings)?.join("store")),
+    }
+}
+
+/// Opens the store in force.
+pub(crate) fn store(settings: &Settings, access: Access) -> Result<Arc<dyn Store>> {
+    Ok(Arc::new(SqliteStore::open(&store_dir(settings)?, access)?))
+}
+
+/// The counter of tokens in force.
+pub(crate) fn counter(settings: &Settings) -> Result<Arc<dyn TokenCounter>> {
+    // Counters without an installed vocabulary need no data directory, so a missing home is no error yet.
+    let data_dir = data_dir(settings).unwrap_or_default();
+    Ok(chunkwright_models::counter(&settings.tokenizer, &data_dir)?)
+}
+
+/// The chunker in force.
+pub(crate) fn chunker(settings: &Settings) -> Result<Chunker> {
+    Ok(Chunker::new(settings.chunk.clone(), counter(settings)?)?)
+}
+
+/// The embedder in force: what was asked for, or the best that is installed; `None` for none.
+pub(crate) fn embedder(settings: &Settings) -> Result<Option<Arc<dyn Embedder>>> {
+    let data_dir = data_dir(settings)?;
+    let spec = match settings.embedder.as_deref() {
+        Some("none") => return Ok(None),
+        Some(spec) => spec,
+        None => match chunkwright_models::default_embedder(&data_dir) {
+            Some(name) => name,
+            None => return Ok(None),
+        },
+    };
+    Ok(Some(chunkwright_models::embedder(spec, &data_dir)?))
+}
+
+/// The embedder for queries of the collection in force: the one whose vectors it holds, unless another
+/// was asked for. `None` if it has no vectors.
+pub(crate) fn query_embedder(settings: &Settings, store: &dyn Store) -> Result<Option<Arc<dyn Embedder>>> {
+    if settings.embedder.is_some() {
+        return embedder(settings);
+    }
+    let collections = store.collections()?;
+    let Some(model) = collections
+        .into_iter()
+        .find(|collection| collection.name == settings.collection)
+        .and_then(|collection| collection.model)
+    else {
+        return Ok(None);
+    };
+    let data_dir = data_dir(settings)?;
+    // Names of models are those of the vectors, not of the embedders: ask each that is installed.
+    let embedders =
+        EMBEDDERS.iter().filter_map(|info| chunkwright_models::embedder(info.name, &data_dir).ok());
+    Ok(embedders.into_iter().find(|embedder| embedder.model().name == model.name))
+}
+
+/// The time, ISO 8601, in whole seconds.
+pub(crate) fn now() -> String {
+    let now = jiff::Timestamp::now();
+    jiff::Timestamp::from_second(now.as_second()).unwrap_or(now).to_string()
+}
+
+/// Help of `--strategy`, from the registry.
+fn strategy_help() -> String {
+    let names = STRATEGIES.iter().map(|strategy| format!("`{}` ({})", strategy.name(), strategy.summary()));
+    format!("How documents are cut: {}", names.collect::<Vec<_>>().join("; "))
+}
+
+/// Help of `--preset`, from the registry.
+fn preset_help() -> String {
+    let names = PRESETS.iter().map(|preset| format!("`{}` ({})", preset.name, preset.summary));
+    format!(
+        "Configuration to start from: {}; or a `[presets.NAME]` of `chunkwright.toml`",
+        names.collect::<Vec<_>>().join("; ")
+    )
+}
+
+/// Help of `--tokenizer`, from the registry.
+fn tokenizer_help() -> String {
+    let names = COUNTERS.iter().map(|counter| format!("`{}` ({})", counter.name, counter.summary));
+    format!("What counts tokens: {}; or the path of a `tokenizer.json`", names.collect::<Vec<_>>().join("; "))
+}
+
+/// Help of `--embedder`, from the registry.
+fn embedder_help() -> String {
+    let names = EMBEDDERS.iter().map(|embedder| format!("`{}` ({})", embedder.name, embedder.summary));
+    format!("What embeds texts: `none` (search by words only); {}", names.collect::<Vec<_>>().join("; "))
+}

@@ -1,0 +1,41 @@
+//! The commands. Each is one file: its flags, its help, and what it does. A new one is that file and
+//! a line here.
+
+use anyhow::Result;
+
+use crate::app::{Cli, Outcome};
+
+/// Declares the modules, the enumeration that help is generated from, and the dispatch.
+macro_rules! commands {
+    ($($module:ident::$Command:ident),* $(,)?) => {
+        $(mod $module;)*
+
+        /// What was asked for.
+        #[derive(Debug, clap::Subcommand)]
+        pub(crate) enum Command {
+            $(#[allow(missing_docs, reason = "the help is that of the command's own type")]
+            $Command($module::$Command),)*
+        }
+
+        /// Runs the command that was asked for.
+        pub(crate) fn run(cli: &Cli) -> Result<Outcome> {
+            match &cli.command {
+                $(Command::$Command(command) => command.run(&cli.global),)*
+            }
+        }
+    };
+}
+
+commands! {
+    chunk::Chunk,
+    explain::Explain,
+    diff::Diff,
+    stats::Stats,
+    index::Index,
+    search::Search,
+    fetch::Fetch,
+    status::Status,
+    doctor::Doctor,
+    config::Config,
+    completions::Completions,
+}

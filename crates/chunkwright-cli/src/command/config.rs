@@ -1,0 +1,77 @@
+//! `chunkwright config show`
+
+use anyhow::Result;
+use serde::Serialize;
+use toml::Value;
+
+use crate::app::{CollectionFlags, CutFlags, Global, Outcome};
+use crate::output::OutputFlags;
+use crate::text::{Table, bold, dim, plain};
+
+/// Show the configuration in force
+#[derive(Debug, clap::Args)]
+pub(crate) struct Config {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    Show(Box<Show>),
+}
+
+/// Print every value and where it came from
+///
+/// Layers, lowest first: the preset; the nearest `chunkwright.toml` upward from the working directory;
+/// variables such as CHUNKWRIGHT_MAX_SIZE; flags. A layer that names a preset starts from it: what
+/// layers below say about cutting is dropped. Presets of your own are tables of `chunkwright.toml`:
+///
+///     preset = "notes"
+///
+///     [presets.notes]
+///     base = "auto"
+///     max_size = 400
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+struct Show {
+    #[command(flatten)]
+    cut: CutFlags,
+    #[command(flatten)]
+    collection: CollectionFlags,
+    #[command(flatten)]
+    output: OutputFlags,
+}
+
+/// One value.
+#[derive(Serialize)]
+struct Row<'a> {
+    key: &'a str,
+    /// `null` where nothing is set.
+    value: &'a Option<Value>,
+    origin: String,
+}
+
+impl Config {
+    pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
+        let Action::Show(show) = &self.action;
+        let settings = global.settings(&[&show.cut, &show.collection])?;
+        let values = settings.values();
+        let mut output = show.output.open()?;
+        let mut table = Table::new(["key", "value", "from"]);
+        for (key, value) in &values {
+            let row = Row { key, value, origin: settings.origin(key) };
+            if output.is_text() {
+                let value = value.as_ref().map_or_else(|| dim("not set"), |value| plain(&value.to_string()));
+                table.row([bold(key), value, dim(&plain(&row.origin))]);
+            } else {
+                output.object(&row)?;
+            }
+        }
+        if output.is_text() {
+            output.text(&table.to_string())?;
+        }
+        output.end_list()?;
+        output.finish()?;
+        Ok(Outcome::Success)
+    }
+}

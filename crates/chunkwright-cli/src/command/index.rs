@@ -1,0 +1,172 @@
+//! `chunkwright index`
+
+use std::cell::RefCell;
+use std::path::PathBuf;
+
+use anyhow::Result;
+use chunkwright_index::{Access, IndexOptions, IndexReport, Pipeline, Progress as Step, Prune};
+use serde::Serialize;
+
+use crate::app::{self, CollectionFlags, CutFlags, Global, Outcome};
+use crate::input::{ThreadFlags, report_skipped};
+use crate::output::OutputFlags;
+use crate::progress::Progress;
+use crate::text::{Table, bold, grouped, plain, red, yellow};
+
+/// Bring a collection to the state of files
+///
+/// Cuts, embeds and stores every document that is new or changed; what is unchanged is neither embedded
+/// nor written. A document is replaced whole: a search, and a machine that loses power, sees its old
+/// version or its new one. Documents whose files are gone stay, unless --prune is given.
+///
+/// A document that cannot be indexed keeps its last good version; the rest is indexed, and the exit
+/// status is 3.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Index {
+    /// Files and folders, walked as ripgrep does
+    #[arg(value_name = "PATH", default_value = ".")]
+    paths: Vec<PathBuf>,
+    /// Say what would be done, and write nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Remove the documents of the paths given whose files are gone
+    ///
+    /// Refused if more than half of them are: a folder that was not mounted looks just like that.
+    /// `--prune=force` removes them all the same.
+    #[arg(long, value_name = "force", num_args = 0..=1, require_equals = true, default_missing_value = "gone")]
+    prune: Option<PruneFlag>,
+    #[command(flatten)]
+    threads: ThreadFlags,
+    #[command(flatten)]
+    collection: CollectionFlags,
+    #[command(flatten)]
+    cut: CutFlags,
+    #[command(flatten)]
+    output: OutputFlags,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum PruneFlag {
+    #[value(hide = true)]
+    Gone,
+    Force,
+}
+
+/// A report and what it is of.
+#[derive(Serialize)]
+struct Row<'a> {
+    collection: &'a str,
+    store: String,
+    model: Option<&'a str>,
+    dry_run: bool,
+    #[serde(flatten)]
+    report: &'a IndexReport,
+}
+
+impl Index {
+    pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
+        let settings = global.settings(&[&self.cut, &self.collection])?;
+        let chunker = app::chunker(&settings)?;
+        let embedder = app::embedder(&settings)?;
+        let model = embedder.as_ref().map(|embedder| embedder.model().name.clone());
+        let store = app::store(&settings, Access::Write)?;
+        let mut pipeline = Pipeline::new(store, &settings.collection, chunker, &settings.preset);
+        if let Some(embedder) = embedder {
+            pipeline = pipeline.with_embedder(embedder);
+        } else if settings.embedder.is_none() {
+            global.say("no model is installed, so search will be by words only; `chunkwright doctor` says how to install one");
+        }
+        let options = IndexOptions {
+            indexed_at: app::now(),
+            prune: match self.prune {
+                None => Prune::Keep,
+                Some(PruneFlag::Gone) => Prune::Remove,
+                Some(PruneFlag::Force) => Prune::Force,
+            },
+            dry_run: self.dry_run,
+            ..IndexOptions::default()
+        };
+        let progress = Steps { global, bar: RefCell::default() };
+        let report = self.threads.install(|| pipeline.index(&self.paths, &options, &|step| progress.advance(step)))??;
+        progress.finish();
+
+        let mut output = self.output.open()?;
+        if output.is_text() {
+            output.text(&describe(&report, self.dry_run))?;
+        } else {
+            output.only(&Row {
+                collection: &settings.collection,
+                store: app::store_dir(&settings)?.display().to_string(),
+                model: model.as_deref(),
+                dry_run: self.dry_run,
+                report: &report,
+            })?;
+        }
+        output.finish()?;
+        report_skipped(global, &report.skipped);
+        for failure in &report.failed {
+            crate::output::note(&format!("{} `{}`: {}", red("failed"), plain(&failure.doc_id), plain(&failure.message)));
+        }
+        if report.pending > 0 {
+            let why = report.embed_error.as_deref().unwrap_or("the embedder failed");
+            let pending = grouped(report.pending);
+            global.say(&format!("{} {pending} chunks have no vector yet: {}; the next run tries again", yellow("pending"), plain(why)));
+        }
+        if !report.failed.is_empty() {
+            return Ok(Outcome::Partial);
+        }
+        let nothing = report.indexed + report.unchanged + report.empty == 0;
+        if nothing {
+            global.say("no document was found at the paths given");
+        }
+        Ok(if nothing { Outcome::Nothing } else { Outcome::Success })
+    }
+}
+
+/// The bar of the step the pipeline is in.
+struct Steps<'a> {
+    global: &'a Global,
+    bar: RefCell<Option<(Progress, usize)>>,
+}
+
+impl Steps<'_> {
+    fn advance(&self, step: Step<'_>) {
+        let mut bar = self.bar.borrow_mut();
+        match step {
+            Step::Found { files } => *bar = Some((Progress::new(self.global, files, "files"), 0)),
+            Step::Read { files } => {
+                if let Some((bar, done)) = &mut *bar {
+                    bar.advance(files.saturating_sub(*done));
+                    *done = files;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn finish(self) {
+        if let Some((bar, _)) = self.bar.into_inner() {
+            bar.finish();
+        }
+    }
+}
+
+fn describe(report: &IndexReport, dry_run: bool) -> String {
+    let mut table = Table::new(["", ""]);
+    let rows = [
+        (if dry_run { "would be indexed" } else { "indexed" }, report.indexed),
+        ("unchanged", report.unchanged),
+        ("empty", report.empty),
+        ("skipped", report.skipped.len()),
+        ("failed", report.failed.len()),
+        (if dry_run { "would be pruned" } else { "pruned" }, report.pruned.len()),
+        ("chunks written", report.chunks),
+        ("texts embedded", report.embedded),
+        ("vectors reused", report.reused),
+        ("chunks without vector", report.pending),
+    ];
+    for (name, number) in rows {
+        table.row([name.to_owned(), bold(&grouped(number))]);
+    }
+    table.to_string().trim_start().to_owned()
+}

@@ -1,0 +1,149 @@
+//! `chunkwright search`
+
+use std::str::FromStr;
+
+use anyhow::{Result, bail};
+use chunkwright_index::{Access, Answer, Filter, Fusion, Hit, Mode, SearchOptions, Stage, search};
+use clap::ValueEnum;
+
+use crate::app::{self, CollectionFlags, Global, Outcome};
+use crate::output::{Format, OutputFlags};
+use crate::text::{bold, dim, green, plain, preview, terminal_width, yellow};
+
+/// Search a collection
+///
+/// Each hit says what every stage of the search thought of it: its rank and score by words (BM25) and by
+/// meaning (dot product of vectors), each in its own unit, and the score of both together that the hits
+/// are ordered by. The exit status is 1 if nothing was found.
+///
+/// Examples:
+///   chunkwright search "how is a lifetime elided?"
+///   chunkwright search parse_config --mode lexical --filter language=rust
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Search {
+    /// What to look for
+    query: String,
+    /// Which stages run; `hybrid` is both, or words alone where the collection has no vectors
+    #[arg(short, long, default_value = "hybrid")]
+    mode: ModeFlag,
+    /// Number of hits
+    #[arg(short = 'k', long, value_name = "N", default_value_t = 5)]
+    top_k: usize,
+    /// Only chunks with this value: doc_id (`*` stands for any text), category, language, content_type
+    #[arg(long, value_name = "KEY=VALUE")]
+    filter: Vec<Condition>,
+    /// How two rankings become one: `sum` (of scores stretched to 0..1) or `rrf` (of reciprocal ranks)
+    #[arg(long, value_name = "HOW", default_value = "sum")]
+    fusion: FusionFlag,
+    #[command(flatten)]
+    collection: CollectionFlags,
+    #[command(flatten)]
+    output: OutputFlags,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum ModeFlag {
+    Hybrid,
+    Dense,
+    Lexical,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum FusionFlag {
+    Sum,
+    Rrf,
+}
+
+/// A key of the filter and its value.
+#[derive(Clone, Debug)]
+struct Condition(String, String);
+
+impl FromStr for Condition {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (key, value) = text.split_once('=').ok_or("a filter is KEY=VALUE, such as language=rust")?;
+        if !["doc_id", "category", "language", "content_type"].contains(&key) {
+            return Err(format!("unknown key `{key}`; known are `doc_id`, `category`, `language`, `content_type`"));
+        }
+        Ok(Self(key.into(), value.into()))
+    }
+}
+
+impl Search {
+    pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
+        let settings = global.settings(&[&self.collection])?;
+        let store = app::store(&settings, Access::Read)?;
+        let mode = match self.mode {
+            ModeFlag::Hybrid => Mode::Hybrid,
+            ModeFlag::Dense => Mode::Dense,
+            ModeFlag::Lexical => Mode::Lexical,
+        };
+        let embedder = if mode == Mode::Lexical { None } else { app::query_embedder(&settings, &*store)? };
+        let options = SearchOptions {
+            mode,
+            top_k: self.top_k,
+            filter: self.filter()?,
+            fusion: match self.fusion {
+                FusionFlag::Sum => Fusion::default(),
+                FusionFlag::Rrf => Fusion::Rrf { k: Fusion::RRF_K },
+            },
+            ..SearchOptions::default()
+        };
+        let answer = search(&*store, &settings.collection, embedder.as_deref(), &self.query, &options)?;
+        if let Some(why) = &answer.degraded {
+            global.say(&format!("{} searched by words only: {}", yellow("note:"), plain(why)));
+        }
+        let mut output = self.output.open()?;
+        match output.format() {
+            Format::Json => output.only(&answer)?,
+            Format::Jsonl => answer.hits.iter().try_for_each(|hit| output.object(hit))?,
+            Format::Text => output.text(&describe(&answer))?,
+        }
+        output.finish()?;
+        if answer.hits.is_empty() {
+            global.say("nothing was found");
+            return Ok(Outcome::Nothing);
+        }
+        Ok(Outcome::Success)
+    }
+
+    fn filter(&self) -> Result<Filter> {
+        let mut filter = Filter::default();
+        for Condition(key, value) in &self.filter {
+            let field = match key.as_str() {
+                "doc_id" => &mut filter.doc_id,
+                "category" => &mut filter.category,
+                "language" => &mut filter.language,
+                _ => &mut filter.content_type,
+            };
+            if field.replace(value.clone()).is_some() {
+                bail!("`--filter {key}` was given twice; a chunk has one value");
+            }
+        }
+        Ok(filter)
+    }
+}
+
+fn describe(answer: &Answer) -> String {
+    answer.hits.iter().map(describe_hit).collect::<Vec<_>>().join("\n")
+}
+
+fn describe_hit(hit: &Hit) -> String {
+    let width = terminal_width();
+    let record = &hit.record;
+    let stage = |name: &str, stage: Option<Stage>| {
+        stage.map_or_else(|| format!("{name} -"), |stage| format!("{name} #{} {:.3}", stage.rank, stage.score))
+    };
+    let place = format!("{}:{}-{}", plain(&record.doc_id), record.start_line, record.end_line);
+    format!(
+        "{} {}  {}\n   {}\n   {}\n   {}\n",
+        bold(&format!("{:>2}", hit.rank)),
+        green(&place),
+        dim(&format!("score {:.3}, {}, {}", hit.score, stage("words", hit.lexical), stage("meaning", hit.dense))),
+        preview(&record.section_path.join(" > "), width - 3),
+        preview(&record.content, (width - 3) * 2),
+        dim(&record.chunk_id),
+    )
+}

@@ -1,0 +1,403 @@
+//! `chunkwright stats`
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt::Write;
+use std::str::FromStr;
+
+use anyhow::Result;
+use chunkwright::span::is_blank;
+use chunkwright::stats::{Distribution, TokenLevel, optimal_ratio};
+use chunkwright::{Chars, Chunk, Chunker, Document, RecordContext, TokenCounter, Unit};
+use serde::Serialize;
+
+use crate::app::{self, CutFlags, Global, Outcome};
+use crate::input::{InputFlags, Inputs, Item, Unread, reasons};
+use crate::ordered::ordered;
+use crate::output::OutputFlags;
+use crate::progress::Progress;
+use crate::text::{Table, bold, dim, green, grouped, plain, red};
+
+/// Measure the chunks of documents, and verify what is promised of them
+///
+/// Counts, the distribution of sizes and tokens, levels, and coverage: how many non-blank lines are in a
+/// chunk, and which files were left out and why. Every chunk is verified: its content is exactly its
+/// bytes of the source, its text is within the limit by a new count, no two have one id, and no visible
+/// character is in none. A violation makes the exit status 1.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Stats {
+    #[command(flatten)]
+    input: InputFlags,
+    /// Also give the share of chunks whose size is from A to B, such as 410-614
+    #[arg(long, value_name = "A-B")]
+    band: Option<Band>,
+    #[command(flatten)]
+    cut: CutFlags,
+    #[command(flatten)]
+    output: OutputFlags,
+}
+
+/// A range of sizes, both ends included.
+#[derive(Clone, Copy, Debug)]
+struct Band([usize; 2]);
+
+impl FromStr for Band {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let ends = text.split_once('-').and_then(|(from, to)| Some([from.parse().ok()?, to.parse().ok()?]));
+        match ends {
+            Some(band) if band[0] <= band[1] => Ok(Self(band)),
+            _ => Err("a band is A-B with A at most B, such as 410-614".into()),
+        }
+    }
+}
+
+/// What is measured, over all documents.
+#[derive(Debug, Serialize)]
+struct Report {
+    preset: String,
+    strategy_version: String,
+    config_hash: String,
+    tokenizer: String,
+    documents: usize,
+    /// Documents without a visible character.
+    empty: usize,
+    bytes: usize,
+    chunks: usize,
+    /// Of the chunks' texts.
+    tokens: Distribution,
+    unit: Unit,
+    max_size: usize,
+    /// Of the chunks' texts, in `unit`.
+    sizes: Distribution,
+    /// Chunks smaller than `min_size`.
+    below_min: usize,
+    /// Chunks over the limit because a block is kept whole.
+    oversize: usize,
+    levels: BTreeMap<TokenLevel, usize>,
+    content_types: BTreeMap<String, usize>,
+    cuts: BTreeMap<String, usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    band: Option<[usize; 2]>,
+    /// Share of chunks whose size is in the band.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    optimal_ratio: Option<f64>,
+    coverage: Coverage,
+    violations: Vec<Violation>,
+}
+
+/// What became of the lines.
+#[derive(Debug, Default, Serialize)]
+struct Coverage {
+    /// Non-blank lines of the documents read.
+    lines: usize,
+    /// Those of which every visible character is in a chunk.
+    lines_in_chunks: usize,
+    /// Files and folders left out, by reason.
+    skipped: BTreeMap<&'static str, usize>,
+}
+
+/// A promise that was broken.
+#[derive(Debug, Serialize)]
+struct Violation {
+    rule: Rule,
+    doc_id: String,
+    /// The chunk, if it is about one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    chunk_id: Option<String>,
+    /// First line it is about, 1-based.
+    line: usize,
+    /// What was found.
+    found: String,
+}
+
+/// What is promised.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Rule {
+    /// A chunk's content is exactly its bytes of the source.
+    ContentIsSource,
+    /// A text is within the limit, or says that it is not.
+    WithinLimit,
+    /// No two chunks have one id.
+    UniqueIds,
+    /// Every visible character is in a chunk.
+    NothingLost,
+}
+
+/// What is measured of one document.
+#[derive(Default)]
+struct Measured {
+    empty: bool,
+    bytes: usize,
+    tokens: Vec<usize>,
+    sizes: Vec<usize>,
+    oversize: usize,
+    ids: Vec<(chunkwright::ChunkId, usize)>,
+    content_types: BTreeMap<String, usize>,
+    cuts: BTreeMap<String, usize>,
+    lines: usize,
+    lines_in_chunks: usize,
+    violations: Vec<Violation>,
+}
+
+impl Stats {
+    pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
+        let settings = global.settings(&[&self.cut])?;
+        let chunker = app::chunker(&settings)?;
+        let mut inputs = Inputs::gather(&self.input.paths, &self.input.stdin_filename);
+        let items = std::mem::take(&mut inputs.items);
+        let progress = Progress::new(global, items.len(), "documents");
+        let mut sum = Measured::default();
+        let (mut documents, mut empty) = (0, 0);
+        let mut ids: HashMap<chunkwright::ChunkId, String> = HashMap::new();
+        let measure = |item: &Item| item.read().map(|source| measure(&chunker, &source.parse()));
+        let result = ordered(self.input.threads.get(), &items, |item| (item.doc_id().to_owned(), measure(item)), |_| 0, |(doc_id, measured)| {
+            progress.advance(1);
+            let measured = match measured {
+                Ok(measured) => measured,
+                Err(Unread::Skipped(skipped)) => {
+                    inputs.skipped.push(skipped);
+                    return Ok(());
+                }
+                Err(Unread::Failed(sentence)) => {
+                    inputs.errors.push(sentence);
+                    return Ok(());
+                }
+            };
+            documents += 1;
+            empty += usize::from(measured.empty);
+            for &(id, line) in &measured.ids {
+                if let Some(other) = ids.insert(id, doc_id.clone()) {
+                    let found = format!("a chunk of `{other}` has this id too");
+                    let chunk_id = Some(id.to_string());
+                    sum.violations.push(Violation { rule: Rule::UniqueIds, doc_id: doc_id.clone(), chunk_id, line, found });
+                }
+            }
+            sum.add(measured);
+            Ok(())
+        });
+        progress.finish();
+        result?;
+        let report = Report {
+            preset: settings.preset.clone(),
+            strategy_version: chunker.strategy_version(),
+            config_hash: chunker.config_hash(),
+            tokenizer: chunker.counter().name().to_owned(),
+            documents,
+            empty,
+            bytes: sum.bytes,
+            chunks: sum.sizes.len(),
+            unit: settings.chunk.unit,
+            max_size: settings.chunk.max_size,
+            below_min: sum.sizes.iter().filter(|&&size| size < settings.chunk.min_size).count(),
+            oversize: sum.oversize,
+            levels: levels(&sum.tokens),
+            content_types: sum.content_types,
+            cuts: sum.cuts,
+            band: self.band.map(|band| band.0),
+            optimal_ratio: self.band.map(|band| optimal_ratio(&sum.sizes, band.0)),
+            tokens: Distribution::of(sum.tokens),
+            sizes: Distribution::of(sum.sizes),
+            coverage: Coverage {
+                lines: sum.lines,
+                lines_in_chunks: sum.lines_in_chunks,
+                skipped: reasons(&inputs.skipped),
+            },
+            violations: sum.violations,
+        };
+        let mut output = self.output.open()?;
+        if output.is_text() {
+            output.text(&report.describe(settings.chunk.min_size))?;
+        } else {
+            output.only(&report)?;
+        }
+        output.finish()?;
+        inputs.report(global);
+        Ok(match (inputs.errors.is_empty(), documents == 0 || !report.violations.is_empty()) {
+            (false, _) => Outcome::Failed,
+            (true, true) => {
+                if documents == 0 {
+                    global.say("no document was found at the paths given");
+                }
+                Outcome::Nothing
+            }
+            (true, false) => Outcome::Success,
+        })
+    }
+}
+
+impl Measured {
+    fn add(&mut self, other: Self) {
+        self.bytes += other.bytes;
+        self.tokens.extend(other.tokens);
+        self.sizes.extend(other.sizes);
+        self.oversize += other.oversize;
+        for (sum, counts) in [(&mut self.content_types, other.content_types), (&mut self.cuts, other.cuts)] {
+            for (name, number) in counts {
+                *sum.entry(name).or_default() += number;
+            }
+        }
+        self.lines += other.lines;
+        self.lines_in_chunks += other.lines_in_chunks;
+        self.violations.extend(other.violations);
+    }
+}
+
+fn levels(tokens: &[usize]) -> BTreeMap<TokenLevel, usize> {
+    let mut levels = BTreeMap::new();
+    for level in [TokenLevel::Normal, TokenLevel::Warning, TokenLevel::Large, TokenLevel::Oversized] {
+        levels.insert(level, 0);
+    }
+    for &tokens in tokens {
+        *levels.entry(TokenLevel::of(tokens)).or_default() += 1;
+    }
+    levels
+}
+
+/// Measures and verifies one document. Nothing is taken from the chunker on trust: sizes and lines are
+/// counted again from the texts and the source.
+fn measure(chunker: &Chunker, document: &Document) -> Measured {
+    let source = document.source();
+    let chunks = chunker.chunk(document);
+    let records = chunker.records(document, &chunks, &RecordContext::default());
+    let mut measured = Measured {
+        empty: document.blocks().is_empty(),
+        bytes: source.len(),
+        ids: chunks.iter().map(|chunk| (chunk.id, document.lines().line(chunk.span.start))).collect(),
+        ..Measured::default()
+    };
+    let config = chunker.config();
+    for (chunk, record) in chunks.iter().zip(&records) {
+        let size = match config.unit {
+            Unit::Tokens => chunker.counter().count(&record.text),
+            Unit::Chars => Chars.count(&record.text),
+        };
+        let mut violation = |rule, found| {
+            measured.violations.push(Violation {
+                rule,
+                doc_id: document.id().to_owned(),
+                chunk_id: Some(record.chunk_id.clone()),
+                line: record.start_line as usize,
+                found,
+            });
+        };
+        if source.get(record.start_byte as usize..record.end_byte as usize) != Some(&*record.content) {
+            violation(Rule::ContentIsSource, "its content is not its bytes of the source".into());
+        }
+        if size > config.max_size && !chunk.oversize {
+            violation(Rule::WithinLimit, format!("its text has a size of {size}, over {}", config.max_size));
+        }
+        measured.tokens.push(record.token_count as usize);
+        measured.sizes.push(size);
+        measured.oversize += usize::from(chunk.oversize);
+        *measured.content_types.entry(record.content_type.clone()).or_default() += 1;
+        *measured.cuts.entry(record.cut.clone()).or_default() += 1;
+    }
+    cover(document, &chunks, &mut measured);
+    measured
+}
+
+/// Counts the lines with visible characters, and those of which all are in chunks.
+fn cover(document: &Document, chunks: &[Chunk], measured: &mut Measured) {
+    let source = document.source();
+    let mut chunks = chunks.iter().peekable();
+    for line in 1..=document.lines().count() {
+        let start = document.lines().start(line);
+        let end = if line < document.lines().count() { document.lines().start(line + 1) } else { source.len() as u32 };
+        let visible = |from: u32, to: u32| !source[from as usize..to as usize].trim_matches(is_blank).is_empty();
+        if !visible(start, end) {
+            continue;
+        }
+        measured.lines += 1;
+        // What of the line lies before, between and after its chunks.
+        let (mut at, mut lost) = (start, false);
+        while let Some(chunk) = chunks.peek() {
+            if chunk.span.start >= end {
+                break;
+            }
+            lost |= at < chunk.span.start && visible(at, chunk.span.start);
+            at = at.max(chunk.span.end.min(end));
+            if chunk.span.end > end {
+                break;
+            }
+            chunks.next();
+        }
+        lost |= at < end && visible(at, end);
+        if lost {
+            measured.violations.push(Violation {
+                rule: Rule::NothingLost,
+                doc_id: document.id().to_owned(),
+                chunk_id: None,
+                line,
+                found: "the line has visible characters that are in no chunk".into(),
+            });
+        } else {
+            measured.lines_in_chunks += 1;
+        }
+    }
+}
+
+/// Most violations that are listed for people.
+const LISTED: usize = 20;
+
+impl Report {
+    fn describe(&self, min_size: usize) -> String {
+        let unit = match self.unit {
+            Unit::Tokens => "tokens",
+            Unit::Chars => "characters",
+        };
+        let percent = |part: usize, whole: usize| match whole {
+            0 => String::new(),
+            _ => format!("{:.1}%", 100.0 * part as f64 / whole as f64),
+        };
+        let mut counts = Table::new(["", "", ""]);
+        let mut row = |name: &str, number: usize, note: &str| counts.row([name.into(), grouped(number), dim(note)]);
+        row("documents", self.documents, &format!("{} of them without a visible character", self.empty));
+        row("bytes", self.bytes, "");
+        row("chunks", self.chunks, &format!("{}, preset `{}`", self.strategy_version, plain(&self.preset)));
+        row("below the minimum", self.below_min, &format!("{}, of {min_size} {unit}", percent(self.below_min, self.chunks)));
+        row("kept over the limit", self.oversize, &format!("of {} {unit}", self.max_size));
+        row("lines", self.coverage.lines, "not blank");
+        row("lines in chunks", self.coverage.lines_in_chunks, &percent(self.coverage.lines_in_chunks, self.coverage.lines));
+        for (reason, number) in &self.coverage.skipped {
+            row(&format!("skipped: {reason}"), *number, "files or folders");
+        }
+        let mut sizes = Table::new(["", "mean", "min", "p10", "p50", "p90", "p99", "max"]);
+        let sizes_in = format!("{unit} ({})", if self.unit == Unit::Tokens { &self.tokenizer } else { "size" });
+        let mut row = |name: &str, it: &Distribution| {
+            let numbers = [it.min, it.p10, it.p50, it.p90, it.p99, it.max].map(grouped);
+            let [min, p10, p50, p90, p99, max] = numbers;
+            sizes.row([name.into(), format!("{:.1}", it.mean), min, p10, p50, p90, p99, max]);
+        };
+        row(&sizes_in, &self.sizes);
+        if self.unit == Unit::Chars {
+            row(&format!("tokens ({})", self.tokenizer), &self.tokens);
+        }
+        let mut kinds = Table::new(["", "chunks", "share"]);
+        for (name, number) in &self.content_types {
+            kinds.row([name.clone(), grouped(*number), percent(*number, self.chunks)]);
+        }
+        for (name, number) in &self.cuts {
+            kinds.row([format!("cut {name}"), grouped(*number), percent(*number, self.chunks)]);
+        }
+        for (level, number) in &self.levels {
+            let level = format!("{level:?}").to_lowercase();
+            kinds.row([format!("level {level}"), grouped(*number), percent(*number, self.chunks)]);
+        }
+        let mut out = format!("{}{sizes}\n{kinds}\n", counts.to_string().trim_start());
+        // Writing to a string cannot fail.
+        if let (Some([from, to]), Some(ratio)) = (self.band, self.optimal_ratio) {
+            let _ = writeln!(out, "{:.1}% of the chunks have {from} to {to} {unit}", 100.0 * ratio);
+        }
+        if self.violations.is_empty() {
+            let _ = writeln!(out, "{} every promise holds", green("verified:"));
+            return out;
+        }
+        let _ = writeln!(out, "{} {}", red("violations:"), grouped(self.violations.len()));
+        for it in self.violations.iter().take(LISTED) {
+            let _ = writeln!(out, "  {} line {}: {}", bold(&plain(&it.doc_id)), it.line, it.found);
+        }
+        out
+    }
+}

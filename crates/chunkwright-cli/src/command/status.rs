@@ -1,0 +1,84 @@
+//! `chunkwright status`
+
+use anyhow::Result;
+use chunkwright_index::{Access, Collection};
+
+use crate::app::{self, CollectionFlags, Global, Outcome};
+use crate::output::{Format, OutputFlags};
+use crate::text::{Table, bold, dim, grouped, plain};
+
+/// Show what is stored: collections, documents, chunks
+///
+/// The exit status is 1 if nothing is stored.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Status {
+    /// List the documents of the collection in force too
+    #[arg(short, long)]
+    documents: bool,
+    #[command(flatten)]
+    collection: CollectionFlags,
+    #[command(flatten)]
+    output: OutputFlags,
+}
+
+impl Status {
+    pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
+        let settings = global.settings(&[&self.collection])?;
+        let store = app::store(&settings, Access::Read)?;
+        let mut output = self.output.open()?;
+        let found = if self.documents {
+            let documents = store.documents(&settings.collection)?;
+            let mut table = Table::new(["document", "chunks", "no vector", "bytes", "format", "preset", "indexed"]);
+            for document in &documents {
+                if output.format() == Format::Text {
+                    table.row([
+                        bold(&plain(&document.doc_id)),
+                        document.chunks.to_string(),
+                        document.pending.to_string(),
+                        grouped(document.bytes as usize),
+                        document.format.clone(),
+                        plain(&document.preset),
+                        dim(&document.indexed_at),
+                    ]);
+                } else {
+                    output.object(document)?;
+                }
+            }
+            if output.is_text() && !table.is_empty() {
+                output.text(&table.to_string())?;
+            }
+            documents.len()
+        } else {
+            let collections = store.collections()?;
+            if output.is_text() {
+                let place = app::store_dir(&settings)?.display().to_string();
+                output.text(&format!("{}\n", dim(&format!("store {}", plain(&place)))))?;
+                output.text(&describe(&collections))?;
+            } else {
+                collections.iter().try_for_each(|collection| output.object(collection))?;
+            }
+            collections.len()
+        };
+        output.end_list()?;
+        output.finish()?;
+        if found == 0 {
+            global.say("nothing is stored; `chunkwright index` stores documents");
+            return Ok(Outcome::Nothing);
+        }
+        Ok(Outcome::Success)
+    }
+}
+
+fn describe(collections: &[Collection]) -> String {
+    let mut table = Table::new(["collection", "documents", "chunks", "no vector", "model"]);
+    for collection in collections {
+        table.row([
+            bold(&plain(&collection.name)),
+            grouped(collection.documents),
+            grouped(collection.chunks),
+            grouped(collection.pending),
+            collection.model.as_ref().map_or_else(|| dim("none"), |model| format!("{} ({})", plain(&model.name), model.dimension)),
+        ]);
+    }
+    if table.is_empty() { String::new() } else { table.to_string() }
+}

@@ -1,0 +1,281 @@
+//! What is read: files, folders, standard input.
+
+use std::collections::BTreeMap;
+use std::collections::hash_map::{Entry, HashMap};
+use std::io::{self, Read};
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::thread;
+
+use anyhow::{Context, Result, bail};
+use chunkwright::{Document, Parser};
+use chunkwright_index::source::{SourceFile, WalkOptions, read, walk};
+use chunkwright_index::{SkipReason, Skipped, decode, format};
+use clap::Args;
+
+use crate::app::Global;
+use crate::output::note;
+use crate::text::{grouped, plain, red, yellow};
+
+/// Flags of commands that read documents.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Input")]
+pub(crate) struct InputFlags {
+    /// Files and folders; `-` is standard input
+    ///
+    /// Folders are walked as ripgrep does: hidden and binary files and what `.gitignore` says are left
+    /// out and counted.
+    #[arg(value_name = "PATH", default_value = ".")]
+    pub(crate) paths: Vec<PathBuf>,
+    /// Name of what is read from standard input: its document id, and by its extension its format
+    #[arg(long, value_name = "NAME", default_value = "stdin")]
+    pub(crate) stdin_filename: String,
+    #[command(flatten)]
+    pub(crate) threads: ThreadFlags,
+}
+
+/// How many threads work.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct ThreadFlags {
+    /// Number of threads; by default one for each processor. The results are the same with any number
+    #[arg(short = 'j', long, value_name = "N")]
+    threads: Option<NonZeroUsize>,
+}
+
+impl ThreadFlags {
+    /// The number of threads.
+    pub(crate) fn get(self) -> usize {
+        self.threads.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get)
+    }
+
+    /// Runs `work` so that what it does in parallel takes this number of threads.
+    pub(crate) fn install<T: Send>(self, work: impl FnOnce() -> T) -> Result<T> {
+        rayon::ThreadPoolBuilder::new().num_threads(self.get()).build_global()?;
+        Ok(work())
+    }
+}
+
+/// What was found at the paths given.
+#[derive(Debug, Default)]
+pub(crate) struct Inputs {
+    /// What to read, in order.
+    pub(crate) items: Vec<Item>,
+    /// What was left out, and why.
+    pub(crate) skipped: Vec<Skipped>,
+    /// What could not be read although it was asked for, one sentence each.
+    pub(crate) errors: Vec<String>,
+}
+
+/// Something to read.
+#[derive(Clone, Debug)]
+pub(crate) enum Item {
+    /// A file.
+    File(SourceFile),
+    /// Standard input, under this name.
+    Stdin(String),
+}
+
+/// A document that was read.
+pub(crate) struct Source {
+    /// Its key in its collection.
+    pub(crate) doc_id: String,
+    /// BLAKE3 of the raw file, hex.
+    pub(crate) file_hash: String,
+    text: String,
+    parser: &'static dyn Parser,
+}
+
+/// Why an item was not read.
+#[derive(Debug)]
+pub(crate) enum Unread {
+    /// It was left out, as a folder's binary files are.
+    Skipped(Skipped),
+    /// It was asked for by name and could not be read: one sentence.
+    Failed(String),
+}
+
+impl Inputs {
+    /// Looks at `paths`. What cannot be read is noted, and the rest goes on.
+    pub(crate) fn gather(paths: &[PathBuf], stdin_filename: &str) -> Self {
+        let mut inputs = Self::default();
+        let (stdin, paths): (Vec<&PathBuf>, Vec<&PathBuf>) =
+            paths.iter().partition(|path| *path == Path::new("-"));
+        inputs.items.extend(stdin.first().map(|_| Item::Stdin(stdin_filename.to_owned())));
+        // A missing path is no reason to leave the others out.
+        let (there, missing): (Vec<&PathBuf>, Vec<&PathBuf>) =
+            paths.into_iter().partition(|path| path.symlink_metadata().is_ok());
+        inputs.errors.extend(missing.iter().map(|path| {
+            format!("`{}` does not exist; give a file, a folder, or `-` for standard input", path.display())
+        }));
+        let there: Vec<PathBuf> = there.into_iter().cloned().collect();
+        match walk(&there, &WalkOptions::default()) {
+            Ok(walk) => {
+                inputs.items.extend(walk.files.into_iter().map(Item::File));
+                inputs.skipped.extend(walk.skipped);
+            }
+            Err(error) => inputs.errors.push(error.to_string()),
+        }
+        inputs.refuse_doubles();
+        inputs
+    }
+
+    /// Keeps every document once: a second one under an id would get the ids of the first one's chunks.
+    fn refuse_doubles(&mut self) {
+        let mut seen: HashMap<String, Item> = HashMap::new();
+        let errors = &mut self.errors;
+        self.items.retain(|item| match seen.entry(item.doc_id().to_owned()) {
+            Entry::Vacant(entry) => {
+                entry.insert(item.clone());
+                true
+            }
+            Entry::Occupied(first) => {
+                if first.get().place() != item.place() {
+                    errors.push(format!(
+                        "`{}` and `{}` would both be the document `{}`; give the folder that holds both",
+                        first.get().place(),
+                        item.place(),
+                        item.doc_id()
+                    ));
+                }
+                false
+            }
+        });
+    }
+
+    /// Says on standard error what was not read. `verbose` lists every file; otherwise they are counted.
+    pub(crate) fn report(&self, global: &Global) {
+        for error in &self.errors {
+            note(&format!("{} {}", red("error:"), plain(error)));
+        }
+        report_skipped(global, &self.skipped);
+    }
+}
+
+/// Says on standard error what was left out: every entry if `--verbose` is given, else how many.
+pub(crate) fn report_skipped(global: &Global, skipped: &[Skipped]) {
+    if global.verbose {
+        for Skipped { path, reason } in skipped {
+            global.say(&format!("{} `{}`: {}", yellow("skipped"), plain(path), in_words(*reason)));
+        }
+    } else if !skipped.is_empty() {
+        let reasons: Vec<String> =
+            reasons(skipped).into_iter().map(|(reason, number)| format!("{number} {reason}")).collect();
+        let (entries, reasons) = (entries(skipped.len()), reasons.join(", "));
+        global.say(&format!("{} {entries}: {reasons} (`--verbose` lists them)", yellow("skipped")));
+    }
+}
+
+fn entries(number: usize) -> String {
+    if number == 1 { "1 entry".into() } else { format!("{} entries", grouped(number)) }
+}
+
+/// How many entries were left out for each reason.
+pub(crate) fn reasons(skipped: &[Skipped]) -> BTreeMap<&'static str, usize> {
+    let mut reasons = BTreeMap::new();
+    for skipped in skipped {
+        *reasons.entry(skipped.reason.as_str()).or_default() += 1;
+    }
+    reasons
+}
+
+/// A reason, for people.
+fn in_words(reason: SkipReason) -> &'static str {
+    match reason {
+        SkipReason::Hidden => "its name starts with a dot",
+        SkipReason::Ignored => "an ignore file says so",
+        SkipReason::Binary => "it is not text",
+        SkipReason::TooLarge => "it is larger than the limit",
+        SkipReason::Secret => "its name is that of a file with secrets",
+        SkipReason::NotRegular => "it is a pipe, a socket or a device",
+        SkipReason::Permission => "it may not be read",
+        SkipReason::Symlink => "it is a symbolic link; what it points at is read where it is",
+        SkipReason::Dangling => "it is a symbolic link to nothing",
+        SkipReason::OutsideRoot => "it is a symbolic link that leads out of the path given",
+        SkipReason::Vanished => "it went away",
+        SkipReason::Unstable => "it changed while it was read, twice",
+        SkipReason::PathTooLong => "its path is too long",
+        _ => "it could not be read",
+    }
+}
+
+impl Item {
+    /// The document's key in its collection.
+    pub(crate) fn doc_id(&self) -> &str {
+        match self {
+            Self::File(file) => &file.doc_id,
+            Self::Stdin(name) => name,
+        }
+    }
+
+    /// Where it is read from, for messages.
+    fn place(&self) -> String {
+        match self {
+            Self::File(file) => file.path.display().to_string(),
+            Self::Stdin(_) => "-".into(),
+        }
+    }
+
+    /// Reads and decodes it.
+    pub(crate) fn read(&self) -> Result<Source, Unread> {
+        let bytes = match self {
+            Self::File(file) => read(file, &WalkOptions::default()).map_err(|reason| self.unread(reason))?,
+            Self::Stdin(_) => {
+                let mut bytes = Vec::new();
+                let read = io::stdin().lock().read_to_end(&mut bytes);
+                read.map_err(|error| Unread::Failed(format!("standard input could not be read: {error}")))?;
+                bytes
+            }
+        };
+        let file_hash = blake3::hash(&bytes).to_hex().to_string();
+        let decoded = decode::decode(&bytes).ok_or_else(|| self.unread(SkipReason::Binary))?;
+        let name = match self {
+            Self::File(file) => &file.path,
+            Self::Stdin(name) => Path::new(name),
+        };
+        let parser = format::parser_for(name, &decoded.text);
+        Ok(Source { doc_id: self.doc_id().to_owned(), file_hash, text: decoded.text, parser })
+    }
+
+    fn unread(&self, reason: SkipReason) -> Unread {
+        match self {
+            Self::Stdin(_) => {
+                Unread::Failed("standard input is not text; chunkwright reads text in any encoding".into())
+            }
+            Self::File(file)
+                if reason.is_temporary()
+                    && file.path.file_name().is_some_and(|name| name == file.doc_id.as_str()) =>
+            {
+                Unread::Failed(format!("`{}` was not read: {}", file.path.display(), in_words(reason)))
+            }
+            Self::File(file) => Unread::Skipped(Skipped { path: file.doc_id.clone(), reason }),
+        }
+    }
+}
+
+impl Source {
+    /// The document.
+    pub(crate) fn parse(self) -> Document {
+        Document::parse(self.doc_id, self.text, self.parser)
+    }
+}
+
+/// Reads the one document at `path`.
+pub(crate) fn read_one(path: &Path, stdin_filename: &str) -> Result<Source> {
+    if path.is_dir() {
+        bail!("`{}` is a folder; give one file", path.display());
+    }
+    let inputs = Inputs::gather(&[path.to_owned()], stdin_filename);
+    if let Some(error) = inputs.errors.into_iter().next() {
+        bail!(error);
+    }
+    if let Some(skipped) = inputs.skipped.first() {
+        bail!("`{}` was not read: {}", path.display(), in_words(skipped.reason));
+    }
+    let item = inputs.items.first().with_context(|| format!("`{}` holds no document", path.display()))?;
+    item.read().map_err(|unread| match unread {
+        Unread::Failed(sentence) => anyhow::anyhow!(sentence),
+        Unread::Skipped(skipped) => {
+            anyhow::anyhow!("`{}` was not read: {}", path.display(), in_words(skipped.reason))
+        }
+    })
+}

@@ -1,0 +1,43 @@
+//! A progress bar on standard error, for work over a second.
+
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::app::Global;
+
+/// Work takes this long before a bar appears.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// A bar that appears only if the work takes longer than a second, and only on a terminal.
+#[derive(Debug)]
+pub(crate) struct Progress {
+    bar: ProgressBar,
+    started: Instant,
+    quiet: bool,
+}
+
+impl Progress {
+    /// Begins work on `total` of what `noun` says.
+    pub(crate) fn new(global: &Global, total: usize, noun: &str) -> Self {
+        let bar = ProgressBar::with_draw_target(Some(total as u64), ProgressDrawTarget::hidden());
+        let template = format!("{{bar:30}} {{human_pos}} of {{human_len}} {noun}, {{eta}} left");
+        if let Ok(style) = ProgressStyle::with_template(&template) {
+            bar.set_style(style);
+        }
+        Self { bar, started: Instant::now(), quiet: global.quiet }
+    }
+
+    /// Says that `done` more are done.
+    pub(crate) fn advance(&self, done: usize) {
+        self.bar.inc(done as u64);
+        if self.bar.is_hidden() && !self.quiet && self.started.elapsed() > PATIENCE {
+            self.bar.set_draw_target(ProgressDrawTarget::stderr());
+        }
+    }
+
+    /// Takes the bar away.
+    pub(crate) fn finish(self) {
+        self.bar.finish_and_clear();
+    }
+}
