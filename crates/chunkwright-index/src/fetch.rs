@@ -1,8 +1,8 @@
 //! Fetch: the source again, exactly.
 
-use chunkwright::Record;
+use chunkwright::{ChunkId, LineIndex, Record, Span};
 
-use crate::store::{DocumentInfo, Store, StoreError};
+use crate::store::{DocumentInfo, Store, StoreError, StoredDocument};
 
 /// How to fetch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -92,7 +92,7 @@ pub enum FetchError {
 }
 
 /// Fetches what `reference` names in `collection`: a document's id, a chunk's id, `DOC_ID#INDEX` or
-/// `DOC_ID#L10-L80` (lines, both included).
+/// `DOC_ID#L10-L80` (lines, both included). A document's id wins over every other reading.
 ///
 /// # Errors
 ///
@@ -103,5 +103,120 @@ pub fn fetch(
     reference: &str,
     options: FetchOptions,
 ) -> Result<Fetched, FetchError> {
-    unimplemented!()
+    if let Some(document) = store.document(collection, reference)? {
+        let records = store.records(collection, reference)?;
+        let last = lines(&document.source).len();
+        return Ok(Fetched {
+            document: document.info,
+            doc_toc: document.doc_toc,
+            extent: Extent::Document,
+            start_line: 1,
+            end_line: last as u32,
+            text: document.source,
+            raw: document.raw,
+            records,
+        });
+    }
+    let unknown = || FetchError::Unknown { collection: collection.into(), reference: reference.into() };
+    if let Ok(id) = reference.parse::<ChunkId>()
+        && let Some(chunk) = store.chunk(collection, id)?
+    {
+        let index = chunk.record.chunk_index as usize;
+        let document = store.document(collection, &chunk.record.doc_id)?.ok_or_else(unknown)?;
+        return fetch_chunks(store, collection, document, index, options);
+    }
+    let (doc_id, place) = reference.rsplit_once('#').ok_or_else(unknown)?;
+    let place = Place::parse(place).ok_or_else(unknown)?;
+    let document = store.document(collection, doc_id)?.ok_or_else(unknown)?;
+    match place {
+        Place::Index(index) => fetch_chunks(store, collection, document, index, options),
+        Place::Lines(start, end) => fetch_lines(store, collection, document, start, end),
+    }
+}
+
+/// What stands behind the last `#` of a reference.
+enum Place {
+    Index(usize),
+    Lines(usize, usize),
+}
+
+impl Place {
+    fn parse(text: &str) -> Option<Self> {
+        // `parse` alone would take a sign.
+        let number =
+            |text: &str| text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok()).flatten();
+        let Some(lines) = text.strip_prefix('L') else { return number(text).map(Self::Index) };
+        let (start, end) = lines.split_once('-').unwrap_or((lines, lines));
+        Some(Self::Lines(number(start)?, number(end.strip_prefix('L').unwrap_or(end))?))
+    }
+}
+
+fn fetch_chunks(
+    store: &dyn Store,
+    collection: &str,
+    document: StoredDocument,
+    index: usize,
+    options: FetchOptions,
+) -> Result<Fetched, FetchError> {
+    let doc_id = &document.info.doc_id;
+    let mut records = store.records(collection, doc_id)?;
+    if index >= records.len() {
+        return Err(FetchError::Index { doc_id: doc_id.clone(), total: records.len(), index });
+    }
+    records.truncate(index.saturating_add(options.window).saturating_add(1));
+    records.drain(..index.saturating_sub(options.window));
+    let (Some(first), Some(last)) = (records.first(), records.last()) else {
+        return Err(FetchError::Index { doc_id: doc_id.clone(), total: 0, index });
+    };
+    let span = first.start_byte as usize..last.end_byte as usize;
+    // The document may have been replaced between two readings.
+    let text = document
+        .source
+        .get(span)
+        .ok_or_else(|| FetchError::Unknown { collection: collection.into(), reference: doc_id.clone() })?;
+    Ok(Fetched {
+        text: text.to_owned(),
+        raw: None,
+        extent: Extent::Chunk,
+        start_line: first.start_line,
+        end_line: last.end_line,
+        document: document.info,
+        doc_toc: document.doc_toc,
+        records,
+    })
+}
+
+fn fetch_lines(
+    store: &dyn Store,
+    collection: &str,
+    document: StoredDocument,
+    start: usize,
+    end: usize,
+) -> Result<Fetched, FetchError> {
+    let doc_id = &document.info.doc_id;
+    let lines = lines(&document.source);
+    let last = lines.len();
+    if start == 0 || start > end || start > last {
+        return Err(FetchError::Lines { doc_id: doc_id.clone(), last, start, end });
+    }
+    // A range may reach over the end, as `sed -n` allows.
+    let end = end.min(last);
+    let span = lines[start - 1].start as usize..lines[end - 1].end as usize;
+    let mut records = store.records(collection, doc_id)?;
+    records.retain(|record| record.start_line as usize <= end && record.end_line as usize >= start);
+    Ok(Fetched {
+        text: document.source[span].to_owned(),
+        raw: None,
+        extent: Extent::Lines,
+        start_line: start as u32,
+        end_line: end as u32,
+        document: document.info,
+        doc_toc: document.doc_toc,
+        records,
+    })
+}
+
+/// The lines of a source, as editors count them: nothing stands after a final line break.
+fn lines(source: &str) -> Vec<Span> {
+    LineIndex::new(source).spans(source.len()).filter(|line| !line.is_empty()).collect()
 }

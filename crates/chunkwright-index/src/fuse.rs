@@ -28,12 +28,84 @@ impl Fusion {
     /// What the literature uses for reciprocal rank fusion.
     pub const RRF_K: f64 = 60.0;
 
-    /// The default weight of the dense stage.
+    /// The default weight of the dense stage: low, because a weak model with equal weight ranks below
+    /// BM25 alone.
     pub const DENSE_WEIGHT: f64 = 0.3;
+
+    /// One ranking of everything in either, best first; equal scores by chunk id.
+    pub fn fuse(self, dense: &[Scored], lexical: &[Scored]) -> Vec<Scored> {
+        let mut scores: HashMap<ChunkId, f64> = HashMap::with_capacity(dense.len() + lexical.len());
+        match self {
+            Self::Rrf { k } => {
+                for stage in [dense, lexical] {
+                    for (index, scored) in stage.iter().enumerate() {
+                        *scores.entry(scored.id).or_default() += 1.0 / (k + index as f64 + 1.0);
+                    }
+                }
+            }
+            Self::WeightedSum { dense_weight } => {
+                for (stage, weight) in [(dense, dense_weight), (lexical, 1.0 - dense_weight)] {
+                    let (least, span) = range(stage);
+                    for scored in stage {
+                        // Candidates that all score the same are all the best.
+                        let stretched = if span > 0.0 { (scored.score - least) / span } else { 1.0 };
+                        *scores.entry(scored.id).or_default() += weight * stretched;
+                    }
+                }
+            }
+        }
+        let mut fused: Vec<Scored> = scores.into_iter().map(|(id, score)| Scored { id, score }).collect();
+        fused.sort_unstable_by(|a, b| b.score.total_cmp(&a.score).then(a.id.cmp(&b.id)));
+        fused
+    }
 }
 
 impl Default for Fusion {
     fn default() -> Self {
         Self::WeightedSum { dense_weight: Self::DENSE_WEIGHT }
+    }
+}
+
+/// Least score and the distance to the greatest; a stage is ordered.
+fn range(stage: &[Scored]) -> (f64, f64) {
+    match (stage.first(), stage.last()) {
+        (Some(first), Some(last)) => (last.score, first.score - last.score),
+        _ => (0.0, 0.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stage(scores: &[(u8, f64)]) -> Vec<Scored> {
+        scores.iter().map(|&(id, score)| Scored { id: ChunkId([id; 16]), score }).collect()
+    }
+
+    #[track_caller]
+    fn check(fusion: Fusion, dense: &[(u8, f64)], lexical: &[(u8, f64)], expected: &[(u8, f64)]) {
+        let fused = fusion.fuse(&stage(dense), &stage(lexical));
+        let fused: Vec<(u8, f64)> =
+            fused.iter().map(|hit| (hit.id.0[0], (hit.score * 1e4).round() / 1e4)).collect();
+        assert_eq!(fused, expected);
+    }
+
+    #[test]
+    fn reciprocal_rank_adds_what_each_rank_is_worth() {
+        let expected = [(2, 0.0325), (1, 0.0164), (3, 0.0161)];
+        check(Fusion::Rrf { k: 60.0 }, &[(1, 0.9), (2, 0.8)], &[(2, 7.0), (3, 1.0)], &expected);
+    }
+
+    #[test]
+    fn the_weighted_sum_stretches_each_stage() {
+        let expected = [(2, 0.825), (1, 0.5), (3, 0.0), (4, 0.0)];
+        let (dense, lexical) = ([(1, 0.9), (2, 0.76), (3, 0.5)], [(2, 8.0), (4, 2.0)]);
+        check(Fusion::WeightedSum { dense_weight: 0.5 }, &dense, &lexical, &expected);
+    }
+
+    #[test]
+    fn equal_scores_are_ordered_by_id() {
+        check(Fusion::WeightedSum { dense_weight: 0.0 }, &[], &[(1, 1.0), (2, 1.0)], &[(1, 1.0), (2, 1.0)]);
+        check(Fusion::Rrf { k: 1.0 }, &[(9, 1.0)], &[(3, 5.0)], &[(3, 0.5), (9, 0.5)]);
     }
 }

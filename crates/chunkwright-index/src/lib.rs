@@ -26,11 +26,12 @@ pub mod source;
 pub mod store;
 
 pub use fetch::{Extent, FetchError, FetchOptions, Fetched, fetch};
+pub use format::{Parsed, parse};
 pub use fuse::Fusion;
-pub use pipeline::{IndexError, IndexOptions, Pipeline, Progress};
+pub use pipeline::{IndexError, IndexOptions, Pipeline, Progress, Prune};
 pub use report::{Failure, IndexReport, SkipReason, Skipped};
 pub use search::{Answer, Hit, Mode, SearchError, SearchOptions, Stage, search};
 pub use store::{
-    Access, Change, CheckReport, Collection, DocumentInfo, Filter, Outcome, STORES, Scored, SqliteStore, Store,
-    StoreError, StoredDocument,
+    Access, Change, CheckReport, Collection, DocumentInfo, Filter, MemoryStore, Model, NewChunk, NewDocument,
+    Outcome, STORES, Scored, SqliteStore, Store, StoreError, StoredChunk, StoredDocument,
 };

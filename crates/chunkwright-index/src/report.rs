@@ -30,9 +30,12 @@ pub struct IndexReport {
     pub embedded: usize,
     /// Different texts of the documents written whose vectors were known already.
     pub reused: usize,
-    /// Chunks of this run's documents that have no vector because the embedder failed; the next run
-    /// tries again. They are found by their words.
+    /// Chunks of the documents looked at that have no vector because the embedder failed, or has none
+    /// for such a text; the next run tries again. They are found by their words.
     pub pending: usize,
+    /// Texts embedded in this run that are longer than the model reads: chunks that the configuration
+    /// keeps whole.
+    pub truncated: usize,
     /// What the embedder said when it failed last.
     pub embed_error: Option<String>,
     /// Whether the run was told to stop before its end.

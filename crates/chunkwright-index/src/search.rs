@@ -1,11 +1,14 @@
 //! Hybrid search: by words and by meaning, each stage accounted for.
 
-use chunkwright::Record;
-use chunkwright_models::{EmbedError, Embedder};
+use std::collections::{HashMap, HashSet};
+
+use chunkwright::{ChunkId, Record};
+use chunkwright_models::{EmbedError, Embedder, Role};
 use serde::{Deserialize, Serialize};
 
+use crate::analysis;
 use crate::fuse::Fusion;
-use crate::store::{Filter, Store, StoreError};
+use crate::store::{Filter, Scored, Store, StoreError};
 
 /// How to search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -81,7 +84,7 @@ pub struct Stage {
 #[non_exhaustive]
 pub enum SearchError {
     /// `top_k` is 0 or more than [`SearchOptions::MAX_TOP_K`].
-    #[error("`top_k` is `{0}`; it must be from 1 to {}", SearchOptions::MAX_TOP_K)]
+    #[error("`top_k` is `{0}`; it must be from 1 to {max}", max = SearchOptions::MAX_TOP_K)]
     TopK(usize),
     /// A fusion's parameter is out of its range.
     #[error("`{field}` is `{value}`; it must be {range}")]
@@ -107,12 +110,54 @@ pub enum SearchError {
     Store(#[from] StoreError),
 }
 
+impl SearchOptions {
+    /// Most hits of one search.
+    pub const MAX_TOP_K: usize = 1000;
+
+    fn check(&self) -> Result<(), SearchError> {
+        if !(1..=Self::MAX_TOP_K).contains(&self.top_k) {
+            return Err(SearchError::TopK(self.top_k));
+        }
+        let (field, value, legal, range) = match self.fusion {
+            Fusion::Rrf { k } => ("k", k, k.is_finite() && k >= 0.0, "a number from 0"),
+            Fusion::WeightedSum { dense_weight } => {
+                ("dense_weight", dense_weight, (0.0..=1.0).contains(&dense_weight), "from 0 to 1")
+            }
+        };
+        if legal { Ok(()) } else { Err(SearchError::FusionParameter { field, value, range }) }
+    }
+}
+
+impl Default for SearchOptions {
+    fn default() -> Self {
+        Self {
+            mode: Mode::default(),
+            top_k: 5,
+            filter: Filter::default(),
+            fusion: Fusion::default(),
+            candidates: 200,
+        }
+    }
+}
+
+impl Mode {
+    /// The name that configuration uses.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Hybrid => "hybrid",
+            Self::Dense => "dense",
+            Self::Lexical => "lexical",
+        }
+    }
+}
+
 /// Searches `collection` for `query`. `embedder` is needed for the dense stage only.
 ///
 /// # Errors
 ///
 /// Options out of range, an unknown collection, an embedder of another model than the collection's,
-/// a store that fails. An embedder that fails makes a hybrid search lexical, and the answer says so.
+/// a store that fails. An embedder that is not there or fails makes a hybrid search lexical, and the
+/// answer says so; a dense search is an error then.
 pub fn search(
     store: &dyn Store,
     collection: &str,
@@ -120,5 +165,107 @@ pub fn search(
     query: &str,
     options: &SearchOptions,
 ) -> Result<Answer, SearchError> {
-    unimplemented!()
+    options.check()?;
+    if query.trim().is_empty() {
+        return Err(SearchError::EmptyQuery);
+    }
+    let limit = options.candidates.max(options.top_k).min(10 * SearchOptions::MAX_TOP_K);
+    let mut degraded = None;
+    let dense = match options.mode {
+        Mode::Lexical => None,
+        Mode::Dense | Mode::Hybrid => match query_vector(store, collection, embedder, query) {
+            Ok(vector) => Some(store.dense(collection, &vector, &options.filter, limit)?),
+            Err(error @ (SearchError::NoDense(_) | SearchError::Embed(_)))
+                if options.mode == Mode::Hybrid =>
+            {
+                degraded = Some(error.to_string());
+                None
+            }
+            Err(error) => return Err(error),
+        },
+    };
+    let terms = query_terms(query);
+    let lexical = match options.mode {
+        Mode::Dense => None,
+        Mode::Lexical | Mode::Hybrid => Some(store.lexical(collection, &terms, &options.filter, limit)?),
+    };
+    let (mode, ranking) = match (&dense, &lexical) {
+        (Some(dense), Some(lexical)) => (Mode::Hybrid, options.fusion.fuse(dense, lexical)),
+        (Some(dense), None) => (Mode::Dense, dense.clone()),
+        (None, lexical) => (Mode::Lexical, lexical.clone().unwrap_or_default()),
+    };
+    let stages = (places(dense.as_deref()), places(lexical.as_deref()));
+    let mut hits = Vec::with_capacity(options.top_k);
+    for scored in ranking {
+        if hits.len() == options.top_k {
+            break;
+        }
+        // A chunk may have gone since it was ranked: another version of its document is there now.
+        let Some(chunk) = store.chunk(collection, scored.id)? else { continue };
+        let record = chunk.record;
+        hits.push(Hit {
+            rank: hits.len() + 1,
+            score: scored.score,
+            dense: stages.0.get(&scored.id).copied(),
+            lexical: stages.1.get(&scored.id).copied(),
+            matched_terms: matched(&terms, &record.text),
+            doc_toc: chunk.doc_toc,
+            record,
+        });
+    }
+    Ok(Answer { hits, mode, degraded })
+}
+
+/// The query's terms, each once.
+fn query_terms(query: &str) -> Vec<String> {
+    let mut seen = HashSet::new();
+    analysis::terms(query).into_iter().filter(|term| seen.insert(term.clone())).collect()
+}
+
+fn matched(terms: &[String], text: &str) -> Vec<String> {
+    let words: HashSet<String> = analysis::terms(text).into_iter().collect();
+    let is_there = |term: &&String| {
+        words.contains(*term)
+            || analysis::is_prefix(term) && words.iter().any(|word| word.starts_with(term.as_str()))
+    };
+    terms.iter().filter(is_there).cloned().collect()
+}
+
+fn query_vector(
+    store: &dyn Store,
+    collection: &str,
+    embedder: Option<&dyn Embedder>,
+    query: &str,
+) -> Result<Vec<f32>, SearchError> {
+    let stored = store.model(collection)?;
+    let Some(stored) = stored else {
+        return Err(SearchError::NoDense(format!("collection `{collection}` has no vectors")));
+    };
+    let Some(embedder) = embedder else {
+        return Err(SearchError::NoDense(format!(
+            "no embedder was given, and the vectors are of `{}`",
+            stored.name
+        )));
+    };
+    let given = embedder.model();
+    if given.name != stored.name || given.dimension != stored.dimension {
+        let error = StoreError::OtherModel {
+            collection: collection.into(),
+            stored: stored.name,
+            stored_dimension: stored.dimension,
+            given: given.name.clone(),
+            given_dimension: given.dimension,
+        };
+        return Err(error.into());
+    }
+    let vector = embedder.embed(&[query], Role::Query)?.pop();
+    vector
+        .map(|embedding| embedding.vector)
+        .ok_or_else(|| SearchError::NoDense("the embedder gave no vector".into()))
+}
+
+/// Rank and score by chunk.
+fn places(ranking: Option<&[Scored]>) -> HashMap<ChunkId, Stage> {
+    let ranking = ranking.unwrap_or_default().iter().enumerate();
+    ranking.map(|(index, scored)| (scored.id, Stage { rank: index + 1, score: scored.score })).collect()
 }

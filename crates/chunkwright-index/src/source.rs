@@ -1,6 +1,16 @@
 //! Files: which are taken, which are left out and why.
+//!
+//! A walk goes where ripgrep goes: `.gitignore`, `.ignore` and hidden entries are left out, links are
+//! not followed. Unlike ripgrep it accounts for everything: each folder it enters is listed once more,
+//! and what the walk did not yield is reported with the reason.
 
-use std::path::PathBuf;
+use std::collections::HashSet;
+use std::fmt::Write as _;
+use std::fs::{self, File, Metadata};
+use std::io::{self, Read as _};
+use std::path::{Component, Path, PathBuf};
+
+use ignore::WalkBuilder;
 
 use crate::report::{SkipReason, Skipped};
 
@@ -11,6 +21,20 @@ pub struct WalkOptions {
     pub max_file_size: u64,
 }
 
+impl Default for WalkOptions {
+    /// 256 MiB: larger files are data, not documents.
+    fn default() -> Self {
+        Self { max_file_size: 256 << 20 }
+    }
+}
+
+impl WalkOptions {
+    /// The limit in force: decoding makes at most 3 bytes of one, and a document is shorter than 4 GiB.
+    fn limit(&self) -> u64 {
+        self.max_file_size.min(u64::from(u32::MAX) / 3)
+    }
+}
+
 /// What a walk found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Walk {
@@ -18,8 +42,17 @@ pub struct Walk {
     pub files: Vec<SourceFile>,
     /// What was left out, by path.
     pub skipped: Vec<Skipped>,
-    /// The folders and files that were walked, absolute.
-    pub roots: Vec<PathBuf>,
+    /// What was walked.
+    pub roots: Vec<Root>,
+}
+
+/// A file or folder that was walked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Root {
+    /// The folder that ids are relative to, absolute, escaped like an id.
+    pub folder: String,
+    /// The only document in question, where the path is a file.
+    pub only: Option<String>,
 }
 
 /// A file to read.
@@ -31,6 +64,8 @@ pub struct SourceFile {
     pub doc_id: String,
     /// The folder that the id is relative to, absolute, escaped like an id.
     pub root: String,
+    /// Its length when it was found, in bytes.
+    pub bytes: u64,
 }
 
 /// Why paths cannot be walked.
@@ -38,7 +73,7 @@ pub struct SourceFile {
 #[non_exhaustive]
 pub enum SourceError {
     /// A path that does not exist.
-    #[error("`{path}` does not exist")]
+    #[error("`{path}` does not exist; give a file or a folder")]
     Missing {
         /// The path.
         path: String,
@@ -57,8 +92,45 @@ pub enum SourceError {
         /// The path.
         path: String,
         /// What the system said.
-        error: std::io::Error,
+        error: io::Error,
     },
+}
+
+/// The id of the document at `path`, relative to what was given: components joined by `/`, with `%`,
+/// control characters, line separators, bidirectional controls and bytes that are no UTF-8 written as
+/// `%XX`. Printable, and different for different paths.
+pub fn doc_id(path: &Path) -> String {
+    let mut id = String::new();
+    for component in path.components().filter(|component| !matches!(component, Component::CurDir)) {
+        if !id.is_empty() && !id.ends_with('/') {
+            id.push('/');
+        }
+        match component {
+            Component::RootDir => id.push('/'),
+            component => escape(component.as_os_str().as_encoded_bytes(), &mut id),
+        }
+    }
+    id
+}
+
+fn escape(bytes: &[u8], out: &mut String) {
+    let hex = |out: &mut String, bytes: &[u8]| {
+        for byte in bytes {
+            write!(out, "%{byte:02X}").expect("writing to a string cannot fail");
+        }
+    };
+    for chunk in bytes.utf8_chunks() {
+        for c in chunk.valid().chars() {
+            let unprintable = c.is_control()
+                || matches!(c, '%' | '\u{2028}' | '\u{2029}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
+            if unprintable {
+                hex(out, c.encode_utf8(&mut [0; 4]).as_bytes());
+            } else {
+                out.push(c);
+            }
+        }
+        hex(out, chunk.invalid());
+    }
 }
 
 /// Walks `paths`, files or folders, as ripgrep does.
@@ -67,14 +139,220 @@ pub enum SourceError {
 ///
 /// A path that does not exist, cannot be read, or lies inside another.
 pub fn walk(paths: &[PathBuf], options: &WalkOptions) -> Result<Walk, SourceError> {
-    unimplemented!()
+    let mut walk = Walk::default();
+    let mut roots: Vec<PathBuf> = Vec::new();
+    for path in paths {
+        let shown = || doc_id(path);
+        let real = path.canonicalize().map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => SourceError::Missing { path: shown() },
+            _ => SourceError::Io { path: shown(), error },
+        })?;
+        for other in &roots {
+            if other.starts_with(&real) || real.starts_with(other) {
+                let (outer, inner) = if real.starts_with(other) { (other, &real) } else { (&real, other) };
+                return Err(SourceError::Overlap { outer: doc_id(outer), inner: doc_id(inner) });
+            }
+        }
+        let metadata = fs::metadata(&real).map_err(|error| SourceError::Io { path: shown(), error })?;
+        if metadata.is_dir() {
+            walk_folder(&real, options, &mut walk);
+        } else {
+            let name = PathBuf::from(real.file_name().unwrap_or_default());
+            let folder = real.parent().unwrap_or(Path::new("/"));
+            walk.roots.push(Root { folder: doc_id(folder), only: Some(doc_id(&name)) });
+            take(&real, &name, &doc_id(folder), &metadata, options, &mut walk);
+        }
+        roots.push(real);
+    }
+    walk.files.sort_by(|a, b| (&a.doc_id, &a.path).cmp(&(&b.doc_id, &b.path)));
+    walk.skipped.sort();
+    Ok(walk)
 }
 
-/// Reads a file, the whole of one state of it.
+fn walk_folder(root: &Path, options: &WalkOptions, walk: &mut Walk) {
+    let folder = doc_id(root);
+    walk.roots.push(Root { folder: folder.clone(), only: None });
+    let relative = |path: &Path| path.strip_prefix(root).unwrap_or(path).to_path_buf();
+    // What the walk yielded, folders apart: those are listed again.
+    let (mut yielded, mut folders) = (HashSet::new(), Vec::new());
+    let entries = WalkBuilder::new(root).follow_links(false).build();
+    for entry in entries {
+        let entry = match entry {
+            Ok(entry) => entry,
+            Err(error) => {
+                let path = error_path(&error).unwrap_or(root).to_path_buf();
+                let reason = error.io_error().map_or(SkipReason::Unreadable, reason_of);
+                yielded.insert(path.clone());
+                folders.retain(|folder| *folder != path);
+                walk.skipped.push(Skipped { path: doc_id(&relative(&path)), reason });
+                continue;
+            }
+        };
+        let path = entry.into_path();
+        if path != root {
+            yielded.insert(path.clone());
+        }
+        let name = relative(&path);
+        match fs::symlink_metadata(&path) {
+            Ok(metadata) if metadata.is_dir() => folders.push(path),
+            Ok(metadata) if metadata.is_symlink() => {
+                walk.skipped.push(Skipped { path: doc_id(&name), reason: link_reason(root, &path) });
+            }
+            Ok(metadata) => take(&path, &name, &folder, &metadata, options, walk),
+            Err(error) => walk.skipped.push(Skipped { path: doc_id(&name), reason: reason_of(&error) }),
+        }
+    }
+    for folder in folders {
+        // A folder that could not be read was reported by the walk.
+        let Ok(entries) = fs::read_dir(&folder) else { continue };
+        for entry in entries.flatten().filter(|entry| !yielded.contains(&entry.path())) {
+            let name = entry.file_name();
+            let reason = match name.to_str() {
+                Some(name) if is_secret(name) => SkipReason::Secret,
+                _ if name.as_encoded_bytes().starts_with(b".") => SkipReason::Hidden,
+                _ => SkipReason::Ignored,
+            };
+            walk.skipped.push(Skipped { path: doc_id(&relative(&entry.path())), reason });
+        }
+    }
+}
+
+/// Takes a file that is no link, or leaves it out.
+fn take(path: &Path, name: &Path, root: &str, metadata: &Metadata, options: &WalkOptions, walk: &mut Walk) {
+    let doc_id = doc_id(name);
+    let secret = path.file_name().and_then(|name| name.to_str()).is_some_and(is_secret)
+        || name
+            .parent()
+            .is_some_and(|folder| folder.iter().any(|part| SECRET_FOLDERS.iter().any(|name| part == *name)));
+    let reason = if secret {
+        SkipReason::Secret
+    } else if !metadata.is_file() {
+        SkipReason::NotRegular
+    } else if metadata.len() > options.limit() {
+        SkipReason::TooLarge
+    } else {
+        walk.files.push(SourceFile {
+            path: path.to_path_buf(),
+            doc_id,
+            root: root.to_owned(),
+            bytes: metadata.len(),
+        });
+        return;
+    };
+    walk.skipped.push(Skipped { path: doc_id, reason });
+}
+
+/// Folders that hold credentials.
+const SECRET_FOLDERS: &[&str] = &[".aws", ".ssh", ".gnupg", ".kube", ".docker"];
+
+/// Whether a file of this name holds credentials as a rule. Such a file is not even opened.
+fn is_secret(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
+    // Examples are written to be read.
+    let example = ["example", "sample", "template", "dist"].contains(&extension);
+    let begins = name == ".env" || name.starts_with(".env.") || name.starts_with("terraform.tfstate");
+    let keys = ["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_ecdsa_sk", "id_ed25519_sk"];
+    let files =
+        [".npmrc", ".pypirc", ".netrc", "_netrc", ".pgpass", ".git-credentials", ".htpasswd", ".dockercfg"];
+    let extensions = ["pem", "key", "p12", "pfx", "jks", "keystore", "kdbx", "ppk", "tfstate"];
+    begins && !example || keys.contains(&&*name) || files.contains(&&*name) || extensions.contains(&extension)
+}
+
+/// Why a link is left out. Links are never followed: what they point at inside the root is indexed
+/// where it is.
+fn link_reason(root: &Path, link: &Path) -> SkipReason {
+    match link.canonicalize() {
+        Ok(target) if target.starts_with(root) => SkipReason::Symlink,
+        Ok(_) => SkipReason::OutsideRoot,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => SkipReason::Dangling,
+        // Links in a circle.
+        Err(_) => SkipReason::Symlink,
+    }
+}
+
+fn reason_of(error: &io::Error) -> SkipReason {
+    match error.kind() {
+        io::ErrorKind::NotFound => SkipReason::Vanished,
+        io::ErrorKind::PermissionDenied => SkipReason::Permission,
+        io::ErrorKind::InvalidFilename => SkipReason::PathTooLong,
+        _ => SkipReason::Unreadable,
+    }
+}
+
+fn error_path(error: &ignore::Error) -> Option<&Path> {
+    match error {
+        ignore::Error::WithPath { path, .. } => Some(path),
+        ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => error_path(err),
+        ignore::Error::Loop { child, .. } => Some(child),
+        _ => None,
+    }
+}
+
+/// Reads a file, the whole of one state of it: if its length or time changed meanwhile, once more.
 ///
 /// # Errors
 ///
 /// The reason to leave it out.
 pub fn read(file: &SourceFile, options: &WalkOptions) -> Result<Vec<u8>, SkipReason> {
-    unimplemented!()
+    for _ in 0..2 {
+        // Looked at again right before opening: opening a FIFO would wait for its writer.
+        let before = fs::symlink_metadata(&file.path).map_err(|error| reason_of(&error))?;
+        if !before.is_file() {
+            return Err(SkipReason::NotRegular);
+        }
+        if before.len() > options.limit() {
+            return Err(SkipReason::TooLarge);
+        }
+        let opened = File::open(&file.path).map_err(|error| reason_of(&error))?;
+        let mut bytes = Vec::with_capacity(before.len() as usize + 1);
+        // One byte over the limit tells of a file that grew over it.
+        let mut limited = opened.take(options.limit() + 1);
+        limited.read_to_end(&mut bytes).map_err(|error| reason_of(&error))?;
+        let after = limited.into_inner().metadata().map_err(|error| reason_of(&error))?;
+        let same = after.len() == bytes.len() as u64 && before.modified().ok() == after.modified().ok();
+        if same {
+            return Ok(bytes);
+        }
+    }
+    Err(SkipReason::Unstable)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_printable_and_injective() {
+        for (path, id) in [
+            ("./docs/a b.md", "docs/a b.md"),
+            ("100%/x.md", "100%25/x.md"),
+            ("new\nline\t.md", "new%0Aline%09.md"),
+            ("文档/док.md", "文档/док.md"),
+            ("\u{202e}gpj.md", "%E2%80%AEgpj.md"),
+            ("a#L1.md", "a#L1.md"),
+        ] {
+            assert_eq!(doc_id(Path::new(path)), id);
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn names_that_are_no_utf8_have_ids() {
+        use std::os::unix::ffi::OsStrExt;
+        let name = std::ffi::OsStr::from_bytes(b"bad\xff\xfe.md");
+        assert_eq!(doc_id(Path::new(name)), "bad%FF%FE.md");
+    }
+
+    #[test]
+    fn secrets_are_known_by_name() {
+        for name in
+            [".env", ".env.local", "id_rsa", "server.pem", "tls.KEY", ".npmrc", "terraform.tfstate.backup"]
+        {
+            assert!(is_secret(name), "{name}");
+        }
+        for name in [".env.example", "environment.md", "id_rsa.pub", "key.md", "keys.py", "monkey.rs"] {
+            assert!(!is_secret(name), "{name}");
+        }
+    }
 }

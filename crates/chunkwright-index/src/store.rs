@@ -1,21 +1,20 @@
 //! Stores: what every one of them promises, and the types they speak.
 
 mod memory;
+mod rank;
 mod sqlite;
 
 use std::path::Path;
 use std::sync::Arc;
 
 use chunkwright::{ChunkId, Record};
+use chunkwright_models::{TextHash, text_hash};
 use serde::{Deserialize, Serialize};
 
 pub use memory::MemoryStore;
 pub use sqlite::SqliteStore;
 
 use crate::analysis;
-
-/// First 128 bits of BLAKE3 of a chunk's text: the key of its vector, whatever the chunk's id.
-pub type TextHash = [u8; 16];
 
 /// Keeps the documents, chunks, vectors and words of collections.
 ///
@@ -25,6 +24,13 @@ pub type TextHash = [u8; 16];
 ///   returned they outlive the process and, for a store on disk, the machine's power;
 /// * a reader sees exactly one version of a document, whole;
 /// * equal scores are ordered by chunk id, so that equal queries have equal answers.
+///
+/// # Errors
+///
+/// Every method fails if the storage engine does. All but [`write`](Self::write),
+/// [`set_model`](Self::set_model) and [`drop_collection`](Self::drop_collection) fail if the collection
+/// does not exist.
+#[expect(clippy::missing_errors_doc, reason = "what holds for all methods is said once, above")]
 pub trait Store: Send + Sync {
     /// All collections, by name.
     fn collections(&self) -> Result<Vec<Collection>, StoreError>;
@@ -32,6 +38,9 @@ pub trait Store: Send + Sync {
     /// Makes `changes` to the collection, which begins to exist with its first write; answers what
     /// became of each, in order.
     fn write(&self, collection: &str, changes: &[Change]) -> Result<Vec<Outcome>, StoreError>;
+
+    /// The model of the collection's vectors; none until [`set_model`](Self::set_model).
+    fn model(&self, collection: &str) -> Result<Option<Model>, StoreError>;
 
     /// Says which model's vectors the collection holds, on its first use; later only the same is taken.
     fn set_model(&self, collection: &str, model: &Model) -> Result<(), StoreError>;
@@ -91,8 +100,11 @@ pub struct StoreKind {
     /// What it is for, in one sentence.
     pub summary: &'static str,
     /// Opens a store in the folder given, which need not exist when access is to write.
-    pub open: fn(&Path, Access) -> Result<Arc<dyn Store>, StoreError>,
+    pub open: OpenStore,
 }
+
+/// Opens a store.
+pub type OpenStore = fn(&Path, Access) -> Result<Arc<dyn Store>, StoreError>;
 
 /// All kinds of stores.
 pub static STORES: &[StoreKind] = &[
@@ -179,6 +191,17 @@ pub struct DocumentInfo {
     pub indexed_at: String,
 }
 
+impl DocumentInfo {
+    /// Whether both were made of the same bytes in the same way, so that storing one in place of the
+    /// other would change nothing.
+    pub(crate) fn is_same_input(&self, other: &Self) -> bool {
+        let input = |info: &Self| {
+            [&info.file_hash, &info.config_hash, &info.format, &info.preset, &info.root].map(String::clone)
+        };
+        input(self) == input(other)
+    }
+}
+
 /// A document with its text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StoredDocument {
@@ -204,6 +227,8 @@ impl StoredDocument {
 pub struct StoredChunk {
     /// The chunk.
     pub record: Record,
+    /// Outline of its document.
+    pub doc_toc: String,
     /// Whether it has a vector of the collection's model.
     pub embedded: bool,
     /// Whether searches may find it.
@@ -237,19 +262,8 @@ pub struct NewChunk {
 impl NewChunk {
     /// Prepares `record` for storing: hashes and analyses its text.
     pub fn new(record: Record) -> Self {
-        Self {
-            text_hash: text_hash(&record.text),
-            terms: analysis::terms(&record.text).join(" "),
-            record,
-        }
+        Self { text_hash: text_hash(&record.text), terms: analysis::terms(&record.text).join(" "), record }
     }
-}
-
-/// The key of a text's vector.
-pub fn text_hash(text: &str) -> TextHash {
-    let mut hash = [0; 16];
-    hash.copy_from_slice(&blake3::hash(text.as_bytes()).as_bytes()[..16]);
-    hash
 }
 
 /// One change to a collection.
@@ -320,7 +334,9 @@ pub struct CheckReport {
 #[non_exhaustive]
 pub enum StoreError {
     /// Another process writes to the store.
-    #[error("the store at `{path}` is being written by {holder}; wait until it is done, or use another store")]
+    #[error(
+        "the store at `{path}` is being written by {holder}; wait until it is done, or use another store"
+    )]
     Locked {
         /// The store's folder.
         path: String,
@@ -385,7 +401,9 @@ pub enum StoreError {
         doc_id: String,
     },
     /// The store was written by another version of the program.
-    #[error("the store has layout {found}, this program reads layout {expected}; use a program that fits, or index again")]
+    #[error(
+        "the store has layout {found}, this program reads layout {expected}; use a program that fits, or index again"
+    )]
     Layout {
         /// Layout found.
         found: i64,
@@ -398,6 +416,14 @@ pub enum StoreError {
         /// What is wrong.
         problem: String,
     },
+    /// The words of the store were made by another version of the analysis.
+    #[error(
+        "the words in the store at `{path}` were analysed by another version of the program; open it to write once, and they are made again"
+    )]
+    Analysis {
+        /// The store's folder.
+        path: String,
+    },
     /// The storage engine failed.
     #[error("the store failed: {0}")]
     Sqlite(#[from] rusqlite::Error),
@@ -409,4 +435,100 @@ pub enum StoreError {
         /// What the system said.
         error: std::io::Error,
     },
+}
+
+impl Filter {
+    /// Whether every chunk passes.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Whether the document's id passes.
+    pub(crate) fn passes_doc_id(&self, doc_id: &str) -> bool {
+        self.doc_id.as_deref().is_none_or(|pattern| matches_pattern(pattern, doc_id))
+    }
+
+    /// Whether what a chunk says of itself passes.
+    pub(crate) fn passes_facts(&self, category: &str, language: Option<&str>, content_type: &str) -> bool {
+        self.category.as_deref().is_none_or(|wanted| wanted == category)
+            && self.language.as_deref().is_none_or(|wanted| Some(wanted) == language)
+            && self.content_type.as_deref().is_none_or(|wanted| wanted == content_type)
+    }
+}
+
+/// Whether `text` is what `pattern` says, in which `*` stands for any text. Linear but for the number
+/// of stars.
+fn matches_pattern(pattern: &str, text: &str) -> bool {
+    let Some((first, rest)) = pattern.split_once('*') else { return pattern == text };
+    let Some(mut text) = text.strip_prefix(first) else { return false };
+    let mut parts: Vec<&str> = rest.split('*').collect();
+    let last = parts.pop().unwrap_or_default();
+    for part in parts {
+        match text.find(part) {
+            Some(at) => text = &text[at + part.len()..],
+            None => return false,
+        }
+    }
+    text.ends_with(last)
+}
+
+/// Checks a name before it becomes a collection's.
+fn check_name(name: &str) -> Result<(), StoreError> {
+    let legal = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+    let first = name.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric());
+    if first && name.len() <= 128 && name.bytes().all(legal) {
+        Ok(())
+    } else {
+        Err(StoreError::CollectionName { name: name.into() })
+    }
+}
+
+/// Checks a vector before it is stored or compared.
+pub(crate) fn check_vector(vector: &[f32], dimension: usize) -> Result<(), StoreError> {
+    let problem = if vector.len() != dimension {
+        "has another length"
+    } else if !vector.iter().all(|value| value.is_finite()) {
+        "has a number that is not finite"
+    } else if vector.iter().all(|&value| value == 0.0) {
+        "is all 0"
+    } else {
+        return Ok(());
+    };
+    Err(StoreError::BadVector { problem, dimension })
+}
+
+fn unknown_collection<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> StoreError {
+    let known = known.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    let known = if known.is_empty() { "none".into() } else { known };
+    StoreError::UnknownCollection { name: name.into(), known }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_match_whole_ids() {
+        for (pattern, text, expected) in [
+            ("a.md", "a.md", true),
+            ("a.md", "b/a.md", false),
+            ("docs/*", "docs/x/a.md", true),
+            ("*.md", "docs/a.md", true),
+            ("*.md", "docs/a.mdx", false),
+            ("d*s/*.md", "docs/a.md", true),
+            ("*", "", true),
+            ("a*a", "a", false),
+            ("", "a", false),
+        ] {
+            assert_eq!(matches_pattern(pattern, text), expected, "{pattern} {text}");
+        }
+    }
+
+    #[test]
+    fn names_of_collections_are_checked() {
+        assert!(check_name("docs-v1.2_x").is_ok());
+        for name in ["", "-a", "a/b", "a b", "имя", &"a".repeat(129)] {
+            assert!(check_name(name).is_err(), "{name}");
+        }
+    }
 }

@@ -1,0 +1,134 @@
+//! Vectors for the texts that have none yet.
+
+use std::collections::{HashMap, HashSet};
+
+use chunkwright_models::{EmbedError, Embedder, Embedding, Role, TextHash};
+
+use super::Progress;
+use crate::store::{NewDocument, Store, StoreError, check_vector};
+
+/// Texts that one call of the embedder gets. What was embedded is stored after each.
+const BATCH: usize = 64;
+
+/// After this many failed calls in a row the embedder is left alone for the rest of the run: what is
+/// down stays down for a while, and every call may wait for its time-out.
+const MAX_FAILURES: usize = 2;
+
+/// Embeds what is not known and counts.
+pub(super) struct Vectors<'a> {
+    embedder: Option<&'a dyn Embedder>,
+    store: &'a dyn Store,
+    dry_run: bool,
+    failures: usize,
+    pub(super) embedded: usize,
+    pub(super) reused: usize,
+    pub(super) truncated: usize,
+    pub(super) error: Option<String>,
+}
+
+impl<'a> Vectors<'a> {
+    pub(super) fn new(embedder: Option<&'a dyn Embedder>, store: &'a dyn Store, dry_run: bool) -> Self {
+        Self { embedder, store, dry_run, failures: 0, embedded: 0, reused: 0, truncated: 0, error: None }
+    }
+
+    /// Sees to it that the store knows the vectors of all texts of `documents`; answers how many chunks
+    /// have none nevertheless.
+    pub(super) fn add(
+        &mut self,
+        documents: &[Box<NewDocument>],
+        on_progress: &dyn Fn(Progress<'_>),
+    ) -> Result<usize, StoreError> {
+        let Some(embedder) = self.embedder else { return Ok(0) };
+        let chunks = || documents.iter().flat_map(|document| &document.chunks);
+        let mut texts: HashMap<TextHash, &str> = HashMap::new();
+        let mut hashes = Vec::new();
+        for chunk in chunks() {
+            if texts.insert(chunk.text_hash, &chunk.record.text).is_none() {
+                hashes.push(chunk.text_hash);
+            }
+        }
+        let known = self.store.vectors(&embedder.model().name, &hashes)?;
+        let mut missing: Vec<TextHash> =
+            hashes.iter().zip(&known).filter(|(_, known)| known.is_none()).map(|(hash, _)| *hash).collect();
+        self.reused += hashes.len() - missing.len();
+        if self.dry_run {
+            self.embedded += missing.len();
+            return Ok(0);
+        }
+        // Texts of like length together: a batch is as slow as its longest.
+        missing.sort_by_key(|hash| (texts[hash].len(), *hash));
+        let mut without: HashSet<TextHash> = HashSet::new();
+        for batch in missing.chunks(BATCH) {
+            let batch = batch.iter().map(|hash| (*hash, texts[hash])).collect();
+            self.embed(embedder, batch, &mut without)?;
+            on_progress(Progress::Embedded { texts: self.embedded });
+        }
+        Ok(chunks().filter(|chunk| without.contains(&chunk.text_hash)).count())
+    }
+
+    /// Embeds one batch and stores its vectors; adds to `without` what got none.
+    fn embed(
+        &mut self,
+        embedder: &dyn Embedder,
+        mut batch: Vec<(TextHash, &str)>,
+        without: &mut HashSet<TextHash>,
+    ) -> Result<(), StoreError> {
+        while !batch.is_empty() && self.failures < MAX_FAILURES {
+            let texts: Vec<&str> = batch.iter().map(|(_, text)| *text).collect();
+            match embedder.embed(&texts, Role::Passage) {
+                Ok(embeddings) => match check(embedder, &embeddings, texts.len()) {
+                    Ok(()) => return self.keep(embedder, &batch, embeddings),
+                    Err(error) => {
+                        self.fail(error);
+                        break;
+                    }
+                },
+                // One text is at fault: the others are embedded without it.
+                Err(error @ (EmbedError::NoVector { index, .. } | EmbedError::Tokenizer { index, .. }))
+                    if index < batch.len() =>
+                {
+                    self.error = Some(error.to_string());
+                    without.insert(batch.swap_remove(index).0);
+                }
+                Err(error) => {
+                    self.fail(error.to_string());
+                    break;
+                }
+            }
+        }
+        without.extend(batch.iter().map(|(hash, _)| *hash));
+        Ok(())
+    }
+
+    fn keep(
+        &mut self,
+        embedder: &dyn Embedder,
+        batch: &[(TextHash, &str)],
+        embeddings: Vec<Embedding>,
+    ) -> Result<(), StoreError> {
+        self.failures = 0;
+        self.embedded += embeddings.len();
+        self.truncated += embeddings.iter().filter(|embedding| embedding.unread_tokens > 0).count();
+        let vectors: Vec<(TextHash, Vec<f32>)> = batch
+            .iter()
+            .map(|(hash, _)| *hash)
+            .zip(embeddings.into_iter().map(|embedding| embedding.vector))
+            .collect();
+        self.store.put_vectors(&embedder.model().name, &vectors)
+    }
+
+    fn fail(&mut self, error: String) {
+        self.failures += 1;
+        self.error = Some(error);
+    }
+}
+
+/// Whether every text got a vector that can be compared.
+fn check(embedder: &dyn Embedder, embeddings: &[Embedding], wanted: usize) -> Result<(), String> {
+    if embeddings.len() != wanted {
+        return Err(format!("the embedder gave {} vectors for {wanted} texts", embeddings.len()));
+    }
+    let dimension = embedder.model().dimension;
+    let mut checks = embeddings.iter().map(|embedding| check_vector(&embedding.vector, dimension));
+    checks.try_for_each(|check| check).map_err(|error| error.to_string())
+}

@@ -1,0 +1,130 @@
+//! From a file to a document that can be stored.
+
+use std::collections::HashSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use chunkwright::{Document, Record, RecordContext};
+
+use super::{IndexOptions, Pipeline};
+use crate::format::{file_hash, head, parse, parser_for};
+use crate::report::SkipReason;
+use crate::source::{self, SourceFile};
+use crate::store::{DocumentInfo, NewChunk, NewDocument, StoredDocument};
+
+/// Longest outline that is stored, in bytes; the rest of a longer one is left out.
+const MAX_OUTLINE: usize = 32 << 10;
+
+/// What a file turned out to be.
+pub(super) enum Prepared {
+    /// Its stored version is still right.
+    Unchanged,
+    /// A document to store.
+    Ready(Box<NewDocument>),
+    /// No document.
+    Skipped(SkipReason),
+    /// A document that cannot be stored.
+    Failed(String),
+}
+
+impl Pipeline {
+    /// Reads, decodes, cuts and analyses a file, unless `stored` is still right.
+    pub(super) fn prepare(
+        &self,
+        file: &SourceFile,
+        stored: Option<&DocumentInfo>,
+        options: &IndexOptions,
+    ) -> Prepared {
+        let bytes = match source::read(file, &options.walk) {
+            Ok(bytes) => bytes,
+            Err(reason) => return Prepared::Skipped(reason),
+        };
+        let parser = parser_for(&file.path, &head(&bytes));
+        let info = DocumentInfo {
+            doc_id: file.doc_id.clone(),
+            root: file.root.clone(),
+            file_hash: file_hash(&bytes),
+            bytes: bytes.len() as u64,
+            config_hash: self.chunker.config_hash(),
+            strategy_version: self.chunker.strategy_version(),
+            preset: self.preset.clone(),
+            format: parser.name().to_owned(),
+            indexed_at: options.indexed_at.clone(),
+            ..DocumentInfo::default()
+        };
+        if let Some(stored) = stored
+            && stored.is_same_input(&info)
+            && (stored.pending == 0 || self.embedder.is_none())
+        {
+            return Prepared::Unchanged;
+        }
+        let base = stored.map_or(0, |stored| stored.version);
+        // Parsers cannot fail by their contract. If one breaks it, one document pays and not the run.
+        let cut = catch_unwind(AssertUnwindSafe(|| self.cut(file, info, &bytes, base)));
+        cut.unwrap_or_else(|_| {
+            Prepared::Failed(format!("the `{}` parser failed on it; please report this", parser.name()))
+        })
+    }
+
+    fn cut(&self, file: &SourceFile, mut info: DocumentInfo, bytes: &[u8], base: i64) -> Prepared {
+        let Some(parsed) = parse(&file.path, &file.doc_id, bytes) else {
+            return Prepared::Skipped(SkipReason::Binary);
+        };
+        parsed.encoding.clone_into(&mut info.encoding);
+        info.low_confidence = parsed.low_confidence;
+        info.replacements = parsed.replacements as u32;
+        let document = parsed.document;
+        let raw = (document.source().as_bytes() != bytes).then(|| bytes.to_vec());
+        let chunks = self.chunker.chunk(&document);
+        let context = RecordContext {
+            preset: self.preset.clone(),
+            file_hash: info.file_hash.clone(),
+            ..RecordContext::default()
+        };
+        let mut records = self.chunker.records(&document, &chunks, &context);
+        if let Err(message) = verify(document.source(), &records) {
+            return Prepared::Failed(message);
+        }
+        for record in &mut records {
+            record.indexed_at = Some(info.indexed_at.clone());
+        }
+        Prepared::Ready(Box::new(NewDocument {
+            base,
+            chunks: records.into_iter().map(NewChunk::new).collect(),
+            document: StoredDocument {
+                info,
+                doc_toc: outline(&document),
+                raw,
+                source: document.source().to_owned(),
+            },
+        }))
+    }
+}
+
+/// What must hold of the chunks of a document before its version before is given up.
+fn verify(source: &str, records: &[Record]) -> Result<(), String> {
+    let mut ids = HashSet::with_capacity(records.len());
+    let mut end = 0;
+    for record in records {
+        let index = record.chunk_index;
+        if record.start_byte < end
+            || source.get(record.start_byte as usize..record.end_byte as usize) != Some(&record.content)
+        {
+            return Err(format!("chunk {index} is not the text it says it is; please report this"));
+        }
+        if !ids.insert(&record.chunk_id) {
+            return Err(format!("chunk {index} has the id of one before it; please report this"));
+        }
+        end = record.end_byte;
+    }
+    Ok(())
+}
+
+fn outline(document: &Document) -> String {
+    let mut outline = document.outline();
+    if outline.len() > MAX_OUTLINE {
+        let whole_lines = outline.as_bytes()[..MAX_OUTLINE].iter().rposition(|&byte| byte == b'\n');
+        outline.truncate(whole_lines.map_or(0, |end| end + 1));
+        outline.push_str("...\n");
+    }
+    outline
+}

@@ -1,0 +1,170 @@
+//! What the tests share: folders, pipelines, and an embedder that needs no model.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use chunkwright::{ChunkConfig, Chunker, Unit, Words};
+use chunkwright_index::{
+    Access, IndexError, IndexOptions, IndexReport, Pipeline, STORES, SearchOptions, Store, analysis, search,
+};
+use chunkwright_models::{EmbedError, Embedder, Embedding, ModelInfo, Role};
+use tempfile::TempDir;
+
+/// A test double: a text's vector counts its terms in buckets. Texts that share words are near.
+pub(crate) struct Bag {
+    info: ModelInfo,
+    /// Texts embedded so far.
+    pub(crate) texts: Mutex<Vec<String>>,
+    /// Whether it fails.
+    pub(crate) down: AtomicBool,
+    /// Calls so far, failed ones included.
+    pub(crate) calls: AtomicUsize,
+}
+
+impl Bag {
+    pub(crate) fn new(dimension: usize) -> Arc<Self> {
+        let info = ModelInfo {
+            name: format!("bag-{dimension}"),
+            dimension,
+            max_tokens: Some(10_000),
+            counter: Arc::new(Words),
+        };
+        Arc::new(Self {
+            info,
+            texts: Mutex::default(),
+            down: AtomicBool::new(false),
+            calls: AtomicUsize::new(0),
+        })
+    }
+
+    pub(crate) fn take_texts(&self) -> Vec<String> {
+        std::mem::take(&mut self.texts.lock().unwrap())
+    }
+}
+
+impl Embedder for Bag {
+    fn model(&self) -> &ModelInfo {
+        &self.info
+    }
+
+    fn embed(&self, texts: &[&str], role: Role) -> Result<Vec<Embedding>, EmbedError> {
+        self.calls.fetch_add(1, Ordering::Relaxed);
+        if self.down.load(Ordering::Relaxed) {
+            // The test double has no error of its own: an index beyond the batch blames no text.
+            return Err(EmbedError::Tokenizer { index: usize::MAX, reason: "the bag is torn".into() });
+        }
+        if let Some(index) = texts.iter().position(|text| text.contains(POISON)) {
+            return Err(EmbedError::NoVector { index, model: self.info.name.clone() });
+        }
+        if matches!(role, Role::Passage) {
+            self.texts.lock().unwrap().extend(texts.iter().map(|&text| text.to_owned()));
+        }
+        Ok(texts
+            .iter()
+            .map(|text| Embedding { vector: bag(text, self.info.dimension), unread_tokens: 0 })
+            .collect())
+    }
+}
+
+fn bag(text: &str, dimension: usize) -> Vec<f32> {
+    // Never all 0, whatever the text.
+    let mut vector = vec![1e-3_f32; dimension];
+    for term in analysis::terms(text) {
+        let hash = chunkwright_models::text_hash(&term);
+        vector[usize::from(u16::from_le_bytes([hash[0], hash[1]])) % dimension] += 1.0;
+    }
+    let length = vector.iter().map(|value| value * value).sum::<f32>().sqrt();
+    vector.iter().map(|value| value / length).collect()
+}
+
+pub(crate) fn chunker() -> Chunker {
+    let config = ChunkConfig {
+        unit: Unit::Chars,
+        max_size: 240,
+        target_size: 200,
+        min_size: 0,
+        ..ChunkConfig::default()
+    };
+    Chunker::new(config, Arc::new(Words)).unwrap()
+}
+
+/// A folder of files, a store, and a pipeline between them.
+pub(crate) struct Fixture {
+    folder: TempDir,
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) bag: Arc<Bag>,
+    pub(crate) pipeline: Pipeline,
+    pub(crate) options: IndexOptions,
+}
+
+/// No vector is to be had for a text with this word.
+pub(crate) const POISON: &str = "poisonous";
+
+pub(crate) const COLLECTION: &str = "test";
+
+impl Fixture {
+    pub(crate) fn new(kind: &str, files: &[(&str, &str)]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let store = open(kind, &folder.path().join("store"));
+        let bag = Bag::new(256);
+        let pipeline =
+            Pipeline::new(Arc::clone(&store), COLLECTION, chunker(), "test").with_embedder(bag.clone());
+        let options = IndexOptions { indexed_at: "2026-01-01T00:00:00Z".into(), ..IndexOptions::default() };
+        let fixture = Self { folder, store, bag, pipeline, options };
+        std::fs::create_dir(fixture.root()).unwrap();
+        for (name, text) in files {
+            fixture.write(name, text.as_bytes());
+        }
+        fixture
+    }
+
+    pub(crate) fn root(&self) -> PathBuf {
+        self.folder.path().join("files")
+    }
+
+    pub(crate) fn store_path(&self) -> PathBuf {
+        self.folder.path().join("store")
+    }
+
+    pub(crate) fn write(&self, name: impl AsRef<Path>, bytes: &[u8]) {
+        let path = self.root().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, bytes).unwrap();
+    }
+
+    pub(crate) fn remove(&self, name: &str) {
+        std::fs::remove_file(self.root().join(name)).unwrap();
+    }
+
+    pub(crate) fn try_index(&self) -> Result<IndexReport, IndexError> {
+        self.pipeline.index(&[self.root()], &self.options, &|_| {})
+    }
+
+    #[track_caller]
+    pub(crate) fn index(&self) -> IndexReport {
+        let report = self.try_index().unwrap();
+        assert!(report.adds_up(), "{report:?}");
+        assert_eq!(self.store.check().unwrap().problems, Vec::<String>::new());
+        report
+    }
+
+    /// `doc_id:line` of the hits.
+    pub(crate) fn search(&self, query: &str, options: &SearchOptions) -> Vec<String> {
+        let answer = search(&*self.store, COLLECTION, Some(&*self.bag), query, options).unwrap();
+        answer.hits.iter().map(|hit| format!("{}:{}", hit.record.doc_id, hit.record.start_line)).collect()
+    }
+}
+
+/// Opens a store of the kind named, to write.
+pub(crate) fn open(kind: &str, path: &Path) -> Arc<dyn Store> {
+    let kind = STORES.iter().find(|store| store.name == kind).unwrap();
+    (kind.open)(path, Access::Write).unwrap()
+}
+
+/// Runs `body` once for each kind of store.
+pub(crate) fn for_each_store(body: impl Fn(&str)) {
+    for kind in STORES {
+        body(kind.name);
+    }
+}

@@ -1,0 +1,12 @@
+//! The index at its boundary: files in, answers out.
+#![expect(clippy::unwrap_used, reason = "a test ends where something is not as it should be")]
+#![expect(clippy::print_stdout, reason = "the crash test speaks to its child and to who reads its seed")]
+#![expect(clippy::format_collect, reason = "short texts")]
+
+mod contract;
+mod crash;
+mod encodings;
+mod fixture;
+mod folders;
+mod pipeline;
+mod search;

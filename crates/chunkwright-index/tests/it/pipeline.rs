@@ -1,0 +1,298 @@
+//! Runs of the pipeline: what they write, keep, embed and remove.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use chunkwright_index::{
+    Access, FetchError, FetchOptions, IndexError, Mode, Pipeline, Prune, STORES, SearchOptions, StoreError,
+    fetch,
+};
+
+use crate::fixture::{Bag, COLLECTION, Fixture, POISON, chunker, for_each_store};
+
+/// A word for a number, without digits, which the analysis would divide off.
+fn word(n: usize) -> String {
+    const SYLLABLES: [&str; 10] = ["ba", "ce", "di", "fo", "gu", "ka", "le", "mi", "no", "pu"];
+    n.to_string().bytes().map(|digit| SYLLABLES[usize::from(digit - b'0')]).chain(["k"]).collect()
+}
+
+/// Sections whose words tell them apart.
+fn sections(from: usize, to: usize) -> String {
+    let section = |n| {
+        let word = word(n);
+        format!(
+            "## The {word} section\n\nThis text speaks of {word} and of nothing else at all, at some length.\n\n"
+        )
+    };
+    (from..to).map(section).collect()
+}
+
+const LEXICAL: SearchOptions = SearchOptions {
+    mode: Mode::Lexical,
+    top_k: 5,
+    filter: chunkwright_index::Filter { doc_id: None, category: None, language: None, content_type: None },
+    fusion: chunkwright_index::Fusion::Rrf { k: 60.0 },
+    candidates: 200,
+};
+
+#[test]
+fn only_texts_that_changed_are_embedded_again() {
+    for_each_store(|kind| {
+        let fixture = Fixture::new(kind, &[("a.md", &sections(0, 20)), ("b.md", &sections(20, 40))]);
+        let first = fixture.index();
+        assert_eq!((first.indexed, first.embedded, first.reused), (2, first.chunks, 0));
+        fixture.bag.take_texts();
+        let edited = format!("A new first line.\n\n{}", sections(0, 20)).replace("mik", "somethingelse");
+        fixture.write("a.md", edited.as_bytes());
+        let second = fixture.index();
+        assert_eq!((second.indexed, second.unchanged), (1, 1));
+        let texts = fixture.bag.take_texts();
+        assert_eq!(texts.len(), second.embedded);
+        assert!(second.embedded <= 3 && texts.iter().any(|text| text.contains("somethingelse")), "{texts:?}");
+        assert_eq!(second.reused + second.embedded, second.chunks);
+        assert!(fixture.search("mik", &LEXICAL).is_empty());
+        // Nothing is stale, and what only moved says where it stands now.
+        assert_eq!(fixture.search("somethingelse", &LEXICAL).len(), 1);
+        let moved = fetch(&*fixture.store, COLLECTION, "a.md", FetchOptions::default()).unwrap();
+        assert_eq!(moved.bytes(), edited.as_bytes());
+        for record in &moved.records {
+            assert_eq!(record.content, edited[record.start_byte as usize..record.end_byte as usize]);
+            let lines: Vec<&str> = edited
+                .lines()
+                .skip(record.start_line as usize - 1)
+                .take((record.end_line - record.start_line + 1) as usize)
+                .collect();
+            assert!(lines.join("\n").contains(record.content.trim()));
+        }
+    });
+}
+
+fn bytes_of(path: &Path) -> Vec<(std::ffi::OsString, Vec<u8>)> {
+    let mut files: Vec<_> = std::fs::read_dir(path)
+        .unwrap()
+        .map(|entry| entry.unwrap())
+        // Readers coordinate in this one; it holds no data.
+        .filter(|entry| !entry.file_name().to_string_lossy().ends_with("-shm"))
+        .map(|entry| (entry.file_name(), std::fs::read(entry.path()).unwrap()))
+        .collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn an_unchanged_run_writes_nothing() {
+    let fixture =
+        Fixture::new("sqlite", &[("a.md", &sections(0, 5)), ("empty.md", ""), ("blank.md", "\n \n")]);
+    let first = fixture.index();
+    assert_eq!((first.indexed, first.empty), (1, 2));
+    let before = bytes_of(&fixture.store_path());
+    let second = fixture.try_index().unwrap();
+    assert_eq!((second.unchanged, second.indexed, second.empty), (3, 0, 0));
+    assert!(bytes_of(&fixture.store_path()) == before);
+}
+
+#[test]
+fn a_dry_run_counts_and_writes_nothing() {
+    let mut fixture = Fixture::new("sqlite", &[("a.md", &sections(0, 5)), ("empty.md", "")]);
+    let before = bytes_of(&fixture.store_path());
+    fixture.options.dry_run = true;
+    let counted = fixture.try_index().unwrap();
+    assert!(bytes_of(&fixture.store_path()) == before);
+    assert!(fixture.bag.take_texts().is_empty());
+    fixture.options.dry_run = false;
+    assert_eq!(fixture.index(), counted);
+}
+
+#[test]
+fn a_failing_embedder_loses_no_text_and_is_asked_again_next_time() {
+    for_each_store(|kind| {
+        let fixture = Fixture::new(kind, &[("a.md", &sections(0, 300)), ("b.md", &sections(300, 310))]);
+        fixture.bag.down.store(true, Ordering::Relaxed);
+        let first = fixture.index();
+        assert_eq!((first.indexed, first.embedded, first.pending), (2, 0, first.chunks));
+        assert!(first.embed_error.unwrap().ends_with("the bag is torn"));
+        assert_eq!(fixture.bag.calls.load(Ordering::Relaxed), 2);
+        assert_eq!(fixture.search("mik", &LEXICAL).len(), 1);
+        // Still down: nothing new to store.
+        let second = fixture.index();
+        assert_eq!((second.indexed, second.unchanged, second.pending), (0, 2, first.chunks));
+        fixture.bag.down.store(false, Ordering::Relaxed);
+        let third = fixture.index();
+        assert_eq!((third.indexed, third.embedded, third.pending), (2, first.chunks, 0));
+        let dense = SearchOptions { mode: Mode::Dense, ..LEXICAL };
+        assert_eq!(fixture.search("mik", &dense).len(), 5);
+        assert_eq!(fixture.index().unchanged, 2);
+    });
+}
+
+#[test]
+fn a_text_without_a_vector_costs_no_other_text_its_own() {
+    for_each_store(|kind| {
+        let text = sections(0, 20).replace(" lek ", &format!(" {POISON} "));
+        let fixture = Fixture::new(kind, &[("a.md", &text)]);
+        let report = fixture.index();
+        assert_eq!((report.pending, report.embedded), (1, report.chunks - 1));
+        assert_eq!(fixture.search(POISON, &LEXICAL).len(), 1);
+        assert_eq!(fixture.index().unchanged, 1);
+    });
+}
+
+#[test]
+fn a_document_that_becomes_empty_leaves_no_chunks() {
+    for_each_store(|kind| {
+        let fixture = Fixture::new(kind, &[("a.md", &sections(0, 2))]);
+        fixture.index();
+        fixture.write("a.md", b"");
+        let report = fixture.index();
+        assert_eq!(report.empty, 1);
+        assert!(fixture.search("cek", &LEXICAL).is_empty());
+        fixture.write("a.md", sections(0, 2).as_bytes());
+        assert_eq!(fixture.index().indexed, 1);
+        assert!(!fixture.search("cek", &LEXICAL).is_empty());
+    });
+}
+
+#[test]
+fn vanished_files_go_only_when_that_is_asked_for() {
+    for_each_store(|kind| {
+        let names = ["a.md", "b.md", "c.md", "sub/d.md", "sub/e.md"];
+        let files: Vec<(&str, &str)> =
+            names.iter().map(|name| (*name, "# Same\n\nThe same text.\n")).collect();
+        let mut fixture = Fixture::new(kind, &files);
+        fixture.index();
+        fixture.remove("a.md");
+        assert_eq!(fixture.index().unchanged, 4);
+        assert_eq!(fixture.store.documents(COLLECTION).unwrap().len(), 5);
+        fixture.options.prune = Prune::Remove;
+        assert_eq!(fixture.index().pruned, ["a.md"]);
+        // Equal files are documents of their own: the others are still there.
+        assert_eq!(fixture.search("same text", &LEXICAL).len(), 4);
+        for name in ["b.md", "c.md", "sub/d.md"] {
+            fixture.remove(name);
+        }
+        let error = fixture.try_index().unwrap_err();
+        assert!(matches!(error, IndexError::MassDelete { vanished: 3, known: 4 }), "{error}");
+        assert_eq!(fixture.store.documents(COLLECTION).unwrap().len(), 4);
+        fixture.options.prune = Prune::Force;
+        assert_eq!(fixture.index().pruned, ["b.md", "c.md", "sub/d.md"]);
+        // A file that is ignored from now on has vanished too.
+        fixture.write(".ignore", b"sub\n");
+        assert_eq!(fixture.index().pruned, ["sub/e.md"]);
+    });
+}
+
+#[test]
+fn pruning_stays_within_the_paths_scanned() {
+    for_each_store(|kind| {
+        let mut fixture = Fixture::new(kind, &[("docs/a.md", "x"), ("docs/b.md", "x"), ("src/c.md", "x")]);
+        let index = |fixture: &Fixture, name: &str| {
+            fixture.pipeline.index(&[fixture.root().join(name)], &fixture.options, &|_| {}).unwrap()
+        };
+        index(&fixture, "docs");
+        index(&fixture, "src");
+        fixture.options.prune = Prune::Remove;
+        fixture.remove("docs/a.md");
+        assert_eq!(index(&fixture, "src").pruned, Vec::<String>::new());
+        assert_eq!(index(&fixture, "docs").pruned, ["a.md"]);
+        assert_eq!(fixture.store.documents(COLLECTION).unwrap().len(), 2);
+    });
+}
+
+#[test]
+fn another_configuration_cuts_everything_again() {
+    for_each_store(|kind| {
+        let fixture = Fixture::new(kind, &[("a.md", &sections(0, 3))]);
+        fixture.index();
+        let config =
+            chunkwright::ChunkConfig { max_size: 120, target_size: 100, ..chunker().config().clone() };
+        let other = chunkwright::Chunker::new(config, Arc::new(chunkwright::Words)).unwrap();
+        let other = Pipeline::new(Arc::clone(&fixture.store), COLLECTION, other, "test")
+            .with_embedder(fixture.bag.clone());
+        let report = other.index(&[fixture.root()], &fixture.options, &|_| {}).unwrap();
+        assert_eq!(report.indexed, 1);
+        let records = fixture.store.records(COLLECTION, "a.md").unwrap();
+        assert_eq!(records.len(), report.chunks);
+        assert_eq!(fixture.index().indexed, 1);
+    });
+}
+
+#[test]
+fn another_model_is_refused_before_anything_is_read() {
+    for_each_store(|kind| {
+        let fixture = Fixture::new(kind, &[("a.md", &sections(0, 3))]);
+        fixture.index();
+        let other = Pipeline::new(Arc::clone(&fixture.store), COLLECTION, chunker(), "test")
+            .with_embedder(Bag::new(8));
+        let error = other.index(&[fixture.root()], &fixture.options, &|_| {}).unwrap_err();
+        assert!(matches!(error, IndexError::Store(StoreError::OtherModel { .. })), "{error}");
+    });
+}
+
+#[test]
+fn a_run_stops_when_it_is_told_and_goes_on_where_it_was() {
+    let mut fixture = Fixture::new("sqlite", &[]);
+    for n in 0..300 {
+        fixture.write(format!("{n:03}.md"), sections(n, n + 1).as_bytes());
+    }
+    let cancel = Arc::new(AtomicBool::new(false));
+    fixture.options.cancel = Some(Arc::clone(&cancel));
+    let stop = |progress: chunkwright_index::Progress<'_>| {
+        if let chunkwright_index::Progress::Committed { .. } = progress {
+            cancel.store(true, Ordering::Relaxed);
+        }
+    };
+    let first = fixture.pipeline.index(&[fixture.root()], &fixture.options, &stop).unwrap();
+    assert!(first.cancelled && first.indexed > 0 && first.indexed < 300);
+    cancel.store(false, Ordering::Relaxed);
+    let second = fixture.index();
+    assert_eq!((second.unchanged, second.indexed), (first.indexed, 300 - first.indexed));
+}
+
+#[test]
+fn a_store_is_written_by_one_process_and_read_by_many() {
+    let fixture = Fixture::new("sqlite", &[("a.md", &sections(0, 3))]);
+    fixture.index();
+    let sqlite = STORES[0];
+    let error = (sqlite.open)(&fixture.store_path(), Access::Write).err().unwrap().to_string();
+    assert!(error.contains(&format!("is being written by process {}", std::process::id())), "{error}");
+    let reader = (sqlite.open)(&fixture.store_path(), Access::Read).unwrap();
+    assert_eq!(reader.documents(COLLECTION).unwrap().len(), 1);
+    assert!(matches!(reader.write(COLLECTION, &[]), Err(StoreError::ReadOnly)));
+    fixture.write("b.md", b"# B\n\nMore.\n");
+    fixture.index();
+    assert_eq!(reader.documents(COLLECTION).unwrap().len(), 2);
+    let missing = (sqlite.open)(&fixture.root(), Access::Read).err().unwrap();
+    assert!(matches!(missing, StoreError::Missing { .. }), "{missing}");
+}
+
+#[test]
+fn fetch_gives_documents_chunks_and_lines_exactly() {
+    for_each_store(|kind| {
+        let text = "# One\r\n\r\nFirst.\r\n\r\n# Two\r\n\r\nSecond 文.\r\n";
+        let fixture = Fixture::new(kind, &[("a#1.md", text), ("empty.md", "")]);
+        fixture.index();
+        let get = |reference: &str| fetch(&*fixture.store, COLLECTION, reference, FetchOptions::default());
+        let whole = get("a#1.md").unwrap();
+        assert_eq!((whole.text.as_str(), whole.start_line, whole.end_line), (text, 1, 7));
+        assert_eq!(get("a#1.md#L3").unwrap().text, "First.\r\n");
+        assert_eq!(get("a#1.md#L5-L7").unwrap().text, "# Two\r\n\r\nSecond 文.\r\n");
+        assert_eq!(get("a#1.md#L7-L99").unwrap().end_line, 7);
+        let chunk = get("a#1.md#0").unwrap();
+        assert_eq!(chunk.text, whole.records[0].content);
+        let by_id = get(&whole.records[0].chunk_id).unwrap();
+        assert_eq!(by_id.text, chunk.text);
+        let window = fetch(&*fixture.store, COLLECTION, "a#1.md#0", FetchOptions { window: 9 }).unwrap();
+        assert_eq!(window.records.len(), whole.records.len());
+        assert_eq!(window.text, text.trim_end());
+        assert_eq!(get("empty.md").unwrap().text, "");
+        for reference in ["b.md", "a#1.md#", "a#1.md#+0", "a#1.md#Lx", "0123456789abcdef0123456789abcdef", ""]
+        {
+            assert!(matches!(get(reference), Err(FetchError::Unknown { .. })), "{reference}");
+        }
+        assert!(matches!(get("a#1.md#99"), Err(FetchError::Index { .. })));
+        for reference in ["a#1.md#L0", "a#1.md#L8", "a#1.md#L3-L2", "empty.md#L1"] {
+            assert!(matches!(get(reference), Err(FetchError::Lines { .. })), "{reference}");
+        }
+    });
+}

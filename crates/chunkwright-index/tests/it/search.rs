@@ -1,0 +1,148 @@
+//! What a search answers.
+
+use chunkwright_index::{Filter, Fusion, Mode, SearchError, SearchOptions, search};
+
+use crate::fixture::{Bag, COLLECTION, Fixture, for_each_store};
+
+const GUIDE: &str = "# Guide\n\n## Install\n\nDownload the archive and unpack it into a folder of its own.\n\n\
+## Configure\n\nSet `maxChunkSize` in the configuration file before the first start.\n";
+const CHINESE: &str =
+    "# 指南\n\n## 安装\n\n下载压缩包并解压到单独的文件夹。\n\n## 数据库\n\n启动之前必须先配置数据库连接。\n";
+const RUSSIAN: &str = "# Руководство\n\n## Установка\n\nСкачайте архив и распакуйте его в отдельную папку.\n\n\
+## Базы данных\n\nПеред запуском настройте подключение к базе данных.\n";
+const CODE: &str = "def parse_header(line):\n    \"\"\"Split a header line into its name and value.\"\"\"\n    return line.split(':', 1)\n";
+
+fn corpus(kind: &str) -> Fixture {
+    let files =
+        [("guide.md", GUIDE), ("zh/guide.md", CHINESE), ("ru/guide.md", RUSSIAN), ("src/http.py", CODE)];
+    let fixture = Fixture::new(kind, &files);
+    fixture.index();
+    fixture
+}
+
+#[track_caller]
+fn check(query: &str, expected: &str) {
+    for_each_store(|kind| {
+        let fixture = corpus(kind);
+        for mode in [Mode::Lexical, Mode::Hybrid] {
+            for fusion in [Fusion::default(), Fusion::Rrf { k: Fusion::RRF_K }] {
+                let options = SearchOptions { mode, fusion, top_k: 1, ..SearchOptions::default() };
+                let hits = fixture.search(query, &options);
+                assert!(hits[0].starts_with(expected), "{kind} {mode:?} {fusion:?}: {query} found {hits:?}");
+            }
+        }
+    });
+}
+
+#[test]
+fn english_is_found_by_other_forms_of_its_words() {
+    check("unpacking archives", "guide.md");
+}
+
+#[test]
+fn chinese_is_found_without_spaces() {
+    check("数据库怎么连接", "zh/guide.md");
+}
+
+#[test]
+fn russian_is_found_by_other_forms_of_its_words() {
+    check("настройка баз данных", "ru/guide.md");
+}
+
+#[test]
+fn identifiers_are_found_by_their_parts_and_in_other_cases() {
+    check("max chunk size", "guide.md");
+    check("parseHeader", "src/http.py");
+}
+
+#[test]
+fn every_hit_accounts_for_its_stages() {
+    for_each_store(|kind| {
+        let fixture = corpus(kind);
+        let options = SearchOptions::default();
+        let answer =
+            search(&*fixture.store, COLLECTION, Some(&*fixture.bag), "maxChunkSize archive", &options)
+                .unwrap();
+        assert_eq!((answer.mode, &answer.degraded), (Mode::Hybrid, &None));
+        assert!(answer.hits.len() >= 2);
+        for (index, hit) in answer.hits.iter().enumerate() {
+            assert_eq!(hit.rank, index + 1);
+            let dense = hit.dense.unwrap();
+            assert!(dense.rank >= 1 && (-1.01..=1.01).contains(&dense.score), "{dense:?}");
+        }
+        let first = &answer.hits[0];
+        assert!(first.lexical.unwrap().score > 0.0);
+        assert!(first.matched_terms.contains(&"maxchunksize".to_owned()), "{:?}", first.matched_terms);
+        assert!(first.doc_toc.contains("Configure"));
+        let json = serde_json::to_value(first).unwrap();
+        assert_eq!(json["doc_id"], "guide.md");
+        assert_eq!(json["rank"], 1);
+    });
+}
+
+#[test]
+fn equal_searches_have_equal_answers_in_every_store() {
+    let options = SearchOptions { top_k: 50, ..SearchOptions::default() };
+    let (sqlite, memory) = (corpus("sqlite"), corpus("memory"));
+    for query in ["archive", "数据库", "базы данных", "parse header line", "folder 文件夹 папка"]
+    {
+        let found = sqlite.search(query, &options);
+        assert_eq!(found, sqlite.search(query, &options));
+        assert_eq!(found, memory.search(query, &options), "{query}");
+    }
+}
+
+#[test]
+fn a_filter_narrows_every_stage() {
+    for_each_store(|kind| {
+        let fixture = corpus(kind);
+        for mode in [Mode::Lexical, Mode::Dense, Mode::Hybrid] {
+            let filter = Filter { doc_id: Some("zh/*".into()), ..Filter::default() };
+            let options = SearchOptions { mode, filter, ..SearchOptions::default() };
+            let hits = fixture.search("数据库 archive архив", &options);
+            assert!(
+                !hits.is_empty() && hits.iter().all(|hit| hit.starts_with("zh/")),
+                "{kind} {mode:?} {hits:?}"
+            );
+            let filter = Filter { language: Some("python".into()), ..Filter::default() };
+            let hits =
+                fixture.search("header archive", &SearchOptions { mode, filter, ..SearchOptions::default() });
+            assert!(hits.iter().all(|hit| hit.starts_with("src/")), "{kind} {mode:?} {hits:?}");
+        }
+    });
+}
+
+#[test]
+fn hybrid_search_goes_on_without_an_embedder_and_says_so() {
+    for_each_store(|kind| {
+        let fixture = corpus(kind);
+        let options = SearchOptions::default();
+        let answer = search(&*fixture.store, COLLECTION, None, "archive", &options).unwrap();
+        assert_eq!(answer.mode, Mode::Lexical);
+        assert!(answer.degraded.unwrap().contains("no embedder"));
+        fixture.bag.down.store(true, std::sync::atomic::Ordering::Relaxed);
+        let answer = search(&*fixture.store, COLLECTION, Some(&*fixture.bag), "archive", &options).unwrap();
+        assert!(answer.degraded.is_some() && !answer.hits.is_empty());
+        let dense = SearchOptions { mode: Mode::Dense, ..options };
+        assert!(search(&*fixture.store, COLLECTION, None, "archive", &dense).is_err());
+    });
+}
+
+#[test]
+fn what_cannot_be_searched_is_refused_with_a_sentence() {
+    let fixture = corpus("sqlite");
+    let run = |query: &str, options: &SearchOptions| {
+        search(&*fixture.store, COLLECTION, Some(&*fixture.bag), query, options).unwrap_err().to_string()
+    };
+    let options = SearchOptions::default;
+    assert_eq!(run("  ", &options()), "the query is empty; say what to look for");
+    assert_eq!(
+        run("a", &SearchOptions { top_k: 0, ..options() }),
+        "`top_k` is `0`; it must be from 1 to 1000"
+    );
+    let fusion = Fusion::WeightedSum { dense_weight: f64::NAN };
+    assert!(run("a", &SearchOptions { fusion, ..options() }).starts_with("`dense_weight` is `NaN`"));
+    let other = Bag::new(8);
+    let error = search(&*fixture.store, COLLECTION, Some(&*other), "a", &options()).unwrap_err();
+    assert!(matches!(error, SearchError::Store(_)), "{error}");
+}
