@@ -313,3 +313,29 @@ fn embedder_help() -> String {
     let names = EMBEDDERS.iter().map(|embedder| format!("`{}` ({})", embedder.name, embedder.summary));
     format!("What embeds texts: `none` (search by words only); {}", names.collect::<Vec<_>>().join("; "))
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+    use crate::settings::known_keys;
+
+    #[test]
+    fn every_key_is_a_flag_of_the_same_name_and_every_flag_has_a_help() {
+        let cli = Cli::command();
+        cli.clone().debug_assert();
+        let index = cli.find_subcommand("index").unwrap();
+        let flags: Vec<&str> =
+            index.get_arguments().chain(cli.get_arguments()).filter_map(|flag| flag.get_long()).collect();
+        for key in known_keys() {
+            assert!(flags.contains(&key.replace('_', "-").as_str()), "{key}");
+        }
+        for command in cli.get_subcommands() {
+            assert!(command.get_about().is_some(), "{}", command.get_name());
+            for flag in command.get_arguments() {
+                assert!(flag.get_help().is_some(), "{} {}", command.get_name(), flag.get_id());
+            }
+        }
+    }
+}

@@ -1,7 +1,7 @@
 //! What is read: files, folders, standard input.
 
-use std::collections::BTreeMap;
 use std::collections::hash_map::{Entry, HashMap};
+use std::collections::{BTreeMap, HashSet};
 use std::io::{self, Read};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -69,8 +69,8 @@ pub(crate) struct Inputs {
 /// Something to read.
 #[derive(Clone, Debug)]
 pub(crate) enum Item {
-    /// A file.
-    File(SourceFile),
+    /// A file. One that was `named`, not found in a folder, is an error if it may not be read.
+    File { file: SourceFile, named: bool },
     /// Standard input, under this name.
     Stdin(String),
 }
@@ -98,19 +98,25 @@ impl Inputs {
     /// Looks at `paths`. What cannot be read is noted, and the rest goes on.
     pub(crate) fn gather(paths: &[PathBuf], stdin_filename: &str) -> Self {
         let mut inputs = Self::default();
-        let (stdin, paths): (Vec<&PathBuf>, Vec<&PathBuf>) =
-            paths.iter().partition(|path| *path == Path::new("-"));
-        inputs.items.extend(stdin.first().map(|_| Item::Stdin(stdin_filename.to_owned())));
-        // A missing path is no reason to leave the others out.
-        let (there, missing): (Vec<&PathBuf>, Vec<&PathBuf>) =
-            paths.into_iter().partition(|path| path.symlink_metadata().is_ok());
-        inputs.errors.extend(missing.iter().map(|path| {
-            format!("`{}` does not exist; give a file, a folder, or `-` for standard input", path.display())
-        }));
-        let there: Vec<PathBuf> = there.into_iter().cloned().collect();
+        let (mut there, mut given) = (Vec::new(), HashSet::new());
+        for path in paths {
+            if path == Path::new("-") {
+                if given.insert(path.clone()) {
+                    inputs.items.push(Item::Stdin(stdin_filename.to_owned()));
+                }
+                continue;
+            }
+            match path.canonicalize() {
+                // A path that is given twice is meant once.
+                Ok(real) => there.extend(given.insert(real).then(|| path.clone())),
+                // A path that cannot be read is no reason to leave the others out.
+                Err(error) => inputs.errors.push(unreadable(path, &error)),
+            }
+        }
         match walk(&there, &WalkOptions::default()) {
             Ok(walk) => {
-                inputs.items.extend(walk.files.into_iter().map(Item::File));
+                let item = |file: SourceFile| Item::File { named: given.contains(&file.path), file };
+                inputs.items.extend(walk.files.into_iter().map(item));
                 inputs.skipped.extend(walk.skipped);
             }
             Err(error) => inputs.errors.push(error.to_string()),
@@ -119,24 +125,20 @@ impl Inputs {
         inputs
     }
 
-    /// Keeps every document once: a second one under an id would get the ids of the first one's chunks.
+    /// Refuses a second document under an id: it would get the ids of the first one's chunks.
     fn refuse_doubles(&mut self) {
-        let mut seen: HashMap<String, Item> = HashMap::new();
+        let mut places: HashMap<String, String> = HashMap::new();
         let errors = &mut self.errors;
-        self.items.retain(|item| match seen.entry(item.doc_id().to_owned()) {
+        self.items.retain(|item| match places.entry(item.doc_id().to_owned()) {
             Entry::Vacant(entry) => {
-                entry.insert(item.clone());
+                entry.insert(item.place());
                 true
             }
             Entry::Occupied(first) => {
-                if first.get().place() != item.place() {
-                    errors.push(format!(
-                        "`{}` and `{}` would both be the document `{}`; give the folder that holds both",
-                        first.get().place(),
-                        item.place(),
-                        item.doc_id()
-                    ));
-                }
+                let (first, second, id) = (first.get(), item.place(), item.doc_id());
+                errors.push(format!(
+                    "`{first}` and `{second}` would both be the document `{id}`; give the folder that holds both"
+                ));
                 false
             }
         });
@@ -148,6 +150,16 @@ impl Inputs {
             note(&format!("{} {}", red("error:"), plain(error)));
         }
         report_skipped(global, &self.skipped);
+    }
+}
+
+fn unreadable(path: &Path, error: &io::Error) -> String {
+    let path = path.display();
+    match error.kind() {
+        io::ErrorKind::NotFound => {
+            format!("`{path}` does not exist; give a file, a folder, or `-` for standard input")
+        }
+        kind => format!("`{path}` cannot be read ({kind}); give a file or folder that can be"),
     }
 }
 
@@ -202,7 +214,7 @@ impl Item {
     /// The document's key in its collection.
     pub(crate) fn doc_id(&self) -> &str {
         match self {
-            Self::File(file) => &file.doc_id,
+            Self::File { file, .. } => &file.doc_id,
             Self::Stdin(name) => name,
         }
     }
@@ -210,7 +222,7 @@ impl Item {
     /// Where it is read from, for messages.
     fn place(&self) -> String {
         match self {
-            Self::File(file) => file.path.display().to_string(),
+            Self::File { file, .. } => file.path.display().to_string(),
             Self::Stdin(_) => "-".into(),
         }
     }
@@ -218,7 +230,9 @@ impl Item {
     /// Reads and decodes it.
     pub(crate) fn read(&self) -> Result<Source, Unread> {
         let bytes = match self {
-            Self::File(file) => read(file, &WalkOptions::default()).map_err(|reason| self.unread(reason))?,
+            Self::File { file, .. } => {
+                read(file, &WalkOptions::default()).map_err(|reason| self.unread(reason))?
+            }
             Self::Stdin(_) => {
                 let mut bytes = Vec::new();
                 let read = io::stdin().lock().read_to_end(&mut bytes);
@@ -229,7 +243,7 @@ impl Item {
         let file_hash = blake3::hash(&bytes).to_hex().to_string();
         let decoded = decode::decode(&bytes).ok_or_else(|| self.unread(SkipReason::Binary))?;
         let name = match self {
-            Self::File(file) => &file.path,
+            Self::File { file, .. } => &file.path,
             Self::Stdin(name) => Path::new(name),
         };
         let parser = format::parser_for(name, &decoded.text);
@@ -241,13 +255,10 @@ impl Item {
             Self::Stdin(_) => {
                 Unread::Failed("standard input is not text; chunkwright reads text in any encoding".into())
             }
-            Self::File(file)
-                if reason.is_temporary()
-                    && file.path.file_name().is_some_and(|name| name == file.doc_id.as_str()) =>
-            {
+            Self::File { file, named: true } if reason.is_temporary() => {
                 Unread::Failed(format!("`{}` was not read: {}", file.path.display(), in_words(reason)))
             }
-            Self::File(file) => Unread::Skipped(Skipped { path: file.doc_id.clone(), reason }),
+            Self::File { file, .. } => Unread::Skipped(Skipped { path: file.doc_id.clone(), reason }),
         }
     }
 }

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use tempfile::NamedTempFile;
@@ -63,8 +63,9 @@ impl OutputFlags {
                 Sink::Stdout(Box::new(BufWriter::new(anstream::stdout().lock())))
             }
             None => Sink::Stdout(Box::new(BufWriter::with_capacity(1 << 16, io::stdout().lock()))),
-            Some(path) => open_file(path).with_context(|| {
-                format!("`{}` could not be written; name a file in a folder you can write to", path.display())
+            Some(path) => open_file(path).map_err(|error| {
+                let (path, kind) = (path.display(), error.kind());
+                anyhow!("`{path}` could not be written ({kind}); name a file in a folder you can write to")
             })?,
         };
         Ok(Output { format, sink, begun: false })

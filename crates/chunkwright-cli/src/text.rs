@@ -119,7 +119,8 @@ pub(crate) fn grouped(number: usize) -> String {
     out
 }
 
-/// Columns as wide as their widest cell; numbers to the right. Cells may be coloured.
+/// Columns as wide as their widest cell; numbers to the right. Cells may be coloured. A header of empty
+/// names is left out.
 #[derive(Debug)]
 pub(crate) struct Table<const N: usize> {
     header: [&'static str; N],
@@ -153,7 +154,8 @@ impl<const N: usize> fmt::Display for Table<N> {
             }
         }
         let header = self.header.map(dim);
-        for row in std::iter::once(&header).chain(&self.rows) {
+        let header = self.header.iter().any(|name| !name.is_empty()).then_some(&header);
+        for row in header.into_iter().chain(&self.rows) {
             let mut line = String::new();
             for (column, cell) in row.iter().enumerate() {
                 let width = anstream::adapter::strip_str(cell).to_string().width();

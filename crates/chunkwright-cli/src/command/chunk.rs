@@ -85,7 +85,7 @@ impl Chunk {
         let mut inputs = Inputs::gather(&self.input.paths, &self.input.stdin_filename);
         if let Some(output) = self.output.output.as_ref().and_then(|path| path.canonicalize().ok()) {
             // The results of an earlier run are no document.
-            inputs.items.retain(|item| !matches!(item, Item::File(file) if file.path.canonicalize().is_ok_and(|path| path == output)));
+            inputs.items.retain(|item| !matches!(item, Item::File { file, .. } if file.path.canonicalize().is_ok_and(|path| path == output)));
         }
         let found = inputs.items.len();
         if let Some(shard) = self.shard {

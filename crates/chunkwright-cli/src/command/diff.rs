@@ -114,7 +114,7 @@ impl Diff {
     }
 
     fn describe(&self, diff: &Difference) -> String {
-        let mut table = Table::new(["", "lines before", "lines now", "tokens", "document", "path"]);
+        let mut table = Table::new(["change", "lines before", "lines now", "tokens", "document", "path"]);
         let width = terminal_width();
         for change in diff.changes.iter().filter(|change| self.all || change.kind != ChangeKind::Kept) {
             let lines = |place: &Option<chunkwright::diff::Place>| {

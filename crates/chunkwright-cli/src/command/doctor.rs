@@ -57,7 +57,7 @@ impl Doctor {
             let install = format!("`cargo xtask setup --models {}` installs it", model.name);
             let (state, note) = match status.state {
                 ModelState::Installed => (State::Ok, model.summary.to_owned()),
-                ModelState::Missing => (State::Missing, format!("{install}: {}", model.summary)),
+                ModelState::Missing => (State::Missing, format!("{}; {install}", model.summary)),
                 ModelState::Damaged(problem) => (State::Damaged, format!("{problem}; {install} again")),
                 _ => (State::Damaged, install),
             };
@@ -120,5 +120,5 @@ fn describe(findings: &[Finding]) -> String {
         };
         table.row([dim(finding.what), bold(&plain(&finding.name)), state, plain(&finding.note)]);
     }
-    table.to_string().trim_start().to_owned()
+    table.to_string()
 }

@@ -168,5 +168,5 @@ fn describe(report: &IndexReport, dry_run: bool) -> String {
     for (name, number) in rows {
         table.row([name.to_owned(), bold(&grouped(number))]);
     }
-    table.to_string().trim_start().to_owned()
+    table.to_string()
 }

@@ -92,7 +92,8 @@ impl Search {
             ..SearchOptions::default()
         };
         let answer = search(&*store, &settings.collection, embedder.as_deref(), &self.query, &options)?;
-        if let Some(why) = &answer.degraded {
+        // That a collection has no vectors is as it was indexed, and no news.
+        if let Some(why) = answer.degraded.as_ref().filter(|_| embedder.is_some() || global.verbose) {
             global.say(&format!("{} searched by words only: {}", yellow("note:"), plain(why)));
         }
         let mut output = self.output.open()?;

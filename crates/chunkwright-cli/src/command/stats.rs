@@ -385,7 +385,7 @@ impl Report {
             let level = format!("{level:?}").to_lowercase();
             kinds.row([format!("level {level}"), grouped(*number), percent(*number, self.chunks)]);
         }
-        let mut out = format!("{}{sizes}\n{kinds}\n", counts.to_string().trim_start());
+        let mut out = format!("{counts}\n{sizes}\n{kinds}\n");
         // Writing to a string cannot fail.
         if let (Some([from, to]), Some(ratio)) = (self.band, self.optimal_ratio) {
             let _ = writeln!(out, "{:.1}% of the chunks have {from} to {to} {unit}", 100.0 * ratio);

@@ -1,0 +1,154 @@
+//! Layers of the configuration, `chunkwright config show`, completions and help.
+
+use crate::cli::Folder;
+
+/// Runs `config show` with a file, variables and flags; `expect` has a line `key = value; origin` for each
+/// key that is asked for.
+fn check(file: &str, variables: &[(&str, &str)], flags: &[&str], expect: &[&str]) {
+    let folder = Folder::new(&[("chunkwright.toml", file)]);
+    let run = folder.run_with_variables(&[&["config", "show"], flags].concat(), variables);
+    let rows = run.lines();
+    for expected in expect {
+        let key = expected.split(' ').next().unwrap();
+        let row = rows.iter().find(|row| row["key"] == key).unwrap();
+        let origin = row["origin"].as_str().unwrap().replace(&folder.path().display().to_string(), "");
+        assert_eq!(format!("{key} = {}; {origin}", row["value"]), *expected);
+    }
+}
+
+/// Runs with a file and variables that cannot be used; `expect` is the sentence.
+fn check_error(file: &str, variables: &[(&str, &str)], expect: &str) {
+    let folder = Folder::new(&[("chunkwright.toml", file)]);
+    let run = folder.run_with_variables(&["config", "show"], variables);
+    let stderr = run.stderr.replace(&folder.path().display().to_string(), "");
+    assert_eq!((run.code, stderr.trim_end()), (2, expect));
+}
+
+#[test]
+fn each_layer_is_over_the_one_below() {
+    let file = "max_size = 300\nmin_size = 10\ntokenizer = \"words\"\n";
+    let expect = [
+        "max_size = 300; /chunkwright.toml",
+        "min_size = 20; CHUNKWRIGHT_MIN_SIZE",
+        "tokenizer = \"chars\"; --tokenizer",
+        "collection = \"default\"; built in",
+        "strategy = \"tree\"; preset `auto`",
+    ];
+    check(
+        file,
+        &[("CHUNKWRIGHT_MIN_SIZE", "20"), ("CHUNKWRIGHT_TOKENIZER", "cl100k")],
+        &["--tokenizer", "chars"],
+        &expect,
+    );
+}
+
+#[test]
+fn sizes_that_are_not_set_keep_their_proportion() {
+    let expect = [
+        "max_size = 512; --max-size",
+        "target_size = 400; in proportion to `max_size`, --max-size",
+        "min_size = 128; in proportion to `max_size`, --max-size",
+    ];
+    check("", &[], &["--max-size", "512"], &expect);
+    let expect = [
+        "max_size = 1024; in proportion to `unit`, --unit",
+        "target_size = 800; in proportion to `unit`, --unit",
+    ];
+    check("", &[], &["--unit", "chars"], &expect);
+    let expect =
+        ["max_size = 1800; --max-size", "target_size = 1406; in proportion to `max_size`, --max-size"];
+    check("", &[], &["--unit", "chars", "--max-size", "1800"], &expect);
+    let expect =
+        ["target_size = 100; --target-size", "min_size = 32; in proportion to `max_size`, --max-size"];
+    check("", &[], &["--max-size", "128", "--target-size", "100"], &expect);
+}
+
+#[test]
+fn a_preset_replaces_what_lower_layers_say_about_cutting() {
+    let file = "max_size = 300\ncollection = \"mine\"\n";
+    let expect = [
+        "preset = \"recursive\"; --preset",
+        "max_size = 256; preset `recursive`",
+        "collection = \"mine\"; /chunkwright.toml",
+    ];
+    check(file, &[], &["--preset", "recursive"], &expect);
+}
+
+#[test]
+fn a_preset_of_ones_own_stands_on_its_base() {
+    let file = "preset = \"notes\"\n[presets.notes]\nbase = \"long\"\nmin_size = 0\n[presets.long]\nmax_size = 512\n";
+    let expect = [
+        "max_size = 512; preset `notes`",
+        "target_size = 400; preset `notes`",
+        "min_size = 0; preset `notes`",
+    ];
+    check(file, &[], &[], &expect);
+}
+
+#[test]
+fn the_nearest_file_upward_counts_and_its_paths_are_its_own() {
+    let folder = Folder::new(&[
+        ("chunkwright.toml", "max_size = 99\n"),
+        ("a/chunkwright.toml", "store = \"kept\"\n"),
+        ("a/b/x.md", ""),
+    ]);
+    let mut command = folder.command(&["config", "show"]);
+    let output = command.current_dir(folder.path().join("a/b")).output().unwrap();
+    let stdout = String::from_utf8(output.stdout).unwrap();
+    assert!(stdout.contains("a/kept\""), "{stdout}");
+    assert!(stdout.contains("\"max_size\",\"value\":256"), "{stdout}");
+    let run = folder.run(&["config", "show", "--config", "nope.toml"]);
+    run.fails(
+        "error: the configuration `nope.toml` could not be read: No such file or directory (os error 2)",
+    );
+}
+
+#[test]
+fn what_cannot_be_used_is_named() {
+    let keys = "`strategy`, `unit`, `max_size`, `target_size`, `min_size`, `overlap_size`, `context`, \
+                `max_heading_level_for_path`";
+    let known =
+        format!("{keys}, `preset`, `tokenizer`, `collection`, `store`, `embedder`, `data`, `presets`");
+    check_error(
+        "max_sise = 1",
+        &[],
+        &format!("error: unknown key `max_sise` in `/chunkwright.toml`; known are {known}"),
+    );
+    let preset = format!(
+        "error: unknown key `size` in the preset `a` of `/chunkwright.toml`; known are {keys}, `base`"
+    );
+    check_error("[presets.a]\nsize = 1", &[], &preset);
+    let number =
+        "error: `max_size` in `/chunkwright.toml` is \"big\"; it must be a whole number, 0 or more, in range";
+    check_error("max_size = \"big\"", &[], number);
+    check_error(
+        "max_size = 1\n\nmin_size = = 2\n",
+        &[],
+        "error: `/chunkwright.toml` is no TOML at line 3: extra `=`, expected nothing",
+    );
+    check_error(
+        "",
+        &[("CHUNKWRIGHT_UNIT", "bytes")],
+        "error: `CHUNKWRIGHT_UNIT` is \"bytes\"; it must be `tokens` or `chars`",
+    );
+    let folder = Folder::new(&[]);
+    let run = folder.run_with_variables(&["config", "show"], &[("CHUNKWRIGHT_SIZE", "1")]);
+    let sentence =
+        "error: unknown environment variable `CHUNKWRIGHT_SIZE`; known are `CHUNKWRIGHT_STRATEGY`, ";
+    assert!(run.stderr.starts_with(sentence), "{}", run.stderr);
+    let circle = "preset = \"a\"\n[presets.a]\nbase = \"b\"\n[presets.b]\nbase = \"a\"\n";
+    check_error(circle, &[], "error: the preset `a` is its own base; `base` must lead to a built-in preset");
+}
+
+#[test]
+fn completions_know_every_command() {
+    let folder = Folder::new(&[]);
+    for shell in ["bash", "zsh", "fish"] {
+        let script = folder.run(&["completions", shell]).success();
+        for command in
+            ["chunk", "explain", "diff", "stats", "index", "search", "fetch", "status", "doctor", "config"]
+        {
+            assert!(script.contains(command), "{shell} {command}");
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! `chunkwright index`, `search`, `fetch`, `status`, `doctor`
+
+use serde_json::Value;
+
+use crate::cli::{Folder, guide};
+
+fn indexed() -> Folder {
+    let folder = Folder::new(&[
+        ("docs/install.md", "# Install\n\nRun the installer twice.\n"),
+        ("docs/guide.md", &guide(3)),
+        ("docs/code.py", "def parse_config(path):\n    return open(path).read()\n"),
+    ]);
+    let report = report(&folder, &[]);
+    assert_eq!((&report["indexed"], &report["collection"]), (&3.into(), &"default".into()));
+    folder
+}
+
+/// Runs `index docs` without vectors and with these flags; the report.
+fn report(folder: &Folder, flags: &[&str]) -> Value {
+    let [report] =
+        folder.run(&[&["index", "docs", "--embedder", "none"], flags].concat()).lines().try_into().unwrap();
+    report
+}
+
+#[test]
+fn a_second_run_writes_nothing() {
+    let folder = indexed();
+    let report = report(&folder, &[]);
+    assert_eq!(
+        (&report["indexed"], &report["unchanged"], &report["chunks"]),
+        (&0.into(), &3.into(), &0.into())
+    );
+}
+
+#[test]
+fn a_dry_run_writes_nothing() {
+    let folder = indexed();
+    folder.write("docs/new.md", b"# New\n\nAnother text.\n");
+    assert_eq!(report(&folder, &["--dry-run"])["indexed"], 1);
+    assert_eq!(report(&folder, &[])["indexed"], 1);
+}
+
+#[test]
+fn documents_whose_files_are_gone_stay_until_they_are_pruned() {
+    let folder = indexed();
+    std::fs::remove_file(folder.path().join("docs/install.md")).unwrap();
+    report(&folder, &[]);
+    folder.run(&["fetch", "install.md"]).success();
+    assert_eq!(report(&folder, &["--prune"])["pruned"][0], "install.md");
+    assert_eq!(folder.run(&["fetch", "install.md"]).code, 2);
+}
+
+#[test]
+fn words_are_found_and_every_stage_is_told() {
+    let folder = indexed();
+    let hits = folder.run(&["search", "installer", "--top-k", "2"]).lines();
+    assert_eq!((&hits[0]["rank"], &hits[0]["doc_id"]), (&1.into(), &"install.md".into()));
+    assert_eq!((&hits[0]["lexical"]["rank"], &hits[0]["dense"]), (&1.into(), &Value::Null));
+    let hits = folder.run(&["search", "parse config", "--filter", "language=python"]).lines();
+    assert_eq!((hits.len(), &hits[0]["doc_id"]), (1, &"code.py".into()));
+    let text = folder.run(&["search", "installer", "-f", "text"]).success();
+    assert!(text.starts_with(" 1 install.md:1-3  score "), "{text}");
+    let run = folder.run(&["search", "xylophone"]);
+    assert_eq!((run.code, run.stdout.as_str(), run.stderr.as_str()), (1, "", "nothing was found\n"));
+    let run = folder.run(&["search", "x", "--filter", "colour=red"]);
+    assert_eq!(run.code, 2);
+    assert!(
+        run.stderr
+            .contains("unknown key `colour`; known are `doc_id`, `category`, `language`, `content_type`")
+    );
+}
+
+#[test]
+fn what_is_fetched_is_the_source() {
+    let folder = indexed();
+    assert_eq!(folder.run(&["fetch", "guide.md"]).success(), folder.read("docs/guide.md"));
+    let lines = folder.run(&["fetch", "guide.md#L1-L2"]).success();
+    assert!(folder.read("docs/guide.md").starts_with(&lines) && lines.lines().count() == 2, "{lines:?}");
+    let record = folder.run(&["search", "installer"]).lines().remove(0);
+    let id = record["chunk_id"].as_str().unwrap();
+    assert_eq!(folder.run(&["fetch", id]).success(), record["content"].as_str().unwrap());
+    let json: Value =
+        serde_json::from_str(&folder.run(&["fetch", id, "--format", "json"]).success()).unwrap();
+    assert_eq!((&json["text"], &json["chunks"][0]["chunk_id"]), (&record["content"], &record["chunk_id"]));
+    folder.run(&["fetch", "nope.md"]).fails(
+        "error: `nope.md` is not in collection `default`; a reference is a document's id, a chunk's id, \
+         `DOC_ID#INDEX` or `DOC_ID#L10-L80`",
+    );
+}
+
+#[test]
+fn status_counts_what_is_stored() {
+    let folder = indexed();
+    let [collection] = folder.run(&["status"]).lines().try_into().unwrap();
+    assert_eq!((&collection["name"], &collection["documents"]), (&"default".into(), &3.into()));
+    let documents = folder.run(&["status", "--documents"]).lines();
+    let ids: Vec<&str> = documents.iter().map(|document| document["doc_id"].as_str().unwrap()).collect();
+    assert_eq!(ids, ["code.py", "guide.md", "install.md"]);
+}
+
+#[test]
+fn without_a_store_the_command_that_makes_one_is_named() {
+    let folder = Folder::new(&[]);
+    let run = folder.run(&["search", "x", "--store", "kept"]);
+    run.fails("error: there is no store at `kept`; index something into it first");
+    let run = folder.run(&["search", "x", "--store", "http://localhost:1"]);
+    run.fails("error: `--store` is `http://localhost:1`; this version keeps collections in folders only");
+}
+
+#[test]
+fn the_doctor_says_what_is_missing_and_how_to_get_it() {
+    let folder = indexed();
+    let findings = folder.run(&["doctor"]).lines();
+    let state = |what: &str| &findings.iter().find(|finding| finding["what"] == what).unwrap()["state"];
+    assert_eq!(
+        (state("store"), state("tokenizer"), state("model")),
+        (&"ok".into(), &"ok".into(), &"missing".into())
+    );
+    let model = findings.iter().find(|finding| finding["what"] == "model").unwrap();
+    assert!(model["note"].as_str().unwrap().contains("`cargo xtask setup --models "), "{model}");
+}
