@@ -299,7 +299,7 @@ impl Document {
 #[derive(Debug)]
 pub struct DocumentBuilder {
     document: Document,
-    /// Sections that are open, outermost first; never empty.
+    /// Sections that are open inside the document, outermost first.
     open: Vec<SectionId>,
     gap_kind: BlockKind,
 }
@@ -335,7 +335,7 @@ impl DocumentBuilder {
             imports: Vec::new(),
             language: None,
         };
-        Self { document, open: vec![SectionId::ROOT], gap_kind: BlockKind::Paragraph }
+        Self { document, open: Vec::new(), gap_kind: BlockKind::Paragraph }
     }
 
     /// The text to parse. A cheap clone, so that a parser can read it while it reports.
@@ -365,8 +365,8 @@ impl DocumentBuilder {
 
     /// Opens a section inside the one that is open now. `start` must not go back.
     pub fn open_section(&mut self, kind: SectionKind, title: impl Into<String>, start: usize) -> SectionId {
-        let parent = *self.open.last().expect("the root section is never closed");
-        if self.open.len() > MAX_SECTION_DEPTH {
+        let parent = self.innermost();
+        if self.open.len() >= MAX_SECTION_DEPTH {
             self.open.push(parent);
             return parent;
         }
@@ -385,35 +385,40 @@ impl DocumentBuilder {
 
     /// Sets the lines that announce the section opened last.
     pub fn set_signature(&mut self, start: usize, end: usize) {
-        let id = *self.open.last().expect("the root section is never closed");
+        let id = self.innermost();
         self.document.sections[id.0 as usize].signature = Span::new(start, end);
     }
 
     /// Closes the section opened last; it ends at `end`. Closing the document itself does nothing.
     pub fn close_section(&mut self, end: usize) {
-        if self.open.len() > 1
-            && let Some(id) = self.open.pop()
-            && self.open.last() != Some(&id)
+        // A section deeper than the bound stands for its parent, which stays open.
+        if let Some(id) = self.open.pop()
+            && self.innermost() != id
         {
             let span = &mut self.document.sections[id.0 as usize].span;
             span.end = span.start.max(end as u32);
         }
     }
 
+    /// The section opened last and not closed yet.
+    fn innermost(&self) -> SectionId {
+        self.open.last().copied().unwrap_or(SectionId::ROOT)
+    }
+
     /// Number of sections open inside the document.
     pub fn depth(&self) -> usize {
-        self.open.len() - 1
+        self.open.len()
     }
 
     /// Kind of the section opened last.
     pub fn open_kind(&self) -> SectionKind {
-        let id = *self.open.last().expect("the root section is never closed");
+        let id = self.innermost();
         self.document.sections[id.0 as usize].kind
     }
 
     /// Adds a block to the section that is open now. Blank ranges are ignored.
     pub fn block(&mut self, kind: BlockKind, start: usize, end: usize) {
-        let section = *self.open.last().expect("the root section is never closed");
+        let section = self.innermost();
         self.document.blocks.push(Block { kind, span: Span::new(start, end.max(start)), section });
     }
 
@@ -435,7 +440,7 @@ impl DocumentBuilder {
     /// Closes what is open and establishes the invariants of [`Document`].
     pub fn finish(mut self) -> Document {
         let end = self.document.source.len();
-        while self.open.len() > 1 {
+        while !self.open.is_empty() {
             self.close_section(end);
         }
         let mut document = self.document;

@@ -180,7 +180,7 @@ fn header_path(document: &Document, chunk: &Chunk, max_level: u8) -> String {
         let section = document.section(id);
         match section.kind {
             SectionKind::Heading(level) if level <= max_level => {
-                path.push(format!("H{level} {}", section.title))
+                path.push(format!("H{level} {}", section.title));
             }
             SectionKind::Symbol(_) => path.push(section.title.clone()),
             _ => {}

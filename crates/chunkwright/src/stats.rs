@@ -95,8 +95,8 @@ mod tests {
 
     #[test]
     fn levels_begin_where_the_contract_says() {
-        let levels = [511, 512, 1023, 1024, 2048, 2049].map(TokenLevel::of);
         use TokenLevel::{Large, Normal, Oversized, Warning};
+        let levels = [511, 512, 1023, 1024, 2048, 2049].map(TokenLevel::of);
         assert_eq!(levels, [Normal, Warning, Warning, Large, Large, Oversized]);
     }
 }

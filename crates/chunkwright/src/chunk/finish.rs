@@ -95,7 +95,7 @@ impl Finisher<'_> {
         let measure = |text: &str| self.chunker.measure().count(text);
         let splitter = Splitter { document: self.document, measure: &measure, limit: room };
         let atoms = splitter.atoms(blocks_in(self.document, span), None, span);
-        let starts = pack::balanced(&atoms, Goal { limit: room, target: room, min: 1 });
+        let starts = pack::anchored(&atoms, Goal { limit: room, target: room, min: 1 });
         let piece = |(index, &start): (usize, &usize)| {
             let end = starts.get(index + 1).copied().unwrap_or(atoms.len());
             let owned = Span { start: atoms[start].span.start, end: atoms[end - 1].span.end };

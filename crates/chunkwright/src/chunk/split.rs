@@ -297,7 +297,7 @@ impl Splitter<'_> {
         for (at, word) in text.split_word_bound_indices() {
             let begins =
                 word.chars().next().is_some_and(|c| c.is_alphanumeric() || "([{<\"'“‘«（《「【".contains(c));
-            if at >= last + run && (after_blank || begins && word.len() > 1) && begins {
+            if at >= last + run && begins && (after_blank || word.len() > 1) {
                 starts.push((span.start + at as u32, Level::Word, 0));
                 last = at;
             }

@@ -101,7 +101,7 @@ impl<'a, 'p> Walk<'a, 'p> {
                 break;
             }
         }
-        let mut units = self.join(section, self.attach_bare(section, units));
+        let mut units = self.join(section, Self::attach_bare(section, units));
         // What was kept apart in here stays apart further out.
         for unit in units.iter_mut().skip(1) {
             unit.open = false;
@@ -139,26 +139,14 @@ impl<'a, 'p> Walk<'a, 'p> {
         }
     }
 
-    fn joined(&self, section: SectionId, units: &[Unit]) -> Unit {
-        let (first, last) = (&units[0], &units[units.len() - 1]);
-        Unit {
-            blocks: first.blocks.start..last.blocks.end,
-            section: if units.len() == 1 { first.section } else { section },
-            size: units.iter().map(|unit| unit.size).sum(),
-            merged: units.len() > 1 || first.merged,
-            bare: units.iter().all(|unit| unit.bare),
-            open: first.open,
-        }
-    }
-
     /// Joins units that are bare headings to what follows them, whatever the size: a heading alone says
     /// nothing. The last one joins what stands before it.
-    fn attach_bare(&self, section: SectionId, units: Vec<Unit>) -> Vec<Unit> {
+    fn attach_bare(section: SectionId, units: Vec<Unit>) -> Vec<Unit> {
         let mut attached: Vec<Unit> = Vec::with_capacity(units.len());
         let mut bare: Option<Unit> = None;
         for unit in units {
             let unit = match bare.take() {
-                Some(before) => self.joined(section, &[before, unit]),
+                Some(before) => joined(section, &[before, unit]),
                 None => unit,
             };
             if unit.bare { bare = Some(unit) } else { attached.push(unit) }
@@ -166,7 +154,7 @@ impl<'a, 'p> Walk<'a, 'p> {
         match (bare, attached.last_mut()) {
             // At the outer end of a section a bare heading may still join what follows the section.
             (Some(bare), Some(last)) if section == SectionId::ROOT => {
-                *last = self.joined(section, &[last.clone(), bare]);
+                *last = joined(section, &[last.clone(), bare]);
             }
             (Some(bare), _) => attached.push(bare),
             (None, _) => {}
@@ -208,14 +196,14 @@ impl<'a, 'p> Walk<'a, 'p> {
                 }
             }
         }
-        let mut joined = Vec::new();
+        let mut out = Vec::new();
         let mut end = units.len();
         while end > 0 {
-            joined.push(self.joined(section, &units[from[end]..end]));
+            out.push(joined(section, &units[from[end]..end]));
             end = from[end];
         }
-        joined.reverse();
-        joined
+        out.reverse();
+        out
     }
 
     /// A small cost by the text a unit begins with, so that the same borders are chosen after an edit.
@@ -247,7 +235,7 @@ impl<'a, 'p> Walk<'a, 'p> {
         let atoms = splitter.atoms(blocks, Some(sizes), whole);
         let config = self.plan.config;
         let target = (config.target_size * limit / config.max_size).max(1);
-        let starts = pack::balanced(&atoms, Goal { limit, target, min: config.min_size.min(target) });
+        let starts = pack::anchored(&atoms, Goal { limit, target, min: config.min_size.min(target) });
         let mut drafts = Vec::with_capacity(starts.len());
         for (index, &start) in starts.iter().enumerate() {
             let end = starts.get(index + 1).copied().unwrap_or(atoms.len());
@@ -273,6 +261,19 @@ impl<'a, 'p> Walk<'a, 'p> {
             SectionKind::Heading(_) => Cut::Heading,
             SectionKind::Symbol(_) => Cut::Symbol,
         }
+    }
+}
+
+/// Several units of `section` as one.
+fn joined(section: SectionId, units: &[Unit]) -> Unit {
+    let (first, last) = (&units[0], &units[units.len() - 1]);
+    Unit {
+        blocks: first.blocks.start..last.blocks.end,
+        section: if units.len() == 1 { first.section } else { section },
+        size: units.iter().map(|unit| unit.size).sum(),
+        merged: units.len() > 1 || first.merged,
+        bare: units.iter().all(|unit| unit.bare),
+        open: first.open,
     }
 }
 

@@ -233,7 +233,7 @@ const MAX_MODULE_BLOCKS: usize = 64;
 
 /// Makes `import` and `export` paragraphs blocks of their own kind, each with the blocks after it that
 /// its open brackets still hold.
-fn join_modules(source: &str, tops: &mut Vec<Top>) {
+fn join_modules(source: &str, tops: &mut [Top]) {
     let text = |top: &Top| &source[top.range.clone()];
     let mut at = 0;
     while at < tops.len() {
