@@ -89,10 +89,14 @@ pub(crate) struct Kind {
     pub(crate) role: Role,
     pub(crate) is_body: bool,
     pub(crate) is_clause: bool,
-    /// May be a docstring: the statement.
-    pub(crate) states: bool,
-    /// May be a docstring: the string.
-    pub(crate) quotes: bool,
+    pub(crate) docstring: Option<Docstring>,
+}
+
+/// What part of a docstring a node may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Docstring {
+    Statement,
+    Text,
 }
 
 impl Compiled {
@@ -106,8 +110,11 @@ impl Compiled {
                 role: role.map(|&(_, role)| role).unwrap_or_default(),
                 is_body: language.bodies.contains(&name),
                 is_clause: language.clauses.contains(&name),
-                states: language.docstring.is_some_and(|(statement, _)| statement == name),
-                quotes: language.docstring.is_some_and(|(_, string)| string == name),
+                docstring: language.docstring.and_then(|(statement, text)| match name {
+                    name if name == statement => Some(Docstring::Statement),
+                    name if name == text => Some(Docstring::Text),
+                    _ => None,
+                }),
             }
         };
         let field = |name: &str| grammar.field_id_for_name(name).map(Into::into);

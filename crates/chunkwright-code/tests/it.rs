@@ -158,6 +158,13 @@ fn a_comment_behind_a_statement_stays_with_it() {
          3-3 Function g
          4-4 Comment",
     );
+    check(
+        "a.rs",
+        "mod a {\n    fn f() {}\n} // of a\n// last\n",
+        "1-1 Statement a
+         2-3 Function a > f
+         4-4 Comment",
+    );
 }
 
 #[test]

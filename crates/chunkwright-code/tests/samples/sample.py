@@ -1,77 +1,107 @@
 #!/usr/bin/env python
-"""Module doc."""
-# license
-# more
+"""Reads readings of sensors, keeps the last ones, and says when one is out of bounds."""
+# Kept free of dependencies, so that it can be copied to a board.
 
-# about os
-import os
+# Standard library.
+import json
 
-import sys  # trailing
-from x import (
-    a,
-    b,
+import sys  # for the exit code
+from collections.abc import (
+    Iterable,
+    Iterator,
 )
-
-X = 1
-Y = {
-    "a": 1,
-    # c
-    "b": 2,
-}; Z = 3
-
-# free
+from typing import TYPE_CHECKING, overload
 
 if TYPE_CHECKING:
-    from z import q
+    from pathlib import Path
+
+LIMIT = 40
+NAMES = {
+    "inlet": "Вход",
+    # Filled in by the installer.
+    "outlet": "出口",
+    "room": "Zimmer 🌡",
+}; MISSING = object()
+
+# The units below are those of the data sheet.
 
 try:
-    import json
+    import numpy
 except ImportError:
-    # fallback
-    def loads(x):
-        return x
-    json = None
+    # Good enough for a board.
+    def mean(values):
+        return sum(values) / len(values)
 
-# above
-@deco
-@deco2(
-    1)
-# mid
-class A(Base):  # tr
-    """doc"""
-    # about x
-    x: int = 1
+    numpy = None
 
-    y = 2
 
-    # lead of f
+# One reading. Compared by time.
+@total_ordering
+@dataclass(
+    frozen=True)
+# The order of fields is the order in the file.
+class Reading(Base):  # noqa: D101
+    """A value with its time.
+
+    class NotAClass: the docstring's own words.
+    """
+    # Seconds since the epoch.
+    time: int = 0
+
+    value: float = 0.0
+
+    # Short names are for the display.
     @property
-    def f(self):
-        # c1
-        a = 1
+    def label(self):
+        # Names come first.
+        name = NAMES.get(self.name)
 
-        # c2
-        if a:
-            b = 2
-            c = 3
-        elif b:
-            pass
+        # Then units.
+        if name is None:
+            name = "?"
+            unit = ""
+        elif self.value > LIMIT:
+            name += "!"
         else:
-            for x in y:
-                pass
-                pass
+            for unit in units():
+                if unit:
+                    break
         return [
-            1,
-            2,
+            name,
+            f"{self.value:.1f} {unit}",
         ]
 
-    if X:
+    if sys.version_info >= (3, 12):
         @overload
-        def g(self): ...
-        z = 1
-    class Inner:
-        pass
-    # last
-async def h(): return 1  # trailing h
-def i(): return 2
-# end
+        def scaled(self, by: int) -> "Reading": ...
+        factor = 1
+
+    class Meta:
+        ordering = ["time"]
+
+    async def send(self, to,
+                   *, retries=3):
+        def attempt():
+            return to.put(self)
+
+        async with to as connection:
+            for _ in range(retries):
+                attempt()
+    # Not sent twice.
+
+
+def read(lines: Iterable[str]) -> Iterator[Reading]:
+    """Yields readings; skips what is none."""
+    for line in lines:
+        try:
+            yield Reading(**json.loads(line))
+        except ValueError:
+            continue
+        finally:
+            pass
+
+def size(path): return path.stat().st_size  # bytes
+main = lambda: list(read(sys.stdin))
+if __name__ == "__main__":
+    main()
+# vim: set ts=4:

@@ -1,73 +1,127 @@
-#!/usr/bin/env x
-//! Doc of
-//! module
+#!/usr/bin/env rust-script
+//! A ring of the last readings, and what is wrong with them.
+//!
+//! `fn not_a_function() {}` in a comment.
 use std::fmt;
-// about
-#[cfg(x)]
-use std::io;
+// Ordered by time.
+#[cfg(feature = "std")]
+use std::collections::{
+    BTreeMap,
+    VecDeque,
+};
 
-mod a;
-pub mod b;
-#![allow(x)]
+mod clock;
+pub mod units;
+#![allow(dead_code)]
 
-/// Doc
-#[derive(Debug)]
-// c
-pub struct Foo<T>
-where T: X {
-    /// a
-    a: T,
-    b: u32,
+/// The last readings of a sensor: последние, 最新, 🌡.
+#[derive(Clone, Debug)]
+// The capacity is fixed at first use.
+pub struct Ring<T>
+where
+    T: Copy,
+{
+    /// Oldest first.
+    items: VecDeque<T>,
+    #[cfg(test)]
+    writes: usize,
 }
-struct Unit;
-struct Tup(u32, u32);
+struct Empty;
+pub struct Span(u32, u32);
 
-/// Enum
-enum E { A, B }
+/// Why a reading was refused.
+pub enum Refusal { Late, Early { by: u32 }, Unknown }
 
-impl<T> fmt::Display for &Foo<T> where T: X {
-    const A: u32 = 1;
-    /// fmt
+const LIMIT: f64 = 40.0;
+/// Names of the sensors.
+static NAMES: &[&str] = &[
+    "inlet",
+    // Filled in by the installer.
+    "outlet",
+];
+
+impl<T: Copy> fmt::Display for &'_ Ring<T>
+where
+    T: fmt::Display,
+{
+    /// Oldest first, a line each.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match x {
-            // arm
-            A => {
-                1;
-                2;
+        let written = match self.items.len() {
+            // Nothing to show.
+            0 => {
+                f.write_str("empty")?;
+                f.write_str("\n")
             }
-            B => 3,
-        }
+            _ => Ok(()),
+        };
+        written?;
 
-        foo(|x| {
-            1;
-            2
+        self.items.iter().try_for_each(|item| {
+            let text = format!("{item} {{}} }}");
+            writeln!(f, "{text}")
         })
-    } // trailing
+    } // fmt
 
-    fn g() {}
-    type X = u32;
+    const RAW: &str = r#"fn raw() { " }"#;
 }
 
-/// mac
-macro_rules! foo {
-    (a) => { 1 };
-    (b) => { 2 };
+impl<T: Copy> Ring<T> {
+    pub const CAPACITY: usize = 16;
+
+    #[must_use]
+
+    pub fn push(
+        &mut self,
+        item: T,
+    ) -> Option<T> {
+        fn full<T>(items: &VecDeque<T>) -> bool {
+            items.len() == 16
+        }
+        let oldest = if full(&self.items) { self.items.pop_front() } else { None };
+        self.items.push_back(item);
+        oldest
+    }
+    pub fn clear(&mut self) { self.items.clear() }
+    // Readings are never removed one by one.
 }
-foo! { x }
-trait T: Sized {
-    /// a
-    fn a(&self) -> u32;
-    fn b(&self,
-       x: u32);
+
+/// Makes a ring of what it is given.
+#[macro_export]
+macro_rules! ring {
+    () => { Ring::default() };
+    ($($item:expr),+ $(,)?) => {{
+        let mut ring = Ring::default();
+        $(ring.push($item);)+
+        ring
+    }};
 }
-const X: u32 = 1;
-/// about Y
-static Y: u32 = 1;
+ring! { 1, 2 }
+
+pub trait Sensor: Sized {
+    type Item;
+    /// Reads once.
+    fn read(&self) -> Self::Item;
+    fn read_all(&self,
+        into: &mut Ring<Self::Item>) {
+        into.push(self.read());
+    }
+}
+
+extern "C" {
+    fn ticks() -> u64;
+}
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn x() {}
-}
+    #[should_panic = "late"]
+    fn late_readings_are_refused() {
+        ring![1, 2, 3];
+    }
+
+    mod deeper {
+        const N: usize = 3;
+    }
+} // tests

@@ -1,0 +1,408 @@
+//! From members to blocks: which comments travel with what, and what is one block together.
+//!
+//! Knows bytes and lines but no syntax tree. What is found is noted as events first, because a group
+//! (`if TYPE_CHECKING:`) is one block unless a symbol turns up inside.
+
+use std::ops::Range;
+
+use chunkwright::{BlockKind, DocumentBuilder, SectionKind, SymbolKind};
+
+use crate::lines;
+
+/// What is told to the builder once it is certain.
+enum Event {
+    Open { kind: SymbolKind, title: String, start: usize, signature: Range<usize> },
+    Block(Run),
+    Close(usize),
+}
+
+/// A block that may still grow.
+#[derive(Clone, Copy)]
+struct Run {
+    kind: BlockKind,
+    start: usize,
+    end: usize,
+}
+
+/// Comments, attributes and decorators that wait for what they belong to.
+struct Lead {
+    start: usize,
+    end: usize,
+    /// Holds an attribute: not even a blank line parts it from what follows.
+    bound: bool,
+}
+
+/// How the members of a scope that are not symbols become blocks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Members {
+    /// Each its own block; imports together. A module.
+    Units,
+    /// All between two symbols together. A class.
+    Class,
+    /// Those without a blank line between together. A statement that turned out to hold symbols.
+    Group,
+    /// As a group, but cut at blank lines. What the grammar did not understand.
+    Broken,
+}
+
+/// A node whose members are being read.
+pub(crate) struct Scope {
+    pub(crate) members: Members,
+    /// The symbol whose members these are; a group has the one around it.
+    pub(crate) symbol: Option<SymbolKind>,
+    /// Depth of seams between members.
+    pub(crate) depth: usize,
+    /// First byte, comments above included, and where members begin: what is before is the head.
+    start: usize,
+    pub(crate) head_end: usize,
+    end: usize,
+    /// Number of events, and the open run of the scope around, when a group began.
+    mark: usize,
+    outer_run: Option<Run>,
+    /// Whether a symbol was found inside.
+    has_symbols: bool,
+    /// Whether no member was seen yet since the last header line.
+    pub(crate) fresh: bool,
+    lead: Option<Lead>,
+    run: Option<Run>,
+}
+
+impl Scope {
+    fn new(members: Members, symbol: Option<SymbolKind>) -> Self {
+        Self {
+            members,
+            symbol,
+            depth: 0,
+            start: 0,
+            head_end: 0,
+            end: 0,
+            mark: 0,
+            outer_run: None,
+            has_symbols: false,
+            fresh: true,
+            lead: None,
+            run: None,
+        }
+    }
+}
+
+/// Symbols that end on one line and are looked at for a comment behind them.
+const MAX_CLOSED: usize = 8;
+
+/// Turns the members of nested scopes, told in the order of the source, into sections and blocks.
+pub(crate) struct Blocks<'a> {
+    source: &'a str,
+    events: Vec<Event>,
+    /// Never empty: the first is the module.
+    scopes: Vec<Scope>,
+    /// Places to cut, with their depths.
+    seams: Vec<(usize, usize)>,
+}
+
+impl<'a> Blocks<'a> {
+    pub(crate) fn new(source: &'a str) -> Self {
+        let module = Scope::new(Members::Units, None);
+        Self { source, events: Vec::new(), scopes: vec![module], seams: Vec::new() }
+    }
+
+    /// Tells the builder all that was found.
+    pub(crate) fn report(mut self, out: &mut DocumentBuilder) {
+        self.flush_lead();
+        self.flush_run();
+        for event in self.events {
+            match event {
+                Event::Open { kind, title, start, signature } => {
+                    out.open_section(SectionKind::Symbol(kind), title, start);
+                    out.set_signature(signature.start, signature.end);
+                }
+                Event::Block(run) => out.block(run.kind, run.start, run.end),
+                Event::Close(end) => out.close_section(end),
+            }
+        }
+        for (at, depth) in self.seams {
+            out.seam(at, depth);
+        }
+    }
+
+    /// The scope whose members are being read.
+    pub(crate) fn scope(&mut self) -> &mut Scope {
+        self.scopes.last_mut().expect("the scope of the module is never closed")
+    }
+
+    /// A comment: waits for what stands directly below it, unless it stands behind something.
+    pub(crate) fn comment(&mut self, start: usize, end: usize) {
+        let source = self.source;
+        if let Some(lead) = &mut self.scope().lead {
+            if lead.bound || lines::breaks(source, lead.end, start) <= 1 {
+                lead.end = end;
+                return;
+            }
+            self.flush_lead();
+        }
+        if lines::starts_line(source, start) {
+            self.scope().lead = Some(Lead { start, end, bound: false });
+        } else if !self.trail(start, end) {
+            self.add(BlockKind::Comment, start, end);
+        }
+    }
+
+    /// A comment that belongs to what is around it, never to what stands below.
+    pub(crate) fn inner_comment(&mut self, start: usize, end: usize) {
+        self.flush_lead();
+        self.seam(start);
+        self.add(BlockKind::Comment, start, end);
+    }
+
+    /// A decorator or attribute.
+    pub(crate) fn attribute(&mut self, start: usize, end: usize) {
+        let start = self.take_lead(start);
+        self.scope().lead = Some(Lead { start, end, bound: true });
+    }
+
+    /// A member that is no symbol, with what stands above it.
+    pub(crate) fn member(&mut self, kind: BlockKind, start: usize, end: usize) {
+        let start = self.take_lead(start);
+        self.seam(start);
+        // What stands among errors may be anything, such as a string from one stray quote to the next.
+        if self.scope().members == Members::Broken {
+            self.add_paragraphs(start, end);
+        } else {
+            self.add(kind, start, end);
+        }
+    }
+
+    fn add_paragraphs(&mut self, start: usize, end: usize) {
+        for paragraph in lines::paragraphs(self.source, start, end) {
+            self.add(BlockKind::Statement, paragraph.start, paragraph.end);
+        }
+    }
+
+    /// A keyword or bracket between members: those of letters belong to a group's header.
+    pub(crate) fn token(&mut self, start: usize, end: usize) {
+        let text = self.source.get(start..end).unwrap_or_default();
+        if text.contains(char::is_alphanumeric) {
+            let start = self.take_lead(start);
+            self.add(BlockKind::Statement, start, end);
+        } else {
+            self.trail(start, end);
+        }
+    }
+
+    /// A function: one block in a section of its own.
+    pub(crate) fn function(
+        &mut self,
+        kind: SymbolKind,
+        title: String,
+        span: Range<usize>,
+        signature: Range<usize>,
+    ) {
+        let is_method = kind == SymbolKind::Function && self.scope().in_class();
+        let kind = if is_method { SymbolKind::Method } else { kind };
+        let start = self.open_symbol(kind, title, span.start, signature);
+        self.events.push(Event::Block(Run { kind: BlockKind::Function, start, end: span.end }));
+        self.events.push(Event::Close(span.end));
+    }
+
+    /// Opens a type or module, whose members follow those that begin before `head_end`.
+    pub(crate) fn open_type(
+        &mut self,
+        kind: SymbolKind,
+        title: String,
+        span: Range<usize>,
+        head_end: usize,
+        signature: Range<usize>,
+    ) {
+        let start = self.open_symbol(kind, title, span.start, signature);
+        let members = if kind == SymbolKind::Module { Members::Units } else { Members::Class };
+        let mut scope = Scope { head_end, end: span.end, ..Scope::new(members, Some(kind)) };
+        scope.run = Some(Run { kind: scope.block_kind(BlockKind::Statement), start, end: head_end });
+        self.scopes.push(scope);
+    }
+
+    fn open_symbol(
+        &mut self,
+        kind: SymbolKind,
+        title: String,
+        start: usize,
+        signature: Range<usize>,
+    ) -> usize {
+        let start = self.take_lead(start);
+        self.flush_run();
+        let scope = self.scope();
+        scope.has_symbols = true;
+        scope.fresh = false;
+        self.events.push(Event::Open { kind, title, start, signature });
+        start
+    }
+
+    /// Opens a node that may hold symbols but is none.
+    pub(crate) fn open_group(&mut self, members: Members, span: Range<usize>) {
+        let start = self.take_lead(span.start);
+        self.seam(start);
+        let mark = self.events.len();
+        let outer_run = self.scope().run;
+        // The head of a class and the group's header below it are no blocks of their own.
+        let joined = if self.scope().in_class() { self.scope().run.take() } else { None };
+        self.flush_run();
+        let outer = self.scope();
+        let mut scope = Scope::new(members, outer.symbol);
+        scope.depth = outer.inner_depth();
+        let kind = scope.block_kind(BlockKind::Statement);
+        let has_lead = start < span.start;
+        let run = match joined {
+            Some(run) if has_lead => Some(Run { end: span.start, ..run }),
+            None if has_lead => Some(Run { kind, start, end: span.start }),
+            joined => joined,
+        };
+        self.scopes.push(Scope { start, end: span.end, mark, outer_run, run, ..scope });
+    }
+
+    /// Closes the group or type opened last.
+    pub(crate) fn close_scope(&mut self) {
+        let is_group = matches!(self.scope().members, Members::Group | Members::Broken);
+        if is_group && !self.scope().has_symbols {
+            let Some(group) = self.scopes.pop() else { return };
+            self.events.truncate(group.mark);
+            self.scope().run = group.outer_run;
+            if group.members == Members::Group {
+                self.add(BlockKind::Statement, group.start, group.end);
+                return;
+            }
+            self.add_paragraphs(group.start, group.end);
+            return;
+        }
+        self.flush_lead();
+        let scope = self.scope();
+        if let (Members::Class, Some(run)) = (scope.members, &mut scope.run) {
+            run.end = run.end.max(scope.end);
+        }
+        self.flush_run();
+        let Some(scope) = self.scopes.pop() else { return };
+        if is_group {
+            self.scope().has_symbols = true;
+        } else {
+            self.events.push(Event::Close(scope.end));
+        }
+        self.scope().fresh = false;
+    }
+
+    /// A place to cut at `at`, if it begins its line.
+    pub(crate) fn seam_at(&mut self, at: usize, depth: usize) {
+        if lines::starts_line(self.source, at) {
+            self.seams.push((at, depth));
+        }
+    }
+
+    /// A place to cut before a member, unless it is the first below a header.
+    pub(crate) fn seam(&mut self, at: usize) {
+        let scope = self.scope();
+        let depth = scope.depth;
+        if !std::mem::take(&mut scope.fresh) {
+            self.seam_at(at, depth);
+        }
+    }
+
+    /// The start of what begins at `start`, with the comments and attributes that belong to it.
+    fn take_lead(&mut self, start: usize) -> usize {
+        let source = self.source;
+        match &self.scope().lead {
+            Some(lead) if lead.bound || lines::breaks(source, lead.end, start) <= 1 => {
+                let start = lead.start;
+                self.scope().lead = None;
+                start
+            }
+            _ => {
+                self.flush_lead();
+                start
+            }
+        }
+    }
+
+    /// Adds the text `start..end` to the members of the scope.
+    fn add(&mut self, kind: BlockKind, start: usize, end: usize) {
+        let source = self.source;
+        let scope = self.scope();
+        let kind = scope.block_kind(kind);
+        let members = scope.members;
+        if let Some(run) = &mut scope.run {
+            let breaks = lines::breaks(source, run.end, start);
+            let same = run.kind == kind;
+            let joins = match members {
+                Members::Class => true,
+                Members::Units if kind == BlockKind::Import => same,
+                Members::Units if kind == BlockKind::Comment => same && breaks <= 1,
+                Members::Units => false,
+                Members::Group | Members::Broken => breaks <= 1,
+            };
+            if joins || breaks == 0 {
+                run.end = run.end.max(end);
+                return;
+            }
+        }
+        self.flush_run();
+        self.scope().run = Some(Run { kind, start, end });
+    }
+
+    /// Gives what follows a member on its line to that member. Whether there was one.
+    fn trail(&mut self, start: usize, end: usize) -> bool {
+        let source = self.source;
+        let follows = |run: &Run| lines::breaks(source, run.end, start) == 0;
+        if let Some(run) = &mut self.scope().run {
+            let follows = follows(run);
+            if follows {
+                run.end = run.end.max(end);
+            }
+            return follows;
+        }
+        // Behind a symbol: its closing bracket is in the block before, and so is what follows that.
+        match self.events.last() {
+            Some(&Event::Close(symbol)) if lines::breaks(source, symbol, start) == 0 => {}
+            _ => return false,
+        }
+        for event in self.events.iter_mut().rev().take(MAX_CLOSED) {
+            match event {
+                Event::Close(symbol) => *symbol = end,
+                Event::Block(run) => {
+                    run.end = end;
+                    return true;
+                }
+                Event::Open { .. } => break,
+            }
+        }
+        false
+    }
+
+    fn flush_lead(&mut self) {
+        if let Some(lead) = self.scope().lead.take() {
+            self.seam(lead.start);
+            self.add(BlockKind::Comment, lead.start, lead.end);
+        }
+    }
+
+    fn flush_run(&mut self) {
+        if let Some(run) = self.scope().run.take() {
+            self.events.push(Event::Block(run));
+        }
+    }
+}
+
+impl Scope {
+    fn in_class(&self) -> bool {
+        matches!(self.symbol, Some(SymbolKind::Class | SymbolKind::Trait | SymbolKind::Impl))
+    }
+
+    /// Whether the next member is the first of the whole source.
+    pub(crate) fn opens_module(&self) -> bool {
+        self.members == Members::Units && self.symbol.is_none() && self.fresh
+    }
+
+    /// The kind of a block in this scope: a class has one kind for all but methods.
+    fn block_kind(&self, kind: BlockKind) -> BlockKind {
+        if self.in_class() { BlockKind::ClassBody } else { kind }
+    }
+
+    /// Depth of seams one level further in. Each member of a module is a block and starts anew.
+    pub(crate) fn inner_depth(&self) -> usize {
+        if self.members == Members::Units { 0 } else { self.depth + 1 }
+    }
+}
