@@ -158,7 +158,8 @@ fn begins(it: &Explanation) -> String {
         Cut::Document => format!("the document begins, with a {block}"),
         Cut::Heading => format!("the section{title} begins"),
         Cut::Symbol => format!("the symbol{title} begins"),
-        Cut::Merged => format!("several small sections were joined; the first{title} begins"),
+        Cut::Merged if title.is_empty() => "several small sections were joined; the first begins".to_owned(),
+        Cut::Merged => format!("several small sections were joined, from{title} on"),
         Cut::Full => format!("the chunk before is full; a {block} begins"),
         Cut::Item => format!("the {block} is too large for one chunk; an item or inner block begins"),
         Cut::BlankLine => format!("the {block} is too large for one chunk; a line after a blank line begins"),
@@ -178,8 +179,12 @@ fn ends(it: &Explanation, unit: &str) -> String {
     match &it.end {
         End::Document => "the document ends".into(),
         End::Section { title, size_with_next } => {
-            let title = if title.is_empty() { String::new() } else { format!(" `{}`", plain(title)) };
-            format!("the section{title} begins; with what follows it would have {size_with_next} {unit}")
+            let what = if title.is_empty() {
+                "a chunk of several small sections begins".into()
+            } else {
+                format!("the section `{}` begins", plain(title))
+            };
+            format!("{what}; with what follows it would have {size_with_next} {unit}")
         }
         End::Full { size_with_next } => {
             format!("the next block would have made it {size_with_next} {unit}, over {limit}")
@@ -198,20 +203,27 @@ fn ends(it: &Explanation, unit: &str) -> String {
 /// Most places that are listed for people.
 const LISTED: usize = 6;
 
+/// The best places that were not taken, in order.
 fn rejected(candidates: &[Candidate]) -> String {
-    let mut said: Vec<String> = candidates
-        .iter()
-        .take(LISTED)
-        .map(|candidate| {
-            let what = match &candidate.level {
-                Level::Section { title, .. } => format!("section `{}`", preview(title, 30)),
-                Level::Block { block } => block.replace('_', " "),
-                Level::Inside { depth } => format!("inside a block, depth {depth}"),
-                _ => "another place".into(),
-            };
-            format!("line {} ({what})", candidate.line)
-        })
-        .collect();
+    let mut best: Vec<&Candidate> = candidates.iter().collect();
+    best.sort_by_key(|candidate| match candidate.level {
+        Level::Section { depth, .. } => (0, depth),
+        Level::Block { .. } => (1, 0),
+        Level::Inside { depth } => (2, usize::from(depth)),
+        _ => (3, 0),
+    });
+    best.truncate(LISTED);
+    best.sort_by_key(|candidate| candidate.byte);
+    let say = |candidate: &&Candidate| {
+        let what = match &candidate.level {
+            Level::Section { title, .. } => format!("section `{}`", preview(title, 30)),
+            Level::Block { block } => block.replace('_', " "),
+            Level::Inside { depth } => format!("inside a block, depth {depth}"),
+            _ => "another place".into(),
+        };
+        format!("line {} ({what})", candidate.line)
+    };
+    let mut said: Vec<String> = best.iter().map(say).collect();
     if candidates.len() > LISTED {
         said.push(format!("and {} more", candidates.len() - LISTED));
     }
