@@ -50,7 +50,7 @@ pub(crate) struct Global {
     /// Say nothing on standard error but errors
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
-    /// Say more on standard error: every skipped file, what was read and how long it took
+    /// Say more on standard error: every entry that is left out, and how much was read
     #[arg(short, long, global = true)]
     pub(crate) verbose: bool,
     /// Read this configuration file instead of the nearest `chunkwright.toml`

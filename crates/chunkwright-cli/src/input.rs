@@ -25,7 +25,7 @@ pub(crate) struct InputFlags {
     ///
     /// Folders are walked as ripgrep does: hidden and binary files and what `.gitignore` says are left
     /// out and counted.
-    #[arg(value_name = "PATH", default_value = ".")]
+    #[arg(value_name = "PATH", default_value = ".", help_heading = "Arguments")]
     pub(crate) paths: Vec<PathBuf>,
     /// Name of what is read from standard input: its document id, and by its extension its format
     #[arg(long, value_name = "NAME", default_value = "stdin")]

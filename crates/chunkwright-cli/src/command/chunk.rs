@@ -20,13 +20,8 @@ use crate::text::{Table, bold, count, dim, plain, preview, terminal_width};
 ///
 /// A PATH that does not exist or cannot be read is reported, the rest is chunked, and the exit status
 /// is 2. If there is no document at all it is 1.
-///
-/// Examples:
-///   chunkwright chunk docs -o chunks.jsonl
-///   chunkwright chunk --max-size 512 README.md
-///   curl -s URL | chunkwright chunk --stdin-filename page.md -
 #[derive(Debug, clap::Args)]
-#[command(verbatim_doc_comment)]
+#[command(after_help = EXAMPLES)]
 pub(crate) struct Chunk {
     #[command(flatten)]
     input: InputFlags,
@@ -41,6 +36,12 @@ pub(crate) struct Chunk {
     #[command(flatten)]
     output: OutputFlags,
 }
+
+const EXAMPLES: &str = "\
+Examples:
+  chunkwright chunk docs -o chunks.jsonl
+  chunkwright chunk --max-size 512 README.md
+  curl -s URL | chunkwright chunk --stdin-filename page.md -";
 
 /// One of several shares of the documents.
 #[derive(Clone, Copy, Debug)]

@@ -24,15 +24,9 @@ enum Action {
 ///
 /// Layers, lowest first: the preset; the nearest `chunkwright.toml` upward from the working directory;
 /// variables such as CHUNKWRIGHT_MAX_SIZE; flags. A layer that names a preset starts from it: what
-/// layers below say about cutting is dropped. Presets of your own are tables of `chunkwright.toml`:
-///
-///     preset = "notes"
-///
-///     [presets.notes]
-///     base = "auto"
-///     max_size = 400
+/// layers below say about cutting is dropped.
 #[derive(Debug, clap::Args)]
-#[command(verbatim_doc_comment)]
+#[command(after_help = EXAMPLE)]
 struct Show {
     #[command(flatten)]
     cut: CutFlags,
@@ -41,6 +35,14 @@ struct Show {
     #[command(flatten)]
     output: OutputFlags,
 }
+
+const EXAMPLE: &str = "\
+Presets of your own are tables of `chunkwright.toml`:
+  preset = \"notes\"
+
+  [presets.notes]
+  base = \"auto\"
+  max_size = 400";
 
 /// One value.
 #[derive(Serialize)]

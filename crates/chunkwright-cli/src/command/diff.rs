@@ -24,12 +24,8 @@ use crate::text::{Table, bold, count, dim, green, grouped, plain, preview, red, 
 /// are the same if their paths in them are. JSON Lines have one change a line and the summary last.
 ///
 /// The exit status is 0 whether there are differences or not.
-///
-/// Examples:
-///   chunkwright diff old.md new.md
-///   git show HEAD~1:guide.md | chunkwright diff - guide.md
 #[derive(Debug, clap::Args)]
-#[command(verbatim_doc_comment)]
+#[command(after_help = EXAMPLES)]
 pub(crate) struct Diff {
     /// The old file or folder; `-` is standard input
     old: PathBuf,
@@ -45,6 +41,11 @@ pub(crate) struct Diff {
     #[command(flatten)]
     output: OutputFlags,
 }
+
+const EXAMPLES: &str = "\
+Examples:
+  chunkwright diff old.md new.md
+  git show HEAD~1:guide.md | chunkwright diff - guide.md";
 
 /// The last line of JSON Lines.
 #[derive(Serialize)]

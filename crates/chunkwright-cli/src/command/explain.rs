@@ -17,12 +17,8 @@ use crate::text::{bold, dim, plain, preview, terminal_width, yellow};
 ///
 /// For each chunk, or the one that holds LINE: the rule by which it begins, why it ends, how large it is
 /// and would have become, what it borrows, and which other places the structure would have allowed.
-///
-/// Examples:
-///   chunkwright explain README.md
-///   chunkwright explain README.md:120
 #[derive(Debug, clap::Args)]
-#[command(verbatim_doc_comment)]
+#[command(after_help = EXAMPLES)]
 pub(crate) struct Explain {
     /// The document, and a line if only its chunk is asked for; `-` is standard input
     #[arg(value_name = "FILE[:LINE]")]
@@ -35,6 +31,11 @@ pub(crate) struct Explain {
     #[command(flatten)]
     output: OutputFlags,
 }
+
+const EXAMPLES: &str = "\
+Examples:
+  chunkwright explain README.md
+  chunkwright explain README.md:120";
 
 /// An explanation and whose it is.
 #[derive(Serialize)]

@@ -17,13 +17,8 @@ use crate::text::{bold, dim, plain, plain_lines};
 ///
 /// REFERENCE is a document's id, a chunk's id, DOC_ID#INDEX for a chunk by its position from 0, or
 /// DOC_ID#L10-L80 for lines. An unknown one is an error.
-///
-/// Examples:
-///   chunkwright fetch guide/install.md > install.md
-///   chunkwright fetch guide/install.md#L10-L80
-///   chunkwright fetch 9bcff36484d0b14c2b8d1c8f3104e68e --window 1
 #[derive(Debug, clap::Args)]
-#[command(verbatim_doc_comment)]
+#[command(after_help = EXAMPLES)]
 pub(crate) struct Fetch {
     /// What to fetch
     reference: String,
@@ -39,6 +34,12 @@ pub(crate) struct Fetch {
     #[command(flatten)]
     collection: CollectionFlags,
 }
+
+const EXAMPLES: &str = "\
+Examples:
+  chunkwright fetch guide/install.md > install.md
+  chunkwright fetch guide/install.md#L10-L80
+  chunkwright fetch 9bcff36484d0b14c2b8d1c8f3104e68e --window 1";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum FetchFormat {

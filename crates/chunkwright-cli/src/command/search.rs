@@ -15,12 +15,8 @@ use crate::text::{bold, dim, green, plain, preview, terminal_width, yellow};
 /// Each hit says what every stage of the search thought of it: its rank and score by words (BM25) and by
 /// meaning (dot product of vectors), each in its own unit, and the score of both together that the hits
 /// are ordered by. The exit status is 1 if nothing was found.
-///
-/// Examples:
-///   chunkwright search "how is a lifetime elided?"
-///   chunkwright search parse_config --mode lexical --filter language=rust
 #[derive(Debug, clap::Args)]
-#[command(verbatim_doc_comment)]
+#[command(after_help = EXAMPLES)]
 pub(crate) struct Search {
     /// What to look for
     query: String,
@@ -41,6 +37,11 @@ pub(crate) struct Search {
     #[command(flatten)]
     output: OutputFlags,
 }
+
+const EXAMPLES: &str = "\
+Examples:
+  chunkwright search \"how is a lifetime elided?\"
+  chunkwright search parse_config --mode lexical --filter language=rust";
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum ModeFlag {
