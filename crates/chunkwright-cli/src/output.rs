@@ -90,6 +90,11 @@ impl Output {
         self.format == Format::Text
     }
 
+    /// Whether results appear on a terminal as they come.
+    pub(crate) fn is_on_terminal(&self) -> bool {
+        matches!(self.sink, Sink::Stdout(_)) && io::stdout().is_terminal()
+    }
+
     /// The format of the results.
     pub(crate) fn format(&self) -> Format {
         self.format

@@ -28,6 +28,12 @@ impl Progress {
         Self { bar, started: Instant::now(), quiet: global.quiet }
     }
 
+    /// Keeps the bar away: results appear on the same terminal meanwhile.
+    pub(crate) fn hidden_if(mut self, hidden: bool) -> Self {
+        self.quiet |= hidden;
+        self
+    }
+
     /// Says that `done` more are done.
     pub(crate) fn advance(&self, done: usize) {
         self.bar.inc(done as u64);

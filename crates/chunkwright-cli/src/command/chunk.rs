@@ -95,7 +95,7 @@ impl Chunk {
         let items = std::mem::take(&mut inputs.items);
         let mut output = self.output.open()?;
         let format = output.format();
-        let progress = Progress::new(global, items.len(), "documents");
+        let progress = Progress::new(global, items.len(), "documents").hidden_if(output.is_on_terminal());
         let (mut documents, mut chunks) = (0, 0);
         let result = ordered(
             self.input.threads.get(),

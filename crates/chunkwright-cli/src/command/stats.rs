@@ -1,14 +1,17 @@
 //! `chunkwright stats`
 
+mod measure;
+
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
 use std::str::FromStr;
 
 use anyhow::Result;
-use chunkwright::span::is_blank;
 use chunkwright::stats::{Distribution, TokenLevel, optimal_ratio};
-use chunkwright::{Chars, Chunk, Chunker, Document, RecordContext, TokenCounter, Unit};
+use chunkwright::{ChunkId, Unit};
 use serde::Serialize;
+
+use measure::{Measured, Rule, Violation, measure};
 
 use crate::app::{self, CutFlags, Global, Outcome};
 use crate::input::{InputFlags, Inputs, Item, Unread, reasons};
@@ -97,50 +100,6 @@ struct Coverage {
     skipped: BTreeMap<&'static str, usize>,
 }
 
-/// A promise that was broken.
-#[derive(Debug, Serialize)]
-struct Violation {
-    rule: Rule,
-    doc_id: String,
-    /// The chunk, if it is about one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    chunk_id: Option<String>,
-    /// First line it is about, 1-based.
-    line: usize,
-    /// What was found.
-    found: String,
-}
-
-/// What is promised.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-enum Rule {
-    /// A chunk's content is exactly its bytes of the source.
-    ContentIsSource,
-    /// A text is within the limit, or says that it is not.
-    WithinLimit,
-    /// No two chunks have one id.
-    UniqueIds,
-    /// Every visible character is in a chunk.
-    NothingLost,
-}
-
-/// What is measured of one document.
-#[derive(Default)]
-struct Measured {
-    empty: bool,
-    bytes: usize,
-    tokens: Vec<usize>,
-    sizes: Vec<usize>,
-    oversize: usize,
-    ids: Vec<(chunkwright::ChunkId, usize)>,
-    content_types: BTreeMap<String, usize>,
-    cuts: BTreeMap<String, usize>,
-    lines: usize,
-    lines_in_chunks: usize,
-    violations: Vec<Violation>,
-}
-
 impl Stats {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
         let settings = global.settings(&[&self.cut])?;
@@ -150,7 +109,7 @@ impl Stats {
         let progress = Progress::new(global, items.len(), "documents");
         let mut sum = Measured::default();
         let (mut documents, mut empty) = (0, 0);
-        let mut ids: HashMap<chunkwright::ChunkId, String> = HashMap::new();
+        let mut ids: HashMap<ChunkId, String> = HashMap::new();
         let measure = |item: &Item| item.read().map(|source| measure(&chunker, &source.parse()));
         let result = ordered(self.input.threads.get(), &items, |item| (item.doc_id().to_owned(), measure(item)), |_| 0, |(doc_id, measured)| {
             progress.advance(1);
@@ -227,23 +186,6 @@ impl Stats {
     }
 }
 
-impl Measured {
-    fn add(&mut self, other: Self) {
-        self.bytes += other.bytes;
-        self.tokens.extend(other.tokens);
-        self.sizes.extend(other.sizes);
-        self.oversize += other.oversize;
-        for (sum, counts) in [(&mut self.content_types, other.content_types), (&mut self.cuts, other.cuts)] {
-            for (name, number) in counts {
-                *sum.entry(name).or_default() += number;
-            }
-        }
-        self.lines += other.lines;
-        self.lines_in_chunks += other.lines_in_chunks;
-        self.violations.extend(other.violations);
-    }
-}
-
 fn levels(tokens: &[usize]) -> BTreeMap<TokenLevel, usize> {
     let mut levels = BTreeMap::new();
     for level in [TokenLevel::Normal, TokenLevel::Warning, TokenLevel::Large, TokenLevel::Oversized] {
@@ -253,89 +195,6 @@ fn levels(tokens: &[usize]) -> BTreeMap<TokenLevel, usize> {
         *levels.entry(TokenLevel::of(tokens)).or_default() += 1;
     }
     levels
-}
-
-/// Measures and verifies one document. Nothing is taken from the chunker on trust: sizes and lines are
-/// counted again from the texts and the source.
-fn measure(chunker: &Chunker, document: &Document) -> Measured {
-    let source = document.source();
-    let chunks = chunker.chunk(document);
-    let records = chunker.records(document, &chunks, &RecordContext::default());
-    let mut measured = Measured {
-        empty: document.blocks().is_empty(),
-        bytes: source.len(),
-        ids: chunks.iter().map(|chunk| (chunk.id, document.lines().line(chunk.span.start))).collect(),
-        ..Measured::default()
-    };
-    let config = chunker.config();
-    for (chunk, record) in chunks.iter().zip(&records) {
-        let size = match config.unit {
-            Unit::Tokens => chunker.counter().count(&record.text),
-            Unit::Chars => Chars.count(&record.text),
-        };
-        let mut violation = |rule, found| {
-            measured.violations.push(Violation {
-                rule,
-                doc_id: document.id().to_owned(),
-                chunk_id: Some(record.chunk_id.clone()),
-                line: record.start_line as usize,
-                found,
-            });
-        };
-        if source.get(record.start_byte as usize..record.end_byte as usize) != Some(&*record.content) {
-            violation(Rule::ContentIsSource, "its content is not its bytes of the source".into());
-        }
-        if size > config.max_size && !chunk.oversize {
-            violation(Rule::WithinLimit, format!("its text has a size of {size}, over {}", config.max_size));
-        }
-        measured.tokens.push(record.token_count as usize);
-        measured.sizes.push(size);
-        measured.oversize += usize::from(chunk.oversize);
-        *measured.content_types.entry(record.content_type.clone()).or_default() += 1;
-        *measured.cuts.entry(record.cut.clone()).or_default() += 1;
-    }
-    cover(document, &chunks, &mut measured);
-    measured
-}
-
-/// Counts the lines with visible characters, and those of which all are in chunks.
-fn cover(document: &Document, chunks: &[Chunk], measured: &mut Measured) {
-    let source = document.source();
-    let mut chunks = chunks.iter().peekable();
-    for line in 1..=document.lines().count() {
-        let start = document.lines().start(line);
-        let end = if line < document.lines().count() { document.lines().start(line + 1) } else { source.len() as u32 };
-        let visible = |from: u32, to: u32| !source[from as usize..to as usize].trim_matches(is_blank).is_empty();
-        if !visible(start, end) {
-            continue;
-        }
-        measured.lines += 1;
-        // What of the line lies before, between and after its chunks.
-        let (mut at, mut lost) = (start, false);
-        while let Some(chunk) = chunks.peek() {
-            if chunk.span.start >= end {
-                break;
-            }
-            lost |= at < chunk.span.start && visible(at, chunk.span.start);
-            at = at.max(chunk.span.end.min(end));
-            if chunk.span.end > end {
-                break;
-            }
-            chunks.next();
-        }
-        lost |= at < end && visible(at, end);
-        if lost {
-            measured.violations.push(Violation {
-                rule: Rule::NothingLost,
-                doc_id: document.id().to_owned(),
-                chunk_id: None,
-                line,
-                found: "the line has visible characters that are in no chunk".into(),
-            });
-        } else {
-            measured.lines_in_chunks += 1;
-        }
-    }
 }
 
 /// Most violations that are listed for people.
