@@ -160,7 +160,7 @@ const OPERATIONS_PER_BYTE: usize = 16;
 /// Operations that any source may take, however short.
 const LEAST_OPERATIONS: usize = 100_000;
 
-/// Operations that no source may exceed: about 10 MB of usual source, 300 MB of memory, and at worst
+/// Operations that no source may exceed: about 10 MB of usual source, 400 MB of memory, and at worst
 /// some seconds.
 const MOST_OPERATIONS: usize = 6_000_000;
 
