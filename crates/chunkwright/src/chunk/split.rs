@@ -99,6 +99,7 @@ pub(crate) struct Atom {
 }
 
 /// Makes atoms of the blocks of one document under one limit.
+#[derive(Clone, Copy)]
 pub(crate) struct Splitter<'a> {
     pub(crate) document: &'a Document,
     pub(crate) measure: &'a dyn Fn(&str) -> usize,
@@ -111,6 +112,8 @@ impl Splitter<'_> {
     /// blocks with the blanks after them.
     pub(crate) fn atoms(&self, blocks: &[Block], sizes: Option<&[u32]>, within: Span) -> Vec<Atom> {
         let mut atoms = Vec::new();
+        // Size of the headings right before a block: its first atom has to fit beside them.
+        let mut headings = 0;
         for (index, block) in blocks.iter().enumerate() {
             let span =
                 Span { start: block.span.start.max(within.start), end: block.span.end.min(within.end) };
@@ -124,11 +127,13 @@ impl Splitter<'_> {
             let level =
                 if section.span.start >= block.span.start && whole { Level::Section } else { Level::Block };
             let first = atoms.len();
-            if size as usize <= self.limit {
+            let limit = if headings <= self.limit / 2 { self.limit - headings } else { self.limit };
+            if size as usize <= limit {
                 atoms.push(self.atom(span, size, level));
             } else {
-                self.divide(block, span, next, level, &mut atoms);
+                Self { limit, ..*self }.divide(block, span, next, level, &mut atoms);
             }
+            headings = if block.kind == BlockKind::Heading { headings + size as usize } else { 0 };
             if index > 0
                 && let Some(atom) = atoms.get_mut(first)
             {

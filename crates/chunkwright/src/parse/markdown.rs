@@ -217,6 +217,12 @@ fn enclosure(lines: &LineIndex, source: &str, tag: &Tag<'_>, range: Range<usize>
                 source[start..fence_at].chars().map(|c| if c == '>' || c.is_whitespace() { c } else { ' ' });
             let close: String = prefix.chain(std::iter::repeat_n(fence, width)).collect();
             let open = Span::new(start, line_end(first));
+            let last = source[start..end].rsplit(['\n', '\r']).next().unwrap_or_default();
+            let marks = last.trim_start_matches(|c: char| c == '>' || c.is_whitespace());
+            let closed =
+                start + last.len() < end && marks.len() >= width && marks.chars().all(|c| c == fence);
+            // A fence that nothing closes goes on past its last line: a chunk that ends there ends inside.
+            let span = if closed { span } else { Span { end: span.end + 1, ..span } };
             Some(Enclosure { kind: EnclosureKind::Fence, span, open, close: close.into() })
         }
         Tag::Table(_) => {
