@@ -8,7 +8,7 @@ use anstream::ColorChoice;
 use anyhow::{Result, bail};
 use chunkwright::preset::PRESETS;
 use chunkwright::{Chunker, STRATEGIES, TokenCounter};
-use chunkwright_index::{Access, SqliteStore, Store};
+use chunkwright_index::{Access, Model, SqliteStore, Store};
 use chunkwright_models::{COUNTERS, EMBEDDERS, Embedder};
 use clap::{Args, Parser};
 use serde::Serialize;
@@ -260,25 +260,29 @@ pub(crate) fn embedder(settings: &Settings) -> Result<Option<Arc<dyn Embedder>>>
     Ok(Some(chunkwright_models::embedder(spec, &data_dir)?))
 }
 
-/// The embedder for queries of the collection in force: the one whose vectors it holds, unless another
-/// was asked for. `None` if it has no vectors.
-pub(crate) fn query_embedder(settings: &Settings, store: &dyn Store) -> Result<Option<Arc<dyn Embedder>>> {
+/// The model whose vectors the collection in force holds; `None` if it has no vectors.
+pub(crate) fn stored_model(settings: &Settings, store: &dyn Store) -> Result<Option<Model>> {
+    let mut collections = store.collections()?.into_iter();
+    Ok(collections
+        .find(|collection| collection.name == settings.collection)
+        .and_then(|collection| collection.model))
+}
+
+/// The embedder for queries: the one of the stored model, unless another was asked for. `None` if there
+/// are no vectors or their model is not installed.
+pub(crate) fn query_embedder(
+    settings: &Settings,
+    model: Option<&Model>,
+) -> Result<Option<Arc<dyn Embedder>>> {
     if settings.embedder.is_some() {
         return embedder(settings);
     }
-    let collections = store.collections()?;
-    let Some(model) = collections
-        .into_iter()
-        .find(|collection| collection.name == settings.collection)
-        .and_then(|collection| collection.model)
-    else {
-        return Ok(None);
-    };
+    let Some(model) = model else { return Ok(None) };
     let data_dir = data_dir(settings)?;
-    // Names of models are those of the vectors, not of the embedders: ask each that is installed.
-    let embedders =
+    // A model's name is that of its vectors, not of the embedder: ask each that is installed.
+    let mut embedders =
         EMBEDDERS.iter().filter_map(|info| chunkwright_models::embedder(info.name, &data_dir).ok());
-    Ok(embedders.into_iter().find(|embedder| embedder.model().name == model.name))
+    Ok(embedders.find(|embedder| embedder.model().name == model.name))
 }
 
 /// The time, ISO 8601, in whole seconds.

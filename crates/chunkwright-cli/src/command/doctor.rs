@@ -3,7 +3,7 @@
 use anyhow::Result;
 use chunkwright::STRATEGIES;
 use chunkwright_index::{Access, StoreError};
-use chunkwright_models::{COUNTERS, ModelState, default_embedder, verify};
+use chunkwright_models::{COUNTERS, ModelState, verify};
 use serde::Serialize;
 
 use crate::app::{self, CollectionFlags, Global, Outcome};
@@ -63,9 +63,11 @@ impl Doctor {
             };
             findings.push(finding("model", model.name, state, note));
         }
-        let (state, note) = match default_embedder(&data_dir) {
-            Some(name) => (State::Ok, format!("`{name}`, unless `--embedder` says otherwise")),
-            None => (State::Missing, "no model is installed: search is by words only".to_owned()),
+        let (state, note) = match (settings.embedder.as_deref(), app::embedder(&settings)) {
+            (Some("none"), _) => (State::Ok, "search is by words only, as configured".to_owned()),
+            (_, Ok(Some(embedder))) => (State::Ok, embedder.model().name.clone()),
+            (_, Ok(None)) => (State::Missing, "no model is installed: search is by words only".to_owned()),
+            (_, Err(error)) => (State::Damaged, format!("{error:#}")),
         };
         findings.push(finding("embedder", settings.embedder.as_deref().unwrap_or("default"), state, note));
         for counter in COUNTERS {

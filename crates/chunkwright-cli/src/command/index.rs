@@ -164,6 +164,7 @@ fn describe(report: &IndexReport, dry_run: bool) -> String {
         ("texts embedded", report.embedded),
         ("vectors reused", report.reused),
         ("chunks without vector", report.pending),
+        ("texts longer than the model reads", report.truncated),
     ];
     for (name, number) in rows {
         table.row([name.to_owned(), bold(&grouped(number))]);

@@ -81,7 +81,8 @@ impl Search {
             ModeFlag::Dense => Mode::Dense,
             ModeFlag::Lexical => Mode::Lexical,
         };
-        let embedder = if mode == Mode::Lexical { None } else { app::query_embedder(&settings, &*store)? };
+        let model = app::stored_model(&settings, &*store)?;
+        let embedder = if mode == Mode::Lexical { None } else { app::query_embedder(&settings, model.as_ref())? };
         let options = SearchOptions {
             mode,
             top_k: self.top_k,
@@ -93,8 +94,8 @@ impl Search {
             ..SearchOptions::default()
         };
         let answer = search(&*store, &settings.collection, embedder.as_deref(), &self.query, &options)?;
-        // That a collection has no vectors is as it was indexed, and no news.
-        if let Some(why) = answer.degraded.as_ref().filter(|_| embedder.is_some() || global.verbose) {
+        // That a collection was indexed without vectors is no news.
+        if let Some(why) = answer.degraded.as_ref().filter(|_| model.is_some() || global.verbose) {
             global.say(&format!("{} searched by words only: {}", yellow("note:"), plain(why)));
         }
         let mut output = self.output.open()?;
@@ -139,13 +140,12 @@ fn describe_hit(hit: &Hit) -> String {
         stage.map_or_else(|| format!("{name} -"), |stage| format!("{name} #{} {:.3}", stage.rank, stage.score))
     };
     let place = format!("{}:{}-{}", plain(&record.doc_id), record.start_line, record.end_line);
-    format!(
-        "{} {}  {}\n   {}\n   {}\n   {}\n",
-        bold(&format!("{:>2}", hit.rank)),
-        green(&place),
-        dim(&format!("score {:.3}, {}, {}", hit.score, stage("words", hit.lexical), stage("meaning", hit.dense))),
-        preview(&record.section_path.join(" > "), width - 3),
-        preview(&record.content, (width - 3) * 2),
-        dim(&record.chunk_id),
-    )
+    let stages = format!("score {:.3}, {}, {}", hit.score, stage("words", hit.lexical), stage("meaning", hit.dense));
+    let mut lines = vec![format!("{} {}  {}", bold(&format!("{:>2}", hit.rank)), green(&place), dim(&stages))];
+    if !record.section_path.is_empty() {
+        lines.push(preview(&record.section_path.join(" > "), width - 3));
+    }
+    lines.push(preview(&record.content, (width - 3) * 2));
+    lines.push(dim(&record.chunk_id));
+    lines.join("\n   ") + "\n"
 }
