@@ -1,5 +1,7 @@
 //! Stores: what every one of them promises, and the types they speak.
 
+mod error;
+mod filter;
 mod memory;
 mod rank;
 mod sqlite;
@@ -11,10 +13,15 @@ use chunkwright::{ChunkId, Record};
 use chunkwright_models::{TextHash, text_hash};
 use serde::{Deserialize, Serialize};
 
+pub use error::StoreError;
+pub use filter::Filter;
 pub use memory::MemoryStore;
 pub use sqlite::SqliteStore;
 
 use crate::analysis;
+
+pub(crate) use error::check_vector;
+use error::{check_name, unknown_collection};
 
 /// Keeps the documents, chunks, vectors and words of collections.
 ///
@@ -295,20 +302,6 @@ pub enum Outcome {
     Stale,
 }
 
-/// Which chunks a search may find. Empty fields let everything pass.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Filter {
-    /// Pattern of the document's id; `*` stands for any text, `/` included.
-    pub doc_id: Option<String>,
-    /// `api`, `doc`, `demo`, `code`, ...
-    pub category: Option<String>,
-    /// Programming or natural language.
-    pub language: Option<String>,
-    /// `paragraph`, `function`, ...
-    pub content_type: Option<String>,
-}
-
 /// A chunk and what a stage of the search gave it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scored {
@@ -327,208 +320,4 @@ pub struct CheckReport {
     pub chunks: usize,
     /// Every finding, in one sentence each; empty for a sound store.
     pub problems: Vec<String>,
-}
-
-/// Why a store could not do what it was asked.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum StoreError {
-    /// Another process writes to the store.
-    #[error(
-        "the store at `{path}` is being written by {holder}; wait until it is done, or use another store"
-    )]
-    Locked {
-        /// The store's folder.
-        path: String,
-        /// `process 123`, or what is known.
-        holder: String,
-    },
-    /// There is no store.
-    #[error("there is no store at `{path}`; index something into it first")]
-    Missing {
-        /// The folder that was looked at.
-        path: String,
-    },
-    /// The store was opened to read.
-    #[error("the store was opened to read; open it to write")]
-    ReadOnly,
-    /// The collection does not exist.
-    #[error("unknown collection `{name}`; known are {known}")]
-    UnknownCollection {
-        /// The name that was asked for.
-        name: String,
-        /// The names of those that exist.
-        known: String,
-    },
-    /// A name that cannot be a collection's.
-    #[error(
-        "`{name}` cannot name a collection; a name has 1 to 128 letters, digits, `-`, `_` or `.` and starts with a letter or digit"
-    )]
-    CollectionName {
-        /// The name that was asked for.
-        name: String,
-    },
-    /// The collection holds vectors of another model.
-    #[error(
-        "collection `{collection}` holds vectors of `{stored}` ({stored_dimension} dimensions), not of `{given}` ({given_dimension}); use that model, or index into another collection"
-    )]
-    OtherModel {
-        /// The collection.
-        collection: String,
-        /// Its model.
-        stored: String,
-        /// Dimension of its vectors.
-        stored_dimension: usize,
-        /// The model that was offered.
-        given: String,
-        /// Its dimension.
-        given_dimension: usize,
-    },
-    /// A vector that cannot be compared.
-    #[error("a vector {problem}; it must have {dimension} finite numbers that are not all 0")]
-    BadVector {
-        /// What is wrong with it.
-        problem: &'static str,
-        /// Dimension of the collection's model.
-        dimension: usize,
-    },
-    /// Two chunks of a collection would have the same id.
-    #[error("chunk `{id}` of `{doc_id}` has the id of a chunk of another document; nothing was written")]
-    IdCollision {
-        /// The id.
-        id: ChunkId,
-        /// The document that was to be stored.
-        doc_id: String,
-    },
-    /// The store was written by another version of the program.
-    #[error(
-        "the store has layout {found}, this program reads layout {expected}; use a program that fits, or index again"
-    )]
-    Layout {
-        /// Layout found.
-        found: i64,
-        /// Layout that this program reads.
-        expected: i64,
-    },
-    /// What is stored cannot be read back.
-    #[error("the store is damaged: {problem}; index again into a new store")]
-    Damaged {
-        /// What is wrong.
-        problem: String,
-    },
-    /// The words of the store were made by another version of the analysis.
-    #[error(
-        "the words in the store at `{path}` were analysed by another version of the program; open it to write once, and they are made again"
-    )]
-    Analysis {
-        /// The store's folder.
-        path: String,
-    },
-    /// The storage engine failed.
-    #[error("the store failed: {0}")]
-    Sqlite(#[from] rusqlite::Error),
-    /// The file system failed.
-    #[error("`{path}` cannot be used: {error}")]
-    Io {
-        /// The file or folder.
-        path: String,
-        /// What the system said.
-        error: std::io::Error,
-    },
-}
-
-impl Filter {
-    /// Whether every chunk passes.
-    pub fn is_empty(&self) -> bool {
-        *self == Self::default()
-    }
-
-    /// Whether the document's id passes.
-    pub(crate) fn passes_doc_id(&self, doc_id: &str) -> bool {
-        self.doc_id.as_deref().is_none_or(|pattern| matches_pattern(pattern, doc_id))
-    }
-
-    /// Whether what a chunk says of itself passes.
-    pub(crate) fn passes_facts(&self, category: &str, language: Option<&str>, content_type: &str) -> bool {
-        self.category.as_deref().is_none_or(|wanted| wanted == category)
-            && self.language.as_deref().is_none_or(|wanted| Some(wanted) == language)
-            && self.content_type.as_deref().is_none_or(|wanted| wanted == content_type)
-    }
-}
-
-/// Whether `text` is what `pattern` says, in which `*` stands for any text. Linear but for the number
-/// of stars.
-fn matches_pattern(pattern: &str, text: &str) -> bool {
-    let Some((first, rest)) = pattern.split_once('*') else { return pattern == text };
-    let Some(mut text) = text.strip_prefix(first) else { return false };
-    let mut parts: Vec<&str> = rest.split('*').collect();
-    let last = parts.pop().unwrap_or_default();
-    for part in parts {
-        match text.find(part) {
-            Some(at) => text = &text[at + part.len()..],
-            None => return false,
-        }
-    }
-    text.ends_with(last)
-}
-
-/// Checks a name before it becomes a collection's.
-fn check_name(name: &str) -> Result<(), StoreError> {
-    let legal = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
-    let first = name.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric());
-    if first && name.len() <= 128 && name.bytes().all(legal) {
-        Ok(())
-    } else {
-        Err(StoreError::CollectionName { name: name.into() })
-    }
-}
-
-/// Checks a vector before it is stored or compared.
-pub(crate) fn check_vector(vector: &[f32], dimension: usize) -> Result<(), StoreError> {
-    let problem = if vector.len() != dimension {
-        "has another length"
-    } else if !vector.iter().all(|value| value.is_finite()) {
-        "has a number that is not finite"
-    } else if vector.iter().all(|&value| value == 0.0) {
-        "is all 0"
-    } else {
-        return Ok(());
-    };
-    Err(StoreError::BadVector { problem, dimension })
-}
-
-fn unknown_collection<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> StoreError {
-    let known = known.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
-    let known = if known.is_empty() { "none".into() } else { known };
-    StoreError::UnknownCollection { name: name.into(), known }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn patterns_match_whole_ids() {
-        for (pattern, text, expected) in [
-            ("a.md", "a.md", true),
-            ("a.md", "b/a.md", false),
-            ("docs/*", "docs/x/a.md", true),
-            ("*.md", "docs/a.md", true),
-            ("*.md", "docs/a.mdx", false),
-            ("d*s/*.md", "docs/a.md", true),
-            ("*", "", true),
-            ("a*a", "a", false),
-            ("", "a", false),
-        ] {
-            assert_eq!(matches_pattern(pattern, text), expected, "{pattern} {text}");
-        }
-    }
-
-    #[test]
-    fn names_of_collections_are_checked() {
-        assert!(check_name("docs-v1.2_x").is_ok());
-        for name in ["", "-a", "a/b", "a b", "имя", &"a".repeat(129)] {
-            assert!(check_name(name).is_err(), "{name}");
-        }
-    }
 }

@@ -11,17 +11,16 @@
 
 mod check;
 mod read;
+mod setup;
 mod write;
 
 use std::collections::HashMap;
-use std::fs::{self, File, TryLockError};
-use std::io::{Read as _, Seek as _, Write as _};
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use chunkwright::{ChunkId, Record};
-use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, TransactionBehavior};
 
 use super::rank::DenseIndex;
 use super::{
@@ -29,77 +28,7 @@ use super::{
     StoredChunk, StoredDocument, TextHash, check_name, unknown_collection,
 };
 use crate::analysis;
-
-/// Raised when the tables change.
-const LAYOUT: i64 = 1;
-
-/// Marks the file as ours ("CWRT").
-const APPLICATION_ID: i64 = 0x4357_5254;
-
-const TABLES: &str = "
-CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
-CREATE TABLE collections (
-    id INTEGER PRIMARY KEY AUTOINCREMENT,
-    name TEXT NOT NULL UNIQUE,
-    model TEXT,
-    dimension INTEGER,
-    change INTEGER NOT NULL DEFAULT 0
-);
--- `id` is the version of a document: a replacement has a new one.
-CREATE TABLE documents (
-    id INTEGER PRIMARY KEY AUTOINCREMENT,
-    collection INTEGER NOT NULL,
-    doc_id TEXT NOT NULL,
-    root TEXT NOT NULL,
-    file_hash TEXT NOT NULL,
-    bytes INTEGER NOT NULL,
-    config_hash TEXT NOT NULL,
-    strategy_version TEXT NOT NULL,
-    preset TEXT NOT NULL,
-    format TEXT NOT NULL,
-    encoding TEXT NOT NULL,
-    low_confidence INTEGER NOT NULL,
-    replacements INTEGER NOT NULL,
-    chunks INTEGER NOT NULL,
-    pending INTEGER NOT NULL,
-    indexed_at TEXT NOT NULL,
-    UNIQUE (collection, doc_id)
-);
--- Apart from `documents`, so that listing those reads no text. `raw` is NULL where `source` is the file.
-CREATE TABLE sources (
-    document INTEGER PRIMARY KEY,
-    doc_toc TEXT NOT NULL,
-    source BLOB NOT NULL,
-    raw BLOB
-);
--- `record` is JSON without content and text, which are the bytes `start` to `end` of the source, with
--- the context before and the tail after; where `tail` is NULL it has them.
-CREATE TABLE chunks (
-    key INTEGER PRIMARY KEY AUTOINCREMENT,
-    collection INTEGER NOT NULL,
-    document INTEGER NOT NULL,
-    idx INTEGER NOT NULL,
-    chunk_id BLOB NOT NULL,
-    text_hash BLOB NOT NULL,
-    start INTEGER NOT NULL,
-    end INTEGER NOT NULL,
-    category TEXT NOT NULL,
-    language TEXT,
-    content_type TEXT NOT NULL,
-    tail TEXT,
-    record TEXT NOT NULL,
-    UNIQUE (collection, chunk_id),
-    UNIQUE (document, idx)
-);
-CREATE TABLE vectors (
-    key INTEGER PRIMARY KEY,
-    model TEXT NOT NULL,
-    text_hash BLOB NOT NULL,
-    vector BLOB NOT NULL,
-    UNIQUE (model, text_hash)
-);
-CREATE TABLE disabled (collection INTEGER, chunk_id BLOB, PRIMARY KEY (collection, chunk_id)) WITHOUT ROWID;
-";
+use setup::{BUSY_TIMEOUT, analysis_version, check_layout, create_folder, lock, prepare};
 
 /// The embedded store. See [`Store`].
 #[derive(Debug)]
@@ -247,98 +176,9 @@ enum Commit {
     NothingChanged,
 }
 
-/// How long `SQLite` waits for another process before it gives up. Writers are kept apart by our own
-/// lock; what is left are moments of its own bookkeeping.
-const BUSY_TIMEOUT: Duration = Duration::from_secs(1);
-
 /// A lock is only poisoned if a caller's code panicked; what it guards is whole at any time.
 fn lock_mutex<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Makes the folder, for its owner only, and keeps it out of version control.
-fn create_folder(path: &Path) -> std::io::Result<()> {
-    if path.is_dir() {
-        return Ok(());
-    }
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::DirBuilderExt;
-        builder.mode(0o700);
-    }
-    builder.create(path)?;
-    fs::write(path.join(".gitignore"), "*\n")
-}
-
-fn lock(path: &Path) -> Result<File, StoreError> {
-    let file = path.join("lock");
-    let io = |error| StoreError::Io { path: file.display().to_string(), error };
-    let mut lock =
-        File::options().read(true).write(true).create(true).truncate(false).open(&file).map_err(io)?;
-    match lock.try_lock() {
-        Ok(()) => {}
-        Err(TryLockError::WouldBlock) => {
-            let mut holder = String::new();
-            // Where locks are mandatory, the name of the holder cannot be read.
-            let read = (&lock).take(32).read_to_string(&mut holder);
-            let holder = match (read, holder.trim().parse::<u32>()) {
-                (Ok(_), Ok(process)) => format!("process {process}"),
-                _ => "another process".into(),
-            };
-            return Err(StoreError::Locked { path: path.display().to_string(), holder });
-        }
-        Err(TryLockError::Error(error)) => return Err(io(error)),
-    }
-    let write = |lock: &mut File| {
-        lock.set_len(0)?;
-        lock.rewind()?;
-        lock.write_all(format!("{}\n", std::process::id()).as_bytes())
-    };
-    write(&mut lock).map_err(io)?;
-    Ok(lock)
-}
-
-/// Sets up a connection that writes, and the tables if there are none.
-fn prepare(connection: &mut Connection) -> Result<(), StoreError> {
-    connection.busy_timeout(BUSY_TIMEOUT)?;
-    connection.pragma_update(None, "journal_mode", "WAL")?;
-    connection.pragma_update(None, "synchronous", "FULL")?;
-    connection.pragma_update(None, "cache_size", -64_000)?;
-    connection.set_prepared_statement_cache_capacity(64);
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let tables: i64 = transaction.query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0))?;
-    if tables == 0 {
-        transaction.execute_batch(TABLES)?;
-        transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
-        transaction.pragma_update(None, "user_version", LAYOUT)?;
-    }
-    check_layout(&transaction)?;
-    if analysis_version(&transaction)? != Some(i64::from(analysis::VERSION)) {
-        write::analyse_again(&transaction)?;
-        transaction
-            .execute("INSERT OR REPLACE INTO meta VALUES ('analysis', ?1)", params![analysis::VERSION])?;
-        transaction.commit()?;
-    }
-    Ok(())
-}
-
-fn check_layout(connection: &Connection) -> Result<(), StoreError> {
-    let pragma = |name| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
-    let found = pragma("user_version")?;
-    if pragma("application_id")? != APPLICATION_ID {
-        return Err(StoreError::Damaged { problem: "its file is not one of this program".into() });
-    }
-    if found != LAYOUT {
-        return Err(StoreError::Layout { found, expected: LAYOUT });
-    }
-    Ok(())
-}
-
-fn analysis_version(connection: &Connection) -> Result<Option<i64>, StoreError> {
-    let query = "SELECT value FROM meta WHERE key = 'analysis'";
-    Ok(connection.query_row(query, [], |row| row.get(0)).optional()?)
 }
 
 /// A collection's row.

@@ -204,6 +204,7 @@ fn another_configuration_cuts_everything_again() {
     for_each_store(|kind| {
         let fixture = Fixture::new(kind, &[("a.md", &sections(0, 3))]);
         fixture.index();
+        let before = fixture.store.records(COLLECTION, "a.md").unwrap();
         let config =
             chunkwright::ChunkConfig { max_size: 120, target_size: 100, ..chunker().config().clone() };
         let other = chunkwright::Chunker::new(config, Arc::new(chunkwright::Words)).unwrap();
@@ -213,8 +214,40 @@ fn another_configuration_cuts_everything_again() {
         assert_eq!(report.indexed, 1);
         let records = fixture.store.records(COLLECTION, "a.md").unwrap();
         assert_eq!(records.len(), report.chunks);
+        assert_ne!(records, before);
+        // Going back restores what was.
         assert_eq!(fixture.index().indexed, 1);
+        assert_eq!(fixture.store.records(COLLECTION, "a.md").unwrap(), before);
     });
+}
+
+#[test]
+fn a_file_that_was_moved_is_one_document_and_keeps_its_vectors() {
+    for_each_store(|kind| {
+        let mut fixture = Fixture::new(kind, &[("a.md", &sections(0, 5)), ("b.md", &sections(5, 7))]);
+        let first = fixture.index();
+        fixture.options.prune = Prune::Remove;
+        std::fs::rename(fixture.root().join("a.md"), fixture.root().join("c.md")).unwrap();
+        let second = fixture.index();
+        assert_eq!((second.indexed, second.unchanged, second.embedded), (1, 1, 0));
+        assert_eq!(second.pruned, ["a.md"]);
+        assert_eq!(fixture.store.collections().unwrap()[0].chunks, first.chunks);
+        assert_eq!(fixture.search("cek", &LEXICAL).len(), 1);
+    });
+}
+
+#[test]
+fn any_number_of_files_is_indexed_once() {
+    for count in [127, 128, 129, 384] {
+        let fixture = Fixture::new("sqlite", &[]);
+        for n in 0..count {
+            fixture.write(format!("{n:03}.txt"), word(n).as_bytes());
+        }
+        assert_eq!(fixture.index().indexed, count);
+        let second = fixture.index();
+        assert_eq!((second.unchanged, second.indexed), (count, 0));
+        assert_eq!(fixture.store.documents(COLLECTION).unwrap().len(), count);
+    }
 }
 
 #[test]

@@ -226,6 +226,9 @@ pub(super) fn dense_index(
 /// Most terms of one query; more say nothing new and cost time.
 const MAX_TERMS: usize = 128;
 
+/// Equal scores at the end of a ranking that are put in order.
+const TIES: usize = 256;
+
 pub(super) fn lexical(
     connection: &Connection,
     collection: &CollectionRow,
@@ -272,11 +275,19 @@ pub(super) fn lexical(
             values.len()
         );
     }
+    let mut matches =
+        format!("SELECT rowid AS key, -bm25({words}) AS score FROM {words} WHERE {words} MATCH ?1");
+    if filter.is_empty() {
+        // What cannot be among the first is dropped before it is looked up: a common word matches most
+        // chunks. The slack keeps the order of equal scores by chunk id, up to that many of them.
+        let disabled: usize = connection
+            .prepare_cached("SELECT count(*) FROM disabled WHERE collection = ?1")?
+            .query_row([collection.id], |row| row.get(0))?;
+        matches = format!("{matches} ORDER BY score DESC LIMIT {}", limit.saturating_add(disabled + TIES));
+    }
     let mut statement = connection.prepare_cached(&format!(
-        "SELECT chunks.chunk_id, -bm25({words}) AS score
-         FROM {words} JOIN chunks ON chunks.key = {words}.rowid
-         WHERE {words} MATCH ?1 AND {NOT_DISABLED}{wheres}
-         ORDER BY score DESC, chunks.chunk_id LIMIT ?2"
+        "SELECT chunk_id, score FROM ({matches}) AS matches JOIN chunks ON chunks.key = matches.key
+         WHERE {NOT_DISABLED}{wheres} ORDER BY score DESC, chunk_id LIMIT ?2"
     ))?;
     let rows = statement.query_map(params_from_iter(values), |row| {
         Ok(Scored { id: ChunkId(row.get(0)?), score: row.get(1)? })
