@@ -104,6 +104,11 @@ pub fn fetch(
     options: FetchOptions,
 ) -> Result<Fetched, FetchError> {
     if let Some(document) = store.document(collection, reference)? {
+        // Storage engines do not notice a bit that flips inside a text.
+        if !document.is_intact() {
+            let problem = format!("the stored text of `{reference}` is not that of the file it was made of");
+            return Err(StoreError::Damaged { problem }.into());
+        }
         let records = store.records(collection, reference)?;
         let last = lines(&document.source).len();
         return Ok(Fetched {

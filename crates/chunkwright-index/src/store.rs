@@ -19,6 +19,7 @@ pub use memory::MemoryStore;
 pub use sqlite::SqliteStore;
 
 use crate::analysis;
+use crate::format::file_hash;
 
 pub(crate) use error::check_vector;
 use error::{check_name, unknown_collection};
@@ -226,6 +227,11 @@ impl StoredDocument {
     /// The raw file.
     pub fn bytes(&self) -> &[u8] {
         self.raw.as_deref().unwrap_or(self.source.as_bytes())
+    }
+
+    /// Whether the raw file is still the one that was stored.
+    pub fn is_intact(&self) -> bool {
+        file_hash(self.bytes()) == self.info.file_hash
     }
 }
 

@@ -245,6 +245,12 @@ impl Store for MemoryStore {
         let mut seen = BTreeSet::new();
         for (name, held) in &state.collections {
             report.documents += held.documents.len();
+            for (document, _) in held.documents.values().filter(|(document, _)| !document.is_intact()) {
+                let doc_id = &document.info.doc_id;
+                report
+                    .problems
+                    .push(format!("the stored text of `{doc_id}` is not that of the file it was made of"));
+            }
             for (id, _) in held.chunks() {
                 report.chunks += 1;
                 if !seen.insert((name, id)) {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use chunkwright::parse::Text;
 use chunkwright::{ChunkId, Document, RecordContext};
 use chunkwright_index::analysis::terms;
+use chunkwright_index::format;
 use chunkwright_index::{
     Change, DocumentInfo, Filter, Model, NewChunk, NewDocument, Outcome, Scored, Store, StoreError,
     StoredDocument,
@@ -29,7 +30,7 @@ fn check(body: impl Fn(Arc<dyn Store>)) {
 fn document(doc_id: &str, base: i64, paragraphs: &[&str]) -> NewDocument {
     let source = paragraphs.join("\n\n");
     let parsed = Document::parse(doc_id, source.as_str(), &Text);
-    let file_hash = text_hash(&source).iter().map(u8::to_string).collect();
+    let file_hash = format::file_hash(source.as_bytes());
     let context = RecordContext { preset: "test".into(), file_hash, ..RecordContext::default() };
     let mut chunks = Vec::new();
     let chunker = chunker();

@@ -91,7 +91,7 @@ pub(crate) fn chunker() -> Chunker {
 
 /// A folder of files, a store, and a pipeline between them.
 pub(crate) struct Fixture {
-    folder: TempDir,
+    pub(crate) folder: TempDir,
     pub(crate) store: Arc<dyn Store>,
     pub(crate) bag: Arc<Bag>,
     pub(crate) pipeline: Pipeline,

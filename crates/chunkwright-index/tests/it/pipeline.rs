@@ -329,3 +329,42 @@ fn fetch_gives_documents_chunks_and_lines_exactly() {
         }
     });
 }
+
+#[test]
+fn damage_is_found_and_named_and_never_a_panic() {
+    let fixture = Fixture::new("sqlite", &[("a.md", &sections(0, 200)), ("b.md", &sections(200, 300))]);
+    fixture.index();
+    let copy = tempfile::tempdir().unwrap();
+    // All of the store is in one file once its log is written back, which the end of the last connection does.
+    let Fixture { store, pipeline, bag, folder, .. } = fixture;
+    drop((pipeline, store, bag));
+    let sound = std::fs::read(folder.path().join("store/chunkwright.sqlite3")).unwrap();
+    let file = copy.path().join("chunkwright.sqlite3");
+    let mut found = 0;
+    for step in 0..40 {
+        let at = 100 + step * (sound.len() - 200) / 40;
+        let mut damaged = sound.clone();
+        for byte in &mut damaged[at..at + 48] {
+            *byte ^= 0x55;
+        }
+        std::fs::write(&file, &damaged).unwrap();
+        found += usize::from(is_found(copy.path()));
+    }
+    std::fs::write(&file, &sound[..sound.len() / 2]).unwrap();
+    assert!(is_found(copy.path()));
+    std::fs::write(&file, b"something else entirely, long enough to be looked at as a database ".repeat(40))
+        .unwrap();
+    assert!(is_found(copy.path()));
+    // What is left are pages that nothing uses, and bytes of records that still read.
+    assert!(found >= 25, "{found} of 40 found");
+}
+
+/// Whether opening, checking, searching or fetching tells of damage; none may panic.
+fn is_found(path: &Path) -> bool {
+    let Ok(store) = (STORES[0].open)(path, Access::Write) else { return true };
+    let told = store.check().map_or(true, |report| !report.problems.is_empty());
+    let searched = chunkwright_index::search(&*store, COLLECTION, None, "speaks length", &LEXICAL).is_err();
+    let listed = store.documents(COLLECTION).unwrap_or_default();
+    let fetched = listed.iter().map(|info| fetch(&*store, COLLECTION, &info.doc_id, FetchOptions::default()));
+    told | searched | fetched.into_iter().any(|result| result.is_err())
+}

@@ -3,6 +3,7 @@
 use rusqlite::Connection;
 
 use super::super::{CheckReport, StoreError};
+use crate::format::file_hash;
 
 /// What must have no rows, and what it means if it has.
 const SWEEPS: &[(&str, &str)] = &[
@@ -47,6 +48,19 @@ pub(super) fn check(connection: &Connection) -> Result<CheckReport, StoreError> 
         let found = count(&format!("SELECT count(*) FROM ({query})"))?;
         if found > 0 {
             report.problems.push(format!("{found} {meaning}"));
+        }
+    }
+    let mut statement = connection.prepare(
+        "SELECT doc_id, file_hash, coalesce(raw, source) FROM documents JOIN sources ON document = documents.id",
+    )?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let bytes = row.get_ref(2)?.as_blob().map_err(rusqlite::Error::from)?;
+        if file_hash(bytes) != row.get::<_, String>(1)? {
+            let doc_id: String = row.get(0)?;
+            report
+                .problems
+                .push(format!("the stored text of `{doc_id}` is not that of the file it was made of"));
         }
     }
     for (id, name) in names(connection)? {
