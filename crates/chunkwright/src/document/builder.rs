@@ -1,0 +1,258 @@
+//! From what a parser reports to a document that keeps its invariants.
+
+use std::sync::Arc;
+
+use crate::document::{Block, BlockKind, Document, Enclosure, Seam, Section, SectionId, SectionKind};
+use crate::span::{LineIndex, Span, is_blank};
+
+/// Collects what a parser sees and turns it into a [`Document`] that keeps its invariants.
+///
+/// Parsers report ranges as they find them; the builder clamps what overlaps, extends starts to the
+/// start of their line, trims blanks, and gives text that no block holds to the block before it (if
+/// it has no letter or digit: closing brackets belong to nobody) or a block of its own. This is what
+/// makes tiling hold for every parser.
+#[derive(Debug)]
+pub struct DocumentBuilder {
+    document: Document,
+    /// Sections that are open inside the document, outermost first.
+    open: Vec<SectionId>,
+    gap_kind: BlockKind,
+}
+
+/// Sections nested deeper than this become part of their parent, so that no hostile nesting costs
+/// more than linear time or any stack.
+const MAX_SECTION_DEPTH: usize = 32;
+
+impl DocumentBuilder {
+    /// An empty document over `source`.
+    ///
+    /// # Panics
+    ///
+    /// If `source` is 4 GiB or longer.
+    pub fn new(id: impl Into<String>, source: impl Into<Arc<str>>) -> Self {
+        let source: Arc<str> = source.into();
+        assert!(u32::try_from(source.len()).is_ok(), "a source of 4 GiB or more cannot be one document");
+        let root = Section {
+            kind: SectionKind::Document,
+            title: String::new(),
+            span: Span::new(0, source.len()),
+            parent: None,
+            signature: Span::default(),
+        };
+        let document = Document {
+            id: id.into(),
+            lines: LineIndex::new(&source),
+            source,
+            sections: vec![root],
+            blocks: Vec::new(),
+            seams: Vec::new(),
+            enclosures: Vec::new(),
+            imports: Vec::new(),
+            language: None,
+        };
+        Self { document, open: Vec::new(), gap_kind: BlockKind::Paragraph }
+    }
+
+    /// The text to parse. A cheap clone, so that a parser can read it while it reports.
+    pub fn source(&self) -> Arc<str> {
+        Arc::clone(&self.document.source)
+    }
+
+    /// Line numbers of the source.
+    pub fn lines(&self) -> &LineIndex {
+        &self.document.lines
+    }
+
+    /// The document's id: a parser may look at its file name.
+    pub fn id(&self) -> &str {
+        &self.document.id
+    }
+
+    /// Names the programming language.
+    pub fn set_language(&mut self, language: &'static str) {
+        self.document.language = Some(language);
+    }
+
+    /// Sets the kind that text outside every reported block gets. [`BlockKind::Paragraph`] if never called.
+    pub fn set_gap_kind(&mut self, kind: BlockKind) {
+        self.gap_kind = kind;
+    }
+
+    /// Opens a section inside the one that is open now. `start` must not go back.
+    pub fn open_section(&mut self, kind: SectionKind, title: impl Into<String>, start: usize) -> SectionId {
+        let parent = self.innermost();
+        if self.open.len() >= MAX_SECTION_DEPTH {
+            self.open.push(parent);
+            return parent;
+        }
+        let id = SectionId(self.document.sections.len() as u32);
+        let end = self.document.source.len();
+        self.document.sections.push(Section {
+            kind,
+            title: title.into(),
+            span: Span::new(start.min(end), end),
+            parent: Some(parent),
+            signature: Span::default(),
+        });
+        self.open.push(id);
+        id
+    }
+
+    /// Sets the lines that announce the section opened last.
+    pub fn set_signature(&mut self, start: usize, end: usize) {
+        let id = self.innermost();
+        self.document.sections[id.0 as usize].signature = Span::new(start, end);
+    }
+
+    /// Closes the section opened last; it ends at `end`. Closing the document itself does nothing.
+    pub fn close_section(&mut self, end: usize) {
+        // A section deeper than the bound stands for its parent, which stays open.
+        if let Some(id) = self.open.pop()
+            && self.innermost() != id
+        {
+            let span = &mut self.document.sections[id.0 as usize].span;
+            span.end = span.start.max(end as u32);
+        }
+    }
+
+    /// The section opened last and not closed yet.
+    fn innermost(&self) -> SectionId {
+        self.open.last().copied().unwrap_or(SectionId::ROOT)
+    }
+
+    /// Number of sections open inside the document.
+    pub fn depth(&self) -> usize {
+        self.open.len()
+    }
+
+    /// Kind of the section opened last.
+    pub fn open_kind(&self) -> SectionKind {
+        let id = self.innermost();
+        self.document.sections[id.0 as usize].kind
+    }
+
+    /// Adds a block to the section that is open now. Blank ranges are ignored.
+    pub fn block(&mut self, kind: BlockKind, start: usize, end: usize) {
+        let section = self.innermost();
+        self.document.blocks.push(Block { kind, span: Span::new(start, end.max(start)), section });
+    }
+
+    /// Marks a place inside the blocks where structure allows a cut; `depth` 0 is the outermost.
+    pub fn seam(&mut self, at: usize, depth: usize) {
+        self.document.seams.push(Seam { at: at as u32, depth: depth.min(255) as u8 });
+    }
+
+    /// Marks a stretch that must be opened again when it is cut.
+    pub fn enclosure(&mut self, enclosure: Enclosure) {
+        self.document.enclosures.push(enclosure);
+    }
+
+    /// Adds an import statement of source code.
+    pub fn import(&mut self, import: impl Into<String>) {
+        self.document.imports.push(import.into());
+    }
+
+    /// Closes what is open and establishes the invariants of [`Document`].
+    pub fn finish(mut self) -> Document {
+        let end = self.document.source.len();
+        while !self.open.is_empty() {
+            self.close_section(end);
+        }
+        let mut document = self.document;
+        document.blocks = tile(&document, self.gap_kind);
+        let last = document.blocks.last().map_or(0, |block| block.span.end);
+        let source = Arc::clone(&document.source);
+        for seam in &mut document.seams {
+            seam.at = line_start(&source, seam.at as usize, 0) as u32;
+        }
+        document.seams.sort_unstable();
+        document.seams.dedup_by_key(|seam| seam.at);
+        document.seams.retain(|seam| seam.at < last);
+        document.enclosures.sort_by_key(|enclosure| enclosure.span);
+        let mut end = 0;
+        document.enclosures.retain(|enclosure| {
+            let follows = enclosure.span.start >= end;
+            if follows {
+                end = enclosure.span.end;
+            }
+            follows
+        });
+        document
+    }
+}
+
+/// Makes the reported blocks disjoint, ordered, trimmed, and complete.
+fn tile(document: &Document, gap_kind: BlockKind) -> Vec<Block> {
+    let source = &*document.source;
+    let mut reported = document.blocks.clone();
+    if !reported.is_sorted_by_key(|block| block.span.start) {
+        reported.sort_by_key(|block| block.span.start);
+    }
+    let mut tiled: Vec<Block> = Vec::with_capacity(reported.len() + 1);
+    let mut end = 0;
+    for block in reported {
+        let Some(mut span) = trim(source, (block.span.start as usize).max(end), block.span.end as usize)
+        else {
+            continue;
+        };
+        if let Some(gap) = trim(source, end, span.start as usize) {
+            if tiled.is_empty() && is_wordless(source, gap) {
+                span.start = gap.start;
+            } else {
+                fill_gap(document, gap_kind, &mut tiled, gap, block.section);
+            }
+        }
+        let after = tiled.last().map_or(0, |block| block.span.end as usize);
+        let start = line_start(source, span.start as usize, after.max(end));
+        tiled.push(Block { span: Span::new(start, span.end as usize), ..block });
+        end = span.end as usize;
+    }
+    if let Some(gap) = trim(source, end, source.len()) {
+        fill_gap(document, gap_kind, &mut tiled, gap, SectionId::ROOT);
+    }
+    tiled
+}
+
+/// Whether the text has no letter or digit.
+fn is_wordless(source: &str, span: Span) -> bool {
+    !span.of(source).contains(char::is_alphanumeric)
+}
+
+/// Gives text that no block holds to the block before, or a block of its own. `next` is the section of
+/// the block that follows.
+fn fill_gap(document: &Document, gap_kind: BlockKind, tiled: &mut Vec<Block>, gap: Span, next: SectionId) {
+    let source = &*document.source;
+    match tiled.last_mut() {
+        Some(previous) if is_wordless(source, gap) => previous.span.end = gap.end,
+        previous => {
+            let holding = |mut id: SectionId| {
+                while !document.section(id).span.contains(gap.start) {
+                    let Some(parent) = document.section(id).parent else { break };
+                    id = parent;
+                }
+                id
+            };
+            let (before, floor) =
+                previous.map_or((SectionId::ROOT, 0), |block| (block.section, block.span.end));
+            let section = holding(before).max(holding(next));
+            let start = line_start(source, gap.start as usize, floor as usize);
+            tiled.push(Block { kind: gap_kind, span: Span::new(start, gap.end as usize), section });
+        }
+    }
+}
+
+/// The visible part of `start..end`, without blanks at its ends.
+fn trim(source: &str, start: usize, end: usize) -> Option<Span> {
+    let text = source.get(start..end)?;
+    let head = text.trim_start_matches(is_blank);
+    let start = end - head.len();
+    let visible = head.trim_end_matches(is_blank);
+    (!visible.is_empty()).then(|| Span::new(start, start + visible.len()))
+}
+
+/// The start of the line of byte `at` if only blanks stand between, and never before `floor`; else `at`.
+fn line_start(source: &str, at: usize, floor: usize) -> usize {
+    let Some(before) = source.get(floor..at) else { return at };
+    let indent = before.trim_end_matches([' ', '\t']);
+    if indent.is_empty() && floor == 0 || indent.ends_with(['\n', '\r']) { floor + indent.len() } else { at }
+}
