@@ -7,6 +7,7 @@
 mod file;
 mod openai;
 mod word_cache;
+mod xlm_r;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,6 +16,10 @@ use chunkwright::{Chars, TokenCounter, Words};
 
 pub use file::TokenizerFile;
 pub use openai::OpenAi;
+pub use xlm_r::XlmRoberta;
+
+use crate::data::ModelError;
+use crate::embedders::xlm_r_tokenizer;
 
 /// A named token counter, as help texts list it.
 #[derive(Clone, Copy, Debug)]
@@ -54,6 +59,12 @@ pub const COUNTERS: &[CounterInfo] = &[
         summary: "tokens of GPT-4 and of OpenAI's embedding models",
         make: |_| Ok(Arc::new(OpenAi::cl100k())),
     },
+    CounterInfo {
+        name: "xlm-r",
+        aliases: &["bge-m3", "e5"],
+        summary: "tokens of BGE-M3, multilingual-e5 and others with XLM-RoBERTa's vocabulary; needs the model `e5`",
+        make: |data_dir| Ok(Arc::new(XlmRoberta::new(Arc::new(xlm_r_tokenizer(data_dir)?)))),
+    },
 ];
 
 /// Makes the counter that `spec` names: a member of [`COUNTERS`] or the path of a `tokenizer.json`.
@@ -83,6 +94,9 @@ pub enum CounterError {
         /// The name that was asked for.
         spec: String,
     },
+    /// The vocabulary belongs to a model that is not installed, or is damaged.
+    #[error(transparent)]
+    Model(#[from] ModelError),
     /// The file cannot be read.
     #[error("cannot read the tokenizer `{}`: {source}", path.display())]
     Unreadable {

@@ -1,8 +1,25 @@
 //! All that knows a model: token counters, embedders, the vector cache.
 //!
 //! The core cuts by a [`TokenCounter`](chunkwright::TokenCounter) and never learns what stands
-//! behind it; [`counter`] makes one from the name that a configuration holds.
+//! behind it; [`counter`] makes one from the name that a configuration holds. An [`Embedder`] turns
+//! texts into vectors, on this machine and without any network; [`embed_cached`] embeds each text
+//! once. Models come out of packages, are [installed](install()) into a data directory and
+//! [verified](verify) there.
 
+mod bert;
 pub mod counters;
+pub mod data;
+mod e5_file;
+pub mod embedders;
+pub mod install;
+mod unigram;
+pub mod vectors;
+mod xlm_r;
 
 pub use counters::{COUNTERS, CounterError, CounterInfo, counter};
+pub use data::{DEFAULT_MODELS, MODELS, Model, ModelError, ModelState, ModelStatus, data_dir, verify};
+pub use embedders::{
+    EMBEDDERS, EmbedError, Embedder, EmbedderInfo, Embedding, ModelInfo, Role, default_embedder, embedder,
+};
+pub use install::{InstallError, install};
+pub use vectors::{Embedded, MemoryCache, TextHash, VectorCache, embed_cached, text_hash};

@@ -41,6 +41,12 @@ impl TokenizerFile {
         tokenizer.set_encode_special_tokens(true);
         Ok(Self { name: name.to_owned(), tokenizer })
     }
+
+    /// The token ids of a text, or the words of the `tokenizers` library on why there are none.
+    pub(crate) fn ids(&self, text: &str) -> Result<Vec<u32>, String> {
+        let encoding = self.tokenizer.encode_fast(text, false).map_err(|error| error.to_string())?;
+        Ok(encoding.get_ids().to_vec())
+    }
 }
 
 impl TokenCounter for TokenizerFile {

@@ -48,9 +48,11 @@ fn openai_counts_equal_those_of_the_bare_encoding() {
 
 #[test]
 fn openai_counts_are_those_published_for_the_encodings() {
-    for (name, text, tokens) in
-        [("cl100k", "tiktoken is great!", 6), ("o200k", "tiktoken is great!", 6), ("cl100k", "<|endoftext|>", 7)]
-    {
+    for (name, text, tokens) in [
+        ("cl100k", "tiktoken is great!", 6),
+        ("o200k", "tiktoken is great!", 6),
+        ("cl100k", "<|endoftext|>", 7),
+    ] {
         assert_eq!(openai(name).0.count(text), tokens, "{name} of {text:?}");
     }
 }

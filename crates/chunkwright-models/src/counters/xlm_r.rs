@@ -1,0 +1,31 @@
+//! The vocabulary of XLM-RoBERTa, as BGE-M3 and multilingual-e5 use it.
+
+use chunkwright::TokenCounter;
+
+use super::word_cache::WordCache;
+use crate::xlm_r::XlmR;
+
+/// Counts tokens of XLM-RoBERTa's vocabulary, by an exact Unigram model with remembered words.
+///
+/// Control symbols that a text spells out (`<s>`, `<mask>`) are counted as the text they are.
+pub struct XlmRoberta {
+    tokenizer: std::sync::Arc<XlmR>,
+    words: WordCache,
+}
+
+impl XlmRoberta {
+    pub(crate) fn new(tokenizer: std::sync::Arc<XlmR>) -> Self {
+        Self { tokenizer, words: WordCache::default() }
+    }
+}
+
+impl TokenCounter for XlmRoberta {
+    fn name(&self) -> &'static str {
+        "xlm-r"
+    }
+
+    fn count(&self, text: &str) -> usize {
+        let count = |word: &str| self.tokenizer.count_word(word);
+        self.words.with(|known| self.tokenizer.words(text).map(|word| known.get(word, count)).sum())
+    }
+}

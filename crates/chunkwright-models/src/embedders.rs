@@ -1,0 +1,166 @@
+//! Embedders by name: what turns texts into vectors.
+
+mod e5;
+mod static_vectors;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use chunkwright::TokenCounter;
+
+use crate::data::{ModelError, model};
+
+pub(crate) use e5::tokenizer as xlm_r_tokenizer;
+
+/// Turns texts into vectors of one model.
+///
+/// A text's vector depends on the text, the role and the model alone: not on the texts beside it,
+/// the number of threads, or the time.
+pub trait Embedder: Send + Sync {
+    /// The model.
+    fn model(&self) -> &ModelInfo;
+
+    /// One embedding for each text, in their order, computed on the threads of the current rayon
+    /// pool.
+    ///
+    /// # Errors
+    ///
+    /// If the vector of any of the texts cannot be had.
+    fn embed(&self, texts: &[&str], role: Role) -> Result<Vec<Embedding>, EmbedError>;
+}
+
+/// What a model is, as far as chunking and storing need to know.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct ModelInfo {
+    /// The name that is stored beside vectors: vectors of different names are never compared.
+    pub name: String,
+    /// Length of the vectors.
+    pub dimension: usize,
+    /// How many tokens of a text the model reads, by `counter`; what it adds by itself (special
+    /// tokens, a prefix for the role) is taken off already. Nothing if there is no limit.
+    pub max_tokens: Option<usize>,
+    /// Counts as the model's own tokenizer does.
+    pub counter: Arc<dyn TokenCounter>,
+}
+
+impl ModelInfo {
+    /// Describes a model, for an embedder of one's own.
+    pub fn new(
+        name: impl Into<String>,
+        dimension: usize,
+        max_tokens: Option<usize>,
+        counter: Arc<dyn TokenCounter>,
+    ) -> Self {
+        Self { name: name.into(), dimension, max_tokens, counter }
+    }
+}
+
+impl std::fmt::Debug for ModelInfo {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ModelInfo")
+            .field("name", &self.name)
+            .field("dimension", &self.dimension)
+            .field("max_tokens", &self.max_tokens)
+            .field("counter", &self.counter.name())
+            .finish()
+    }
+}
+
+/// What a text is to a model that reads questions and answers differently.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// It asks.
+    Query,
+    /// It may answer.
+    Passage,
+}
+
+/// The vector of one text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Embedding {
+    /// The vector, of length 1.
+    pub vector: Vec<f32>,
+    /// Number of tokens at the end that the model did not read, because the text is longer than
+    /// [`ModelInfo::max_tokens`]; 0 for every chunk whose limit was the model's.
+    pub unread_tokens: usize,
+}
+
+/// Why texts could not be embedded.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EmbedError {
+    /// The model has no vector for a text: it is blank, or holds nothing of the vocabulary.
+    #[error("text {index} of the batch has no vector: it holds no token that `{model}` knows")]
+    NoVector {
+        /// Position of the text among those given.
+        index: usize,
+        /// The model.
+        model: String,
+    },
+    /// The model's tokenizer refused a text.
+    #[error("text {index} of the batch cannot be tokenized: {reason}")]
+    Tokenizer {
+        /// Position of the text among those given.
+        index: usize,
+        /// What the tokenizer said.
+        reason: String,
+    },
+}
+
+impl EmbedError {
+    /// The same error of a batch in which the texts stand at `positions`.
+    pub(crate) fn moved(mut self, positions: &[usize]) -> Self {
+        let (Self::NoVector { index, .. } | Self::Tokenizer { index, .. }) = &mut self;
+        *index = positions.get(*index).copied().unwrap_or(*index);
+        self
+    }
+}
+
+/// A named embedder, as help texts list it.
+#[derive(Clone, Copy, Debug)]
+pub struct EmbedderInfo {
+    /// The name that configurations use; also that of the [model](crate::MODELS) it needs.
+    pub name: &'static str,
+    /// The name that is stored beside its vectors ([`ModelInfo::name`]).
+    pub vectors: &'static str,
+    /// What it is good for, in one line.
+    pub summary: &'static str,
+    make: fn(data_dir: &Path) -> Result<Arc<dyn Embedder>, ModelError>,
+}
+
+/// All embedders, the best first.
+pub const EMBEDDERS: &[EmbedderInfo] = &[
+    EmbedderInfo {
+        name: "e5",
+        vectors: e5::NAME,
+        summary: "multilingual-e5-small: 384 dimensions, reads 507 tokens of text in a hundred languages",
+        make: |data_dir| Ok(Arc::new(e5::E5::open(data_dir)?)),
+    },
+    EmbedderInfo {
+        name: "static",
+        vectors: static_vectors::NAME,
+        summary: "wordllama: 256 dimensions, English, any length, a thousand times faster than `e5`",
+        make: |data_dir| Ok(Arc::new(static_vectors::Static::open(data_dir)?)),
+    },
+];
+
+/// Loads the embedder that `spec` names from the models in `data_dir`.
+///
+/// # Errors
+///
+/// If there is no such embedder, or its model is not installed or damaged.
+pub fn embedder(spec: &str, data_dir: &Path) -> Result<Arc<dyn Embedder>, ModelError> {
+    let info = EMBEDDERS
+        .iter()
+        .find(|info| info.name == spec)
+        .ok_or_else(|| ModelError::Unknown { name: spec.to_owned() })?;
+    (info.make)(data_dir)
+}
+
+/// The name of the best embedder whose model is installed; nothing if none is, and then search is
+/// lexical only.
+pub fn default_embedder(data_dir: &Path) -> Option<&'static str> {
+    let installed = |name: &str| model(name).is_ok_and(|model| model.is_installed(data_dir));
+    EMBEDDERS.iter().map(|info| info.name).find(|name| installed(name))
+}

@@ -1,0 +1,127 @@
+//! Embedders: meaning, roles, windows, and independence of neighbours.
+
+use chunkwright_models::{EMBEDDERS, EmbedError, Role, default_embedder, embedder};
+
+use crate::data_dir_with;
+
+fn cosine(a: &[f32], b: &[f32]) -> f32 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+/// Checks that each query is closer to the passage of its own line than to all others.
+fn check_meaning(model: &str, pairs: &[(&str, &str)]) {
+    let Some(dir) = data_dir_with(model) else { return };
+    let embedder = embedder(model, &dir).unwrap();
+    let (queries, passages): (Vec<&str>, Vec<&str>) = pairs.iter().copied().unzip();
+    let queries = embedder.embed(&queries, Role::Query).unwrap();
+    let passages = embedder.embed(&passages, Role::Passage).unwrap();
+    for (query, asked) in queries.iter().enumerate() {
+        let scores: Vec<f32> =
+            passages.iter().map(|passage| cosine(&asked.vector, &passage.vector)).collect();
+        let best = (0..scores.len()).max_by(|&a, &b| scores[a].total_cmp(&scores[b])).unwrap();
+        assert_eq!(best, query, "{:?}: {scores:?}", pairs[query].0);
+    }
+}
+
+#[test]
+fn e5_finds_the_passage_in_another_language() {
+    check_meaning(
+        "e5",
+        &[
+            ("как установить программу", "Run the installer and follow the steps to set up the program."),
+            ("如何删除文件", "The command deletes a file from the disk for good."),
+            ("рецепт борща", "Boil the beets with cabbage and potatoes to make the soup."),
+            ("今天的天气怎么样", "It will rain in the morning and be sunny and warm in the afternoon."),
+            (
+                "How do I connect to the database?",
+                "Чтобы подключиться к базе данных, укажите адрес сервера и пароль.",
+            ),
+            ("What is the capital of France?", "巴黎是法国的首都，也是最大的城市。"),
+        ],
+    );
+}
+
+#[test]
+fn static_vectors_find_the_english_passage() {
+    check_meaning(
+        "static",
+        &[
+            ("how to install the program", "Run the installer and follow the setup steps."),
+            ("weather today", "It will rain in the morning and be sunny in the afternoon."),
+            ("beetroot soup", "Boil the beets with cabbage and potatoes."),
+        ],
+    );
+}
+
+#[test]
+fn vectors_have_length_one_and_do_not_depend_on_the_texts_beside() {
+    for info in EMBEDDERS {
+        let Some(dir) = data_dir_with(info.name) else { continue };
+        let embedder = embedder(info.name, &dir).unwrap();
+        let texts: Vec<String> =
+            (1..24).map(|length| "one more word, ещё слово, 再一个词. ".repeat(length % 7 + 1)).collect();
+        let texts: Vec<&str> = texts.iter().map(String::as_str).chain(["short"]).collect();
+        let together = embedder.embed(&texts, Role::Passage).unwrap();
+        assert_eq!(together.len(), texts.len());
+        assert_eq!(embedder.model().name, info.vectors);
+        for (text, beside) in texts.iter().zip(&together).step_by(3) {
+            assert_eq!(beside.vector.len(), embedder.model().dimension, "{}", info.name);
+            assert!((cosine(&beside.vector, &beside.vector) - 1.0).abs() < 1e-4, "{}", info.name);
+            assert_eq!(beside.unread_tokens, 0, "{}", info.name);
+            let alone = &embedder.embed(&[text], Role::Passage).unwrap()[0];
+            assert_eq!(alone, beside, "{} of {text:?}", info.name);
+        }
+        assert!(embedder.embed(&[], Role::Query).unwrap().is_empty());
+    }
+}
+
+#[test]
+fn e5_reads_a_question_and_an_answer_differently() {
+    let Some(dir) = data_dir_with("e5") else { return };
+    let embedder = embedder("e5", &dir).unwrap();
+    let vector = |role| embedder.embed(&["the same text"], role).unwrap().remove(0).vector;
+    assert_ne!(vector(Role::Query), vector(Role::Passage));
+}
+
+#[test]
+fn what_the_model_does_not_read_of_a_long_text_is_reported() {
+    let Some(dir) = data_dir_with("e5") else { return };
+    let embedder = embedder("e5", &dir).unwrap();
+    let model = embedder.model();
+    let window = model.max_tokens.unwrap();
+    assert_eq!(model.counter.count(&"a ".repeat(window)), window);
+    let long = "a ".repeat(window + 9);
+    let embedded = embedder.embed(&["a ".repeat(window).as_str(), &long], Role::Passage).unwrap();
+    assert_eq!(embedded[0].unread_tokens, 0);
+    assert_eq!(embedded[1].unread_tokens, 9);
+    assert_eq!(embedded[0].vector, embedded[1].vector, "the part that is read is the same");
+}
+
+#[test]
+fn a_text_without_tokens_is_refused_with_its_place() {
+    for info in EMBEDDERS {
+        let Some(dir) = data_dir_with(info.name) else { continue };
+        let embedder = embedder(info.name, &dir).unwrap();
+        let error = embedder.embed(&["a text", ""], Role::Passage).unwrap_err();
+        assert!(matches!(error, EmbedError::NoVector { index: 1, .. }), "{}: {error}", info.name);
+    }
+}
+
+#[test]
+fn the_default_is_the_best_that_is_installed() {
+    assert_eq!(default_embedder("no such directory".as_ref()), None);
+    let Some(dir) = data_dir_with("e5") else { return };
+    assert_eq!(default_embedder(&dir), Some("e5"));
+}
+
+#[test]
+fn an_embedder_that_cannot_be_had_is_named_with_what_helps() {
+    let check = |name: &str, expected: &str| {
+        let error = embedder(name, "no such directory".as_ref()).err().unwrap().to_string();
+        assert_eq!(error, expected);
+    };
+    check("word2vec", "unknown model `word2vec`; known are `e5`, `static`");
+    let dir = std::path::Path::new("no such directory").join("models").join("e5");
+    let dir = dir.display();
+    check("e5", &format!("model `e5` is not in `{dir}`; `cargo xtask setup --models e5` installs it"));
+}
