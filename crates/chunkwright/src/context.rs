@@ -60,23 +60,29 @@ impl Rendered {
 
 /// Joins what a chunk borrows and owns.
 pub(crate) fn render(document: &Document, span: Span, borrows: &[Borrow]) -> Rendered {
-    let source = document.source();
     let mut text = String::with_capacity(span.len() + 64);
+    let content = render_into(document, span, borrows, &mut text);
+    Rendered { text, content }
+}
+
+/// As [`render`], at the end of `text`; gives the place of the content in it.
+pub(crate) fn render_into(document: &Document, span: Span, borrows: &[Borrow], text: &mut String) -> Span {
+    let source = document.source();
     for borrow in borrows {
         match borrow {
-            Borrow::Document => push_line(&mut text, document.id()),
+            Borrow::Document => push_line(text, document.id()),
             Borrow::Path(path) => {
                 let before = text.len();
                 for &id in path {
                     if text.len() > before {
                         text.push_str(" > ");
                     }
-                    push_title(&mut text, &document.section(id).title);
+                    text.push_str(&document.section(id).title);
                 }
                 text.push_str("\n\n");
             }
             Borrow::Signature(span) | Borrow::Fence(span) | Borrow::TableHeader(span) => {
-                push_line(&mut text, span.of(source));
+                push_line(text, span.of(source));
             }
             Borrow::Overlap(span) => text.push_str(span.of(source)),
             Borrow::Close(_) => {}
@@ -91,22 +97,12 @@ pub(crate) fn render(document: &Document, span: Span, borrows: &[Borrow]) -> Ren
             text.push_str(close);
         }
     }
-    Rendered { text, content }
+    content
 }
 
 fn push_line(text: &mut String, line: &str) {
     text.push_str(line);
     text.push('\n');
-}
-
-/// A title on one line: a heading may hold line breaks (setext) that a path may not.
-fn push_title(text: &mut String, title: &str) {
-    let mut words = title.split_whitespace();
-    text.extend(words.next());
-    for word in words {
-        text.push(' ');
-        text.push_str(word);
-    }
 }
 
 /// What a chunk that would own `span` borrows under `config`, closing text included.
@@ -167,21 +163,25 @@ fn path_borrows(
     section: SectionId,
     measure: &dyn Fn(&str) -> usize,
 ) -> Vec<Borrow> {
-    let fits = |borrows: &[Borrow]| {
-        let rendered = render(document, Span { start, end: start }, borrows);
-        // A token has at least one byte: most paths need no counting.
-        rendered.text().len() <= share(config) || measure(rendered.text()) <= share(config)
-    };
     // A section that begins with the chunk announces itself.
     let outside =
         |id: &SectionId| document.section(*id).span.start < start && !document.section(*id).title.is_empty();
-    let mut path: Vec<SectionId> = document.path(section).into_iter().filter(outside).collect();
+    let mut path = document.path(section);
+    path.retain(outside);
+    // A token has at least one byte: most borrowed text needs no counting.
+    let fits = |borrow: &[Borrow], bytes: usize| {
+        let text = || render(document, Span { start, end: start }, borrow).into_text();
+        bytes <= share(config) || measure(&text()) <= share(config)
+    };
     if document.language().is_none() {
         while !path.is_empty() {
-            let borrows = vec![Borrow::Path(path.clone())];
-            if fits(&borrows) {
-                return borrows;
+            let bytes = path.iter().map(|&id| document.section(id).title.len() + " > ".len()).sum();
+            let borrow = [Borrow::Path(path)];
+            if fits(&borrow, bytes) {
+                return borrow.into();
             }
+            let [Borrow::Path(rest)] = borrow else { break };
+            path = rest;
             path.remove(0);
         }
         return Vec::new();
@@ -191,7 +191,7 @@ fn path_borrows(
     let announced = signatures.filter(|signature| signature.end <= start && !signature.is_empty());
     let mut borrows = vec![Borrow::Document];
     borrows.extend(announced.map(Borrow::Signature));
-    while !borrows.is_empty() && !fits(&borrows) {
+    while !borrows.is_empty() && !fits(&borrows, usize::MAX) {
         borrows.remove(0);
     }
     borrows

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use memchr::memchr2_iter;
+
 /// A half-open range of bytes in a document's source.
 ///
 /// Offsets are `u32`: a source longer than 4 GiB is refused by [`Document::parse`](crate::Document::parse).
@@ -65,12 +67,10 @@ impl LineIndex {
     pub fn new(source: &str) -> Self {
         let bytes = source.as_bytes();
         let mut starts = vec![0];
-        for (at, &byte) in bytes.iter().enumerate() {
-            let ends_line = byte == b'\n' || (byte == b'\r' && bytes.get(at + 1) != Some(&b'\n'));
-            if ends_line {
-                starts.push(at as u32 + 1);
-            }
-        }
+        // The CR of a CRLF ends nothing.
+        let ends = memchr2_iter(b'\n', b'\r', bytes)
+            .filter(|&at| bytes[at] == b'\n' || bytes.get(at + 1) != Some(&b'\n'));
+        starts.extend(ends.map(|at| at as u32 + 1));
         Self { starts }
     }
 
@@ -85,7 +85,7 @@ impl LineIndex {
     }
 
     /// The lines of a source of `len` bytes, in order, line breaks included.
-    pub fn spans(&self, len: usize) -> impl Iterator<Item = Span> + '_ {
+    pub fn spans(&self, len: usize) -> impl Iterator<Item = Span> + Clone + '_ {
         let ends = self.starts.iter().skip(1).copied().chain([len as u32]);
         self.starts.iter().zip(ends).map(|(&start, end)| Span { start, end })
     }

@@ -112,7 +112,7 @@ impl<'a> Blocks<'a> {
         for event in self.events {
             match event {
                 Event::Open { kind, title, start, signature } => {
-                    out.open_section(SectionKind::Symbol(kind), title, start);
+                    out.open_section(SectionKind::Symbol(kind), &title, start);
                     out.set_signature(signature.start, signature.end);
                 }
                 Event::Block(run) => out.block(run.kind, run.start, run.end),

@@ -12,8 +12,13 @@ use crate::span::Span;
 
 /// Turns drafts into chunks.
 pub(super) fn finish(chunker: &Chunker, document: &Document, drafts: Vec<Draft>) -> Vec<Chunk> {
-    let mut finisher =
-        Finisher { chunker, document, chunks: Vec::with_capacity(drafts.len()), ids: HashMap::new() };
+    let mut finisher = Finisher {
+        chunker,
+        document,
+        chunks: Vec::with_capacity(drafts.len()),
+        text: String::new(),
+        ids: HashMap::new(),
+    };
     for (index, draft) in drafts.into_iter().enumerate() {
         let cut = if index == 0 && draft.cut == Cut::Full { Cut::Document } else { draft.cut };
         finisher.fit(draft.span, cut, draft.whole);
@@ -27,8 +32,10 @@ struct Finisher<'a> {
     chunker: &'a Chunker,
     document: &'a Document,
     chunks: Vec<Chunk>,
-    /// How many chunks so far say the same in the same place.
-    ids: HashMap<[u8; 16], u32>,
+    /// Room to put texts together in.
+    text: String,
+    /// How many chunks so far say the same in the same place, by the id of the first.
+    ids: HashMap<ChunkId, u64>,
 }
 
 impl Finisher<'_> {
@@ -38,47 +45,43 @@ impl Finisher<'_> {
         let mut left = vec![(span, cut, self.chunker.config.max_size)];
         while let Some((span, cut, room)) = left.pop() {
             let (section, borrows) = self.borrows(span);
-            let rendered = context::render(self.document, span, &borrows);
-            let size = self.chunker.measure().count(rendered.text());
-            let over = self.over(size, rendered.text());
-            if over > 0 && !whole {
-                // Bytes bound every size from above: below this room nothing is left to divide.
-                let borrowed = rendered.text().len() - span.len();
-                let room = (room * 3 / 4).min(
-                    self.chunker
-                        .config
-                        .max_size
-                        .saturating_sub(self.chunker.measure().count(rendered.context())),
-                );
-                let pieces = self.divide(span, cut, room.max(1));
-                if pieces.len() > 1 {
-                    left.extend(pieces.into_iter().rev().map(|(span, cut)| (span, cut, room.max(1))));
-                    continue;
-                }
-                if room > 1 {
-                    left.push((span, cut, room));
-                    continue;
-                }
-                if borrowed > 0 && borrows.iter().any(|borrow| !matches!(borrow, Borrow::Close(_))) {
-                    // One character that does not fit beside what it borrows stands alone.
-                    self.add(span, section, cut, Vec::new());
-                    continue;
-                }
+            let (size, over) = self.measure(span, &borrows);
+            if !over || whole {
+                self.add(span, section, cut, borrows, size, over);
+                continue;
             }
-            self.add(span, section, cut, borrows);
+            let context = context::render(self.document, Span { end: span.start, ..span }, &borrows);
+            let beside =
+                self.chunker.config.max_size.saturating_sub(self.chunker.measure().count(context.text()));
+            let room = (room * 3 / 4).min(beside).max(1);
+            let pieces = self.divide(span, cut, room);
+            if pieces.len() > 1 || room > 1 {
+                left.extend(pieces.into_iter().rev().map(|(span, cut)| (span, cut, room)));
+            } else {
+                // One character that does not fit beside what it borrows stands alone.
+                let (size, over) = self.measure(span, &[]);
+                self.add(span, section, cut, Vec::new(), size, over);
+            }
         }
     }
 
-    /// By how much `text`, of `size`, is over the limit or the model's window.
-    fn over(&self, size: usize, text: &str) -> usize {
-        let over = size.saturating_sub(self.chunker.config.max_size);
-        match &self.chunker.window {
+    /// Size of the text of a chunk, and whether it is over the limit or the model's window.
+    fn measure(&mut self, span: Span, borrows: &[Borrow]) -> (usize, bool) {
+        let text = if borrows.is_empty() {
+            span.of(self.document.source())
+        } else {
+            self.text.clear();
+            context::render_into(self.document, span, borrows, &mut self.text);
+            &self.text
+        };
+        let size = self.chunker.measure().count(text);
+        let over = match &self.chunker.window {
+            _ if size > self.chunker.config.max_size => true,
             // A token has at least one byte.
-            Some((counter, limit)) if over == 0 && text.len() > *limit => {
-                counter.count(text).saturating_sub(*limit)
-            }
-            _ => over,
-        }
+            Some((counter, limit)) => text.len() > *limit && counter.count(text) > *limit,
+            None => false,
+        };
+        (size, over)
     }
 
     fn borrows(&self, span: Span) -> (SectionId, Vec<Borrow>) {
@@ -104,10 +107,15 @@ impl Finisher<'_> {
         starts.iter().enumerate().map(piece).collect()
     }
 
-    fn add(&mut self, span: Span, section: SectionId, cut: Cut, borrows: Vec<Borrow>) {
-        let rendered = context::render(self.document, span, &borrows);
-        let size = self.chunker.measure().count(rendered.text());
-        let oversize = self.over(size, rendered.text()) > 0;
+    fn add(
+        &mut self,
+        span: Span,
+        section: SectionId,
+        cut: Cut,
+        borrows: Vec<Borrow>,
+        size: usize,
+        oversize: bool,
+    ) {
         let kind = dominant_kind(blocks_in(self.document, span), span);
         let id = self.identify(section, span.of(self.document.source()));
         self.chunks.push(Chunk { id, span, section, size, cut, kind, part: None, borrows, oversize });
@@ -115,35 +123,37 @@ impl Finisher<'_> {
 
     /// The id of a chunk that says `content` in `section` (see [`ChunkId`]).
     fn identify(&mut self, section: SectionId, content: &str) -> ChunkId {
-        let mut hasher = blake3::Hasher::new();
-        let part = |hasher: &mut blake3::Hasher, part: &str| {
-            hasher.update(&(part.len() as u64).to_le_bytes());
-            hasher.update(part.as_bytes());
-        };
-        part(&mut hasher, self.document.id());
-        let titles = self.document.titles(section);
-        hasher.update(&(titles.len() as u64).to_le_bytes());
-        for title in titles {
-            part(&mut hasher, title);
-        }
-        if content.contains('\r') {
-            part(&mut hasher, &content.replace("\r\n", "\n").replace('\r', "\n"));
-        } else {
-            part(&mut hasher, content);
-        }
-        let key = truncate(&hasher);
-        let ordinal = self.ids.entry(key).or_default();
-        hasher.update(&u64::from(*ordinal).to_le_bytes());
+        let id = self.hash(section, content, 0);
+        let ordinal = self.ids.entry(id).or_default();
         *ordinal += 1;
-        ChunkId(truncate(&hasher))
+        match *ordinal - 1 {
+            0 => id,
+            ordinal => self.hash(section, content, ordinal),
+        }
+    }
+
+    fn hash(&self, section: SectionId, content: &str, ordinal: u64) -> ChunkId {
+        let mut hasher = blake3::Hasher::new();
+        let path = self.document.path(section);
+        hash_part(&mut hasher, self.document.id());
+        hasher.update(&(path.len() as u64).to_le_bytes());
+        path.iter().for_each(|&id| hash_part(&mut hasher, &self.document.section(id).title));
+        if content.contains('\r') {
+            hash_part(&mut hasher, &content.replace("\r\n", "\n").replace('\r', "\n"));
+        } else {
+            hash_part(&mut hasher, content);
+        }
+        hasher.update(&ordinal.to_le_bytes());
+        let mut id = [0; 16];
+        id.copy_from_slice(&hasher.finalize().as_bytes()[..16]);
+        ChunkId(id)
     }
 }
 
-/// The first 128 bits.
-fn truncate(hasher: &blake3::Hasher) -> [u8; 16] {
-    let mut id = [0; 16];
-    id.copy_from_slice(&hasher.finalize().as_bytes()[..16]);
-    id
+/// Hashes a text with its length before it.
+fn hash_part(hasher: &mut blake3::Hasher, part: &str) {
+    hasher.update(&(part.len() as u64).to_le_bytes());
+    hasher.update(part.as_bytes());
 }
 
 /// The blocks that `span` touches: at least one for every span a strategy reports.

@@ -79,7 +79,7 @@ impl DocumentBuilder {
     }
 
     /// Opens a section inside the one that is open now. `start` must not go back.
-    pub fn open_section(&mut self, kind: SectionKind, title: impl Into<String>, start: usize) -> SectionId {
+    pub fn open_section(&mut self, kind: SectionKind, title: &str, start: usize) -> SectionId {
         let parent = self.innermost();
         if self.open.len() >= MAX_SECTION_DEPTH {
             self.open.push(parent);
@@ -89,7 +89,7 @@ impl DocumentBuilder {
         let end = self.document.source.len();
         self.document.sections.push(Section {
             kind,
-            title: title.into(),
+            title: on_one_line(title),
             span: Span::new(start.min(end), end),
             parent: Some(parent),
             signature: Span::default(),
@@ -179,6 +179,12 @@ impl DocumentBuilder {
         });
         document
     }
+}
+
+/// A title without line breaks (setext headings may have some) and without blanks at its ends.
+fn on_one_line(title: &str) -> String {
+    let words: Vec<_> = title.split_whitespace().collect();
+    words.join(" ")
 }
 
 /// Makes the reported blocks disjoint, ordered, trimmed, and complete.

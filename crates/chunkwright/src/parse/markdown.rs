@@ -65,9 +65,9 @@ fn report(out: &mut DocumentBuilder, outline: impl Fn(&mut DocumentBuilder, usiz
     // Text outside every event is a link reference definition.
     out.set_gap_kind(BlockKind::Definition);
     let mut body = if source.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
-    if let Some(end) = front_matter(&source[body..]) {
-        out.block(BlockKind::FrontMatter, body, body + end);
-        body += end;
+    if let Some(end) = front_matter(&source, out.lines(), body) {
+        out.block(BlockKind::FrontMatter, body, end);
+        body = end;
     }
     let mut levels: Vec<u8> = Vec::new();
     for top in outline(out, body) {
@@ -76,29 +76,24 @@ fn report(out: &mut DocumentBuilder, outline: impl Fn(&mut DocumentBuilder, usiz
                 out.close_section(top.range.start);
             }
             levels.push(level);
-            out.open_section(SectionKind::Heading(level), title, top.range.start);
+            out.open_section(SectionKind::Heading(level), &title, top.range.start);
         }
         out.block(top.kind, top.range.start, top.range.end);
     }
 }
 
-/// Length of the front matter that `text` starts with: from a line `---` to a line `---` or `...`
+/// Where the front matter that begins at byte `body` ends: from a line `---` to a line `---` or `...`
 /// (YAML), or from `+++` to `+++` (TOML). An opening line before a blank one is a thematic break.
-fn front_matter(text: &str) -> Option<usize> {
-    let (fence, closers): (&str, &[&str]) = match text.get(..3)? {
-        "---" => ("---", &["---", "..."]),
-        "+++" => ("+++", &["+++"]),
+fn front_matter(source: &str, lines: &LineIndex, body: usize) -> Option<usize> {
+    let closers: &[&str] = match source[body..].get(..3)? {
+        "---" => &["---", "..."],
+        "+++" => &["+++"],
         _ => return None,
     };
-    let index = LineIndex::new(text);
-    let lines: Vec<_> = index
-        .spans(text.len())
-        .take(MAX_FRONT_MATTER_LINES)
-        .map(|line| (line, line.of(text).trim_end()))
-        .collect();
-    let opens = lines.first()?.1 == fence && lines.get(1).is_some_and(|(_, second)| !second.is_empty());
-    let closing = lines.iter().skip(1).find(|(_, line)| closers.contains(line))?;
-    opens.then_some(closing.0.end as usize)
+    let mut rest = lines.spans(source.len()).take(MAX_FRONT_MATTER_LINES);
+    let text = |line: Span| source[(line.start as usize).max(body)..line.end as usize].trim_end();
+    let opens = text(rest.next()?) == closers[0] && !text(rest.clone().next()?).is_empty();
+    rest.find(|&line| opens && closers.contains(&text(line))).map(|closing| closing.end as usize)
 }
 
 /// Front matter is metadata, not a document: what does not close within this many lines is text.
@@ -107,11 +102,8 @@ const MAX_FRONT_MATTER_LINES: usize = 4096;
 /// The top-level blocks of the source from byte `body` on; reports seams and enclosures on the way.
 fn outline(out: &mut DocumentBuilder, body: usize) -> Vec<Top> {
     let source = out.source();
-    let options = Options::ENABLE_TABLES
-        | Options::ENABLE_FOOTNOTES
-        | Options::ENABLE_STRIKETHROUGH
-        | Options::ENABLE_TASKLISTS
-        | Options::ENABLE_HEADING_ATTRIBUTES;
+    // What is inline only (strikethrough, task list marks) moves no block.
+    let options = Options::ENABLE_TABLES | Options::ENABLE_FOOTNOTES | Options::ENABLE_HEADING_ATTRIBUTES;
     let mut tops = Vec::new();
     let mut depth = 0;
     let mut title: Option<(u8, String)> = None;
