@@ -31,7 +31,6 @@ pub trait Embedder: Send + Sync {
 
 /// What a model is, as far as chunking and storing need to know.
 #[derive(Clone)]
-#[non_exhaustive]
 pub struct ModelInfo {
     /// The name that is stored beside vectors: vectors of different names are never compared.
     pub name: String,

@@ -238,7 +238,7 @@ impl fmt::Debug for Chunker {
         f.debug_struct("Chunker")
             .field("config", &self.config)
             .field("tokenizer", &self.counter.name())
-            .finish()
+            .finish_non_exhaustive()
     }
 }
 

@@ -137,7 +137,9 @@ impl Finisher<'_> {
         let path = self.document.path(section);
         hash_part(&mut hasher, self.document.id());
         hasher.update(&(path.len() as u64).to_le_bytes());
-        path.iter().for_each(|&id| hash_part(&mut hasher, &self.document.section(id).title));
+        for id in path {
+            hash_part(&mut hasher, &self.document.section(id).title);
+        }
         if content.contains('\r') {
             hash_part(&mut hasher, &content.replace("\r\n", "\n").replace('\r', "\n"));
         } else {
