@@ -1,5 +1,7 @@
 //! Tests of the library at its boundary.
 
+#![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
+
 mod fixtures;
 mod invariants;
 mod properties;

@@ -48,7 +48,7 @@ fn check(text: &str, cases: &mut usize) -> String {
         said.push_str(head);
         let info = head.trim().trim_start_matches('`').to_owned();
         match info.split(' ').next().unwrap() {
-            "config" => config = body.to_owned(),
+            "config" => body.clone_into(&mut config),
             "input" => input = Some((info.clone(), body.to_owned())),
             _ => {}
         }
