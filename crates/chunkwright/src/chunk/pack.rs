@@ -10,7 +10,7 @@
 
 use std::collections::VecDeque;
 
-use crate::chunk::split::Atom;
+use crate::chunk::split::{self, Atom};
 
 /// What packing aims at.
 #[derive(Clone, Copy, Debug)]
@@ -108,7 +108,9 @@ fn anchors(atoms: &[Atom], goal: Goal) -> Vec<usize> {
             window.pop_front();
         }
         let room = begins[at] >= goal.min && total - begins[at] >= goal.min;
-        if room && window.front() == Some(&at) {
+        // What would be torn from what it belongs to is no place to cut, however far the next one is.
+        let tears = atoms[at].cost >= split::LEAD_IN;
+        if room && !tears && window.front() == Some(&at) {
             anchors.push(at);
         }
     }

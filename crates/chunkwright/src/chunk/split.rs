@@ -78,7 +78,7 @@ impl Level {
 /// A cut that would leave a heading, the opening line of a fence or a table's header alone.
 const TEARING: u32 = 20_000;
 /// A cut between a sentence that announces something and what it announces.
-const LEAD_IN: u32 = 600;
+pub(crate) const LEAD_IN: u32 = 1200;
 /// Longest sentence that counts as announcing, in bytes: the seeds say 200 characters.
 const LEAD_IN_LEN: usize = 400;
 /// Cuts differ in cost by up to this, by a hash of the text that begins there: among places that are
