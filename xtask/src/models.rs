@@ -2,6 +2,7 @@
 
 use std::env;
 use std::path::PathBuf;
+use std::time::Instant;
 
 use anyhow::{Result, bail};
 use chunkwright_models::{DEFAULT_MODELS, data_dir, install};
@@ -16,9 +17,12 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let configured = env::var_os("CHUNKWRIGHT_DATA").map(PathBuf::from);
     let data_dir = data_dir(configured.as_deref())?;
     for name in names {
+        let started = Instant::now();
         let installed = install(name, &data_dir)?;
+        let megabytes = installed.model.files.iter().map(|file| file.size).sum::<u64>() / 1_000_000;
+        let seconds = started.elapsed().as_secs_f64();
         let did = if installed.was_there { "is there" } else { "installed" };
-        println!("model `{name}` {did}: {}", installed.dir.display());
+        println!("model `{name}` {did}: {}, {megabytes} MB, {seconds:.1} s", installed.dir.display());
     }
     Ok(())
 }

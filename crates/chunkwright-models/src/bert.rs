@@ -170,7 +170,9 @@ impl Norm {
 pub(crate) fn normalized(mut vector: Vec<f32>) -> Vec<f32> {
     let length = sum(vector.iter().map(|x| x * x)).sqrt();
     if length > 0.0 {
-        vector.iter_mut().for_each(|x| *x /= length);
+        for x in &mut vector {
+            *x /= length;
+        }
     }
     vector
 }
@@ -189,7 +191,9 @@ fn softmax(x: &mut Array2<f32>, scale: f32) {
             *x = exp((*x - largest) * scale);
         }
         let total = 1.0 / sum(row.iter().copied());
-        row.iter_mut().for_each(|x| *x *= total);
+        for x in row {
+            *x *= total;
+        }
     }
 }
 
@@ -216,9 +220,9 @@ fn gelu(x: &mut [f32]) {
         let series = 0.000_043_063_8;
         let series = series * a + 0.000_276_567_2;
         let series = series * a + 0.000_152_014_3;
-        let series = series * a + 0.009_270_527_2;
-        let series = series * a + 0.042_282_012_3;
-        let series = series * a + 0.070_523_078_4;
+        let series = series * a + 0.009_270_527;
+        let series = series * a + 0.042_282_01;
+        let series = series * a + 0.070_523_076;
         let series = series * a + 1.0_f32;
         let squared = series * series;
         let fourth = squared * squared;

@@ -78,8 +78,9 @@ pub fn counter(spec: &str, data_dir: &Path) -> Result<Arc<dyn TokenCounter>, Cou
     if let Some(info) = COUNTERS.iter().find(|info| info.name == spec || info.aliases.contains(&spec)) {
         return (info.make)(data_dir);
     }
-    if spec.ends_with(".json") || spec.contains(['/', '\\']) {
-        return Ok(Arc::new(TokenizerFile::open(Path::new(spec))?));
+    let path = Path::new(spec);
+    if path.extension().is_some_and(|extension| extension == "json") || spec.contains(['/', '\\']) {
+        return Ok(Arc::new(TokenizerFile::open(path)?));
     }
     Err(CounterError::Unknown { spec: spec.to_owned() })
 }

@@ -1,29 +1,55 @@
-//! The byte-pair encodings of OpenAI.
+//! The byte-pair encodings of `OpenAI`.
+
+mod words;
 
 use bpe_openai::Tokenizer;
 use chunkwright::TokenCounter;
 
+use self::words::{Letters, plain_word};
 use super::word_cache::WordCache;
 
-/// Counts the tokens of one of OpenAI's encodings, by `bpe-openai` with remembered word counts.
+/// Counts the tokens of one of `OpenAI`'s encodings, by `bpe-openai` with remembered word counts.
 ///
 /// The encoding's tables are unpacked at the first count, not when the counter is made. Time is
 /// linear in the text, whatever it holds.
 pub struct OpenAi {
     name: &'static str,
     tokenizer: fn() -> &'static Tokenizer,
-    words: WordCache,
+    letters: Letters,
+    counts: WordCache,
 }
 
 impl OpenAi {
     /// The encoding of GPT-4o and later models.
     pub fn o200k() -> Self {
-        Self { name: "o200k", tokenizer: bpe_openai::o200k_base, words: WordCache::default() }
+        Self::new("o200k", bpe_openai::o200k_base, Letters::ByCase)
     }
 
     /// The encoding of GPT-4 and of the `text-embedding-*` models.
     pub fn cl100k() -> Self {
-        Self { name: "cl100k", tokenizer: bpe_openai::cl100k_base, words: WordCache::default() }
+        Self::new("cl100k", bpe_openai::cl100k_base, Letters::Together)
+    }
+
+    fn new(name: &'static str, tokenizer: fn() -> &'static Tokenizer, letters: Letters) -> Self {
+        Self { name, tokenizer, letters, counts: WordCache::default() }
+    }
+
+    /// The words of a text, which are encoded each alone; together they are the text.
+    fn words<'a>(&self, mut text: &'a str) -> impl Iterator<Item = &'a str> {
+        let tokenizer = (self.tokenizer)();
+        let letters = self.letters;
+        std::iter::from_fn(move || {
+            if text.is_empty() {
+                return None;
+            }
+            let len = match plain_word(text.as_bytes(), letters) {
+                0 => tokenizer.split(text).next().map_or(text.len(), str::len),
+                len => len,
+            };
+            let (word, rest) = text.split_at(len);
+            text = rest;
+            Some(word)
+        })
     }
 }
 
@@ -38,6 +64,6 @@ impl TokenCounter for OpenAi {
         }
         let tokenizer = (self.tokenizer)();
         let count = |word: &str| tokenizer.bpe.count(word.as_bytes());
-        self.words.with(|known| tokenizer.split(text).map(|word| known.get(word, count)).sum())
+        self.counts.with(|known| self.words(text).map(|word| known.get(word, count)).sum())
     }
 }

@@ -91,10 +91,10 @@ fn what_the_model_does_not_read_of_a_long_text_is_reported() {
     let window = model.max_tokens.unwrap();
     assert_eq!(model.counter.count(&"a ".repeat(window)), window);
     let long = "a ".repeat(window + 9);
-    let embedded = embedder.embed(&["a ".repeat(window).as_str(), &long], Role::Passage).unwrap();
-    assert_eq!(embedded[0].unread_tokens, 0);
-    assert_eq!(embedded[1].unread_tokens, 9);
-    assert_eq!(embedded[0].vector, embedded[1].vector, "the part that is read is the same");
+    let read = embedder.embed(&["a ".repeat(window).as_str(), &long], Role::Passage).unwrap();
+    assert_eq!(read[0].unread_tokens, 0);
+    assert_eq!(read[1].unread_tokens, 9);
+    assert_eq!(read[0].vector, read[1].vector, "the part that is read is the same");
 }
 
 #[test]

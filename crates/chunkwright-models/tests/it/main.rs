@@ -3,6 +3,8 @@
 //! Tests that need an installed model say so and do nothing where it is absent, unless the
 //! environment sets `CHUNKWRIGHT_REQUIRE_MODELS`: then they fail, so that no check can pass unseen.
 
+#![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
+#![expect(clippy::print_stdout, reason = "says which models were absent")]
 #![expect(clippy::disallowed_methods, reason = "tests find installed models as a user's configuration does")]
 
 mod counters;
