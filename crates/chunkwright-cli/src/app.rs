@@ -279,10 +279,9 @@ pub(crate) fn query_embedder(
     }
     let Some(model) = model else { return Ok(None) };
     let data_dir = data_dir(settings)?;
-    // A model's name is that of its vectors, not of the embedder: ask each that is installed.
-    let mut embedders =
-        EMBEDDERS.iter().filter_map(|info| chunkwright_models::embedder(info.name, &data_dir).ok());
-    Ok(embedders.find(|embedder| embedder.model().name == model.name))
+    // A model's name is that of its vectors, not of the embedder.
+    let info = EMBEDDERS.iter().find(|info| info.vectors == model.name);
+    Ok(info.and_then(|info| chunkwright_models::embedder(info.name, &data_dir).ok()))
 }
 
 /// The time, ISO 8601, in whole seconds.

@@ -43,18 +43,6 @@ pub struct ModelInfo {
     pub counter: Arc<dyn TokenCounter>,
 }
 
-impl ModelInfo {
-    /// Describes a model, for an embedder of one's own.
-    pub fn new(
-        name: impl Into<String>,
-        dimension: usize,
-        max_tokens: Option<usize>,
-        counter: Arc<dyn TokenCounter>,
-    ) -> Self {
-        Self { name: name.into(), dimension, max_tokens, counter }
-    }
-}
-
 impl std::fmt::Debug for ModelInfo {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("ModelInfo")
@@ -105,15 +93,6 @@ pub enum EmbedError {
         /// What the tokenizer said.
         reason: String,
     },
-}
-
-impl EmbedError {
-    /// The same error of a batch in which the texts stand at `positions`.
-    pub(crate) fn moved(mut self, positions: &[usize]) -> Self {
-        let (Self::NoVector { index, .. } | Self::Tokenizer { index, .. }) = &mut self;
-        *index = positions.get(*index).copied().unwrap_or(*index);
-        self
-    }
 }
 
 /// A named embedder, as help texts list it.

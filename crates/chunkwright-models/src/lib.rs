@@ -1,9 +1,9 @@
-//! All that knows a model: token counters, embedders, the vector cache.
+//! All that knows a model: token counters, embedders, the key of a vector.
 //!
 //! The core cuts by a [`TokenCounter`](chunkwright::TokenCounter) and never learns what stands
 //! behind it; [`counter`] makes one from the name that a configuration holds. An [`Embedder`] turns
-//! texts into vectors, on this machine and without any network; [`embed_cached`] embeds each text
-//! once. Models come out of packages, are [installed](install()) into a data directory and
+//! texts into vectors, on this machine and without any network; [`text_hash`] is what a store keeps
+//! them by. Models come out of packages, are [installed](install()) into a data directory and
 //! [verified](verify) there.
 
 mod bert;
@@ -22,4 +22,4 @@ pub use embedders::{
     EMBEDDERS, EmbedError, Embedder, EmbedderInfo, Embedding, ModelInfo, Role, default_embedder, embedder,
 };
 pub use install::{InstallError, install};
-pub use vectors::{Embedded, MemoryCache, TextHash, VectorCache, embed_cached, text_hash};
+pub use vectors::{TextHash, text_hash};

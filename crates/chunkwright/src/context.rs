@@ -145,7 +145,7 @@ pub(crate) fn borrows(
 }
 
 /// Largest share of the limit that a path may take.
-fn share(config: &ChunkConfig) -> usize {
+pub(crate) fn share(config: &ChunkConfig) -> usize {
     config.max_size / 4
 }
 

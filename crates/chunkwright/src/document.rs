@@ -134,6 +134,9 @@ pub enum BlockKind {
 }
 
 impl BlockKind {
+    /// Number of kinds.
+    pub(crate) const COUNT: usize = Self::ClassBody as usize + 1;
+
     /// Whether the block holds source code, which is cut at lines, not at sentences.
     pub fn is_code(self) -> bool {
         matches!(

@@ -53,4 +53,4 @@ pub use document::{
 pub use parse::{PARSERS, Parser};
 pub use record::{Record, RecordContext};
 pub use span::{LineIndex, Span};
-pub use tokens::{Cached, Chars, TokenCounter, Words};
+pub use tokens::{Chars, TokenCounter, Words};

@@ -168,17 +168,16 @@ fn blocks_in(document: &Document, span: Span) -> &[Block] {
 
 /// The kind of block that takes most bytes of `span`, headings left out unless there is nothing else.
 fn dominant_kind(blocks: &[Block], span: Span) -> BlockKind {
-    let mut shares: Vec<(BlockKind, u32)> = Vec::new();
+    let mut most = (BlockKind::Heading, 0);
+    let mut shares = [0_u32; BlockKind::COUNT];
     for block in blocks.iter().filter(|block| block.kind != BlockKind::Heading) {
-        let len = block.span.end.min(span.end) - block.span.start.max(span.start);
-        match shares.iter_mut().find(|(kind, _)| *kind == block.kind) {
-            Some((_, share)) => *share += len,
-            None => shares.push((block.kind, len)),
+        let share = &mut shares[block.kind as usize];
+        *share += block.span.end.min(span.end) - block.span.start.max(span.start);
+        if *share > most.1 {
+            most = (block.kind, *share);
         }
     }
-    // The first of equals, so that the answer does not depend on the order of a map.
-    let most = shares.iter().rev().max_by_key(|(_, share)| *share);
-    most.map_or(BlockKind::Heading, |(kind, _)| *kind)
+    most.0
 }
 
 /// Numbers the chunks that are pieces of one block.

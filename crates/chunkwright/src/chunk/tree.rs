@@ -35,7 +35,10 @@ impl Strategy for Tree {
     fn cut(&self, document: &Document, plan: &mut Plan<'_>) {
         let mut walk = Walk::new(document, plan);
         let units = walk.section(SectionId::ROOT);
-        let drafts: Vec<_> = units.iter().flat_map(|unit| walk.drafts(unit)).collect();
+        let mut drafts = Vec::with_capacity(units.len());
+        for unit in &units {
+            walk.draft(unit, &mut drafts);
+        }
         for (span, cut) in drafts {
             plan.push(span, cut);
         }
@@ -212,16 +215,19 @@ impl<'a, 'p> Walk<'a, 'p> {
         u64::from(crate::chunk::split::jitter(block.span.of(self.document.source())))
     }
 
-    /// The chunks of a unit.
-    fn drafts(&self, unit: &Unit) -> Vec<(Span, Cut)> {
+    /// Adds the chunks of a unit.
+    fn draft(&self, unit: &Unit, drafts: &mut Vec<(Span, Cut)>) {
         let blocks = &self.document.blocks()[unit.blocks.clone()];
         let (first, last) = (blocks[0], blocks[blocks.len() - 1]);
         let whole = Span { start: first.span.start, end: last.span.end };
         let begins =
             if unit.merged { Cut::Merged } else { self.begins(first.section, first.span.start, Cut::Full) };
-        let room = self.room(unit.section);
+        // What fits beside the longest path fits beside its own, which need not be measured then.
+        let room = self.plan.room(context::share(self.plan.config));
+        let room = if unit.size <= room { room } else { self.room(unit.section) };
         if unit.size <= room {
-            return vec![(whole, begins)];
+            drafts.push((whole, begins));
+            return;
         }
         let measure = |text: &str| self.plan.measure(text);
         let sizes = &self.sizes[unit.blocks.clone()];
@@ -236,7 +242,6 @@ impl<'a, 'p> Walk<'a, 'p> {
         let config = self.plan.config;
         let target = (config.target_size * limit / config.max_size).max(1);
         let starts = pack::anchored(&atoms, Goal { limit, target, min: config.min_size.min(target) });
-        let mut drafts = Vec::with_capacity(starts.len());
         for (index, &start) in starts.iter().enumerate() {
             let end = starts.get(index + 1).copied().unwrap_or(atoms.len());
             let atom = &atoms[start];
@@ -249,7 +254,6 @@ impl<'a, 'p> Walk<'a, 'p> {
             };
             drafts.push((span, cut));
         }
-        drafts
     }
 
     /// Why a chunk at `at` begins: the section there begins, or `otherwise`.

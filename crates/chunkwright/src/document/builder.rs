@@ -159,7 +159,8 @@ impl DocumentBuilder {
             self.close_section(end);
         }
         let mut document = self.document;
-        document.blocks = tile(&document, self.gap_kind);
+        let reported = std::mem::take(&mut document.blocks);
+        document.blocks = tile(&document, reported, self.gap_kind);
         let last = document.blocks.last().map_or(0, |block| block.span.end);
         let source = Arc::clone(&document.source);
         for seam in &mut document.seams {
@@ -188,9 +189,8 @@ fn on_one_line(title: &str) -> String {
 }
 
 /// Makes the reported blocks disjoint, ordered, trimmed, and complete.
-fn tile(document: &Document, gap_kind: BlockKind) -> Vec<Block> {
+fn tile(document: &Document, mut reported: Vec<Block>, gap_kind: BlockKind) -> Vec<Block> {
     let source = &*document.source;
-    let mut reported = document.blocks.clone();
     if !reported.is_sorted_by_key(|block| block.span.start) {
         reported.sort_by_key(|block| block.span.start);
     }

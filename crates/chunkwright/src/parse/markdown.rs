@@ -106,6 +106,7 @@ fn outline(out: &mut DocumentBuilder, body: usize) -> Vec<Top> {
     let options = Options::ENABLE_TABLES | Options::ENABLE_FOOTNOTES | Options::ENABLE_HEADING_ATTRIBUTES;
     let mut tops = Vec::new();
     let mut depth = 0;
+    let mut line = 1;
     let mut title: Option<(u8, String)> = None;
     for (event, range) in Events::new_ext(&source[body..], options).into_offset_iter() {
         let range = body + range.start..body + range.end;
@@ -115,9 +116,12 @@ fn outline(out: &mut DocumentBuilder, body: usize) -> Vec<Top> {
                     title = heading_level(&tag).map(|level| (level, String::new()));
                     tops.push(Top { kind: kind(&tag), range: range.clone(), heading: None });
                 } else if is_block(&tag) {
-                    let line = out.lines().line(range.start as u32);
-                    let at = out.lines().start(line) as usize;
-                    out.seam(at, depth - 1);
+                    // Blocks begin in the order of their lines: the next is not far.
+                    while line < out.lines().count() && (out.lines().start(line + 1) as usize) <= range.start
+                    {
+                        line += 1;
+                    }
+                    out.seam(out.lines().start(line) as usize, depth - 1);
                 }
                 if let Some(enclosure) = enclosure(out.lines(), &source, &tag, range) {
                     out.enclosure(enclosure);
@@ -191,6 +195,11 @@ fn is_block(tag: &Tag<'_>) -> bool {
 /// What must be opened again when the fence or table at `range` is cut. Lines are taken with what
 /// stands before them (`> `, `- `), so that a repeated opening is well-formed in its container.
 fn enclosure(lines: &LineIndex, source: &str, tag: &Tag<'_>, range: Range<usize>) -> Option<Enclosure> {
+    let fenced = match tag {
+        Tag::CodeBlock(CodeBlockKind::Fenced(_)) => true,
+        Tag::Table(_) => false,
+        _ => return None,
+    };
     let end = range.start + source[range.clone()].trim_end().len();
     let first = lines.line(range.start as u32);
     let start = lines.start(first) as usize;
@@ -199,30 +208,23 @@ fn enclosure(lines: &LineIndex, source: &str, tag: &Tag<'_>, range: Range<usize>
         start + source[start..next].trim_end().len()
     };
     let span = Span::new(start, end.max(start));
-    match tag {
-        Tag::CodeBlock(CodeBlockKind::Fenced(_)) => {
-            let fence_at = range.start + source[range.start..end].find(['`', '~'])?;
-            let fence = source[fence_at..].chars().next()?;
-            let width = source[fence_at..].len() - source[fence_at..].trim_start_matches(fence).len();
-            // Quote marks stay, list markers become the indentation of what follows them.
-            let prefix =
-                source[start..fence_at].chars().map(|c| if c == '>' || c.is_whitespace() { c } else { ' ' });
-            let close: String = prefix.chain(std::iter::repeat_n(fence, width)).collect();
-            let open = Span::new(start, line_end(first));
-            let last = source[start..end].rsplit(['\n', '\r']).next().unwrap_or_default();
-            let marks = last.trim_start_matches(|c: char| c == '>' || c.is_whitespace());
-            let closed =
-                start + last.len() < end && marks.len() >= width && marks.chars().all(|c| c == fence);
-            // A fence that nothing closes goes on past its last line: a chunk that ends there ends inside.
-            let span = if closed { span } else { Span { end: span.end + 1, ..span } };
-            Some(Enclosure { kind: EnclosureKind::Fence, span, open, close: close.into() })
-        }
-        Tag::Table(_) => {
-            let open = Span::new(start, line_end(first + 1).min(end.max(start)));
-            Some(Enclosure { kind: EnclosureKind::Table, span, open, close: "".into() })
-        }
-        _ => None,
+    if !fenced {
+        let open = Span::new(start, line_end(first + 1).min(end.max(start)));
+        return Some(Enclosure { kind: EnclosureKind::Table, span, open, close: "".into() });
     }
+    let fence_at = range.start + source[range.start..end].find(['`', '~'])?;
+    let fence = source[fence_at..].chars().next()?;
+    let width = source[fence_at..].len() - source[fence_at..].trim_start_matches(fence).len();
+    // Quote marks stay, list markers become the indentation of what follows them.
+    let prefix = source[start..fence_at].chars().map(|c| if c == '>' || c.is_whitespace() { c } else { ' ' });
+    let close: String = prefix.chain(std::iter::repeat_n(fence, width)).collect();
+    let open = Span::new(start, line_end(first));
+    let last = source[start..end].rsplit(['\n', '\r']).next().unwrap_or_default();
+    let marks = last.trim_start_matches(|c: char| c == '>' || c.is_whitespace());
+    let closed = start + last.len() < end && marks.len() >= width && marks.chars().all(|c| c == fence);
+    // A fence that nothing closes goes on past its last line: a chunk that ends there ends inside.
+    let span = if closed { span } else { Span { end: span.end + 1, ..span } };
+    Some(Enclosure { kind: EnclosureKind::Fence, span, open, close: close.into() })
 }
 
 /// Longest run of blocks that one module statement may join: a guard against text that only looks
