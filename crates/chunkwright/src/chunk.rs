@@ -42,8 +42,7 @@ pub struct Chunk {
     pub part: Option<Part>,
     /// What it borrows.
     pub borrows: Vec<Borrow>,
-    /// Whether its text is over the limit because the configuration keeps this block whole or no
-    /// `char` fits.
+    /// Whether its text is over the limit, since not even one `char` fits.
     pub oversize: bool,
 }
 
@@ -197,8 +196,6 @@ pub struct Plan<'a> {
 struct Draft {
     span: Span,
     cut: Cut,
-    /// Whether the strategy wants the span whole even if its text is over the limit.
-    whole: bool,
 }
 
 impl Plan<'_> {
@@ -214,12 +211,7 @@ impl Plan<'_> {
 
     /// Reports a chunk that owns `span` and begins for the reason `cut`.
     pub fn push(&mut self, span: Span, cut: Cut) {
-        self.drafts.push(Draft { span, cut, whole: false });
-    }
-
-    /// Reports a chunk that is kept whole whatever its size.
-    pub fn push_whole(&mut self, span: Span, cut: Cut) {
-        self.drafts.push(Draft { span, cut, whole: true });
+        self.drafts.push(Draft { span, cut });
     }
 }
 

@@ -21,7 +21,7 @@ pub(super) fn finish(chunker: &Chunker, document: &Document, drafts: Vec<Draft>)
     };
     for (index, draft) in drafts.into_iter().enumerate() {
         let cut = if index == 0 && draft.cut == Cut::Full { Cut::Document } else { draft.cut };
-        finisher.fit(draft.span, cut, draft.whole);
+        finisher.fit(draft.span, cut);
     }
     let Finisher { mut chunks, .. } = finisher;
     number_parts(document, &mut chunks);
@@ -40,13 +40,13 @@ struct Finisher<'a> {
 
 impl Finisher<'_> {
     /// Adds the chunk that owns `span`, or several if its text is over a limit.
-    fn fit(&mut self, span: Span, cut: Cut, whole: bool) {
+    fn fit(&mut self, span: Span, cut: Cut) {
         // A stack of what is left to fit, with the room its cutting was given.
         let mut left = vec![(span, cut, self.chunker.config.max_size)];
         while let Some((span, cut, room)) = left.pop() {
             let (section, borrows) = self.borrows(span);
             let (size, over) = self.measure(span, &borrows);
-            if !over || whole {
+            if !over {
                 self.add(span, section, cut, borrows, size, over);
                 continue;
             }
