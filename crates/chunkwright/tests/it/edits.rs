@@ -1,0 +1,111 @@
+//! One-line edits of real documents: what changes, and what must not.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use chunkwright::{Chunk, ChunkConfig, ChunkId, Chunker, Document, PARSERS};
+
+use crate::invariants::{self, Quads};
+
+/// How many edits, the same on every run.
+const EDITS: usize = 1000;
+const SEED: u64 = 11;
+
+/// The texts of `examples/corpus`, in three languages.
+fn corpus() -> Vec<String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/corpus");
+    let mut paths: Vec<PathBuf> = ["en", "ru", "zh"]
+        .iter()
+        .flat_map(|language| std::fs::read_dir(root.join(language)).unwrap())
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    paths.sort();
+    paths.iter().map(|path| std::fs::read_to_string(path).unwrap()).collect()
+}
+
+/// A small generator, so that a failure is the same everywhere.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % end
+    }
+}
+
+/// Lines of text: what an author edits all day. Headings, fences and tables are structure.
+fn text_lines(lines: &[&str]) -> Vec<usize> {
+    let is_text =
+        |line: &str| line.len() > 20 && !line.trim_start().starts_with(['#', '`', '|', '~', '-', '=']);
+    (0..lines.len()).filter(|&index| is_text(lines[index])).collect()
+}
+
+/// Inserts, deletes or changes one line; gives the new text and the byte where the edit is.
+fn edit(source: &str, random: &mut Random) -> (String, usize) {
+    let mut lines: Vec<&str> = source.split('\n').collect();
+    let candidates = text_lines(&lines);
+    let at = candidates[random.below(candidates.len())];
+    let place = lines[..at].iter().map(|line| line.len() + 1).sum();
+    let donor = lines[candidates[random.below(candidates.len())]];
+    let changed = format!("{} edited", lines[at]);
+    match random.below(3) {
+        0 => lines.insert(at, donor),
+        1 => drop(lines.remove(at)),
+        _ => lines[at] = &changed,
+    }
+    (lines.join("\n"), place)
+}
+
+/// What a chunk says and where it belongs.
+fn said<'d>(document: &'d Document, chunk: &Chunk) -> (Vec<&'d str>, &'d str) {
+    (document.titles(chunk.section), chunk.content(document))
+}
+
+#[test]
+fn ninety_nine_of_a_hundred_edits_change_the_chunk_and_its_neighbours_at_most() {
+    let chunker = Chunker::new(ChunkConfig::default(), Arc::new(Quads)).unwrap();
+    let corpus = corpus();
+    let mut random = Random(SEED);
+    let mut far = 0;
+    for _ in 0..EDITS {
+        let source = &corpus[random.below(corpus.len())];
+        let (edited, place) = edit(source, &mut random);
+        let old = Document::parse("a.md", source.as_str(), PARSERS[0]);
+        let new = Document::parse("a.md", edited, PARSERS[0]);
+        let (before, after) = (invariants::chunk(&chunker, &old), invariants::chunk(&chunker, &new));
+        let ids: HashMap<ChunkId, _> = after.iter().map(|chunk| (chunk.id, said(&new, chunk))).collect();
+        let hit = before.partition_point(|chunk| (chunk.span.end as usize) <= place).min(before.len() - 1);
+        let gone = |(index, chunk): (usize, &Chunk)| {
+            let name = ids.get(&chunk.id);
+            assert!(name.is_none_or(|name| *name == said(&old, chunk)), "an id names another text");
+            // Of equal chunks it is the last that is gone, wherever the edit was: compare what they say.
+            name.is_none()
+                && !before[hit.saturating_sub(1)..(hit + 2).min(before.len())]
+                    .iter()
+                    .any(|near| said(&old, near) == said(&old, chunk))
+                && index.abs_diff(hit) > 1
+        };
+        far += usize::from(before.iter().enumerate().any(gone));
+    }
+    assert!(far * 100 <= EDITS, "{far} of {EDITS} edits changed chunks further away, seed {SEED}");
+}
+
+#[test]
+fn what_says_the_same_in_the_same_place_keeps_its_id() {
+    let chunker = Chunker::new(ChunkConfig::default(), Arc::new(Quads)).unwrap();
+    let mut random = Random(SEED + 1);
+    for source in &corpus() {
+        let (edited, _) = edit(source, &mut random);
+        let old = Document::parse("a.md", source.as_str(), PARSERS[0]);
+        let new = Document::parse("a.md", format!("A line at the top.\n\n{edited}"), PARSERS[0]);
+        let (before, after) = (chunker.chunk(&old), chunker.chunk(&new));
+        let count = |document: &Document, chunks: &[Chunk], wanted: &Chunk, of: &Document| {
+            chunks.iter().filter(|chunk| said(document, chunk) == said(of, wanted)).count()
+        };
+        for chunk in &before {
+            let survives = count(&new, &after, chunk, &old) >= count(&old, &before, chunk, &old);
+            assert!(!survives || after.iter().any(|other| other.id == chunk.id), "{:?}", said(&old, chunk));
+        }
+    }
+}
