@@ -22,7 +22,7 @@
 //!
 //! let source = "# Guide\n\nWelcome.\n\n## Install\n\nRun the installer.\n";
 //! let document = Document::parse("guide.md", source, &Markdown);
-//! let config = ChunkConfig { unit: chunkwright::Unit::Chars, max_size: 40, min_size: 10, ..ChunkConfig::default() };
+//! let config = ChunkConfig { unit: chunkwright::Unit::Chars, max_size: 40, target_size: 30, min_size: 10, ..ChunkConfig::default() };
 //! let chunker = Chunker::new(config, Arc::new(Chars))?;
 //! for chunk in chunker.chunk(&document) {
 //!     assert!(chunker.render(&document, &chunk).text().chars().count() <= 40);
