@@ -31,7 +31,7 @@ pub(crate) fn run() -> Result<()> {
     let names: Vec<&str> = STEPS.iter().map(|(name, _)| *name).collect();
     println!("cargo xtask test: {}", names.join(", "));
     println!(
-        "From nothing this takes about 15 minutes on two cores, most of it compiling; after that, a minute or two."
+        "From nothing this takes about 8 minutes on two cores, most of it compiling; after that, a minute or two."
     );
     let mut times = Vec::new();
     for (name, step) in STEPS {
