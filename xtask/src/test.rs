@@ -51,9 +51,11 @@ fn models() -> Result<()> {
 }
 
 /// Runs the tests: by nextest where it is there, which runs them in parallel, otherwise by cargo alone.
-/// Nextest is not installed for the purpose: that takes longer than the tests do.
+/// Nextest is not installed for the purpose: that takes longer than the tests do. Benchmarks are compiled
+/// by clippy and run by neither.
 fn tests() -> Result<()> {
-    let runner = if shell::has_cargo("nextest") { "nextest run" } else { "test --all-targets" };
+    let runner =
+        if shell::has_cargo("nextest") { "nextest run" } else { "test --lib --bins --tests --examples" };
     let mut command = shell::cargo(&format!("{runner} --workspace {FEATURES}"));
     shell::run(command.env("CHUNKWRIGHT_REQUIRE_MODELS", "1"))
 }
