@@ -5,10 +5,11 @@ use std::collections::HashMap;
 
 use crate::chunk::pack::{self, Goal};
 use crate::chunk::split::Splitter;
-use crate::chunk::{Chunk, ChunkId, Chunker, Cut, Draft, Part};
+use crate::chunk::{Chunk, ChunkId, Chunker, Cut, Draft, Part, Unit};
 use crate::context::{self, Borrow};
 use crate::document::{Block, BlockKind, Document, SectionId};
 use crate::span::Span;
+use crate::tokens::{Chars, TokenCounter};
 
 /// Turns drafts into chunks.
 pub(super) fn finish(chunker: &Chunker, document: &Document, drafts: Vec<Draft>) -> Vec<Chunk> {
@@ -67,10 +68,18 @@ impl Finisher<'_> {
 
     /// Size of the text of a chunk, and whether it is over the limit or the model's window.
     fn measure(&mut self, span: Span, borrows: &[Borrow]) -> (usize, bool) {
+        let config = &self.chunker.config;
+        let content = span.of(self.document.source());
+        self.text.clear();
+        if config.unit == Unit::Chars && self.chunker.window.is_none() {
+            // Characters add up: what is owned need not be copied beside what is borrowed.
+            context::render_into(self.document, Span { end: span.start, ..span }, borrows, &mut self.text);
+            let size = Chars.count(&self.text) + Chars.count(content);
+            return (size, size > config.max_size);
+        }
         let text = if borrows.is_empty() {
-            span.of(self.document.source())
+            content
         } else {
-            self.text.clear();
             context::render_into(self.document, span, borrows, &mut self.text);
             &self.text
         };
