@@ -42,7 +42,8 @@ impl Rendered {
         &self.text[..self.content.start as usize]
     }
 
-    /// What the chunk owns, exactly as in the source.
+    /// What the chunk owns as it reads: exactly the source, unless the format has markup (see
+    /// [`Document::read`]).
     pub fn content(&self) -> &str {
         self.content.of(&self.text)
     }
@@ -67,7 +68,6 @@ pub(crate) fn render(document: &Document, span: Span, borrows: &[Borrow]) -> Ren
 
 /// As [`render`], at the end of `text`; gives the place of the content in it.
 pub(crate) fn render_into(document: &Document, span: Span, borrows: &[Borrow], text: &mut String) -> Span {
-    let source = document.source();
     for borrow in borrows {
         match borrow {
             Borrow::Document => push_line(text, document.id()),
@@ -82,14 +82,14 @@ pub(crate) fn render_into(document: &Document, span: Span, borrows: &[Borrow], t
                 text.push_str("\n\n");
             }
             Borrow::Signature(span) | Borrow::Fence(span) | Borrow::TableHeader(span) => {
-                push_line(text, span.of(source));
+                push_line(text, document.read(*span).trim_end_matches(['\n', '\r']));
             }
-            Borrow::Overlap(span) => text.push_str(span.of(source)),
+            Borrow::Overlap(span) => text.push_str(&document.read(*span)),
             Borrow::Close(_) => {}
         }
     }
     let start = text.len();
-    text.push_str(span.of(source));
+    text.push_str(&document.read(span));
     let content = Span::new(start, text.len());
     for borrow in borrows {
         if let Borrow::Close(close) = borrow {
@@ -129,7 +129,7 @@ pub(crate) fn borrows(
         };
         // A cut inside the rows that would be borrowed has them already, in part.
         if span.start >= enclosure.open.end
-            && measure(enclosure.open.of(document.source())) <= reopening_share(config)
+            && measure(&document.read(enclosure.open)) <= reopening_share(config)
         {
             borrows.push(borrow);
         }
@@ -220,7 +220,7 @@ pub(crate) fn reopening_size(
     measure: &dyn Fn(&str) -> usize,
 ) -> usize {
     let size = |enclosure: &Enclosure| {
-        let open = measure(enclosure.open.of(document.source()));
+        let open = measure(&document.read(enclosure.open));
         let close = if enclosure.close.is_empty() { 0 } else { measure(&enclosure.close) + 1 };
         if open <= reopening_share(config) { open + 1 + close } else { close }
     };
@@ -236,7 +236,10 @@ fn overlap(
     measure: &dyn Fn(&str) -> usize,
 ) -> Option<Borrow> {
     let source = document.source();
-    let fits = |at: usize| measure(&source[at..span.start as usize]) <= config.overlap_size;
+    let fits = |at: usize| {
+        let overlap = Span::new(at, span.start as usize);
+        !document.tears_markup(overlap.start) && measure(&document.read(overlap)) <= config.overlap_size
+    };
     let text = previous.of(source);
     let starts =
         |bounds: Vec<usize>| bounds.into_iter().map(|at| previous.start as usize + at).find(|&at| fits(at));

@@ -3,6 +3,7 @@
 
 mod builder;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::parse::Parser;
@@ -19,7 +20,8 @@ pub use builder::DocumentBuilder;
 ///   line, at the start of the line, and it ends after its last visible character;
 /// * sections are in the order of their start, a parent before its children, `sections()[0]` is the
 ///   document itself;
-/// * seams and enclosures are in order and lie inside blocks.
+/// * seams and enclosures are in order and lie inside blocks;
+/// * stretches of markup are disjoint and in order.
 #[derive(Clone, Debug)]
 pub struct Document {
     id: String,
@@ -28,6 +30,7 @@ pub struct Document {
     blocks: Vec<Block>,
     seams: Vec<Seam>,
     enclosures: Vec<Enclosure>,
+    markup: Vec<Markup>,
     imports: Vec<String>,
     language: Option<&'static str>,
     lines: LineIndex,
@@ -177,6 +180,18 @@ pub enum EnclosureKind {
     Table,
 }
 
+/// A stretch of the source that is not text, and what it reads as: `<p>` as nothing, `&amp;` as `&`.
+///
+/// A chunk of a format with markup owns source bytes like any other; only its text, what is measured,
+/// embedded and searched, is what they read as (see [`Document::read`]).
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Markup {
+    /// The stretch.
+    span: Span,
+    /// What stands in its place in the text; often nothing.
+    reads: Cow<'static, str>,
+}
+
 impl Document {
     /// Parses `source` with `parser`. Cannot fail: any text is a document.
     ///
@@ -234,6 +249,34 @@ impl Document {
     pub fn enclosure_at(&self, at: u32) -> Option<&Enclosure> {
         let index = self.enclosures.partition_point(|enclosure| enclosure.span.end <= at);
         self.enclosures.get(index).filter(|enclosure| enclosure.span.divided_by(at))
+    }
+
+    /// What `span` reads as: the source itself, with markup replaced by what it reads as. Markup that
+    /// `span` holds in part reads where it begins.
+    pub fn read(&self, span: Span) -> Cow<'_, str> {
+        let from = self.markup.partition_point(|markup| markup.span.end <= span.start);
+        let touching = self.markup[from..].iter().take_while(|markup| markup.span.start < span.end);
+        let mut text = String::new();
+        let mut at = span.start;
+        for markup in touching {
+            text.push_str(Span { start: at, end: markup.span.start.max(at) }.of(&self.source));
+            if markup.span.start >= span.start {
+                text.push_str(&markup.reads);
+            }
+            at = markup.span.end.min(span.end);
+        }
+        let rest = Span { start: at, end: span.end }.of(&self.source);
+        if at == span.start && text.is_empty() {
+            return Cow::Borrowed(rest);
+        }
+        text.push_str(rest);
+        Cow::Owned(text)
+    }
+
+    /// Whether a cut at byte `at` would divide markup.
+    pub(crate) fn tears_markup(&self, at: u32) -> bool {
+        let index = self.markup.partition_point(|markup| markup.span.end <= at);
+        self.markup.get(index).is_some_and(|markup| markup.span.start < at)
     }
 
     /// Import statements of source code, one string each, in order.

@@ -137,7 +137,7 @@ impl Chunker {
                 doc_id: document.id().to_owned(),
                 chunk_index: index as u32,
                 total_chunks: chunks.len() as u32,
-                content: rendered.content().to_owned(),
+                content: chunk.content(document).to_owned(),
                 context: rendered.context().to_owned(),
                 start_line: start_line as u32,
                 end_line: end_line as u32,

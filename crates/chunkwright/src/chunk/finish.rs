@@ -69,16 +69,16 @@ impl Finisher<'_> {
     /// Size of the text of a chunk, and whether it is over the limit or the model's window.
     fn measure(&mut self, span: Span, borrows: &[Borrow]) -> (usize, bool) {
         let config = &self.chunker.config;
-        let content = span.of(self.document.source());
+        let content = self.document.read(span);
         self.text.clear();
         if config.unit == Unit::Chars && self.chunker.window.is_none() {
             // Characters add up: what is owned need not be copied beside what is borrowed.
             context::render_into(self.document, Span { end: span.start, ..span }, borrows, &mut self.text);
-            let size = Chars.count(&self.text) + Chars.count(content);
+            let size = Chars.count(&self.text) + Chars.count(&content);
             return (size, size > config.max_size);
         }
         let text = if borrows.is_empty() {
-            content
+            &*content
         } else {
             context::render_into(self.document, span, borrows, &mut self.text);
             &self.text

@@ -144,7 +144,7 @@ impl Splitter<'_> {
     }
 
     fn size(&self, start: u32, end: u32) -> u32 {
-        (self.measure)(Span { start, end }.of(self.document.source())) as u32
+        (self.measure)(&self.document.read(Span { start, end })) as u32
     }
 
     fn atom(&self, span: Span, size: u32, level: Level) -> Atom {
@@ -179,7 +179,7 @@ impl Splitter<'_> {
                 starts.push((seam.at, Level::Item(seam.depth), 0));
             }
         }
-        self.push(&starts, span, next, atoms, |this, span, level, atoms| {
+        self.push(starts, span, next, atoms, |this, span, level, atoms| {
             if by_line {
                 this.words(span, level, atoms);
             } else {
@@ -191,12 +191,13 @@ impl Splitter<'_> {
     /// Turns places to cut into atoms; what is still over the limit goes to `divide`.
     fn push(
         &self,
-        starts: &[(u32, Level, u32)],
+        mut starts: Vec<(u32, Level, u32)>,
         span: Span,
         next: u32,
         atoms: &mut Vec<Atom>,
         divide: impl Fn(&Self, Span, Level, &mut Vec<Atom>),
     ) {
+        starts.retain(|&(start, ..)| !self.document.tears_markup(start));
         for (index, &(start, level, extra)) in starts.iter().enumerate() {
             let end = starts.get(index + 1).map_or(next, |&(start, ..)| start);
             let text = Span { start, end: end.min(span.end) }.of(self.document.source());
@@ -232,7 +233,7 @@ impl Splitter<'_> {
         }
         self.sentences(Span { start: at, end: span.end }, &mut starts);
         starts.dedup_by_key(|&mut (start, ..)| start);
-        self.push(&starts, span, span.end, atoms, Self::words);
+        self.push(starts, span, span.end, atoms, Self::words);
     }
 
     /// Places at the lines of `span` after its first, with the rows of tables and what must not be torn.
@@ -308,7 +309,7 @@ impl Splitter<'_> {
             }
             after_blank = word.chars().all(is_blank);
         }
-        self.push(&starts, span, span.end, atoms, Self::graphemes);
+        self.push(starts, span, span.end, atoms, Self::graphemes);
     }
 
     /// A word too large, at grapheme clusters.
@@ -323,7 +324,7 @@ impl Splitter<'_> {
                 last = at;
             }
         }
-        self.push(&starts, span, span.end, atoms, Self::chars);
+        self.push(starts, span, span.end, atoms, Self::chars);
     }
 
     /// A grapheme cluster too large, at characters: the only cut inside a cluster there is.
@@ -338,7 +339,7 @@ impl Splitter<'_> {
                 last = at;
             }
         }
-        self.push(&starts, span, span.end, atoms, |this, span, level, atoms| {
+        self.push(starts, span, span.end, atoms, |this, span, level, atoms| {
             let size = this.size(span.start, span.end);
             atoms.push(this.atom(span, size, level));
         });

@@ -77,7 +77,7 @@ impl<'a, 'p> Walk<'a, 'p> {
         let ends =
             blocks.iter().skip(1).map(|next| next.span.start).chain(blocks.last().map(|last| last.span.end));
         let size = |(block, end): (&crate::Block, u32)| {
-            plan.measure(Span { start: block.span.start, end }.of(document.source())) as u32
+            plan.measure(&document.read(Span { start: block.span.start, end })) as u32
         };
         let sizes = blocks.iter().zip(ends).map(size).collect();
         Self { document, plan, sizes, at: 0, rooms: RefCell::default() }

@@ -1,8 +1,9 @@
 //! From what a parser reports to a document that keeps its invariants.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::document::{Block, BlockKind, Document, Enclosure, Seam, Section, SectionId, SectionKind};
+use crate::document::{Block, BlockKind, Document, Enclosure, Markup, Seam, Section, SectionId, SectionKind};
 use crate::span::{LineIndex, Span, is_blank};
 
 /// Collects what a parser sees and turns it into a [`Document`] that keeps its invariants.
@@ -47,6 +48,7 @@ impl DocumentBuilder {
             blocks: Vec::new(),
             seams: Vec::new(),
             enclosures: Vec::new(),
+            markup: Vec::new(),
             imports: Vec::new(),
             language: None,
         };
@@ -147,6 +149,13 @@ impl DocumentBuilder {
         self.document.enclosures.push(enclosure);
     }
 
+    /// Marks a stretch as markup that reads as `reads`. What overlaps markup marked before is ignored.
+    pub fn markup(&mut self, start: usize, end: usize, reads: impl Into<Cow<'static, str>>) {
+        if start < end {
+            self.document.markup.push(Markup { span: Span::new(start, end), reads: reads.into() });
+        }
+    }
+
     /// Adds an import statement of source code.
     pub fn import(&mut self, import: impl Into<String>) {
         self.document.imports.push(import.into());
@@ -159,6 +168,8 @@ impl DocumentBuilder {
             self.close_section(end);
         }
         let mut document = self.document;
+        document.markup.sort_by_key(|markup| markup.span);
+        keep_disjoint(&mut document.markup, |markup| markup.span);
         let reported = std::mem::take(&mut document.blocks);
         document.blocks = tile(&document, reported, self.gap_kind);
         let last = document.blocks.last().map_or(0, |block| block.span.end);
@@ -170,16 +181,21 @@ impl DocumentBuilder {
         document.seams.dedup_by_key(|seam| seam.at);
         document.seams.retain(|seam| seam.at < last);
         document.enclosures.sort_by_key(|enclosure| enclosure.span);
-        let mut end = 0;
-        document.enclosures.retain(|enclosure| {
-            let follows = enclosure.span.start >= end;
-            if follows {
-                end = enclosure.span.end;
-            }
-            follows
-        });
+        keep_disjoint(&mut document.enclosures, |enclosure| enclosure.span);
         document
     }
+}
+
+/// Drops what overlaps something before it.
+fn keep_disjoint<T>(sorted: &mut Vec<T>, span: impl Fn(&T) -> Span) {
+    let mut end = 0;
+    sorted.retain(|item| {
+        let follows = span(item).start >= end;
+        if follows {
+            end = span(item).end;
+        }
+        follows
+    });
 }
 
 /// A title without line breaks (setext headings may have some) and without blanks at its ends.
@@ -201,8 +217,12 @@ fn tile(document: &Document, mut reported: Vec<Block>, gap_kind: BlockKind) -> V
         else {
             continue;
         };
+        // What reads as nothing is no block.
+        if !document.markup.is_empty() && document.read(span).chars().all(is_blank) {
+            continue;
+        }
         if let Some(gap) = trim(source, end, span.start as usize) {
-            if tiled.is_empty() && is_wordless(source, gap) {
+            if tiled.is_empty() && is_wordless(document, gap) {
                 span.start = gap.start;
             } else {
                 fill_gap(document, gap_kind, &mut tiled, gap, block.section);
@@ -219,9 +239,9 @@ fn tile(document: &Document, mut reported: Vec<Block>, gap_kind: BlockKind) -> V
     tiled
 }
 
-/// Whether the text has no letter or digit.
-fn is_wordless(source: &str, span: Span) -> bool {
-    !span.of(source).contains(char::is_alphanumeric)
+/// Whether what `span` reads as has no letter or digit.
+fn is_wordless(document: &Document, span: Span) -> bool {
+    !document.read(span).contains(char::is_alphanumeric)
 }
 
 /// Gives text that no block holds to the block before, or a block of its own. `next` is the section of
@@ -229,7 +249,7 @@ fn is_wordless(source: &str, span: Span) -> bool {
 fn fill_gap(document: &Document, gap_kind: BlockKind, tiled: &mut Vec<Block>, gap: Span, next: SectionId) {
     let source = &*document.source;
     match tiled.last_mut() {
-        Some(previous) if is_wordless(source, gap) => previous.span.end = gap.end,
+        Some(previous) if is_wordless(document, gap) => previous.span.end = gap.end,
         previous => {
             let holding = |mut id: SectionId| {
                 while !document.section(id).span.contains(gap.start) {

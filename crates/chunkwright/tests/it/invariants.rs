@@ -60,7 +60,7 @@ fn limit(chunker: &Chunker, document: &Document, chunks: &[Chunk]) {
             Unit::Tokens => chunker.counter().count(rendered.text()),
         };
         assert_eq!(size, chunk.size);
-        assert_eq!(rendered.content(), chunk.content(document));
+        assert_eq!(rendered.content(), document.read(chunk.span));
         assert!(rendered.text().starts_with(rendered.context()));
         let max = chunker.config().max_size;
         assert!(size <= max || chunk.oversize, "{size} > {max}: {:?}", rendered.text());
