@@ -61,7 +61,7 @@ pub struct Part {
 pub enum Cut {
     /// The document begins.
     Document,
-    /// A heading's section begins.
+    /// The section of a heading or of a key of a data file begins.
     Heading,
     /// A symbol of source code begins.
     Symbol,
@@ -81,6 +81,8 @@ pub enum Cut {
     Line,
     /// Inside a block: at a row of a table.
     Row,
+    /// Inside a row of a table that alone is over the limit: at a cell.
+    Cell,
     /// Inside a block: at a sentence.
     Sentence,
     /// Inside a block: at a word.
@@ -104,6 +106,7 @@ impl Cut {
             Self::Indent => "split:indent",
             Self::Line => "split:line",
             Self::Row => "split:row",
+            Self::Cell => "split:cell",
             Self::Sentence => "split:sentence",
             Self::Word => "split:word",
             Self::Grapheme => "split:grapheme",

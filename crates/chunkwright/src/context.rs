@@ -19,7 +19,7 @@ pub enum Borrow {
     Path(Vec<SectionId>),
     /// The lines that announce an enclosing symbol.
     Signature(Span),
-    /// The opening line of a fence that the chunk starts inside.
+    /// The opening lines of a fence or delimited block that the chunk starts inside.
     Fence(Span),
     /// Header and delimiter rows of a table that the chunk starts inside.
     TableHeader(Span),
@@ -124,7 +124,7 @@ pub(crate) fn borrows(
     }
     if let Some(enclosure) = document.enclosure_at(span.start) {
         let borrow = match enclosure.kind {
-            EnclosureKind::Fence => Borrow::Fence(enclosure.open),
+            EnclosureKind::Fence | EnclosureKind::Quote => Borrow::Fence(enclosure.open),
             EnclosureKind::Table => Borrow::TableHeader(enclosure.open),
         };
         // A cut inside the rows that would be borrowed has them already, in part.

@@ -69,6 +69,8 @@ pub enum SectionKind {
     Heading(u8),
     /// A symbol of source code.
     Symbol(SymbolKind),
+    /// A key of a data file with what it holds. An array's element has an empty title where it has no name.
+    Key,
 }
 
 /// What kind of symbol a section of source code is.
@@ -122,8 +124,10 @@ pub enum BlockKind {
     Html,
     /// Metadata at the top of a document.
     FrontMatter,
-    /// Link reference definitions and footnote definitions.
+    /// What is referred to from elsewhere or not shown: link and footnote definitions, comments of prose.
     Definition,
+    /// A member of a data file: a key with its value, or an element of an array.
+    Data,
     /// Imports and exports of an MDX file or of source code.
     Import,
     /// A comment of source code that belongs to no symbol.
@@ -149,12 +153,13 @@ impl BlockKind {
     }
 }
 
-/// A place inside a block where its structure allows a cut: a list item, a statement.
+/// A place inside a block where its structure allows a cut: a list item, a statement, a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Seam {
     /// Byte offset of what begins there.
     pub at: u32,
-    /// Depth in the structure, 0 outermost: smaller is a better place to cut.
+    /// Depth in the structure, 0 outermost: smaller is a better place to cut. In a table, 0 is a row and
+    /// 1 a cell.
     pub depth: u8,
 }
 
@@ -178,6 +183,8 @@ pub enum EnclosureKind {
     Fence,
     /// A table with a header row.
     Table,
+    /// A delimited block of prose: an admonition, an example, a quotation.
+    Quote,
 }
 
 /// A stretch of the source that is not text, and what it reads as: `<p>` as nothing, `&amp;` as `&`.

@@ -273,7 +273,7 @@ fn candidates(document: &Document, span: Span) -> Vec<Candidate> {
 fn depth(document: &Document, section: &Section) -> usize {
     match section.kind {
         SectionKind::Heading(level) => usize::from(level),
-        SectionKind::Document | SectionKind::Symbol(_) => {
+        SectionKind::Document | SectionKind::Symbol(_) | SectionKind::Key => {
             section.parent.map_or(0, |parent| document.path(parent).len() + 1)
         }
     }
@@ -291,6 +291,7 @@ fn block_name(kind: BlockKind) -> &'static str {
         BlockKind::Html => "html",
         BlockKind::FrontMatter => "front_matter",
         BlockKind::Definition => "definition",
+        BlockKind::Data => "data",
         BlockKind::Import => "import",
         BlockKind::Comment => "comment",
         BlockKind::Statement => "statement",

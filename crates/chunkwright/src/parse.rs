@@ -1,9 +1,12 @@
 //! Parsers: from text to sections and blocks.
 
+mod lines;
 mod markdown;
+mod rst;
 mod text;
 
 pub use markdown::{Markdown, Mdx};
+pub use rst::Rst;
 pub use text::Text;
 
 use crate::document::DocumentBuilder;
@@ -22,4 +25,4 @@ pub trait Parser: Send + Sync {
 }
 
 /// The formats of this crate. Source code is in `chunkwright-code`.
-pub static PARSERS: &[&dyn Parser] = &[&Markdown, &Mdx, &Text];
+pub static PARSERS: &[&dyn Parser] = &[&Markdown, &Mdx, &Rst, &Text];

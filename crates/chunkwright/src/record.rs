@@ -182,7 +182,9 @@ fn header_path(document: &Document, chunk: &Chunk, max_level: u8) -> String {
             SectionKind::Heading(level) if level <= max_level => {
                 path.push(format!("H{level} {}", section.title));
             }
-            SectionKind::Symbol(_) => path.push(section.title.clone()),
+            SectionKind::Symbol(_) | SectionKind::Key if !section.title.is_empty() => {
+                path.push(section.title.clone());
+            }
             _ => {}
         }
     }
@@ -210,6 +212,7 @@ fn content_type(document: &Document, chunk: &Chunk) -> &'static str {
         (BlockKind::List, _) => "list",
         (BlockKind::Html, _) => "html",
         (BlockKind::FrontMatter, _) => "front_matter",
+        (BlockKind::Data, _) => "data",
         (BlockKind::Code | BlockKind::Import | BlockKind::Comment | BlockKind::Statement, _) => "code_block",
     }
 }

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use memchr::memchr2_iter;
+use unicode_segmentation::UnicodeSegmentation;
 
 /// A half-open range of bytes in a document's source.
 ///
@@ -106,6 +107,18 @@ impl LineIndex {
 /// Whether `c` is blank: whitespace, or a byte order mark. Blank text need not belong to any chunk.
 pub fn is_blank(c: char) -> bool {
     c.is_whitespace() || c == '\u{feff}'
+}
+
+/// Whether no grapheme cluster holds both the character at byte `at` and the one before it, judged by
+/// those two alone.
+pub(crate) fn is_cluster_start(source: &str, at: usize) -> bool {
+    let Some((before, after)) = source.split_at_checked(at) else { return false };
+    let (Some(last), Some(next)) = (before.chars().next_back(), after.chars().next()) else { return true };
+    if last.is_ascii() && next.is_ascii() {
+        return (last, next) != ('\r', '\n');
+    }
+    let pair = &source[at - last.len_utf8()..at + next.len_utf8()];
+    pair.graphemes(true).count() == 2
 }
 
 #[cfg(test)]

@@ -167,6 +167,7 @@ fn begins(it: &Explanation) -> String {
         Cut::Statement => format!("the {block} is too large for one chunk; a statement begins"),
         Cut::Indent => format!("the {block} is too large for one chunk; a line of little indentation begins"),
         Cut::Row => "the table is too large for one chunk; a row begins".to_owned(),
+        Cut::Cell => "one row of the table is too large for one chunk; a cell begins".to_owned(),
         Cut::Sentence => format!("the {block} is too large for one chunk; a sentence begins"),
         Cut::Word => "a sentence or line is too large for one chunk; a word begins".to_owned(),
         Cut::Grapheme => "one word is over the limit; a character begins".to_owned(),

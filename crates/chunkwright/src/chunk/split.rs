@@ -1,8 +1,8 @@
 //! Atoms: the least that packing moves, and how a block too large falls into them.
 //!
 //! A block that fits is one atom. One that does not is cut at its seams (list items, statements), then
-//! by what the text is: code at lines, tables at rows, prose at sentences; a sentence too large at
-//! words, a word too large at grapheme clusters. Each level measures each byte once, and there is a
+//! by what the text is: code at lines, tables at rows and then at cells, prose at sentences; a sentence
+//! too large at words, a word too large at grapheme clusters. Each level measures each byte once, and there is a
 //! fixed number of levels, so the work is linear.
 
 use unicode_segmentation::UnicodeSegmentation;
@@ -27,6 +27,8 @@ pub(crate) enum Level {
     Statement(u8),
     /// A row of a table.
     Row,
+    /// A cell of a row that alone is over the limit.
+    Cell,
     /// A line of code, by indentation in columns.
     Indent(u8),
     /// A sentence.
@@ -49,6 +51,7 @@ impl Level {
             Self::BlankLine(_) => Cut::BlankLine,
             Self::Statement(_) => Cut::Statement,
             Self::Row => Cut::Row,
+            Self::Cell => Cut::Cell,
             Self::Indent(_) => Cut::Indent,
             Self::Sentence => Cut::Sentence,
             Self::Line => Cut::Line,
@@ -66,6 +69,7 @@ impl Level {
             Self::BlankLine(indent) => 100 + 10 * u32::from(indent.min(40)),
             Self::Statement(depth) => 200 + 60 * u32::from(depth.min(10)),
             Self::Row => 150,
+            Self::Cell => 600,
             Self::Indent(indent) => 500 + 10 * u32::from(indent.min(40)),
             Self::Sentence => 300,
             Self::Line => 400,
@@ -172,7 +176,9 @@ impl Splitter<'_> {
                 BlockKind::Table | BlockKind::Html | BlockKind::FrontMatter | BlockKind::Definition
             );
         let mut starts = vec![(span.start, first, 0)];
-        if by_line {
+        if block.kind == BlockKind::Table && !self.document.seams(span).is_empty() {
+            self.rows(span, &mut starts);
+        } else if by_line {
             self.lines(span, &mut starts);
         } else {
             for seam in self.document.seams(span) {
@@ -180,7 +186,9 @@ impl Splitter<'_> {
             }
         }
         self.push(starts, span, next, atoms, |this, span, level, atoms| {
-            if by_line {
+            if block.kind == BlockKind::Table {
+                this.cells(span, level, atoms);
+            } else if by_line {
                 this.words(span, level, atoms);
             } else {
                 this.prose(span, level, atoms);
@@ -222,7 +230,8 @@ impl Splitter<'_> {
     fn prose(&self, span: Span, first: Level, atoms: &mut Vec<Atom>) {
         let mut starts = vec![(span.start, first, 0)];
         let mut at = span.start;
-        for enclosure in self.document.enclosures(span) {
+        let enclosures = self.document.enclosures(span).iter();
+        for enclosure in enclosures.filter(|enclosure| enclosure.kind != EnclosureKind::Quote) {
             let (start, end) = (enclosure.span.start.max(at), enclosure.span.end.min(span.end));
             if start > at {
                 self.sentences(Span { start: at, end: start }, &mut starts);
@@ -276,6 +285,29 @@ impl Splitter<'_> {
             starts.push((start, level, if tears { TEARING } else { 0 }));
             blank_before = false;
         }
+    }
+
+    /// Places at the rows of a table whose parser says where they begin: its outermost seams.
+    fn rows(&self, span: Span, starts: &mut Vec<(u32, Level, u32)>) {
+        for seam in self.document.seams(span).iter().filter(|seam| seam.depth == 0) {
+            let tears = self.document.enclosure_at(seam.at).is_some_and(|it| seam.at <= it.open.end + 2);
+            starts.push((seam.at, Level::Row, if tears { TEARING } else { 0 }));
+        }
+    }
+
+    /// A row too large, at the cells that the parser reported, or else at the bars between them.
+    fn cells(&self, span: Span, first: Level, atoms: &mut Vec<Atom>) {
+        let mut starts = vec![(span.start, first, 0)];
+        let seams = self.document.seams(span);
+        starts.extend(seams.iter().map(|seam| (seam.at, Level::Cell, 0)));
+        if seams.is_empty() {
+            let text = span.of(self.document.source());
+            // The bar that ends a row opens no cell.
+            let opens = |at: usize| at > 0 && at + 1 < text.len() && !text[..at].ends_with('\\');
+            let bars = text.match_indices('|').map(|(at, _)| at).filter(|&at| opens(at));
+            starts.extend(bars.map(|at| (span.start + at as u32, Level::Cell, 0)));
+        }
+        self.push(starts, span, span.end, atoms, Self::words);
     }
 
     /// Places at the sentences of `span` after its first, and at lines where no sentence ends.

@@ -262,7 +262,7 @@ impl<'a, 'p> Walk<'a, 'p> {
         match section.kind {
             SectionKind::Document => otherwise,
             _ if section.span.start < at => otherwise,
-            SectionKind::Heading(_) => Cut::Heading,
+            SectionKind::Heading(_) | SectionKind::Key => Cut::Heading,
             SectionKind::Symbol(_) => Cut::Symbol,
         }
     }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::document::{Block, BlockKind, Document, Enclosure, Markup, Seam, Section, SectionId, SectionKind};
-use crate::span::{LineIndex, Span, is_blank};
+use crate::span::{LineIndex, Span, is_blank, is_cluster_start};
 
 /// Collects what a parser sees and turns it into a [`Document`] that keeps its invariants.
 ///
@@ -139,9 +139,12 @@ impl DocumentBuilder {
         self.document.blocks.push(Block { kind, span: Span::new(start, end.max(start)), section });
     }
 
-    /// Marks a place inside the blocks where structure allows a cut; `depth` 0 is the outermost.
+    /// Marks a place inside the blocks where structure allows a cut; `depth` 0 is the outermost. A place
+    /// inside a grapheme cluster is ignored.
     pub fn seam(&mut self, at: usize, depth: usize) {
-        self.document.seams.push(Seam { at: at as u32, depth: depth.min(255) as u8 });
+        if is_cluster_start(&self.document.source, at) {
+            self.document.seams.push(Seam { at: at as u32, depth: depth.min(255) as u8 });
+        }
     }
 
     /// Marks a stretch that must be opened again when it is cut.

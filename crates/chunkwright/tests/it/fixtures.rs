@@ -7,12 +7,46 @@ use chunkwright::{Chars, ChunkConfig, Chunker, STRATEGIES, TokenCounter, Unit, W
 
 use crate::invariants::Quads;
 
-/// Documents in three languages with everything that Markdown has.
+/// Documents in three languages with everything that Markdown has, and one of each other format.
 pub(crate) const SAMPLES: &[(&str, &str)] = &[
     ("english.md", include_str!("../samples/english.md")),
     ("chinese.md", include_str!("../samples/chinese.md")),
     ("russian.md", include_str!("../samples/russian.md")),
+    ("manual.rst", include_str!("../samples/manual.rst")),
 ];
+
+/// Syntax of one format each, by the name of its parser: pieces that make trouble when they meet.
+pub(crate) const SYNTAX: &[(&str, &[&str])] = &[(
+    "rst",
+    &[
+        "Title\n=====\n",
+        "====\n題名\n====\n",
+        "==\nlong title\n==\n",
+        ".. _label:\n\n",
+        "Text::\n\n    code\n\n    more code\n",
+        "Text::\n\n> quoted\n> code\n",
+        ".. code-block:: rust\n   :a: b\n\n   fn main() {}\n\n   x\n",
+        ".. note:: Text\n   more.\n\n   * item\n\n     .. code::\n\n        x\n",
+        "+---+---+\n| a | b |\n+===+===+\n| 1 | 2 |\n+---+---+\n| 3 | 4 |\n+---+---+\n",
+        "+---+\n| a\n",
+        "== ==\na  b\n== ==\n1  2\n3  4\n== ==\n",
+        "== ==\n",
+        ".. list-table::\n   :header-rows: 1\n\n   * - a\n     - b\n   * - 1\n     - 2\n",
+        ".. csv-table:: c\n\n   a,b\n   1,2\n",
+        "..\n",
+        ".. comment\n   goes on\n",
+        ".. [#f] note\n",
+        ":field: value\n",
+        "* a\n\n  1. b::\n\n      c\n",
+        "term\n  meaning\n",
+        "-a  option\n",
+        ">>> 1\n",
+        "| line\n",
+        "----\n\n",
+        "    quote\n",
+        "::\n\n",
+    ],
+)];
 
 /// Counters: every one of this crate, and one whose counts do not add up.
 pub(crate) fn counters() -> Vec<Arc<dyn TokenCounter>> {

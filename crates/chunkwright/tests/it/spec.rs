@@ -1,15 +1,14 @@
 //! Runs the specification: `tests/spec/*.md`.
 //!
-//! A case is a heading, prose, an `input` fence, an optional `config` fence (TOML-like `key = value`
-//! lines over the preset `auto`), and a `chunks` fence with what must come out. Set `UPDATE_SPEC=1` to
-//! rewrite the `chunks` fences, then read the difference.
+//! A case is a heading, prose, an `input` fence (the name of a parser may follow: `input rst`), an
+//! optional `config` fence (TOML-like `key = value` lines over the preset `auto`), and a `chunks` fence
+//! with what must come out. Set `UPDATE_SPEC=1` to rewrite the `chunks` fences, then read the difference.
 
 use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
-use chunkwright::parse::{Markdown, Mdx, Text};
-use chunkwright::{Chars, ChunkConfig, Chunker, Document, Parser, Unit};
+use chunkwright::{Chars, ChunkConfig, Chunker, Document, PARSERS, Unit};
 
 use crate::invariants;
 
@@ -74,12 +73,9 @@ fn unescape(input: &str) -> String {
 
 /// What comes out: one entry a chunk.
 fn outcome(info: &str, input: &str, config: &str) -> String {
-    let parser: &dyn Parser = match info.split(' ').nth(1) {
-        Some("mdx") => &Mdx,
-        Some("text") => &Text,
-        _ => &Markdown,
-    };
-    let document = Document::parse("input", input, parser);
+    let name = info.split(' ').nth(1).unwrap_or("markdown");
+    let parser = PARSERS.iter().find(|parser| parser.name() == name).expect("no parser has this name");
+    let document = Document::parse("input", input, *parser);
     let chunker = Chunker::new(read(config), Arc::new(Chars)).unwrap();
     let chunks = invariants::chunk(&chunker, &document);
     let mut out = String::new();
