@@ -81,7 +81,9 @@ pub(crate) fn render_into(document: &Document, span: Span, borrows: &[Borrow], t
                 }
                 text.push_str("\n\n");
             }
-            Borrow::Signature(span) | Borrow::Fence(span) | Borrow::TableHeader(span) => {
+            // A fence may open with a blank line: reStructuredText needs it.
+            Borrow::Fence(span) => push_line(text, &document.read(*span)),
+            Borrow::Signature(span) | Borrow::TableHeader(span) => {
                 push_line(text, document.read(*span).trim_end_matches(['\n', '\r']));
             }
             Borrow::Overlap(span) => text.push_str(&document.read(*span)),
