@@ -1,10 +1,12 @@
 //! Parsers: from text to sections and blocks.
 
+mod asciidoc;
 mod lines;
 mod markdown;
 mod rst;
 mod text;
 
+pub use asciidoc::AsciiDoc;
 pub use markdown::{Markdown, Mdx};
 pub use rst::Rst;
 pub use text::Text;
@@ -25,4 +27,4 @@ pub trait Parser: Send + Sync {
 }
 
 /// The formats of this crate. Source code is in `chunkwright-code`.
-pub static PARSERS: &[&dyn Parser] = &[&Markdown, &Mdx, &Rst, &Text];
+pub static PARSERS: &[&dyn Parser] = &[&Markdown, &Mdx, &Rst, &AsciiDoc, &Text];

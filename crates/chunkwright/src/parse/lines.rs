@@ -9,6 +9,10 @@ pub(super) struct Lines<'a> {
     spans: Vec<Span>,
 }
 
+/// A longer line, in bytes, is no title that a person wrote: its inline markup is not looked for, which
+/// bounds the work.
+pub(super) const MAX_TITLE: usize = 1024;
+
 /// A column after a tab is the next multiple of this.
 const TAB: usize = 8;
 

@@ -1,6 +1,7 @@
 //! What a line of reStructuredText begins with, and what a title says without its markup.
 
 use crate::document::BlockKind;
+use crate::parse::lines::MAX_TITLE;
 
 /// What begins an item of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,6 +116,9 @@ pub(super) fn is_label(text: &str) -> bool {
 
 /// A title without inline markup: roles, emphasis, literals, links, escapes.
 pub(super) fn plain(title: &str) -> String {
+    if title.len() > MAX_TITLE {
+        return title.trim().to_owned();
+    }
     let mut out = String::new();
     let mut rest = title.trim();
     while let Some(c) = rest.chars().next() {
