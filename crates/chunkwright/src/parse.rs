@@ -1,15 +1,22 @@
 //! Parsers: from text to sections and blocks.
 
 mod asciidoc;
+mod data;
+mod json;
 mod lines;
 mod markdown;
 mod rst;
 mod text;
+mod toml;
+mod yaml;
 
 pub use asciidoc::AsciiDoc;
+pub use json::{Json, JsonLines};
 pub use markdown::{Markdown, Mdx};
 pub use rst::Rst;
 pub use text::Text;
+pub use toml::Toml;
+pub use yaml::Yaml;
 
 use crate::document::DocumentBuilder;
 
@@ -27,4 +34,5 @@ pub trait Parser: Send + Sync {
 }
 
 /// The formats of this crate. Source code is in `chunkwright-code`.
-pub static PARSERS: &[&dyn Parser] = &[&Markdown, &Mdx, &Rst, &AsciiDoc, &Text];
+pub static PARSERS: &[&dyn Parser] =
+    &[&Markdown, &Mdx, &Rst, &AsciiDoc, &Json, &JsonLines, &Yaml, &Toml, &Text];

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use crate::chunk::pack::{self, Goal};
-use crate::chunk::split::Splitter;
+use crate::chunk::split::{Level, Splitter, is_cluster};
 use crate::chunk::{Chunk, ChunkId, Chunker, Cut, Draft, Part, Unit};
 use crate::context::{self, Borrow};
 use crate::document::{Block, BlockKind, Document, SectionId};
@@ -50,6 +50,14 @@ impl Finisher<'_> {
             if !over {
                 self.add(span, section, cut, borrows, size, over);
                 continue;
+            }
+            if is_cluster(span.of(self.document.source())) {
+                // Rather than being cut it stands without what it borrows.
+                let (size, over) = self.measure(span, &[]);
+                if !over {
+                    self.add(span, section, cut, Vec::new(), size, over);
+                    continue;
+                }
             }
             let context = context::render(self.document, Span { end: span.start, ..span }, &borrows);
             let beside =
@@ -106,7 +114,12 @@ impl Finisher<'_> {
     fn divide(&self, span: Span, cut: Cut, room: usize) -> Vec<(Span, Cut)> {
         let measure = |text: &str| self.chunker.measure().count(text);
         let splitter = Splitter { document: self.document, measure: &measure, limit: room };
-        let atoms = splitter.atoms(blocks_in(self.document, span), None, span);
+        let mut atoms = Vec::new();
+        if is_cluster(span.of(self.document.source())) {
+            splitter.chars(span, Level::Grapheme, &mut atoms);
+        } else {
+            atoms = splitter.atoms(blocks_in(self.document, span), None, span);
+        }
         let starts = pack::anchored(&atoms, Goal { limit: room, target: room, min: 1 });
         let piece = |(index, &start): (usize, &usize)| {
             let end = starts.get(index + 1).copied().unwrap_or(atoms.len());

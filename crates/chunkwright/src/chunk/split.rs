@@ -356,11 +356,18 @@ impl Splitter<'_> {
                 last = at;
             }
         }
-        self.push(starts, span, span.end, atoms, Self::chars);
+        self.push(starts, span, span.end, atoms, |this, span, level, atoms| {
+            if is_cluster(span.of(this.document.source())) {
+                // It may fit without what it would borrow.
+                atoms.push(this.atom(span, this.size(span.start, span.end), level));
+            } else {
+                this.chars(span, level, atoms);
+            }
+        });
     }
 
     /// A grapheme cluster too large, at characters: the only cut inside a cluster there is.
-    fn chars(&self, span: Span, first: Level, atoms: &mut Vec<Atom>) {
+    pub(crate) fn chars(&self, span: Span, first: Level, atoms: &mut Vec<Atom>) {
         let text = span.of(self.document.source());
         let run = (self.limit / 8).max(1);
         let mut starts = vec![(span.start, first, 0)];
@@ -376,6 +383,11 @@ impl Splitter<'_> {
             atoms.push(this.atom(span, size, level));
         });
     }
+}
+
+/// Whether `text` is a single grapheme cluster of the length that those of writing have.
+pub(crate) fn is_cluster(text: &str) -> bool {
+    text.len() <= 64 && text.graphemes(true).nth(1).is_none()
 }
 
 /// Whether a sentence, as segmentation gives it, ends with what ends sentences and not with an

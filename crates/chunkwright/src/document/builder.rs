@@ -233,8 +233,13 @@ fn tile(document: &Document, mut reported: Vec<Block>, gap_kind: BlockKind) -> V
         }
         let after = tiled.last().map_or(0, |block| block.span.end as usize);
         let start = line_start(source, span.start as usize, after.max(end));
-        tiled.push(Block { span: Span::new(start, span.end as usize), ..block });
         end = span.end as usize;
+        if let Some(previous) = tiled.last_mut().filter(|_| !is_cluster_start(source, start)) {
+            // No block begins inside a grapheme cluster.
+            previous.span.end = span.end;
+            continue;
+        }
+        tiled.push(Block { span: Span::new(start, span.end as usize), ..block });
     }
     if let Some(gap) = trim(source, end, source.len()) {
         fill_gap(document, gap_kind, &mut tiled, gap, SectionId::ROOT);
@@ -252,7 +257,9 @@ fn is_wordless(document: &Document, span: Span) -> bool {
 fn fill_gap(document: &Document, gap_kind: BlockKind, tiled: &mut Vec<Block>, gap: Span, next: SectionId) {
     let source = &*document.source;
     match tiled.last_mut() {
-        Some(previous) if is_wordless(document, gap) => previous.span.end = gap.end,
+        Some(previous) if is_wordless(document, gap) || !is_cluster_start(source, gap.start as usize) => {
+            previous.span.end = gap.end;
+        }
         previous => {
             let holding = |mut id: SectionId| {
                 while !document.section(id).span.contains(gap.start) {

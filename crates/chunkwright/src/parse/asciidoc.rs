@@ -1,4 +1,4 @@
-//! AsciiDoc: block structure as Asciidoctor reads it.
+//! `AsciiDoc`: block structure as Asciidoctor reads it.
 //!
 //! One pass over the lines. Nothing is substituted: attributes, `include` and `ifdef` stay the lines
 //! they are. What stands in a delimited block is found only to know where it may be cut; a heading in

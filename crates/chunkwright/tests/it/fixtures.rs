@@ -14,10 +14,15 @@ pub(crate) const SAMPLES: &[(&str, &str)] = &[
     ("russian.md", include_str!("../samples/russian.md")),
     ("manual.rst", include_str!("../samples/manual.rst")),
     ("guide.adoc", include_str!("../samples/guide.adoc")),
+    ("package.json", include_str!("../samples/package.json")),
+    ("records.jsonl", include_str!("../samples/records.jsonl")),
+    ("workflow.yaml", include_str!("../samples/workflow.yaml")),
+    ("project.toml", include_str!("../samples/project.toml")),
 ];
 
 /// Syntax of one format each, by the name of its parser: pieces that make trouble when they meet.
-pub(crate) const SYNTAX: &[(&str, &[&str])] = &[("rst", RST), ("asciidoc", ASCIIDOC)];
+pub(crate) const SYNTAX: &[(&str, &[&str])] =
+    &[("rst", RST), ("asciidoc", ASCIIDOC), ("json", JSON), ("jsonl", JSON), ("yaml", YAML), ("toml", TOML)];
 
 const RST: &[&str] = &[
     "Title\n=====\n",
@@ -77,6 +82,70 @@ const ASCIIDOC: &[&str] = &[
     "[discrete]\n== Not a section\n",
     " literal\n",
     "'''\n",
+];
+
+const JSON: &[&str] = &[
+    "{",
+    "}",
+    "[",
+    "]",
+    ",\n",
+    "\"key\": ",
+    "\"a\\\"b\\u00e9\": {\"name\": \"x\", \"c\": [1, 2.5, null]},\n",
+    "{\"id\": 1, \"text\": \"一段\"}\n",
+    "// comment\n",
+    "/* comment\n",
+    "*/",
+    "\"unclosed\n",
+    "'single',",
+    "bare: true,\n",
+    "[[[[[[[[",
+    "{\"a\":{\"b\":{\"c\":{\"d\":1}}}}\n",
+    ",\u{301},",
+    "[{\"a\": [{}]}, {\"b\": []}]",
+];
+
+const YAML: &[&str] = &[
+    "key: value\n",
+    "key:\n",
+    "  nested: 1\n",
+    "    deeper:\n",
+    "- item\n",
+    "  - name: x\n    with:\n      a: b\n",
+    "- - - a\n",
+    "text: |\n  line: one\n\n    line two\n",
+    "flow: {a: 1,\n  b: [2,\n  3]\n}\n",
+    "\"quoted: key\": 'value\n  goes on'\n",
+    "# comment\n",
+    "---\n",
+    "...\n",
+    "&a !tag\n",
+    "? complex\n",
+    "{{- if .x }}\n",
+    "\tkey: tab\n",
+    "键: 值\n",
+    ":\n",
+    "- \n",
+];
+
+const TOML: &[&str] = &[
+    "[table]\n",
+    "[table.sub.\"quoted.part\"]\n",
+    "[[array]]\n",
+    "[[array.inner]]\n",
+    "[array.table]\n",
+    "key = 1\n",
+    "a.b = \"x\" # comment\n",
+    "list = [\n  1, # one\n  \"]\",\n]\n",
+    "list = [\n",
+    "text = \"\"\"\na = 1\n[no]\n\"\"\"\n",
+    "raw = '''\n",
+    "# comment\n",
+    "[.]\n",
+    "[[]]\n",
+    "[unclosed\n",
+    "\"键\" = { a = 1 }\n",
+    "=\n",
 ];
 
 /// Counters: every one of this crate, and one whose counts do not add up.

@@ -18,8 +18,8 @@ pub(super) fn delimiter(text: &str) -> Option<Delimiter> {
     if text == "--" {
         return Some(Delimiter::Compound);
     }
-    if text.starts_with("```") {
-        return (!text[3..].contains('`')).then_some(Delimiter::Verbatim);
+    if let Some(info) = text.strip_prefix("```") {
+        return (!info.contains('`')).then_some(Delimiter::Verbatim);
     }
     if matches!(text.get(..4), Some("|===" | ",===" | ":===")) {
         return text[1..].bytes().all(|byte| byte == b'=').then_some(Delimiter::Table);
