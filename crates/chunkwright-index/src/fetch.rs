@@ -2,13 +2,14 @@
 
 use chunkwright::{ChunkId, LineIndex, Record, Span};
 
-use crate::store::{DocumentInfo, Store, StoreError, StoredDocument};
+use crate::expand::{Expansion, Shown};
+use crate::store::{DocumentInfo, Store, StoreError};
 
 /// How to fetch.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct FetchOptions {
-    /// Number of neighbours on each side of a chunk that come with it.
-    pub window: usize,
+#[derive(Clone, Copy, Default)]
+pub struct FetchOptions<'a> {
+    /// What comes with a chunk. Documents and lines come as they are.
+    pub expansion: Option<Expansion<'a>>,
 }
 
 /// What was fetched.
@@ -28,8 +29,12 @@ pub struct Fetched {
     pub text: String,
     /// The raw file, where the whole document was fetched and its bytes are not those of `text`.
     pub raw: Option<Vec<u8>>,
-    /// The chunks of this part, in order; for lines those that touch them.
+    /// The chunks of this part, in order: those that touch it.
     pub records: Vec<Record>,
+    /// Id of the chunk that was asked for, where one was. It is inside, whatever came with it.
+    pub found: Option<String>,
+    /// Tokens of `text` by the expansion's counter, where one was asked for.
+    pub token_count: Option<usize>,
 }
 
 /// What part of a document was fetched.
@@ -37,13 +42,22 @@ pub struct Fetched {
 pub enum Extent {
     /// All of it.
     Document,
-    /// A chunk, with neighbours if they were asked for.
+    /// A chunk, with what it was expanded to.
     Chunk,
     /// A range of lines.
     Lines,
 }
 
 impl Fetched {
+    /// What fetches its lines: `DOC_ID#L10-L80`, or the document's id for all of it.
+    pub fn reference(&self) -> String {
+        let doc_id = &self.document.doc_id;
+        match self.extent {
+            Extent::Document => doc_id.clone(),
+            _ => format!("{doc_id}#L{}-L{}", self.start_line, self.end_line),
+        }
+    }
+
     /// The exact bytes: of the raw file for a whole document, else of the decoded text.
     pub fn bytes(&self) -> &[u8] {
         self.raw.as_deref().unwrap_or(self.text.as_bytes())
@@ -101,7 +115,7 @@ pub fn fetch(
     store: &dyn Store,
     collection: &str,
     reference: &str,
-    options: FetchOptions,
+    options: FetchOptions<'_>,
 ) -> Result<Fetched, FetchError> {
     if let Some(document) = store.document(collection, reference)? {
         // Storage engines do not notice a bit that flips inside a text.
@@ -120,33 +134,37 @@ pub fn fetch(
             text: document.source,
             raw: document.raw,
             records,
+            found: None,
+            token_count: None,
         });
     }
     let unknown = || FetchError::Unknown { collection: collection.into(), reference: reference.into() };
+    let load = |doc_id: &str| Shown::load(store, collection, doc_id)?.ok_or_else(unknown);
     if let Ok(id) = reference.parse::<ChunkId>()
         && let Some(chunk) = store.chunk(collection, id)?
     {
-        let index = chunk.record.chunk_index as usize;
-        let document = store.document(collection, &chunk.record.doc_id)?.ok_or_else(unknown)?;
-        return fetch_chunks(store, collection, document, index, options);
+        let shown = load(&chunk.record.doc_id)?;
+        // The document may have been replaced between two readings.
+        let index = shown.records.iter().position(|record| record.chunk_id == chunk.record.chunk_id);
+        return fetch_chunk(shown, index.ok_or_else(unknown)?, options);
     }
     let (doc_id, place) = reference.rsplit_once('#').ok_or_else(unknown)?;
     let place = Place::parse(place).ok_or_else(unknown)?;
-    let document = store.document(collection, doc_id)?.ok_or_else(unknown)?;
+    let shown = load(doc_id)?;
     match place {
-        Place::Index(index) => fetch_chunks(store, collection, document, index, options),
-        Place::Lines(start, end) => fetch_lines(store, collection, document, start, end),
+        Place::Index(index) => fetch_chunk(shown, index, options),
+        Place::Lines(start, end) => fetch_lines(shown, start, end),
     }
 }
 
 /// What stands behind the last `#` of a reference.
-enum Place {
+pub(crate) enum Place {
     Index(usize),
     Lines(usize, usize),
 }
 
 impl Place {
-    fn parse(text: &str) -> Option<Self> {
+    pub(crate) fn parse(text: &str) -> Option<Self> {
         // `parse` alone would take a sign.
         let number =
             |text: &str| text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok()).flatten();
@@ -156,69 +174,54 @@ impl Place {
     }
 }
 
-fn fetch_chunks(
-    store: &dyn Store,
-    collection: &str,
-    document: StoredDocument,
-    index: usize,
-    options: FetchOptions,
-) -> Result<Fetched, FetchError> {
-    let doc_id = &document.info.doc_id;
-    let mut records = store.records(collection, doc_id)?;
-    if index >= records.len() {
-        return Err(FetchError::Index { doc_id: doc_id.clone(), total: records.len(), index });
-    }
-    records.truncate(index.saturating_add(options.window).saturating_add(1));
-    records.drain(..index.saturating_sub(options.window));
-    let (Some(first), Some(last)) = (records.first(), records.last()) else {
-        return Err(FetchError::Index { doc_id: doc_id.clone(), total: 0, index });
+fn fetch_chunk(shown: Shown, index: usize, options: FetchOptions<'_>) -> Result<Fetched, FetchError> {
+    let Some(record) = shown.records.get(index) else {
+        let (doc_id, total) = (shown.document.info.doc_id, shown.records.len());
+        return Err(FetchError::Index { doc_id, total, index });
     };
-    let span = first.start_byte as usize..last.end_byte as usize;
-    // The document may have been replaced between two readings.
-    let text = document
-        .source
-        .get(span)
-        .ok_or_else(|| FetchError::Unknown { collection: collection.into(), reference: doc_id.clone() })?;
-    Ok(Fetched {
-        text: text.to_owned(),
-        raw: None,
-        extent: Extent::Chunk,
-        start_line: first.start_line,
-        end_line: last.end_line,
-        document: document.info,
-        doc_toc: document.doc_toc,
-        records,
-    })
+    let found = Some(record.chunk_id.clone());
+    let own = Span { start: record.start_byte, end: record.end_byte };
+    let span = match options.expansion {
+        Some(expansion) => shown.areas(&[index], expansion)?.first().map_or(own, |area| area.span),
+        None => own,
+    };
+    let mut fetched = part(shown, span, Extent::Chunk);
+    fetched.found = found;
+    fetched.token_count = options.expansion.map(|expansion| expansion.counter.count(&fetched.text));
+    Ok(fetched)
 }
 
-fn fetch_lines(
-    store: &dyn Store,
-    collection: &str,
-    document: StoredDocument,
-    start: usize,
-    end: usize,
-) -> Result<Fetched, FetchError> {
-    let doc_id = &document.info.doc_id;
-    let lines = lines(&document.source);
+fn fetch_lines(shown: Shown, start: usize, end: usize) -> Result<Fetched, FetchError> {
+    let lines = lines(&shown.document.source);
     let last = lines.len();
     if start == 0 || start > end || start > last {
-        return Err(FetchError::Lines { doc_id: doc_id.clone(), last, start, end });
+        return Err(FetchError::Lines { doc_id: shown.document.info.doc_id, last, start, end });
     }
     // A range may reach over the end, as `sed -n` allows.
     let end = end.min(last);
-    let span = lines[start - 1].start as usize..lines[end - 1].end as usize;
-    let mut records = store.records(collection, doc_id)?;
-    records.retain(|record| record.start_line as usize <= end && record.end_line as usize >= start);
-    Ok(Fetched {
-        text: document.source[span].to_owned(),
+    let mut fetched =
+        part(shown, Span { start: lines[start - 1].start, end: lines[end - 1].end }, Extent::Lines);
+    (fetched.start_line, fetched.end_line) = (start as u32, end as u32);
+    Ok(fetched)
+}
+
+/// A stretch of a document.
+fn part(shown: Shown, span: Span, extent: Extent) -> Fetched {
+    let (start_line, end_line) = shown.lines(span);
+    let Shown { document, mut records, .. } = shown;
+    records.retain(|record| record.start_byte < span.end && span.start < record.end_byte);
+    Fetched {
+        text: span.of(&document.source).to_owned(),
         raw: None,
-        extent: Extent::Lines,
-        start_line: start as u32,
-        end_line: end as u32,
+        extent,
+        start_line,
+        end_line,
         document: document.info,
         doc_toc: document.doc_toc,
         records,
-    })
+        found: None,
+        token_count: None,
+    }
 }
 
 /// The lines of a source, as editors count them: nothing stands after a final line break.

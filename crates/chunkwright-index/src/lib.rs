@@ -9,6 +9,7 @@
 //!   writes nothing; a changed document is replaced in one transaction, so that a reader, and a
 //!   machine that lost power, sees the old version or the new one and never both or neither.
 //! * [`search()`] ranks chunks by words and by meaning and says of every hit what each stage thought.
+//! * [`expand()`] gives each hit the section or the neighbours around it, nothing twice.
 //! * [`fetch()`] gives back the source, byte for byte.
 //!
 //! The crate reads files and a store, and nothing else: no clock, no environment, no configuration,
@@ -16,6 +17,7 @@
 
 pub mod analysis;
 pub mod decode;
+pub mod expand;
 pub mod fetch;
 pub mod format;
 pub mod fuse;
@@ -25,6 +27,9 @@ pub mod search;
 pub mod source;
 pub mod store;
 
+pub use expand::{
+    Expand, ExpandedAnswer, Expansion, FoundChunk, FoundPassage, ParseExpandError, Passage, expand,
+};
 pub use fetch::{Extent, FetchError, FetchOptions, Fetched, fetch};
 pub use format::{Parsed, parse};
 pub use fuse::Fusion;

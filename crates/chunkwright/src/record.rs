@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::chunk::{Chunk, Chunker, Part};
-use crate::document::{BlockKind, Document, SectionKind, SymbolKind};
+use crate::document::{BlockKind, Document, SectionId, SectionKind, SymbolKind};
+use crate::span::Span;
 use crate::stats::TokenLevel;
 use crate::tokens::{TokenCounter, Words};
 
@@ -18,6 +19,15 @@ pub struct Record {
     pub chunk_index: u32,
     /// Number of chunks in the document.
     pub total_chunks: u32,
+    /// Where the smallest section around it that holds more than it does stands: `DOC_ID#L10-L80`, the
+    /// lines of that section, or the document's id where no section holds more. A reference for fetch.
+    pub parent: String,
+    /// Id of the chunk before it; none for the first.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub previous: Option<String>,
+    /// Id of the chunk after it; none for the last.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub next: Option<String>,
     /// Exactly `source[start_byte..end_byte]` of the decoded UTF-8 source.
     pub content: String,
     /// Borrowed text before it.
@@ -137,6 +147,9 @@ impl Chunker {
                 doc_id: document.id().to_owned(),
                 chunk_index: index as u32,
                 total_chunks: chunks.len() as u32,
+                parent: parent(document, chunk),
+                previous: index.checked_sub(1).map(|previous| chunks[previous].id.to_string()),
+                next: chunks.get(index + 1).map(|next| next.id.to_string()),
                 content: chunk.content(document).to_owned(),
                 context: rendered.context().to_owned(),
                 start_line: start_line as u32,
@@ -171,6 +184,24 @@ impl Chunker {
         }
         records
     }
+}
+
+/// A reference to the smallest section around a chunk that has visible text beside it.
+fn parent(document: &Document, chunk: &Chunk) -> String {
+    let mut next = Some(chunk.section);
+    while let Some(id) = next.filter(|&id| id != SectionId::ROOT) {
+        let section = document.section(id);
+        // A section reaches over the blanks behind its last block, a chunk may have some before it.
+        let blocks = document.blocks();
+        let last = blocks.partition_point(|block| block.span.start < section.span.end);
+        let end = last.checked_sub(1).map_or(chunk.span.end, |last| blocks[last].span.end);
+        if section.span.start < chunk.span.start || chunk.span.end < end {
+            let (start, end) = document.lines().lines(Span { start: section.span.start, end });
+            return format!("{}#L{start}-L{end}", document.id());
+        }
+        next = section.parent;
+    }
+    document.id().to_owned()
 }
 
 /// `H1 Guide > H2 Install` for prose, `Class > method` for source code.

@@ -10,8 +10,9 @@ use clap::ValueEnum;
 use serde::Serialize;
 
 use crate::app::{self, CollectionFlags, Global, Outcome};
+use crate::expand::{ExpandFlags, OwnExpansion};
 use crate::output::{Format, OutputFlags};
-use crate::text::{bold, dim, plain, plain_lines};
+use crate::text::{bold, count, dim, plain, plain_lines};
 
 /// Get a document, a chunk or lines back out of a collection
 ///
@@ -22,9 +23,8 @@ use crate::text::{bold, dim, plain, plain_lines};
 pub(crate) struct Fetch {
     /// What to fetch
     reference: String,
-    /// Number of neighbours on each side that come with a chunk
-    #[arg(short, long, value_name = "N", default_value_t = 0)]
-    window: usize,
+    #[command(flatten)]
+    expand: ExpandFlags,
     /// Format of the result; by default `text` on a terminal, `raw` when piped
     #[arg(short, long, help_heading = "Output")]
     format: Option<FetchFormat>,
@@ -39,7 +39,7 @@ const EXAMPLES: &str = "\
 Examples:
   chunkwright fetch guide/install.md > install.md
   chunkwright fetch guide/install.md#L10-L80
-  chunkwright fetch 9bcff36484d0b14c2b8d1c8f3104e68e --window 1";
+  chunkwright fetch 9bcff36484d0b14c2b8d1c8f3104e68e --expand parent";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum FetchFormat {
@@ -56,6 +56,14 @@ enum FetchFormat {
 struct Row<'a> {
     document: &'a DocumentInfo,
     doc_toc: &'a str,
+    reference: String,
+    /// The chunk that was asked for; it is inside.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    found: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    token_count: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tokenizer: Option<&'a str>,
     start_line: u32,
     end_line: u32,
     text: &'a str,
@@ -66,25 +74,28 @@ impl Fetch {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
         let settings = global.settings(&[&self.collection])?;
         let store = app::store(&settings, Access::Read)?;
-        let options = FetchOptions { window: self.window };
+        let expansion = self.expand.get(&settings)?;
+        let options = FetchOptions { expansion: expansion.as_ref().map(OwnExpansion::borrow) };
         let fetched = fetch(&*store, &settings.collection, &self.reference, options)?;
         let to_terminal = self.output.is_none() && io::stdout().is_terminal();
         let default = if to_terminal { FetchFormat::Text } else { FetchFormat::Raw };
         let format = self.format.unwrap_or(default);
-        let flags = OutputFlags::new(
-            match format {
-                FetchFormat::Text => Format::Text,
-                FetchFormat::Json => Format::Json,
-                FetchFormat::Raw => Format::Jsonl,
-            },
-            self.output.clone(),
-        );
+        let general = match format {
+            FetchFormat::Text => Format::Text,
+            FetchFormat::Json => Format::Json,
+            FetchFormat::Raw => Format::Jsonl,
+        };
+        let flags = OutputFlags::new(general, self.output.clone());
         let mut output = flags.open()?;
         match format {
             FetchFormat::Raw => output.bytes(fetched.bytes())?,
             FetchFormat::Json => output.only(&Row {
                 document: &fetched.document,
                 doc_toc: &fetched.doc_toc,
+                reference: fetched.reference(),
+                found: fetched.found.as_deref(),
+                token_count: fetched.token_count,
+                tokenizer: fetched.token_count.and(expansion.as_ref()).map(OwnExpansion::tokenizer),
                 start_line: fetched.start_line,
                 end_line: fetched.end_line,
                 text: &fetched.text,
@@ -99,8 +110,10 @@ impl Fetch {
 
 fn describe(fetched: &Fetched) -> String {
     let place = format!("{}:{}-{}", plain(&fetched.document.doc_id), fetched.start_line, fetched.end_line);
-    let chunks = crate::text::count(fetched.records.len(), "chunk");
+    let mut notes = vec![count(fetched.records.len(), "chunk")];
+    notes.extend(fetched.token_count.map(|tokens| count(tokens, "token")));
+    notes.extend(fetched.found.as_ref().map(|found| format!("with {found}")));
     let text = plain_lines(&fetched.text);
     let end = if text.ends_with('\n') { "" } else { "\n" };
-    format!("{}  {}\n{text}{end}", bold(&place), dim(&chunks))
+    format!("{}  {}\n{text}{end}", bold(&place), dim(&notes.join(", ")))
 }

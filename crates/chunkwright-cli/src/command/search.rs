@@ -3,18 +3,23 @@
 use std::str::FromStr;
 
 use anyhow::{Result, bail};
-use chunkwright_index::{Access, Answer, Filter, Fusion, Hit, Mode, SearchOptions, Stage, search};
+use chunkwright_index::{
+    Access, Answer, ExpandedAnswer, Filter, FoundPassage, Fusion, Hit, Mode, SearchOptions, Stage, expand, search,
+};
 use clap::ValueEnum;
 
 use crate::app::{self, CollectionFlags, Global, Outcome};
+use crate::expand::ExpandFlags;
 use crate::output::{Format, OutputFlags};
-use crate::text::{bold, dim, green, plain, preview, terminal_width, yellow};
+use crate::text::{bold, count, dim, green, plain, plain_lines, preview, terminal_width, yellow};
 
 /// Search a collection
 ///
 /// Each hit says what every stage of the search thought of it: its rank and score by words (BM25) and by
 /// meaning (dot product of vectors), each in its own unit, and the score of both together that the hits
 /// are ordered by. The exit status is 1 if nothing was found.
+///
+/// With --expand the results are passages of the source instead, each with the hits that are inside it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Search {
@@ -33,6 +38,8 @@ pub(crate) struct Search {
     #[arg(long, value_name = "HOW", default_value = "sum")]
     fusion: FusionFlag,
     #[command(flatten)]
+    expand: ExpandFlags,
+    #[command(flatten)]
     collection: CollectionFlags,
     #[command(flatten)]
     output: OutputFlags,
@@ -41,7 +48,8 @@ pub(crate) struct Search {
 const EXAMPLES: &str = "\
 Examples:
   chunkwright search \"how is a lifetime elided?\"
-  chunkwright search parse_config --mode lexical --filter language=rust";
+  chunkwright search parse_config --mode lexical --filter language=rust
+  chunkwright search \"how is a lifetime elided?\" --expand parent";
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum ModeFlag {
@@ -98,11 +106,21 @@ impl Search {
         if let Some(why) = answer.degraded.as_ref().filter(|_| model.is_some() || global.verbose) {
             global.say(&format!("{} searched by words only: {}", yellow("note:"), plain(why)));
         }
+        let expansion = self.expand.get(&settings)?;
         let mut output = self.output.open()?;
-        match output.format() {
-            Format::Json => output.only(&answer)?,
-            Format::Jsonl => answer.hits.iter().try_for_each(|hit| output.object(hit))?,
-            Format::Text => output.text(&describe(&answer))?,
+        if let Some(expansion) = expansion {
+            let expanded = expand(&*store, &settings.collection, &answer, expansion.borrow())?;
+            match output.format() {
+                Format::Json => output.only(&expanded)?,
+                Format::Jsonl => expanded.passages.iter().try_for_each(|passage| output.object(passage))?,
+                Format::Text => output.text(&describe_expanded(&expanded))?,
+            }
+        } else {
+            match output.format() {
+                Format::Json => output.only(&answer)?,
+                Format::Jsonl => answer.hits.iter().try_for_each(|hit| output.object(hit))?,
+                Format::Text => output.text(&describe(&answer))?,
+            }
         }
         output.finish()?;
         if answer.hits.is_empty() {
@@ -136,11 +154,8 @@ fn describe(answer: &Answer) -> String {
 fn describe_hit(hit: &Hit) -> String {
     let width = terminal_width();
     let record = &hit.record;
-    let stage = |name: &str, stage: Option<Stage>| {
-        stage.map_or_else(|| format!("{name} -"), |stage| format!("{name} #{} {:.3}", stage.rank, stage.score))
-    };
     let place = format!("{}:{}-{}", plain(&record.doc_id), record.start_line, record.end_line);
-    let stages = format!("score {:.3}, {}, {}", hit.score, stage("words", hit.lexical), stage("meaning", hit.dense));
+    let stages = stages(hit.score, hit.lexical, hit.dense);
     let mut lines = vec![format!("{} {}  {}", bold(&format!("{:>2}", hit.rank)), green(&place), dim(&stages))];
     if !record.section_path.is_empty() {
         lines.push(preview(&record.section_path.join(" > "), width - 3));
@@ -148,4 +163,30 @@ fn describe_hit(hit: &Hit) -> String {
     lines.push(preview(&record.content, (width - 3) * 2));
     lines.push(dim(&record.chunk_id));
     lines.join("\n   ") + "\n"
+}
+
+fn stages(score: f64, lexical: Option<Stage>, dense: Option<Stage>) -> String {
+    let stage = |name: &str, stage: Option<Stage>| {
+        stage.map_or_else(|| format!("{name} -"), |stage| format!("{name} #{} {:.3}", stage.rank, stage.score))
+    };
+    format!("score {score:.3}, {}, {}", stage("words", lexical), stage("meaning", dense))
+}
+
+fn describe_expanded(answer: &ExpandedAnswer) -> String {
+    answer.passages.iter().map(describe_passage).collect::<Vec<_>>().join("\n")
+}
+
+/// A passage with its whole text, which is what it was asked for.
+fn describe_passage(found: &FoundPassage) -> String {
+    let passage = &found.passage;
+    let place = format!("{}:{}-{}", plain(&passage.doc_id), passage.start_line, passage.end_line);
+    let tokens = count(passage.token_count, "token");
+    let mut lines = vec![format!("{} {}  {}", bold(&format!("{:>2}", found.rank)), green(&place), dim(&tokens))];
+    for hit in &found.hits {
+        let stages = stages(hit.score, hit.lexical, hit.dense);
+        let told = format!("#{} {} lines {}-{}, {stages}", hit.rank, hit.chunk_id, hit.start_line, hit.end_line);
+        lines.push(format!("   {}", dim(&told)));
+    }
+    lines.push(plain_lines(&passage.text).trim_end().to_owned());
+    lines.join("\n") + "\n"
 }

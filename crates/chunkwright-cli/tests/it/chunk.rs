@@ -20,7 +20,7 @@ fn a_record_is_what_the_contract_says() {
     let records = folder.run(&["chunk", "guide.md"]).lines();
     let [Value::Object(record)] = records.as_slice() else { panic!("{records:?}") };
     let fields: Vec<&str> = record.keys().map(String::as_str).collect();
-    let expected = "chunk_id doc_id chunk_index total_chunks content context text start_line end_line start_byte \
+    let expected = "chunk_id doc_id chunk_index total_chunks parent content context text start_line end_line start_byte \
                     end_byte start_char end_char header_path section_path content_type chunk_type category \
                     char_count word_count token_count tokenizer token_level oversize cut strategy_version preset \
                     config_hash file_hash";

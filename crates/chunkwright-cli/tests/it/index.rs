@@ -89,6 +89,68 @@ fn what_is_fetched_is_the_source() {
 }
 
 #[test]
+fn what_is_found_comes_with_its_section_once() {
+    let folder = indexed();
+    let passages =
+        folder.run(&["search", "word1001 word1201 word2001", "-k", "3", "--expand", "parent"]).lines();
+    assert_eq!(passages.len(), 2, "{passages:?}");
+    let ranks: Vec<Vec<u64>> = passages
+        .iter()
+        .map(|passage| passage["hits"].as_array().unwrap())
+        .map(|hits| hits.iter().map(|hit| hit["rank"].as_u64().unwrap()).collect())
+        .collect();
+    let mut all = ranks.concat();
+    all.sort_unstable();
+    assert_eq!((all.as_slice(), ranks[0][0]), (&[1, 2, 3][..], 1));
+    let source = folder.read("docs/guide.md");
+    for passage in &passages {
+        let at = |key: &str| passage[key].as_u64().unwrap() as usize;
+        let text = passage["text"].as_str().unwrap();
+        assert_eq!(text, &source[at("start_byte")..at("end_byte")]);
+        assert!(at("token_count") <= 1000 && passage["tokenizer"] == "o200k", "{passage}");
+        let lines = folder.run(&["fetch", passage["reference"].as_str().unwrap()]).success();
+        assert!(lines.contains(text), "{passage}");
+    }
+    let text = folder.run(&["search", "installer", "--expand", "parent", "-f", "text"]).success();
+    assert!(
+        text.starts_with(" 1 install.md:1-3  ") && text.ends_with("Run the installer twice.\n"),
+        "{text}"
+    );
+    let run = folder.run(&["search", "installer", "--expand", "all"]);
+    assert!(
+        run.code == 2 && run.stderr.contains("`all` is no expansion; it is `parent` or a number"),
+        "{run:?}"
+    );
+    let run = folder.run(&["search", "xylophone", "--expand", "1"]);
+    assert_eq!((run.code, run.stderr.as_str()), (1, "nothing was found\n"));
+}
+
+#[test]
+fn a_chunk_is_fetched_with_its_section_or_its_neighbours() {
+    let folder = indexed();
+    let parent = folder.run(&["search", "word1001"]).lines().remove(0);
+    let (id, parent) = (parent["chunk_id"].as_str().unwrap(), parent["parent"].as_str().unwrap());
+    let section = folder.run(&["fetch", parent]).success();
+    assert!(section.starts_with("## Part 1\n") && folder.read("docs/guide.md").contains(&section));
+    let whole = folder.run(&["fetch", id, "--expand", "parent", "--expand-tokens", "9999"]).success();
+    assert_eq!(whole, section);
+    let json =
+        folder.run(&["fetch", id, "--expand", "parent", "--expand-tokens", "700", "-f", "json"]).success();
+    let json: Value = serde_json::from_str(&json).unwrap();
+    assert!(section.contains(json["text"].as_str().unwrap()) && json["found"] == id, "{json}");
+    assert!(json["token_count"].as_u64().unwrap() <= 700 && json["chunks"].as_array().unwrap().len() > 1);
+    let neighbours = folder.run(&["fetch", "guide.md#3", "--expand", "1"]).success();
+    assert_eq!(folder.run(&["fetch", "guide.md#3", "--window", "1"]).success(), neighbours);
+    folder
+        .run(&["fetch", id, "--expand", "1", "--expand-tokens", "0"])
+        .fails("error: `--expand-tokens` is `0`; it must be at least 1");
+    folder.run(&["fetch", "nope.md#0", "--expand", "1"]).fails(
+        "error: `nope.md#0` is not in collection `default`; a reference is a document's id, a chunk's id, \
+         `DOC_ID#INDEX` or `DOC_ID#L10-L80`",
+    );
+}
+
+#[test]
 fn status_counts_what_is_stored() {
     let folder = indexed();
     let [collection] = folder.run(&["status"]).lines().try_into().unwrap();

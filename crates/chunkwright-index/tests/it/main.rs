@@ -6,6 +6,7 @@
 mod contract;
 mod crash;
 mod encodings;
+mod expand;
 mod fixture;
 mod folders;
 mod pipeline;

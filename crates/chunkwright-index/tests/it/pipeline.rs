@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use chunkwright_index::{
-    Access, FetchError, FetchOptions, IndexError, Mode, Pipeline, Prune, STORES, SearchOptions, StoreError,
-    fetch,
+    Access, Expand, Expansion, FetchError, FetchOptions, IndexError, Mode, Pipeline, Prune, STORES,
+    SearchOptions, StoreError, fetch,
 };
 
 use crate::fixture::{Bag, COLLECTION, Fixture, POISON, chunker, for_each_store};
@@ -315,7 +315,10 @@ fn fetch_gives_documents_chunks_and_lines_exactly() {
         assert_eq!(chunk.text, whole.records[0].content);
         let by_id = get(&whole.records[0].chunk_id).unwrap();
         assert_eq!(by_id.text, chunk.text);
-        let window = fetch(&*fixture.store, COLLECTION, "a#1.md#0", FetchOptions { window: 9 }).unwrap();
+        let expansion =
+            Expansion { expand: Expand::Neighbours(9), max_tokens: None, counter: &chunkwright::Words };
+        let options = FetchOptions { expansion: Some(expansion) };
+        let window = fetch(&*fixture.store, COLLECTION, "a#1.md#0", options).unwrap();
         assert_eq!(window.records.len(), whole.records.len());
         assert_eq!(window.text, text.trim_end());
         assert_eq!(get("empty.md").unwrap().text, "");

@@ -11,8 +11,8 @@ use super::super::StoreError;
 use super::write;
 use crate::analysis;
 
-/// Raised when the tables change.
-const LAYOUT: i64 = 1;
+/// Raised when the tables change, or what a record must have.
+const LAYOUT: i64 = 2;
 
 /// Marks the file as ours ("CWRT").
 const APPLICATION_ID: i64 = 0x4357_5254;
