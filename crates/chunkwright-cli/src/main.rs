@@ -17,6 +17,7 @@ mod input;
 mod ordered;
 mod output;
 mod progress;
+mod report_page;
 mod settings;
 mod text;
 

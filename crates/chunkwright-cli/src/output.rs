@@ -50,8 +50,8 @@ enum Sink {
 
 impl OutputFlags {
     /// Flags that say this.
-    pub(crate) fn new(format: Format, output: Option<PathBuf>) -> Self {
-        Self { format: Some(format), output }
+    pub(crate) fn new(format: Option<Format>, output: Option<PathBuf>) -> Self {
+        Self { format, output }
     }
 
     /// Opens the destination.

@@ -32,7 +32,7 @@ fn escape(text: &str, keep: impl Fn(char) -> Option<char>) -> String {
 
 /// Characters that change what is seen without being seen: direction marks and overrides, zero-width
 /// space, byte order mark, tags. The joiners stay: scripts and emoji need them.
-fn is_invisible(c: char) -> bool {
+pub(crate) fn is_invisible(c: char) -> bool {
     matches!(c, '\u{61c}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
         | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
 }

@@ -1,16 +1,19 @@
 //! `chunkwright chunk`
 
 use std::fmt::Write;
+use std::path::PathBuf;
 use std::str::FromStr;
 
 use anyhow::Result;
 use chunkwright::{Chunker, Record, RecordContext};
+use clap::ValueEnum;
 
 use crate::app::{self, CutFlags, Global, Outcome};
 use crate::input::{InputFlags, Inputs, Item, Unread};
 use crate::ordered::ordered;
-use crate::output::{Format, OutputFlags, json_line};
+use crate::output::{Format, Output, OutputFlags, json_line};
 use crate::progress::Progress;
+use crate::report_page;
 use crate::text::{Table, bold, count, dim, plain, preview, terminal_width};
 
 /// Cut documents into chunks
@@ -33,15 +36,33 @@ pub(crate) struct Chunk {
     shard: Option<Shard>,
     #[command(flatten)]
     cut: CutFlags,
-    #[command(flatten)]
-    output: OutputFlags,
+    /// Format of the results; by default `text` on a terminal, `jsonl` when piped or in a file
+    #[arg(short, long, help_heading = "Output")]
+    format: Option<ChunkFormat>,
+    /// Write the results to this file instead of standard output; it appears whole or not at all
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
+    output: Option<PathBuf>,
 }
 
 const EXAMPLES: &str = "\
 Examples:
   chunkwright chunk docs -o chunks.jsonl
+  chunkwright chunk docs --format html -o chunks.html
   chunkwright chunk --max-size 512 README.md
   curl -s URL | chunkwright chunk --stdin-filename page.md -";
+
+/// Format of chunks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ChunkFormat {
+    /// One JSON object a line
+    Jsonl,
+    /// One JSON document
+    Json,
+    /// For people
+    Text,
+    /// One page for a browser: the source beside its chunks, why it is cut there, sizes; needs no network
+    Html,
+}
 
 /// One of several shares of the documents.
 #[derive(Clone, Copy, Debug)]
@@ -84,7 +105,7 @@ impl Chunk {
         let settings = global.settings(&[&self.cut])?;
         let chunker = app::chunker(&settings)?;
         let mut inputs = Inputs::gather(&self.input.paths, &self.input.stdin_filename);
-        if let Some(output) = self.output.output.as_ref().and_then(|path| path.canonicalize().ok()) {
+        if let Some(output) = self.output.as_ref().and_then(|path| path.canonicalize().ok()) {
             // The results of an earlier run are no document.
             inputs.items.retain(|item| !matches!(item, Item::File { file, .. } if file.path.canonicalize().is_ok_and(|path| path == output)));
         }
@@ -93,14 +114,21 @@ impl Chunk {
             inputs.items.retain(|item| shard.holds(item.doc_id()));
         }
         let items = std::mem::take(&mut inputs.items);
-        let mut output = self.output.open()?;
-        let format = output.format();
+        let mut output = self.open()?;
+        let look = match output.format() {
+            _ if self.format == Some(ChunkFormat::Html) => Look::Page,
+            Format::Text => Look::Table,
+            Format::Jsonl | Format::Json => Look::Lines,
+        };
+        if look == Look::Page {
+            output.bytes(report_page::head(&chunker, &settings.preset).as_bytes())?;
+        }
         let progress = Progress::new(global, items.len(), "documents").hidden_if(output.is_on_terminal());
         let (mut documents, mut chunks) = (0, 0);
         let result = ordered(
             self.input.threads.get(),
             &items,
-            |item| cut(&chunker, &settings.preset, item, format),
+            |item| cut(&chunker, &settings.preset, item, look),
             |cut| cut.output.len(),
             |cut| {
                 progress.advance(1);
@@ -115,6 +143,9 @@ impl Chunk {
         );
         progress.finish();
         result?;
+        if look == Look::Page {
+            output.bytes(report_page::foot().as_bytes())?;
+        }
         output.end_list()?;
         output.finish()?;
         inputs.report(global);
@@ -132,8 +163,31 @@ impl Chunk {
     }
 }
 
+impl Chunk {
+    fn open(&self) -> Result<Output> {
+        let general = self.format.map(|format| match format {
+            // A page is bytes of its own.
+            ChunkFormat::Jsonl | ChunkFormat::Html => Format::Jsonl,
+            ChunkFormat::Json => Format::Json,
+            ChunkFormat::Text => Format::Text,
+        });
+        OutputFlags::new(general, self.output.clone()).open()
+    }
+}
+
+/// What chunks become.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Look {
+    /// JSON, one a line.
+    Lines,
+    /// A table.
+    Table,
+    /// A part of the page.
+    Page,
+}
+
 /// Reads, cuts and prints one document.
-fn cut(chunker: &Chunker, preset: &str, item: &Item, format: Format) -> Cut {
+fn cut(chunker: &Chunker, preset: &str, item: &Item, look: Look) -> Cut {
     let source = match item.read() {
         Ok(source) => source,
         Err(unread) => return Cut { output: Vec::new(), chunks: 0, unread: Some(unread) },
@@ -143,10 +197,11 @@ fn cut(chunker: &Chunker, preset: &str, item: &Item, format: Format) -> Cut {
     let document = source.parse();
     let chunks = chunker.chunk(&document);
     let records = chunker.records(&document, &chunks, &context);
-    let output = if format == Format::Text {
-        table(document.id(), &records).into_bytes()
-    } else {
-        records.iter().flat_map(|record| json_line(record).expect("a record of plain values is JSON")).collect()
+    let line = |record| json_line(record).expect("a record of plain values is JSON");
+    let output = match look {
+        Look::Lines => records.iter().flat_map(line).collect(),
+        Look::Table => table(document.id(), &records).into_bytes(),
+        Look::Page => report_page::document(&document, &records).into_bytes(),
     };
     Cut { output, chunks: records.len(), unread: None }
 }

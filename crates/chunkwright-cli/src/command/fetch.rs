@@ -85,7 +85,7 @@ impl Fetch {
             FetchFormat::Json => Format::Json,
             FetchFormat::Raw => Format::Jsonl,
         };
-        let flags = OutputFlags::new(general, self.output.clone());
+        let flags = OutputFlags::new(Some(general), self.output.clone());
         let mut output = flags.open()?;
         match format {
             FetchFormat::Raw => output.bytes(fetched.bytes())?,

@@ -7,4 +7,5 @@ mod config;
 mod diff;
 mod explain;
 mod index;
+mod page;
 mod stats;
