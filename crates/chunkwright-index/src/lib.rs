@@ -35,7 +35,7 @@ pub use format::{Parsed, parse};
 pub use fuse::Fusion;
 pub use pipeline::{IndexError, IndexOptions, Pipeline, Progress, Prune};
 pub use report::{Failure, IndexReport, SkipReason, Skipped};
-pub use search::{Answer, Hit, Mode, SearchError, SearchOptions, Stage, search};
+pub use search::{Answer, Hit, Mode, Ranked, SearchError, SearchOptions, Stage, rank, search};
 pub use store::{
     Access, Change, CheckReport, Collection, DocumentInfo, Filter, MemoryStore, Model, NewChunk, NewDocument,
     Outcome, STORES, Scored, SqliteStore, Store, StoreError, StoredChunk, StoredDocument,

@@ -151,6 +151,73 @@ impl Mode {
     }
 }
 
+/// What the stages of a search ranked, before they become one ranking.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Ranked {
+    /// The dense stage's candidates, best first; none if it did not run.
+    pub dense: Option<Vec<Scored>>,
+    /// The lexical stage's candidates, best first; none if it did not run.
+    pub lexical: Option<Vec<Scored>>,
+    /// Why the dense stage did not run although it was asked for; none if it ran.
+    pub degraded: Option<String>,
+}
+
+impl Ranked {
+    /// The stages that ran.
+    pub fn mode(&self) -> Mode {
+        match (&self.dense, &self.lexical) {
+            (Some(_), Some(_)) => Mode::Hybrid,
+            (Some(_), None) => Mode::Dense,
+            (None, _) => Mode::Lexical,
+        }
+    }
+
+    /// One ranking: both stages by `fusion`, or the only one.
+    pub fn fused(&self, fusion: Fusion) -> Vec<Scored> {
+        match (&self.dense, &self.lexical) {
+            (Some(dense), Some(lexical)) => fusion.fuse(dense, lexical),
+            (Some(only), None) | (None, Some(only)) => only.clone(),
+            (None, None) => Vec::new(),
+        }
+    }
+}
+
+/// Ranks the chunks of `collection` for `query`, stage by stage: what [`search`] does before fusion, for
+/// whoever compares modes and fusions.
+///
+/// # Errors
+///
+/// As [`search`].
+pub fn rank(
+    store: &dyn Store,
+    collection: &str,
+    embedder: Option<&dyn Embedder>,
+    query: &str,
+    options: &SearchOptions,
+) -> Result<Ranked, SearchError> {
+    options.check()?;
+    if query.trim().is_empty() {
+        return Err(SearchError::EmptyQuery);
+    }
+    let limit = options.candidates.max(options.top_k).min(10 * SearchOptions::MAX_TOP_K);
+    let mut ranked = Ranked::default();
+    if options.mode != Mode::Lexical {
+        match query_vector(store, collection, embedder, query) {
+            Ok(vector) => ranked.dense = Some(store.dense(collection, &vector, &options.filter, limit)?),
+            Err(error @ (SearchError::NoDense(_) | SearchError::Embed(_)))
+                if options.mode == Mode::Hybrid =>
+            {
+                ranked.degraded = Some(error.to_string());
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    if options.mode != Mode::Dense {
+        ranked.lexical = Some(store.lexical(collection, &query_terms(query), &options.filter, limit)?);
+    }
+    Ok(ranked)
+}
+
 /// Searches `collection` for `query`. `embedder` is needed for the dense stage only.
 ///
 /// # Errors
@@ -165,38 +232,11 @@ pub fn search(
     query: &str,
     options: &SearchOptions,
 ) -> Result<Answer, SearchError> {
-    options.check()?;
-    if query.trim().is_empty() {
-        return Err(SearchError::EmptyQuery);
-    }
-    let limit = options.candidates.max(options.top_k).min(10 * SearchOptions::MAX_TOP_K);
-    let mut degraded = None;
-    let dense = match options.mode {
-        Mode::Lexical => None,
-        Mode::Dense | Mode::Hybrid => match query_vector(store, collection, embedder, query) {
-            Ok(vector) => Some(store.dense(collection, &vector, &options.filter, limit)?),
-            Err(error @ (SearchError::NoDense(_) | SearchError::Embed(_)))
-                if options.mode == Mode::Hybrid =>
-            {
-                degraded = Some(error.to_string());
-                None
-            }
-            Err(error) => return Err(error),
-        },
-    };
+    let ranked = rank(store, collection, embedder, query, options)?;
     let terms = query_terms(query);
-    let lexical = match options.mode {
-        Mode::Dense => None,
-        Mode::Lexical | Mode::Hybrid => Some(store.lexical(collection, &terms, &options.filter, limit)?),
-    };
-    let (mode, ranking) = match (&dense, &lexical) {
-        (Some(dense), Some(lexical)) => (Mode::Hybrid, options.fusion.fuse(dense, lexical)),
-        (Some(dense), None) => (Mode::Dense, dense.clone()),
-        (None, lexical) => (Mode::Lexical, lexical.clone().unwrap_or_default()),
-    };
-    let stages = (places(dense.as_deref()), places(lexical.as_deref()));
+    let stages = (places(ranked.dense.as_deref()), places(ranked.lexical.as_deref()));
     let mut hits = Vec::with_capacity(options.top_k);
-    for scored in ranking {
+    for scored in ranked.fused(options.fusion) {
         if hits.len() == options.top_k {
             break;
         }
@@ -213,7 +253,7 @@ pub fn search(
             record,
         });
     }
-    Ok(Answer { hits, mode, degraded })
+    Ok(Answer { hits, mode: ranked.mode(), degraded: ranked.degraded })
 }
 
 /// The query's terms, each once.

@@ -1,7 +1,11 @@
 //! A store that is gone with its process: the plainest thing that keeps the promises of [`Store`].
+//!
+//! What a search reads (words by chunk, vectors in one piece) is derived from the documents at the first
+//! search after a change, so that writing stays plain and many searches of one state are quick.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use chunkwright::{ChunkId, Record};
 
@@ -31,8 +35,12 @@ struct State {
 struct Shelf {
     model: Option<Model>,
     change: u64,
-    documents: BTreeMap<String, (StoredDocument, Vec<NewChunk>)>,
+    documents: BTreeMap<String, Arc<(StoredDocument, Vec<NewChunk>)>>,
+    /// Where each chunk is: its document and its position there.
+    ids: HashMap<ChunkId, (String, usize)>,
     disabled: HashSet<ChunkId>,
+    words: OnceLock<Arc<Words>>,
+    dense: OnceLock<Arc<DenseIndex>>,
 }
 
 impl MemoryStore {
@@ -59,12 +67,32 @@ impl State {
 impl Shelf {
     /// All chunks that searches may find, with their ids.
     fn chunks(&self) -> impl Iterator<Item = (ChunkId, &NewChunk)> {
-        let chunks = self.documents.values().flat_map(|(_, chunks)| chunks);
+        let chunks = self.documents.values().flat_map(|document| &document.1);
         chunks.filter_map(|chunk| Some((chunk.record.chunk_id.parse().ok()?, chunk)))
     }
 
     fn enabled(&self) -> impl Iterator<Item = (ChunkId, &NewChunk)> {
         self.chunks().filter(|(id, _)| !self.disabled.contains(id))
+    }
+
+    /// The chunk and its document.
+    fn find(&self, id: ChunkId) -> Option<(&StoredDocument, &NewChunk)> {
+        let (doc_id, index) = self.ids.get(&id)?;
+        let document = self.documents.get(doc_id)?;
+        Some((&document.0, document.1.get(*index)?))
+    }
+
+    /// Forgets what was derived from a state before.
+    fn changed(&mut self) {
+        (self.words, self.dense) = (OnceLock::new(), OnceLock::new());
+    }
+
+    fn remove(&mut self, doc_id: &str) -> bool {
+        let removed = self.documents.remove(doc_id);
+        if removed.is_some() {
+            self.ids.retain(|_, (document, _)| document != doc_id);
+        }
+        removed.is_some()
     }
 }
 
@@ -79,8 +107,8 @@ impl Store for MemoryStore {
             name: name.clone(),
             model: held.model.clone(),
             documents: held.documents.len(),
-            chunks: held.documents.values().map(|(_, chunks)| chunks.len()).sum(),
-            pending: held.documents.values().map(|(document, _)| document.info.pending as usize).sum(),
+            chunks: held.documents.values().map(|document| document.1.len()).sum(),
+            pending: held.documents.values().map(|document| document.0.info.pending as usize).sum(),
             change: held.change,
         };
         Ok(self.read().collections.iter().map(collection).collect())
@@ -96,15 +124,15 @@ impl Store for MemoryStore {
         for change in changes {
             outcomes.push(match change {
                 Change::Replace(new) => replace(&state, &mut held, new, &mut version)?,
-                Change::Remove { doc_id } => outcome(held.documents.remove(doc_id).is_some()),
+                Change::Remove { doc_id } => outcome(held.remove(doc_id)),
                 Change::Enable(id) => outcome(held.disabled.remove(id)),
-                Change::Disable(id) => {
-                    let exists = held.chunks().any(|(chunk, _)| chunk == *id);
-                    outcome(exists && held.disabled.insert(*id))
-                }
+                Change::Disable(id) => outcome(held.ids.contains_key(id) && held.disabled.insert(*id)),
             });
         }
-        held.change += u64::from(outcomes.contains(&Outcome::Written));
+        if outcomes.contains(&Outcome::Written) {
+            held.change += 1;
+            held.changed();
+        }
         state.version = version;
         state.collections.insert(collection.to_owned(), held);
         Ok(outcomes)
@@ -132,7 +160,9 @@ impl Store for MemoryStore {
             None => {
                 held.model = Some(model.clone());
                 held.change += 1;
-                for (document, chunks) in held.documents.values_mut() {
+                held.changed();
+                for document in held.documents.values_mut() {
+                    let (document, chunks) = Arc::make_mut(document);
                     document.info.pending = chunks.len() as u32;
                 }
             }
@@ -148,31 +178,28 @@ impl Store for MemoryStore {
     fn documents(&self, collection: &str) -> Result<Vec<DocumentInfo>, StoreError> {
         let state = self.read();
         let documents = state.collection(collection)?.documents.values();
-        Ok(documents.map(|(document, _)| document.info.clone()).collect())
+        Ok(documents.map(|document| document.0.info.clone()).collect())
     }
 
     fn document(&self, collection: &str, doc_id: &str) -> Result<Option<StoredDocument>, StoreError> {
         let state = self.read();
-        Ok(state.collection(collection)?.documents.get(doc_id).map(|(document, _)| document.clone()))
+        Ok(state.collection(collection)?.documents.get(doc_id).map(|document| document.0.clone()))
     }
 
     fn records(&self, collection: &str, doc_id: &str) -> Result<Vec<Record>, StoreError> {
         let state = self.read();
         let found = state.collection(collection)?.documents.get(doc_id);
         Ok(found
-            .map(|(_, chunks)| chunks.iter().map(|chunk| chunk.record.clone()).collect())
+            .map(|document| document.1.iter().map(|chunk| chunk.record.clone()).collect())
             .unwrap_or_default())
     }
 
     fn chunk(&self, collection: &str, id: ChunkId) -> Result<Option<StoredChunk>, StoreError> {
         let state = self.read();
         let held = state.collection(collection)?;
-        let found = held.chunks().find(|(chunk, _)| *chunk == id);
-        let outline =
-            |doc_id: &String| held.documents.get(doc_id).map(|(document, _)| document.doc_toc.clone());
-        Ok(found.map(|(_, chunk)| StoredChunk {
+        Ok(held.find(id).map(|(document, chunk)| StoredChunk {
             record: chunk.record.clone(),
-            doc_toc: outline(&chunk.record.doc_id).unwrap_or_default(),
+            doc_toc: document.doc_toc.clone(),
             embedded: state.has_vector(held, chunk.text_hash),
             enabled: !held.disabled.contains(&id),
         }))
@@ -191,6 +218,8 @@ impl Store for MemoryStore {
         for (hash, vector) in vectors {
             state.vectors.insert((model.to_owned(), *hash), vector.clone());
         }
+        // A chunk that had no vector may have one now.
+        state.collections.values_mut().for_each(|held| held.dense = OnceLock::new());
         Ok(())
     }
 
@@ -205,20 +234,7 @@ impl Store for MemoryStore {
         let held = state.collection(collection)?;
         let Some(model) = &held.model else { return Ok(Vec::new()) };
         check_vector(query, model.dimension)?;
-        let mut index = DenseIndex::new(model.dimension);
-        for (id, chunk) in held.enabled() {
-            if let Some(vector) = state.vectors.get(&(model.name.clone(), chunk.text_hash)) {
-                let record = &chunk.record;
-                let row = NewRow {
-                    id,
-                    doc_id: &record.doc_id,
-                    category: &record.category,
-                    language: record.language.as_deref(),
-                    content_type: &record.content_type,
-                };
-                index.push(&row, vector.iter().copied());
-            }
-        }
+        let index = held.dense.get_or_init(|| Arc::new(state.dense(held, model)));
         Ok(index.search(query, filter, limit))
     }
 
@@ -231,12 +247,13 @@ impl Store for MemoryStore {
     ) -> Result<Vec<Scored>, StoreError> {
         let state = self.read();
         let held = state.collection(collection)?;
-        let chunks: Vec<(ChunkId, &NewChunk)> = held.chunks().collect();
-        let scores = bm25(&chunks, terms);
-        let hits = chunks.iter().zip(scores).filter(|((id, chunk), score)| {
-            score.is_some() && !held.disabled.contains(id) && passes(filter, &chunk.record)
-        });
-        Ok(top(hits.filter_map(|((id, _), score)| Some(Scored { id: *id, score: score? })).collect(), limit))
+        let words = held.words.get_or_init(|| Arc::new(Words::of(held)));
+        let is_hit = |scored: &Scored| {
+            !held.disabled.contains(&scored.id)
+                && (filter.is_empty()
+                    || held.find(scored.id).is_some_and(|(_, chunk)| passes(filter, &chunk.record)))
+        };
+        Ok(top(words.bm25(terms).filter(is_hit).collect(), limit))
     }
 
     fn check(&self) -> Result<CheckReport, StoreError> {
@@ -245,8 +262,8 @@ impl Store for MemoryStore {
         let mut seen = BTreeSet::new();
         for (name, held) in &state.collections {
             report.documents += held.documents.len();
-            for (document, _) in held.documents.values().filter(|(document, _)| !document.is_intact()) {
-                let doc_id = &document.info.doc_id;
+            for document in held.documents.values().filter(|document| !document.0.is_intact()) {
+                let doc_id = &document.0.info.doc_id;
                 report
                     .problems
                     .push(format!("the stored text of `{doc_id}` is not that of the file it was made of"));
@@ -286,7 +303,7 @@ fn replace(
     version: &mut i64,
 ) -> Result<Outcome, StoreError> {
     let doc_id = &new.document.info.doc_id;
-    let stored = held.documents.get(doc_id).map(|(document, _)| &document.info);
+    let stored = held.documents.get(doc_id).map(|document| &document.0.info);
     if stored.map_or(0, |stored| stored.version) != new.base {
         return Ok(Outcome::Stale);
     }
@@ -297,48 +314,111 @@ fn replace(
     if stored.is_some_and(|stored| stored.is_same_input(&new.document.info) && stored.pending <= pending) {
         return Ok(Outcome::Unchanged);
     }
-    let others = held.documents.iter().filter(|(other, _)| *other != doc_id);
-    let mut taken: HashSet<&str> =
-        others.flat_map(|(_, (_, chunks))| chunks).map(|chunk| chunk.record.chunk_id.as_str()).collect();
-    for chunk in &new.chunks {
+    let mut ids = HashMap::with_capacity(new.chunks.len());
+    for (index, chunk) in new.chunks.iter().enumerate() {
         let id = chunk.record.chunk_id.parse().map_err(|error| StoreError::Damaged {
             problem: format!("a new chunk cannot be stored: {error}"),
         })?;
-        if !taken.insert(&chunk.record.chunk_id) {
+        let is_taken = held.ids.get(&id).is_some_and(|(other, _)| other != doc_id);
+        if is_taken || ids.insert(id, (doc_id.clone(), index)).is_some() {
             return Err(StoreError::IdCollision { id, doc_id: doc_id.clone() });
         }
     }
+    held.remove(doc_id);
+    held.ids.extend(ids);
     *version += 1;
     let mut document = new.document.clone();
     document.info.version = *version;
     document.info.chunks = new.chunks.len() as u32;
     document.info.pending = pending;
-    held.documents.insert(doc_id.clone(), (document, new.chunks.clone()));
+    held.documents.insert(doc_id.clone(), Arc::new((document, new.chunks.clone())));
     Ok(Outcome::Written)
 }
 
-/// BM25 of every chunk, with the constants and the floor of `SQLite`'s FTS5; `None` where no term is.
-fn bm25(chunks: &[(ChunkId, &NewChunk)], terms: &[String]) -> Vec<Option<f64>> {
-    const K1: f64 = 1.2;
-    const B: f64 = 0.75;
-    let words: Vec<Vec<&str>> =
-        chunks.iter().map(|(_, chunk)| chunk.terms.split_whitespace().collect()).collect();
-    let mean = words.iter().map(Vec::len).sum::<usize>() as f64 / words.len().max(1) as f64;
-    let mut scores = vec![None; chunks.len()];
-    for term in terms {
-        let is_match =
-            |word: &&&str| if analysis::is_prefix(term) { word.starts_with(term) } else { **word == term };
-        let counts: Vec<usize> = words.iter().map(|words| words.iter().filter(is_match).count()).collect();
-        let (all, having) = (counts.len() as f64, counts.iter().filter(|&&count| count > 0).count() as f64);
-        let weight = ((all - having + 0.5) / (having + 0.5)).ln().max(1e-6);
-        for ((score, words), count) in scores.iter_mut().zip(&words).zip(counts) {
-            if count > 0 {
-                let count = count as f64;
-                let length = words.len() as f64 / mean;
-                *score.get_or_insert(0.0) +=
+impl State {
+    /// The vectors of what searches may find in `held`.
+    fn dense(&self, held: &Shelf, model: &Model) -> DenseIndex {
+        let mut index = DenseIndex::new(model.dimension);
+        for (id, chunk) in held.enabled() {
+            if let Some(vector) = self.vectors.get(&(model.name.clone(), chunk.text_hash)) {
+                let record = &chunk.record;
+                let row = NewRow {
+                    id,
+                    doc_id: &record.doc_id,
+                    category: &record.category,
+                    language: record.language.as_deref(),
+                    content_type: &record.content_type,
+                };
+                index.push(&row, vector.iter().copied());
+            }
+        }
+        index
+    }
+}
+
+/// Which chunks have a term, and how often: what BM25 reads.
+#[derive(Debug, Default)]
+struct Words {
+    /// Every chunk and the number of its terms.
+    chunks: Vec<(ChunkId, u32)>,
+    /// By term: positions in `chunks` and how often the term is there.
+    by_term: BTreeMap<String, Vec<(u32, u32)>>,
+}
+
+impl Words {
+    fn of(held: &Shelf) -> Self {
+        let mut words = Self::default();
+        for (id, chunk) in held.chunks() {
+            let at = words.chunks.len() as u32;
+            let mut length = 0;
+            for term in chunk.terms.split_whitespace() {
+                length += 1;
+                let places = match words.by_term.get_mut(term) {
+                    Some(places) => places,
+                    None => words.by_term.entry(term.to_owned()).or_default(),
+                };
+                match places.last_mut() {
+                    Some((chunk, count)) if *chunk == at => *count += 1,
+                    _ => places.push((at, 1)),
+                }
+            }
+            words.chunks.push((id, length));
+        }
+        words
+    }
+
+    /// Where `term` is, in order, and how often; a term that is a prefix is everything that it begins.
+    fn places(&self, term: &str) -> Cow<'_, [(u32, u32)]> {
+        if !analysis::is_prefix(term) {
+            return Cow::Borrowed(self.by_term.get(term).map_or(&[], Vec::as_slice));
+        }
+        let mut places: BTreeMap<u32, u32> = BTreeMap::new();
+        let begun = self.by_term.range(term.to_owned()..).take_while(|(word, _)| word.starts_with(term));
+        for (chunk, count) in begun.flat_map(|(_, places)| places) {
+            *places.entry(*chunk).or_default() += count;
+        }
+        places.into_iter().collect()
+    }
+
+    /// The chunks with any of the terms, by BM25 with the constants and the floor of `SQLite`'s FTS5.
+    fn bm25(&self, terms: &[String]) -> impl Iterator<Item = Scored> {
+        const K1: f64 = 1.2;
+        const B: f64 = 0.75;
+        let all = self.chunks.len() as f64;
+        let mean = self.chunks.iter().map(|(_, length)| f64::from(*length)).sum::<f64>() / all.max(1.0);
+        let mut scores = vec![None; self.chunks.len()];
+        for term in terms {
+            let places = self.places(term);
+            let having = places.len() as f64;
+            let weight = ((all - having + 0.5) / (having + 0.5)).ln().max(1e-6);
+            for &(chunk, count) in &*places {
+                let (count, length) = (f64::from(count), f64::from(self.chunks[chunk as usize].1) / mean);
+                *scores[chunk as usize].get_or_insert(0.0) +=
                     weight * count * (K1 + 1.0) / (count + K1 * (1.0 - B + B * length));
             }
         }
+        let scored =
+            |((id, _), score): (&(ChunkId, u32), Option<f64>)| Some(Scored { id: *id, score: score? });
+        self.chunks.iter().zip(scores).filter_map(scored)
     }
-    scores
 }
