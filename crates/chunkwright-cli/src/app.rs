@@ -98,7 +98,7 @@ pub(crate) enum Outcome {
 }
 
 /// Flags that say how documents are cut.
-#[derive(Debug, Default, Args, Serialize)]
+#[derive(Clone, Debug, Default, Args, Serialize)]
 #[command(next_help_heading = "Cutting")]
 pub(crate) struct CutFlags {
     #[arg(short, long, value_name = "NAME", help = preset_help())]
@@ -161,6 +161,32 @@ pub(crate) struct CollectionFlags {
     #[arg(long, value_name = "none|SPEC", help = embedder_help())]
     #[serde(skip_serializing_if = "Option::is_none")]
     embedder: Option<String>,
+}
+
+impl CutFlags {
+    /// The presets named, in order, where a command compares several: separated by commas, `all` for every
+    /// built-in one. Empty if none is named.
+    pub(crate) fn presets(&self) -> Vec<String> {
+        let names = self.preset.iter().flat_map(|names| names.split(',')).map(str::trim);
+        let mut presets: Vec<String> = Vec::new();
+        for name in names.filter(|name| !name.is_empty()) {
+            let meant = match name {
+                "all" => PRESETS.iter().map(|preset| preset.name).collect(),
+                name => vec![name],
+            };
+            for name in meant {
+                if !presets.iter().any(|preset| preset == name) {
+                    presets.push(name.to_owned());
+                }
+            }
+        }
+        presets
+    }
+
+    /// These flags with another preset, and another limit if one is given.
+    pub(crate) fn with(&self, preset: Option<&str>, max_size: Option<usize>) -> Self {
+        Self { preset: preset.map(str::to_owned), max_size: max_size.or(self.max_size), ..self.clone() }
+    }
 }
 
 impl Global {
@@ -312,7 +338,7 @@ fn tokenizer_help() -> String {
 }
 
 /// Help of `--embedder`, from the registry.
-fn embedder_help() -> String {
+pub(crate) fn embedder_help() -> String {
     let names = EMBEDDERS.iter().map(|embedder| format!("`{}` ({})", embedder.name, embedder.summary));
     format!("What embeds texts: `none` (search by words only); {}", names.collect::<Vec<_>>().join("; "))
 }

@@ -31,6 +31,8 @@ commands! {
     explain::Explain,
     diff::Diff,
     stats::Stats,
+    eval::Eval,
+    tune::Tune,
     index::Index,
     search::Search,
     fetch::Fetch,

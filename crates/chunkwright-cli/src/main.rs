@@ -12,6 +12,7 @@
 
 mod app;
 mod command;
+mod evaluation;
 mod expand;
 mod input;
 mod ordered;

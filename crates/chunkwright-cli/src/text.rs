@@ -122,17 +122,20 @@ pub(crate) fn grouped(number: usize) -> String {
 /// Columns as wide as their widest cell; numbers to the right. Cells may be coloured. A header of empty
 /// names is left out.
 #[derive(Debug)]
-pub(crate) struct Table<const N: usize> {
-    header: [&'static str; N],
-    rows: Vec<[String; N]>,
+pub(crate) struct Table {
+    header: Vec<String>,
+    rows: Vec<Vec<String>>,
 }
 
-impl<const N: usize> Table<N> {
-    pub(crate) fn new(header: [&'static str; N]) -> Self {
-        Self { header, rows: Vec::new() }
+impl Table {
+    pub(crate) fn new<T: Into<String>>(header: impl IntoIterator<Item = T>) -> Self {
+        Self { header: header.into_iter().map(Into::into).collect(), rows: Vec::new() }
     }
 
-    pub(crate) fn row(&mut self, cells: [String; N]) {
+    /// Adds a row; cells beyond the header are not shown.
+    pub(crate) fn row(&mut self, cells: impl Into<Vec<String>>) {
+        let mut cells = cells.into();
+        cells.resize(self.header.len(), String::new());
         self.rows.push(cells);
     }
 
@@ -141,10 +144,11 @@ impl<const N: usize> Table<N> {
     }
 }
 
-impl<const N: usize> fmt::Display for Table<N> {
+impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut widths = self.header.map(str::width);
-        let mut numeric = [true; N];
+        let columns = self.header.len();
+        let mut widths: Vec<usize> = self.header.iter().map(|name| name.width()).collect();
+        let mut numeric = vec![true; columns];
         for row in &self.rows {
             for (column, cell) in row.iter().enumerate() {
                 let cell = anstream::adapter::strip_str(cell).to_string();
@@ -153,7 +157,7 @@ impl<const N: usize> fmt::Display for Table<N> {
                     cell.chars().all(|c| c.is_ascii_digit() || matches!(c, ',' | '.' | '-' | '%'));
             }
         }
-        let header = self.header.map(dim);
+        let header: Vec<String> = self.header.iter().map(|name| dim(name)).collect();
         let header = self.header.iter().any(|name| !name.is_empty()).then_some(&header);
         for row in header.into_iter().chain(&self.rows) {
             let mut line = String::new();
@@ -161,7 +165,7 @@ impl<const N: usize> fmt::Display for Table<N> {
                 let width = anstream::adapter::strip_str(cell).to_string().width();
                 let padding = " ".repeat(widths[column].saturating_sub(width));
                 let (before, after) = if numeric[column] { (&*padding, "") } else { ("", &*padding) };
-                line.extend([before, cell, after, if column + 1 < N { "  " } else { "" }]);
+                line.extend([before, cell, after, if column + 1 < columns { "  " } else { "" }]);
             }
             writeln!(f, "{}", line.trim_end())?;
         }

@@ -41,7 +41,7 @@ pub(crate) struct Stats {
 
 /// A range of sizes, both ends included.
 #[derive(Clone, Copy, Debug)]
-struct Band([usize; 2]);
+pub(super) struct Band(pub(super) [usize; 2]);
 
 impl FromStr for Band {
     type Err = String;

@@ -417,8 +417,7 @@ impl Words {
                     weight * count * (K1 + 1.0) / (count + K1 * (1.0 - B + B * length));
             }
         }
-        let scored =
-            |((id, _), score): (&(ChunkId, u32), Option<f64>)| Some(Scored { id: *id, score: score? });
-        self.chunks.iter().zip(scores).filter_map(scored)
+        let hit = |((id, _), score): (&(ChunkId, u32), Option<f64>)| Some(Scored { id: *id, score: score? });
+        self.chunks.iter().zip(scores).filter_map(hit)
     }
 }

@@ -1,0 +1,226 @@
+//! What `eval` and `tune` share: which documents and questions there are, and how they are searched.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context, Result, bail};
+use chunkwright::{Chunker, Document};
+use chunkwright_eval::{Corpus, Questions};
+use chunkwright_index::{Fusion, Mode};
+use chunkwright_models::Embedder;
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+
+use crate::app::{self, CutFlags, Global};
+use crate::input::{Inputs, Item, ThreadFlags, Unread};
+use crate::ordered::ordered;
+use crate::output::note;
+use crate::settings::Settings;
+use crate::text::{count, plain, red};
+
+/// Flags of commands that evaluate.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Input")]
+pub(crate) struct EvaluationFlags {
+    /// A file of questions, if the first name ends in `.jsonl`; then files and folders of documents
+    #[arg(value_name = "[QUESTIONS.jsonl] PATH", help_heading = "Arguments")]
+    paths: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) threads: ThreadFlags,
+    /// Limits to try in place of the presets' own, such as 180,200,220; the other sizes follow
+    #[arg(long, value_name = "N,...", value_delimiter = ',', help_heading = "Cutting")]
+    pub(crate) sizes: Vec<usize>,
+    #[command(flatten)]
+    pub(crate) embedder: EmbedderFlags,
+    /// How two rankings become one: `sum` (of scores stretched to 0..1) or `rrf` (of reciprocal ranks)
+    #[arg(long, value_name = "HOW", default_value = "sum", help_heading = "Searching")]
+    fusion: FusionFlag,
+    /// What counts the tokens of a reader's budget; by default what counts those of chunks
+    #[arg(long, value_name = "NAME|FILE", help_heading = "Measuring")]
+    budget_tokenizer: Option<String>,
+    /// What is drawn at random is drawn from this number; the same number gives the same figures
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Measuring")]
+    pub(crate) seed: u64,
+}
+
+/// The embedder, as a configuration key.
+#[derive(Clone, Debug, Default, Args, Serialize)]
+#[command(next_help_heading = "Searching")]
+pub(crate) struct EmbedderFlags {
+    #[arg(long, value_name = "none|SPEC", help = app::embedder_help())]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) embedder: Option<String>,
+}
+
+/// A mode of the search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ModeFlag {
+    Hybrid,
+    Dense,
+    Lexical,
+}
+
+/// How two rankings become one.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum FusionFlag {
+    Sum,
+    Rrf,
+}
+
+impl ModeFlag {
+    /// The mode of the index.
+    pub(crate) fn mode(self) -> Mode {
+        match self {
+            Self::Hybrid => Mode::Hybrid,
+            Self::Dense => Mode::Dense,
+            Self::Lexical => Mode::Lexical,
+        }
+    }
+}
+
+/// The documents, and what could not be read.
+pub(crate) struct Documents {
+    pub(crate) corpus: Corpus,
+    /// The paths that were walked.
+    pub(crate) paths: Vec<PathBuf>,
+    inputs: Inputs,
+}
+
+/// A preset with the chunkers of all its sizes.
+pub(crate) struct Variant {
+    pub(crate) preset: String,
+    pub(crate) sizes: Vec<usize>,
+    pub(crate) chunkers: Vec<Chunker>,
+}
+
+impl EvaluationFlags {
+    /// The file of questions, if there is one, and the other paths.
+    pub(crate) fn split(&self) -> (Option<&Path>, Vec<PathBuf>) {
+        let is_questions = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "jsonl");
+        let (questions, paths) = match self.paths.split_first() {
+            Some((first, rest)) if is_questions(first) => (Some(first.as_path()), rest),
+            _ => (None, self.paths.as_slice()),
+        };
+        (questions, if paths.is_empty() { vec![PathBuf::from(".")] } else { paths.to_vec() })
+    }
+
+    /// Reads and parses all documents but the files of `others`, which are no documents.
+    pub(crate) fn documents(&self, others: &[&Path]) -> Result<Documents> {
+        let (_, paths) = self.split();
+        let mut inputs = Inputs::gather(&paths, "stdin");
+        let others: HashSet<PathBuf> = others.iter().filter_map(|path| path.canonicalize().ok()).collect();
+        inputs.items.retain(|item| match item {
+            Item::File { file, .. } => !file.path.canonicalize().is_ok_and(|path| others.contains(&path)),
+            Item::Stdin(_) => true,
+        });
+        let items = std::mem::take(&mut inputs.items);
+        let mut documents: Vec<Document> = Vec::with_capacity(items.len());
+        ordered(
+            self.threads.get(),
+            &items,
+            |item| item.read().map(crate::input::Source::parse),
+            |_| 0,
+            |read| {
+                match read {
+                    Ok(document) => documents.push(document),
+                    Err(Unread::Skipped(skipped)) => inputs.skipped.push(skipped),
+                    Err(Unread::Failed(sentence)) => inputs.errors.push(sentence),
+                }
+                Ok(())
+            },
+        )?;
+        Ok(Documents { corpus: Corpus::new(documents), paths, inputs })
+    }
+
+    /// How two rankings become one.
+    pub(crate) fn fusion(&self) -> Fusion {
+        match self.fusion {
+            FusionFlag::Sum => Fusion::default(),
+            FusionFlag::Rrf => Fusion::Rrf { k: Fusion::RRF_K },
+        }
+    }
+
+    /// What counts the tokens of a reader's budget.
+    pub(crate) fn counter(&self, settings: &Settings) -> Result<Arc<dyn chunkwright::TokenCounter>> {
+        match &self.budget_tokenizer {
+            None => app::counter(settings),
+            Some(name) => {
+                Ok(chunkwright_models::counter(name, &app::data_dir(settings).unwrap_or_default())?)
+            }
+        }
+    }
+}
+
+impl Variant {
+    /// The chunkers of one preset, of all `sizes` or of its own. `None`: the preset in force.
+    pub(crate) fn new(
+        global: &Global,
+        cut: &CutFlags,
+        preset: Option<&str>,
+        sizes: &[usize],
+    ) -> Result<Self> {
+        let sizes: Vec<Option<usize>> = match sizes {
+            [] => vec![None],
+            sizes => sizes.iter().copied().map(Some).collect(),
+        };
+        let mut variant = Self { preset: String::new(), sizes: Vec::new(), chunkers: Vec::new() };
+        for size in sizes {
+            let settings = global.settings(&[&cut.with(preset, size)])?;
+            variant.chunkers.push(app::chunker(&settings)?);
+            variant.sizes.push(settings.chunk.max_size);
+            variant.preset = settings.preset;
+        }
+        Ok(variant)
+    }
+}
+
+impl Documents {
+    /// The questions of `path`; those that cannot be asked are named, each with its line.
+    pub(crate) fn questions(&self, path: &Path) -> Result<Questions> {
+        let bytes = fs::read(path)
+            .with_context(|| format!("the questions `{}` could not be read", path.display()))?;
+        let Ok(jsonl) = String::from_utf8(bytes) else {
+            bail!(
+                "the questions `{}` are no UTF-8; save them as UTF-8, one JSON object a line",
+                path.display()
+            );
+        };
+        let questions = Questions::read(&jsonl, &self.corpus);
+        for (line, error) in &questions.refused {
+            refuse(path, *line, &error.to_string());
+        }
+        if questions.questions.is_empty() {
+            let refused = match questions.refused.len() {
+                0 => "it is empty; a line is {\"question\": .., \"doc_id\": .., \"excerpt\": ..}".to_owned(),
+                number => format!("none of its {} can be", count(number, "line")),
+            };
+            bail!("no question of `{}` can be asked: {refused}", path.display());
+        }
+        Ok(questions)
+    }
+
+    /// Whether everything that was asked for could be read; says what could not.
+    pub(crate) fn report(&self, global: &Global) -> bool {
+        self.inputs.report(global);
+        self.inputs.errors.is_empty()
+    }
+}
+
+/// Names a line that could not be used.
+pub(crate) fn refuse(path: &Path, line: usize, why: &str) {
+    note(&format!("{} {}:{line}: {}", red("error:"), plain(&path.display().to_string()), plain(why)));
+}
+
+/// The embedder for `modes`; none is loaded for words alone.
+pub(crate) fn embedder(settings: &Settings, modes: &[ModeFlag]) -> Result<Option<Arc<dyn Embedder>>> {
+    if modes.iter().all(|mode| *mode == ModeFlag::Lexical) && !modes.is_empty() {
+        return Ok(None);
+    }
+    let embedder = app::embedder(settings)?;
+    if embedder.is_none() && modes.contains(&ModeFlag::Dense) {
+        bail!("mode `dense` needs an embedder; install one (`chunkwright doctor` says how) or use `lexical`");
+    }
+    Ok(embedder)
+}

@@ -1,0 +1,195 @@
+//! Questions out of titles, where nobody has written any.
+//!
+//! A section without subsections is asked for by its title and those above it; its text is the answer.
+//! Left to itself that measures nothing: the title stands at the top of the answer and in the path that
+//! its chunks borrow, and every search finds it. So titles are **hidden** while such questions are asked:
+//!
+//! * the heading line is no part of the answer;
+//! * the heading lines of the sections that are asked for are taken out of what is indexed;
+//! * so are the titles in every borrowed path, of all sections alike: a question that quotes a path says
+//!   nothing about whether borrowing it is worth it.
+//!
+//! What is left to find a section by is what it says. Cutting happens before, on the document as it is, so
+//! that cuts and sizes are the real ones.
+//!
+//! Titles that occur twice in the corpus with the same titles above them are skipped, and so are titles
+//! that several sections of one document have, short sections, and symbols of source code, whose names
+//! occur in their own text.
+
+use std::collections::{HashMap, HashSet};
+
+use chunkwright::{Block, BlockKind, Borrow, Chunk, Chunker, Document, Record, SectionId, SectionKind, Span};
+
+use crate::bootstrap::Rng;
+use crate::corpus::Corpus;
+use crate::question::Question;
+
+/// Shortest answer, in characters.
+const LEAST_ANSWER: usize = 80;
+
+/// Titles that are not indexed.
+#[derive(Clone, Debug, Default)]
+pub struct Hidden {
+    /// Sections whose heading lines are hidden, by document; if there are none, nothing is hidden.
+    asked: HashMap<usize, HashSet<SectionId>>,
+}
+
+/// At most `count` questions drawn by `seed` from the sections of `corpus`, and what has to be hidden while
+/// they are asked.
+pub fn questions(corpus: &Corpus, count: usize, seed: u64) -> (Vec<Question>, Hidden) {
+    let mut found = Vec::new();
+    for (at, document) in corpus.documents().iter().enumerate() {
+        found.extend(in_document(corpus, at, document));
+    }
+    let mut asked: HashMap<String, usize> = HashMap::new();
+    for (_, question) in &found {
+        *asked.entry(question.text.to_lowercase()).or_default() += 1;
+    }
+    found.retain(|(_, question)| asked.get(&question.text.to_lowercase()) == Some(&1));
+    let drawn: HashSet<usize> = Rng::new(seed).sample(found.len(), count).into_iter().collect();
+    let mut hidden = Hidden::default();
+    let mut questions = Vec::new();
+    for (number, (section, question)) in found.into_iter().enumerate() {
+        if drawn.contains(&number) {
+            let document = question.gold[0].document;
+            hidden.asked.entry(document).or_default().insert(section);
+            questions.push(question);
+        }
+    }
+    (questions, hidden)
+}
+
+fn in_document(corpus: &Corpus, at: usize, document: &Document) -> Vec<(SectionId, Question)> {
+    let sections = document.sections();
+    let parents: HashSet<SectionId> = sections.iter().filter_map(|section| section.parent).collect();
+    let mut titles: HashMap<&str, usize> = HashMap::new();
+    for section in sections {
+        *titles.entry(section.title.trim()).or_default() += 1;
+    }
+    let headings: HashMap<SectionId, Span> = headings(document);
+    let mut found = Vec::new();
+    for (index, section) in sections.iter().enumerate() {
+        let id = SectionId(index as u32);
+        let is_asked = matches!(section.kind, SectionKind::Heading(_))
+            && !parents.contains(&id)
+            && !section.title.trim().is_empty()
+            && titles.get(section.title.trim()) == Some(&1);
+        let (true, Some(heading)) = (is_asked, headings.get(&id)) else { continue };
+        let body = Span { start: heading.end.min(section.span.end), end: section.span.end };
+        let answer = corpus.passage(at, body);
+        if answer.len() >= LEAST_ANSWER {
+            found.push((
+                id,
+                Question {
+                    id: format!("{}#L{}", document.id(), document.lines().line(heading.start)),
+                    text: document.titles(id).join(" > "),
+                    gold: vec![answer],
+                    exclude: Vec::new(),
+                },
+            ));
+        }
+    }
+    found
+}
+
+/// The heading of each section.
+fn headings(document: &Document) -> HashMap<SectionId, Span> {
+    let blocks = document.blocks().iter().filter(|block| block.kind == BlockKind::Heading);
+    let mut headings = HashMap::new();
+    for block in blocks {
+        headings.entry(block.section).or_insert(block.span);
+    }
+    headings
+}
+
+impl Hidden {
+    /// Takes hidden titles out of what is indexed of a chunk.
+    pub(crate) fn hide(
+        &self,
+        at: usize,
+        document: &Document,
+        chunker: &Chunker,
+        chunk: &Chunk,
+        record: &mut Record,
+    ) {
+        if self.asked.is_empty() {
+            return;
+        }
+        let mut chunk = chunk.clone();
+        chunk.borrows.retain(|borrow| !matches!(borrow, Borrow::Path(_)));
+        let rendered = chunker.render(document, &chunk);
+        let close = &rendered.text()[rendered.context().len() + rendered.content().len()..];
+        let mut text = rendered.context().to_owned();
+        let mut done = chunk.span.start;
+        if let Some(asked) = self.asked.get(&at) {
+            let blocks = document.blocks();
+            let from = blocks.partition_point(|block| block.span.end <= chunk.span.start);
+            let of_chunk = blocks[from..].iter().take_while(|block| block.span.start < chunk.span.end);
+            let is_hidden =
+                |block: &&Block| block.kind == BlockKind::Heading && asked.contains(&block.section);
+            for block in of_chunk.filter(is_hidden) {
+                text.push_str(&document.read(Span { start: done, end: block.span.start.max(done) }));
+                done = block.span.end.min(chunk.span.end).max(done);
+            }
+        }
+        text.push_str(&document.read(Span { start: done, end: chunk.span.end }));
+        text.push_str(close);
+        if text.trim().is_empty() {
+            // What is indexed cannot be empty; a text without words is found by none.
+            text = "-".into();
+        }
+        record.text = text;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use chunkwright::parse::Markdown;
+    use chunkwright::{ChunkConfig, RecordContext, Words};
+
+    use super::*;
+
+    fn corpus() -> Corpus {
+        let body =
+            "Some words that say what this part is about, enough of them to be an answer to a question.";
+        let a = format!(
+            "# Guide\n\n## Install\n\n{body} One.\n\n## Use\n\n### Daily\n\n{body} Two.\n\n### Twice\n\n{body}\n\n## Twice\n\n{body}\n\n## Short\n\nNo.\n"
+        );
+        let b = format!("# Guide\n\n## Install\n\n{body} Other.\n");
+        let parse = |id: &str, text: String| Document::parse(id, text, &Markdown);
+        Corpus::new(vec![parse("a.md", a), parse("b.md", b)])
+    }
+
+    #[test]
+    fn only_titles_that_name_one_section_are_asked() {
+        let (questions, _) = questions(&corpus(), 100, 0);
+        let asked: Vec<(&str, &str)> =
+            questions.iter().map(|question| (question.id.as_str(), question.text.as_str())).collect();
+        assert_eq!(asked, [("a.md#L9", "Guide > Use > Daily")]);
+    }
+
+    #[test]
+    fn what_is_asked_for_is_not_in_what_is_indexed() {
+        let corpus = corpus();
+        let (questions, hidden) = questions(&corpus, 100, 0);
+        assert!(!questions.is_empty());
+        let document = &corpus.documents()[0];
+        for max_size in [8, 24, 60, 400] {
+            let config = ChunkConfig {
+                max_size,
+                target_size: max_size,
+                min_size: max_size / 4,
+                ..ChunkConfig::default()
+            };
+            let chunker = Chunker::new(config, Arc::new(Words)).unwrap();
+            let chunks = chunker.chunk(document);
+            let records = chunker.records(document, &chunks, &RecordContext::default());
+            for (chunk, mut record) in chunks.iter().zip(records) {
+                hidden.hide(0, document, &chunker, chunk, &mut record);
+                assert!(!record.text.contains("Daily") && !record.text.contains('>'), "{}", record.text);
+            }
+        }
+    }
+}

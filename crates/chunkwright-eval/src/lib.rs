@@ -1,0 +1,34 @@
+//! How well does a way of cutting serve a corpus?
+//!
+//! A chunker that pleases the eye may still lose answers, and one that finds them may change every chunk
+//! at each edit. This crate measures both on the user's own documents:
+//!
+//! * [`Bench`] asks questions whose answers are known ([`question`]) of every way of cutting, through the
+//!   search that users search with ([`chunkwright_index::rank`], a store in memory, the same fusion), and
+//!   measures by characters of the answers ([`measure`]).
+//! * [`stability`] cuts two versions of documents ([`edit`]) and counts what the edit changed.
+//! * [`bootstrap`] says how far a figure can be trusted. Everything is deterministic: what is drawn at
+//!   random is drawn from a seed.
+//! * [`heading`] makes questions of section titles where there are none, and [`tune`] picks a preset.
+//!
+//! The crate reads no files: documents, questions and edits are given to it.
+
+pub mod bootstrap;
+pub mod corpus;
+pub mod edit;
+pub mod heading;
+pub mod measure;
+pub mod question;
+pub mod retrieval;
+pub mod size;
+pub mod stability;
+pub mod tune;
+
+pub use bootstrap::{Interval, Rng};
+pub use corpus::{Corpus, Passage};
+pub use edit::Edit;
+pub use measure::Measure;
+pub use question::{Question, QuestionError, Questions};
+pub use retrieval::{Bench, EvalError, Options, Retrieved};
+pub use size::Sizes;
+pub use stability::Stability;

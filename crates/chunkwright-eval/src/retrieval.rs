@@ -1,0 +1,382 @@
+//! Asking all questions of one way of cutting.
+//!
+//! The documents are cut and put into a store in memory as indexing does it, and every question goes
+//! through the search itself. One call ranks for all modes: words, meaning, and both by the fusion in use.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use chunkwright::{Chunk, ChunkId, Chunker, Document, RecordContext, Span, TokenCounter, span::is_blank};
+use chunkwright_index::{
+    Change, DocumentInfo, Fusion, MemoryStore, Mode, Model, NewChunk, NewDocument, Scored, SearchError,
+    SearchOptions, Store, StoreError, StoredDocument, rank,
+};
+use chunkwright_models::{EmbedError, Embedder, Embedding, ModelInfo, Role, TextHash};
+use rayon::prelude::*;
+
+use crate::corpus::{Corpus, Passage, trimmed};
+use crate::heading::Hidden;
+use crate::measure::{Chunks, Measure, figures};
+use crate::question::Question;
+use crate::size::{Sizes, Tally};
+
+/// Texts that one call of the embedder gets.
+const BATCH: usize = 64;
+
+/// What is measured, and how.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Which modes of the search are measured.
+    pub modes: Vec<Mode>,
+    /// How two rankings become one.
+    pub fusion: Fusion,
+    /// The measures, in order.
+    pub measures: Vec<Measure>,
+    /// Candidates of each stage.
+    pub candidates: usize,
+    /// Sizes that are counted as in the band, in tokens.
+    pub band: Option<[usize; 2]>,
+}
+
+impl Default for Options {
+    /// The modes and measures of reports: 500, 1,000 and 2,000 tokens; 1, 5 and 10 chunks.
+    fn default() -> Self {
+        Self {
+            modes: vec![Mode::Hybrid],
+            fusion: Fusion::default(),
+            measures: measures(&[500, 1000, 2000], &[1, 5, 10]),
+            candidates: SearchOptions::default().candidates,
+            band: None,
+        }
+    }
+}
+
+/// Recall at each budget of tokens; recall, precision, intersection over union and gain at each number of
+/// chunks; and whether gold is intact.
+pub fn measures(budgets: &[usize], ks: &[usize]) -> Vec<Measure> {
+    let mut measures: Vec<Measure> = budgets.iter().copied().map(Measure::Budget).collect();
+    for measure in [Measure::Recall, Measure::Precision, Measure::Iou, Measure::Ndcg] {
+        measures.extend(ks.iter().copied().map(measure));
+    }
+    measures.push(Measure::Intact);
+    measures
+}
+
+/// Why an evaluation cannot go on.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EvalError {
+    /// The search failed.
+    #[error(transparent)]
+    Search(#[from] SearchError),
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The embedder failed.
+    #[error(transparent)]
+    Embed(#[from] EmbedError),
+}
+
+/// A corpus with questions, ready to be asked of any number of ways of cutting. Texts that two of them
+/// share are embedded once.
+pub struct Bench<'a> {
+    corpus: &'a Corpus,
+    questions: &'a [Question],
+    hidden: Hidden,
+    counter: Arc<dyn TokenCounter>,
+    embedder: Option<Remembering>,
+    options: Options,
+    store: MemoryStore,
+}
+
+/// What one way of cutting answered.
+#[derive(Clone, Debug)]
+pub struct Retrieved {
+    /// Its sizes.
+    pub sizes: Sizes,
+    /// For each mode of the options, for each question, its figures in the order of the measures.
+    pub figures: Vec<Vec<Vec<f64>>>,
+    /// For each mode, for each question, the chunks returned, as far as any measure looked.
+    pub returned: Vec<Vec<Vec<Passage>>>,
+}
+
+/// The figures of one question, and the chunks returned.
+type Answer = (Vec<f64>, Vec<Passage>);
+
+/// The corpus, cut.
+struct Cut {
+    chunks: Chunks,
+    ids: HashMap<ChunkId, usize>,
+    tally: Tally,
+    documents: Vec<Change>,
+}
+
+impl<'a> Bench<'a> {
+    /// A bench on which `counter` counts what a reader is given. Without an embedder nothing is found by
+    /// meaning, and hybrid search is by words.
+    pub fn new(
+        corpus: &'a Corpus,
+        questions: &'a [Question],
+        counter: Arc<dyn TokenCounter>,
+        embedder: Option<Arc<dyn Embedder>>,
+        options: Options,
+    ) -> Self {
+        let embedder = embedder.map(|inner| Remembering { inner, queries: Mutex::default() });
+        let hidden = Hidden::default();
+        Self { corpus, questions, hidden, counter, embedder, options, store: MemoryStore::default() }
+    }
+
+    /// Hides titles from what is indexed.
+    pub fn hiding(mut self, hidden: Hidden) -> Self {
+        self.hidden = hidden;
+        self
+    }
+
+    /// What is measured.
+    pub fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// Asks all questions of each of `chunkers` and takes the mean of their figures: how well a cut
+    /// happens to fall on the answers is luck, which several sizes average out.
+    ///
+    /// # Errors
+    ///
+    /// A search or an embedder that fails.
+    pub fn run(&self, chunkers: &[Chunker]) -> Result<Retrieved, EvalError> {
+        let modes = self.options.modes.len();
+        let mut all = Retrieved {
+            sizes: Sizes::default(),
+            figures: vec![Vec::new(); modes],
+            returned: vec![Vec::new(); modes],
+        };
+        let mut tally = Tally::default();
+        for chunker in chunkers {
+            let mut cut = self.cut(chunker);
+            tally.add(&cut.tally);
+            self.index(&std::mem::take(&mut cut.documents))?;
+            let asked: Result<Vec<_>, EvalError> =
+                self.questions.par_iter().map(|question| self.ask(question, &cut)).collect();
+            for (number, answers) in asked?.into_iter().enumerate() {
+                for (mode, (figures, returned)) in answers.into_iter().enumerate() {
+                    let sums = &mut all.figures[mode];
+                    match sums.get_mut(number) {
+                        Some(sums) => sums.iter_mut().zip(figures).for_each(|(sum, figure)| *sum += figure),
+                        None => sums.push(figures),
+                    }
+                    if all.returned[mode].len() == number {
+                        all.returned[mode].push(returned);
+                    }
+                }
+            }
+            self.store.drop_collection(COLLECTION)?;
+        }
+        let times = chunkers.len().max(1) as f64;
+        all.figures.iter_mut().flatten().flatten().for_each(|figure| *figure /= times);
+        all.sizes = tally.sizes(self.options.band);
+        Ok(all)
+    }
+
+    /// Cuts every document, with the embedder's window as a second limit, as indexing does.
+    fn cut(&self, chunker: &Chunker) -> Cut {
+        let mut chunker = chunker.clone();
+        if let Some(model) = self.embedder.as_ref().map(Embedder::model)
+            && let Some(limit) = model.max_tokens
+        {
+            chunker = chunker.with_window(Arc::clone(&model.counter), limit);
+        }
+        let documents = self.corpus.documents().par_iter().enumerate();
+        let cut: Vec<_> = documents.map(|(at, document)| self.cut_document(&chunker, at, document)).collect();
+        let mut all = Cut {
+            chunks: Chunks::default(),
+            ids: HashMap::new(),
+            tally: Tally::default(),
+            documents: Vec::new(),
+        };
+        for (document, ids, places, tally) in cut {
+            for (id, place) in ids.into_iter().zip(places) {
+                all.ids.insert(id, all.chunks.places.len());
+                all.chunks.places.push(place);
+            }
+            all.chunks.tokens.extend(&tally.tokens);
+            all.tally.add(&tally);
+            all.documents.push(Change::Replace(Box::new(document)));
+        }
+        all
+    }
+
+    fn cut_document(
+        &self,
+        chunker: &Chunker,
+        at: usize,
+        document: &Document,
+    ) -> (NewDocument, Vec<ChunkId>, Vec<Passage>, Tally) {
+        let source = document.source();
+        let chunks = chunker.chunk(document);
+        let records = chunker.records(document, &chunks, &RecordContext::default());
+        let mut tally = Tally { visible: visible(source), ..Tally::default() };
+        let (mut places, mut new) = (Vec::with_capacity(chunks.len()), Vec::with_capacity(chunks.len()));
+        for (chunk, mut record) in chunks.iter().zip(records) {
+            let span = trimmed(source, chunk.span);
+            let blank = source[chunk.span.start as usize..span.start as usize].chars().count();
+            let start = record.start_char as usize + blank;
+            let own = span.of(source);
+            places.push(Passage { document: at, start, end: start + own.chars().count() });
+            tally.tokens.push(self.counter.count(own));
+            tally.visible_in_chunks += visible(own);
+            tally.oversize += usize::from(chunk.oversize);
+            let size = match chunker.config().unit {
+                chunkwright::Unit::Tokens => record.token_count,
+                chunkwright::Unit::Chars => record.char_count,
+            };
+            tally.over_limit += usize::from(!chunk.oversize && size as usize > chunker.config().max_size);
+            self.hidden.hide(at, document, chunker, chunk, &mut record);
+            new.push(NewChunk::new(record));
+        }
+        let info = DocumentInfo { doc_id: document.id().to_owned(), ..DocumentInfo::default() };
+        let stored = StoredDocument { info, source: source.to_owned(), ..StoredDocument::default() };
+        let ids = chunks.iter().map(|chunk: &Chunk| chunk.id).collect();
+        (NewDocument { document: stored, base: 0, chunks: new }, ids, places, tally)
+    }
+
+    /// Stores the documents, and vectors of the texts that have none yet.
+    fn index(&self, documents: &[Change]) -> Result<(), EvalError> {
+        self.store.write(COLLECTION, documents)?;
+        let Some(embedder) = &self.embedder else { return Ok(()) };
+        let model = embedder.model();
+        self.store.set_model(COLLECTION, &Model { name: model.name.clone(), dimension: model.dimension })?;
+        let mut texts: HashMap<TextHash, &str> = HashMap::new();
+        for change in documents {
+            if let Change::Replace(document) = change {
+                texts.extend(
+                    document.chunks.iter().map(|chunk| (chunk.text_hash, chunk.record.text.as_str())),
+                );
+            }
+        }
+        let mut hashes: Vec<TextHash> = texts.keys().copied().collect();
+        // Texts of like length together: a batch is as slow as its longest.
+        hashes.sort_unstable_by_key(|hash| (texts[hash].len(), *hash));
+        let known = self.store.vectors(&model.name, &hashes)?;
+        let missing = hashes.iter().zip(known).filter(|(_, known)| known.is_none()).map(|(hash, _)| *hash);
+        for batch in missing.collect::<Vec<_>>().chunks(BATCH) {
+            let mut batch = batch.to_vec();
+            while !batch.is_empty() {
+                let read: Vec<&str> = batch.iter().map(|hash| texts[hash]).collect();
+                match embedder.embed(&read, Role::Passage) {
+                    Ok(embeddings) => {
+                        let vectors = embeddings.into_iter().map(|embedding| embedding.vector);
+                        let vectors: Vec<_> = batch.iter().copied().zip(vectors).collect();
+                        self.store.put_vectors(&model.name, &vectors)?;
+                        break;
+                    }
+                    // As in an index, a text that has no vector is found by its words.
+                    Err(EmbedError::NoVector { index, .. }) if index < batch.len() => {
+                        batch.swap_remove(index);
+                    }
+                    Err(error) => return Err(error.into()),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The figures of one question in every mode, and what was returned.
+    fn ask(&self, question: &Question, cut: &Cut) -> Result<Vec<Answer>, EvalError> {
+        let excluded: HashSet<usize> =
+            question.exclude.iter().flat_map(|&place| cut.chunks.touching(place)).collect();
+        let candidates = self.options.candidates;
+        let options = SearchOptions {
+            mode: if self.embedder.is_some() { Mode::Hybrid } else { Mode::Lexical },
+            candidates: candidates + excluded.len(),
+            ..SearchOptions::default()
+        };
+        let embedder = self.embedder.as_ref().map(|embedder| embedder as &dyn Embedder);
+        let mut ranked = rank(&self.store, COLLECTION, embedder, &question.text, &options)?;
+        let allow = |stage: &mut Vec<Scored>| {
+            stage.retain(|scored| cut.ids.get(&scored.id).is_some_and(|chunk| !excluded.contains(chunk)));
+            stage.truncate(candidates);
+        };
+        ranked.dense.as_mut().map(allow);
+        ranked.lexical.as_mut().map(allow);
+        let fits = |chunk: usize, tokens: usize| self.fits(cut.chunks.places[chunk], tokens);
+        let answers = self.options.modes.iter().map(|mode| {
+            let ranking = match mode {
+                // A query that the model has no vector for finds nothing by meaning.
+                Mode::Dense => ranked.dense.clone().unwrap_or_default(),
+                Mode::Lexical => ranked.lexical.clone().unwrap_or_default(),
+                Mode::Hybrid => ranked.fused(self.options.fusion),
+            };
+            let ranking: Vec<usize> =
+                ranking.iter().filter_map(|scored| cut.ids.get(&scored.id).copied()).collect();
+            let figures = figures(&self.options.measures, &question.gold, &cut.chunks, &ranking, &fits);
+            let returned = self.looked_at(&ranking, &cut.chunks);
+            (figures, returned)
+        });
+        Ok(answers.collect())
+    }
+
+    /// The beginning of `ranking` that some measure reads.
+    fn looked_at(&self, ranking: &[usize], chunks: &Chunks) -> Vec<Passage> {
+        let until = |measure: &Measure| match *measure {
+            Measure::Recall(k) | Measure::Precision(k) | Measure::Iou(k) | Measure::Ndcg(k) => k,
+            Measure::Intact => 0,
+            Measure::Budget(tokens) => {
+                let mut left = tokens;
+                let is_whole = |chunk: &&usize| {
+                    let fits = chunks.tokens[**chunk] <= left;
+                    left = left.saturating_sub(chunks.tokens[**chunk]);
+                    fits
+                };
+                ranking.iter().take_while(is_whole).count() + 1
+            }
+        };
+        let count = self.options.measures.iter().map(until).max().unwrap_or_default();
+        ranking.iter().take(count).map(|&chunk| chunks.places[chunk]).collect()
+    }
+
+    /// How many characters of `place` are in its first `tokens` tokens.
+    fn fits(&self, place: Passage, tokens: usize) -> usize {
+        let source = self.corpus.documents()[place.document].source();
+        let mut offsets = source.char_indices().map(|(at, _)| at).chain([source.len()]).skip(place.start);
+        let offsets: Vec<usize> = offsets.by_ref().take(place.len() + 1).collect();
+        let (mut low, mut high) = (0, place.len());
+        while low < high {
+            let middle = (low + high).div_ceil(2);
+            let text = Span::new(offsets[0], offsets[middle]).of(source);
+            if self.counter.count(text) <= tokens { low = middle } else { high = middle - 1 }
+        }
+        low
+    }
+}
+
+/// The only collection of a bench's store.
+const COLLECTION: &str = "eval";
+
+fn visible(text: &str) -> usize {
+    text.chars().filter(|&c| !is_blank(c)).count()
+}
+
+/// An embedder that embeds a query once, however many ways of cutting are asked.
+struct Remembering {
+    inner: Arc<dyn Embedder>,
+    queries: Mutex<HashMap<String, Embedding>>,
+}
+
+impl Embedder for Remembering {
+    fn model(&self) -> &ModelInfo {
+        self.inner.model()
+    }
+
+    fn embed(&self, texts: &[&str], role: Role) -> Result<Vec<Embedding>, EmbedError> {
+        let ([query], Role::Query) = (texts, role) else { return self.inner.embed(texts, role) };
+        let queries = || self.queries.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = queries().get(*query).cloned() {
+            return Ok(vec![known]);
+        }
+        let embeddings = self.inner.embed(texts, role)?;
+        if let [embedding] = &embeddings[..] {
+            queries().insert((*query).to_owned(), embedding.clone());
+        }
+        Ok(embeddings)
+    }
+}
