@@ -1,19 +1,27 @@
 //! Parsers: from text to sections and blocks.
 
 mod asciidoc;
+mod csv;
 mod data;
 mod json;
 mod lines;
+mod log;
 mod markdown;
+mod org;
 mod rst;
+mod subtitles;
 mod text;
 mod toml;
 mod yaml;
 
 pub use asciidoc::AsciiDoc;
+pub use csv::Csv;
 pub use json::{Json, JsonLines};
+pub use log::Log;
 pub use markdown::{Markdown, Mdx};
+pub use org::Org;
 pub use rst::Rst;
+pub use subtitles::Subtitles;
 pub use text::Text;
 pub use toml::Toml;
 pub use yaml::Yaml;
@@ -35,4 +43,4 @@ pub trait Parser: Send + Sync {
 
 /// The formats of this crate. Source code is in `chunkwright-code`.
 pub static PARSERS: &[&dyn Parser] =
-    &[&Markdown, &Mdx, &Rst, &AsciiDoc, &Json, &JsonLines, &Yaml, &Toml, &Text];
+    &[&Markdown, &Mdx, &Rst, &AsciiDoc, &Json, &JsonLines, &Yaml, &Toml, &Csv, &Org, &Subtitles, &Log, &Text];

@@ -10,7 +10,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::chunk::Cut;
 use crate::document::{Block, BlockKind, Document, Enclosure, EnclosureKind};
-use crate::span::{Span, is_blank};
+use crate::span::{Span, is_blank, is_cluster_start};
 
 /// Why a cut before an atom is possible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -205,7 +205,12 @@ impl Splitter<'_> {
         atoms: &mut Vec<Atom>,
         divide: impl Fn(&Self, Span, Level, &mut Vec<Atom>),
     ) {
-        starts.retain(|&(start, ..)| !self.document.tears_markup(start));
+        let source = self.document.source();
+        starts.retain(|&(start, level, _)| {
+            // Words and sentences may begin inside a grapheme cluster.
+            let is_whole = level == Level::Grapheme || is_cluster_start(source, start as usize);
+            start == span.start || is_whole && !self.document.tears_markup(start)
+        });
         for (index, &(start, level, extra)) in starts.iter().enumerate() {
             let end = starts.get(index + 1).map_or(next, |&(start, ..)| start);
             let text = Span { start, end: end.min(span.end) }.of(self.document.source());

@@ -201,10 +201,20 @@ fn keep_disjoint<T>(sorted: &mut Vec<T>, span: impl Fn(&T) -> Span) {
     });
 }
 
-/// A title without line breaks (setext headings may have some) and without blanks at its ends.
+/// Longest title, in characters: what is longer is a paragraph that looks like one, and every chunk under
+/// it would measure it.
+const MAX_TITLE: usize = 400;
+
+/// A title without line breaks (setext headings may have some) and without blanks at its ends, cut where
+/// it is longer than a title can be.
 fn on_one_line(title: &str) -> String {
     let words: Vec<_> = title.split_whitespace().collect();
-    words.join(" ")
+    let mut line = words.join(" ");
+    if let Some((at, _)) = line.char_indices().nth(MAX_TITLE) {
+        line.truncate(at);
+        line.push('…');
+    }
+    line
 }
 
 /// Makes the reported blocks disjoint, ordered, trimmed, and complete.

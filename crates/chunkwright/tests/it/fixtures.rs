@@ -18,11 +18,25 @@ pub(crate) const SAMPLES: &[(&str, &str)] = &[
     ("records.jsonl", include_str!("../samples/records.jsonl")),
     ("workflow.yaml", include_str!("../samples/workflow.yaml")),
     ("project.toml", include_str!("../samples/project.toml")),
+    ("orders.csv", include_str!("../samples/orders.csv")),
+    ("notes.org", include_str!("../samples/notes.org")),
+    ("film.srt", include_str!("../samples/film.srt")),
+    ("server.log", include_str!("../samples/server.log")),
 ];
 
 /// Syntax of one format each, by the name of its parser: pieces that make trouble when they meet.
-pub(crate) const SYNTAX: &[(&str, &[&str])] =
-    &[("rst", RST), ("asciidoc", ASCIIDOC), ("json", JSON), ("jsonl", JSON), ("yaml", YAML), ("toml", TOML)];
+pub(crate) const SYNTAX: &[(&str, &[&str])] = &[
+    ("rst", RST),
+    ("asciidoc", ASCIIDOC),
+    ("json", JSON),
+    ("jsonl", JSON),
+    ("yaml", YAML),
+    ("toml", TOML),
+    ("csv", CSV),
+    ("org", ORG),
+    ("subtitles", SUBTITLES),
+    ("log", LOG),
+];
 
 const RST: &[&str] = &[
     "Title\n=====\n",
@@ -146,6 +160,63 @@ const TOML: &[&str] = &[
     "[unclosed\n",
     "\"键\" = { a = 1 }\n",
     "=\n",
+];
+
+const CSV: &[&str] = &[
+    "name,value,text\n",
+    "1;2;3\n",
+    "a\tb\tc\r\n",
+    "\"quoted, with \"\"marks\"\"\nand a line\",2\n",
+    "\"unclosed,\n",
+    ",,,\n",
+    ",\u{301},\n",
+    "\"\"\n",
+    "sep=;\n",
+    "城市|人口\n",
+    " \"a\" ,b\n",
+];
+
+const ORG: &[&str] = &[
+    "* TODO [#A] Title [1/2] :tag:other:\nSCHEDULED: <2026-01-01>\n:PROPERTIES:\n:ID: x\n:END:\n",
+    "******** deep\n",
+    "** \n",
+    "#+TITLE: x\n#+TODO: NEW | OLD\n",
+    "#+CAPTION: c\n#+NAME: n\n",
+    "#+BEGIN_SRC rust\nfn a() {}\n#+END_SRC\n",
+    "#+begin_quote\ntext\n\nmore\n",
+    "#+end_quote\n",
+    ":drawer:\n",
+    ":END:\n",
+    "|---|\n| a | b |\n|---+---|\n| 1 | 2 |\n#+TBLFM: x\n",
+    "| c |\n",
+    "- item\n  - nested\n\n    #+begin_src\n    x\n    #+end_src\n",
+    "  * star\n",
+    "1) number\n",
+    ": fixed\n",
+    "# comment\n",
+    "[fn:1] note\n",
+    "-----\n",
+];
+
+const SUBTITLES: &[&str] = &[
+    "WEBVTT - title\n",
+    "1\n00:00:01,000 --> 00:00:02,000\nText\n\n",
+    "00:01.000 --> 00:02.000 align:start\n- 文字\n",
+    "0:00:01.000,0:00:02.000\ntext\n",
+    "name\n",
+    "-->\n",
+    "STYLE\n::cue {}\n\n",
+    "NOTE x\n",
+];
+
+const LOG: &[&str] = &[
+    "2026-01-02T03:04:05Z INFO started\n",
+    "[ERROR] failed\n",
+    "    at main.rs:1\n",
+    "Caused by: x\n",
+    "Jan  2 03:04:05 host app: text\n",
+    "127.0.0.1 - - [02/Jan/2026:03:04:05 +0000] \"GET /\"\n",
+    "{\"level\": \"info\"}\n",
 ];
 
 /// Counters: every one of this crate, and one whose counts do not add up.

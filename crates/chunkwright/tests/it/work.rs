@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use chunkwright::preset::PRESETS;
-use chunkwright::{Chunker, Document, PARSERS, TokenCounter};
+use chunkwright::{Chunker, Document, PARSERS, Parser, TokenCounter};
 
 use crate::fixtures::SAMPLES;
 use crate::invariants::Quads;
@@ -25,10 +25,10 @@ impl TokenCounter for Work {
 }
 
 /// Bytes counted per byte of the document.
-fn work(source: &str, preset: &str) -> f64 {
+fn work(source: &str, parser: &dyn Parser, preset: &str) -> f64 {
     let work = Arc::new(Work::default());
     let config = chunkwright::preset::preset(preset).unwrap();
-    let document = Document::parse("a.md", source, PARSERS[0]);
+    let document = Document::parse("a.md", source, parser);
     let chunks = Chunker::new(config, Arc::<Work>::clone(&work)).unwrap().chunk(&document);
     assert!(chunks.iter().all(|chunk| !chunk.oversize));
     work.0.load(Ordering::Relaxed) as f64 / source.len() as f64
@@ -68,12 +68,73 @@ fn hostile(size: usize) -> Vec<(&'static str, String)> {
 fn eight_times_the_text_is_at_most_nine_times_the_work() {
     let sizes = [8_000, 16_000, 32_000, 64_000];
     for preset in PRESETS {
-        let shares: Vec<Vec<f64>> =
-            sizes.map(|size| hostile(size).iter().map(|(_, text)| work(text, preset.name)).collect()).into();
+        let shares: Vec<Vec<f64>> = sizes
+            .map(|size| hostile(size).iter().map(|(_, text)| work(text, PARSERS[0], preset.name)).collect())
+            .into();
         for (index, (name, _)) in hostile(10).iter().enumerate() {
             let series: Vec<f64> = shares.iter().map(|shares| shares[index]).collect();
             assert!(series[3] <= series[0] * 9.0 / 8.0 + 0.5, "{}: {name}: {series:?}", preset.name);
             assert!(series[3] <= 12.0, "{}: {name} counts each byte {series:?} times", preset.name);
         }
+    }
+}
+
+/// Texts that invite quadratic work of a parser, each of about `size` bytes.
+fn hostile_syntax(size: usize) -> Vec<(&'static str, &'static str, String)> {
+    let fill = |part: &str| part.repeat(size / part.len() + 1);
+    let keys: String = (0..size / 12).map(|n| format!("key{n}: {n}\n")).collect();
+    let deep: String = (0..size / 50).map(|n| format!("{}a:\n", " ".repeat(n % 90))).collect();
+    vec![
+        ("rst", "adornments", fill("=\n")),
+        ("rst", "titles", fill("a\n=\n\nb\n-\n\n")),
+        ("rst", "labels", fill(".. _a:\n\n")),
+        ("rst", "borders", fill("== ==\n")),
+        ("rst", "unclosed grid", fill("+--+\n| a\n")),
+        ("rst", "literal", fill("a::\n\n b\n\n")),
+        ("rst", "roles", format!("{}\n====\n", fill(":`a` "))),
+        ("asciidoc", "titles", fill("= a\n")),
+        ("asciidoc", "unclosed", fill("----\n=====\n......\n")),
+        ("asciidoc", "attributes", fill("[a]\n.b\n")),
+        ("asciidoc", "attached", format!("* a\n{}", fill("+\n"))),
+        ("asciidoc", "one table", format!("|===\n|a |b\n\n{}", fill("|1 |2\n"))),
+        ("asciidoc", "brackets", format!("= {}\n", fill("[["))),
+        ("json", "arrays", fill("[")),
+        ("json", "objects", fill("{\"a\":")),
+        ("json", "numbers", format!("[{}", fill("1,"))),
+        ("json", "closing", fill("]}")),
+        ("json", "comments", fill("/*")),
+        ("json", "elements", format!("[{}", fill("{\"a\":{\"name\":1}},"))),
+        ("jsonl", "records", fill("{\"a\":[{\"b\":1}]}\n")),
+        ("yaml", "keys", keys.clone()),
+        ("yaml", "deeper keys", deep),
+        ("yaml", "dashes", fill("- ")),
+        ("yaml", "documents", fill("---\na: 1\n")),
+        ("toml", "keys", keys.replace(':', " =")),
+        ("toml", "tables", fill("[a.b.c]\nd = 1\n")),
+        ("toml", "open brackets", fill("a = [\n")),
+        ("toml", "open strings", fill("a = \"\"\"\n\"\"\" '''")),
+        ("csv", "unclosed quotes", fill("a,\"\n")),
+        ("csv", "one row", fill("a,")),
+        ("csv", "one table", format!("a,b\n{}", fill("1,2\n"))),
+        ("org", "drawers", fill(":a:\n")),
+        ("org", "unclosed blocks", fill("#+begin_src\n* a\n")),
+        ("org", "unclosed in a list", format!("- a\n{}", fill("  #+begin_src\n"))),
+        ("org", "one table", format!("| a |\n|---|\n{}", fill("| 1 |\n"))),
+        ("subtitles", "times", fill("00:00:01,000 --> 00:00:02,000\n")),
+        ("log", "entries", fill("2026-01-02 03:04:05 a\n")),
+        ("log", "traces", format!("ERROR: a\n{}", fill("    at b\n"))),
+    ]
+}
+
+#[test]
+fn every_format_is_read_and_cut_in_linear_work() {
+    let sizes = [4_000, 8_000, 16_000, 32_000];
+    let preset = PRESETS[0].name;
+    for (index, (format, name, _)) in hostile_syntax(10).iter().enumerate() {
+        let parser = PARSERS.iter().find(|parser| parser.name() == *format).unwrap();
+        let series = sizes.map(|size| work(&hostile_syntax(size)[index].2, *parser, preset));
+        assert!(series[3] <= series[0] * 9.0 / 8.0 + 0.5, "{format}: {name}: {series:?}");
+        // Keys nested deep have long paths, which are measured as well.
+        assert!(series[3] <= 40.0, "{format}: {name} counts each byte {series:?} times");
     }
 }
