@@ -1,12 +1,17 @@
 //! Chunks: what they are, how they are configured, and the one place that makes them.
 
+mod adaptive;
 mod config;
+mod fill;
 mod finish;
 mod pack;
 mod recursive;
+mod sections;
 mod split;
 mod tree;
+mod window;
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -18,9 +23,12 @@ use crate::document::{BlockKind, Document, SectionId};
 use crate::span::Span;
 use crate::tokens::{Chars, TokenCounter};
 
-pub use config::{ChunkConfig, ConfigError, ContextRule, Unit};
+pub use adaptive::Adaptive;
+pub use config::{ChunkConfig, ConfigError, ContextRule, Keep, Kind, Packing, Unit};
 pub use recursive::Recursive;
+pub use sections::Sections;
 pub use tree::Tree;
+pub use window::Window;
 
 /// A chunk of one document: the span it owns, what it borrows, and why it begins where it does.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,8 +50,10 @@ pub struct Chunk {
     pub part: Option<Part>,
     /// What it borrows.
     pub borrows: Vec<Borrow>,
-    /// Whether its text is over the limit, since not even one `char` fits.
+    /// Whether its text is over the limit: a block is kept whole, or not even one `char` fits.
     pub oversize: bool,
+    /// What the strategy calls a chunk of such a document, if it says.
+    pub document_type: Option<&'static str>,
 }
 
 /// A piece of a block or symbol that was too large for one chunk.
@@ -89,6 +99,8 @@ pub enum Cut {
     Word,
     /// Inside a word, between grapheme clusters: the word alone is over the limit.
     Grapheme,
+    /// The window before was full.
+    Window,
 }
 
 impl Cut {
@@ -110,7 +122,15 @@ impl Cut {
             Self::Sentence => "split:sentence",
             Self::Word => "split:word",
             Self::Grapheme => "split:grapheme",
+            Self::Window => "window",
         }
+    }
+}
+
+impl Cut {
+    /// Whether a chunk that begins so goes on with what the chunk before it was about.
+    pub(crate) fn continues(self) -> bool {
+        !matches!(self, Self::Document | Self::Heading | Self::Symbol | Self::Merged)
     }
 }
 
@@ -179,7 +199,7 @@ pub trait Strategy: Send + Sync {
 }
 
 /// All strategies.
-pub static STRATEGIES: &[&dyn Strategy] = &[&Tree, &Recursive];
+pub static STRATEGIES: &[&dyn Strategy] = &[&Tree, &Sections, &Adaptive, &Window, &Recursive];
 
 fn strategy(name: &str) -> Result<&'static dyn Strategy, ConfigError> {
     let found = STRATEGIES.iter().find(|strategy| strategy.name() == name);
@@ -188,9 +208,10 @@ fn strategy(name: &str) -> Result<&'static dyn Strategy, ConfigError> {
 
 /// What a strategy may read and where it reports: the configuration, the measure, and the cuts.
 pub struct Plan<'a> {
-    /// The configuration, checked.
-    pub config: &'a ChunkConfig,
+    /// The configuration for this document, checked.
+    pub config: Cow<'a, ChunkConfig>,
     counter: &'a dyn TokenCounter,
+    document_type: Option<&'static str>,
     drafts: Vec<Draft>,
 }
 
@@ -199,6 +220,8 @@ pub struct Plan<'a> {
 struct Draft {
     span: Span,
     cut: Cut,
+    /// Whether it may be over the limit: a block that is kept whole.
+    whole: bool,
 }
 
 impl Plan<'_> {
@@ -207,14 +230,33 @@ impl Plan<'_> {
         self.counter.count(text)
     }
 
-    /// Size left for content beside `borrowed` and the overlap.
+    /// Sets a lower limit of a chunk's text for this document than the configuration's, and another
+    /// size of the overlap in it. What is out of range becomes the next that is in it.
+    pub fn set_sizes(&mut self, max_size: usize, overlap_size: usize) {
+        let config = self.config.to_mut();
+        config.max_size = max_size.clamp(ChunkConfig::LEAST_MAX_SIZE, config.max_size);
+        config.target_size = config.target_size.min(config.max_size);
+        config.min_size = config.min_size.min(config.max_size);
+        config.overlap_size = overlap_size.min(config.max_size / 2);
+    }
+
+    /// Says what the document is: `chunk_type` of its records.
+    pub fn set_document_type(&mut self, document_type: &'static str) {
+        self.document_type = Some(document_type);
+    }
+
+    /// Size left for content beside `borrowed`.
     pub(crate) fn room(&self, borrowed: usize) -> usize {
-        self.config.max_size.saturating_sub(borrowed + self.config.overlap_size).max(1)
+        self.config.max_size.saturating_sub(borrowed).max(1)
     }
 
     /// Reports a chunk that owns `span` and begins for the reason `cut`.
     pub fn push(&mut self, span: Span, cut: Cut) {
-        self.drafts.push(Draft { span, cut });
+        self.drafts.push(Draft { span, cut, whole: false });
+    }
+
+    fn extend(&mut self, drafts: impl IntoIterator<Item = Draft>) {
+        self.drafts.extend(drafts);
     }
 }
 
@@ -284,9 +326,10 @@ impl Chunker {
 
     /// Cuts `document`.
     pub fn chunk(&self, document: &Document) -> Vec<Chunk> {
-        let mut plan = Plan { config: &self.config, counter: self.measure(), drafts: Vec::new() };
+        let config = self.config.for_document(document.id());
+        let mut plan = Plan { config, counter: self.measure(), document_type: None, drafts: Vec::new() };
         self.strategy.cut(document, &mut plan);
-        finish::finish(self, document, plan.drafts)
+        finish::finish(self, document, plan)
     }
 
     /// The text of a chunk of `document`, with what it borrows.

@@ -6,7 +6,7 @@
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::chunk::{Chunk, ChunkConfig, ContextRule};
-use crate::document::{Document, Enclosure, EnclosureKind, SectionId, SectionKind};
+use crate::document::{BlockKind, Document, Enclosure, EnclosureKind, SectionId, SectionKind};
 use crate::span::Span;
 
 /// One borrowed piece of text.
@@ -17,6 +17,8 @@ pub enum Borrow {
     Document,
     /// Titles of the sections around the chunk, outermost first.
     Path(Vec<SectionId>),
+    /// The heading of the section around the chunk, as it stands in the source.
+    Heading(Span),
     /// The lines that announce an enclosing symbol.
     Signature(Span),
     /// The opening lines of a fence or delimited block that the chunk starts inside.
@@ -86,6 +88,10 @@ pub(crate) fn render_into(document: &Document, span: Span, borrows: &[Borrow], t
             Borrow::Signature(span) | Borrow::TableHeader(span) => {
                 push_line(text, document.read(*span).trim_end_matches(['\n', '\r']));
             }
+            Borrow::Heading(span) => {
+                push_line(text, &document.read(*span));
+                text.push('\n');
+            }
             Borrow::Overlap(span) => text.push_str(&document.read(*span)),
             Borrow::Close(_) => {}
         }
@@ -121,7 +127,7 @@ pub(crate) fn borrows(
     measure: &dyn Fn(&str) -> usize,
 ) -> Vec<Borrow> {
     let mut borrows = Vec::new();
-    if config.context == ContextRule::Path {
+    if config.context != ContextRule::None {
         borrows.extend(path_borrows(document, config, span.start, section, measure));
     }
     if let Some(enclosure) = document.enclosure_at(span.start) {
@@ -175,6 +181,13 @@ fn path_borrows(
         let text = || render(document, Span { start, end: start }, borrow).into_text();
         bytes <= share(config) || measure(&text()) <= share(config)
     };
+    if document.language().is_none() && config.context == ContextRule::Heading {
+        // A chunk that begins with a heading says where it is.
+        let begins = document.block_at(start).is_some_and(|block| block.kind == BlockKind::Heading);
+        let heading = path.last().filter(|_| !begins).and_then(|&id| heading(document, id));
+        let borrow = heading.map(|span| vec![Borrow::Heading(span)]);
+        return borrow.filter(|borrow| fits(borrow, usize::MAX)).unwrap_or_default();
+    }
     if document.language().is_none() {
         while !path.is_empty() {
             let bytes = path.iter().map(|&id| document.section(id).title.len() + " > ".len()).sum();
@@ -197,6 +210,12 @@ fn path_borrows(
         borrows.remove(0);
     }
     borrows
+}
+
+/// The heading that begins a section.
+fn heading(document: &Document, id: SectionId) -> Option<Span> {
+    let block = document.block_at(document.section(id).span.start)?;
+    (block.section == id && block.kind == BlockKind::Heading).then_some(block.span)
 }
 
 /// Size of the most that a chunk in `section` borrows as its path.
@@ -238,23 +257,35 @@ fn overlap(
     measure: &dyn Fn(&str) -> usize,
 ) -> Option<Borrow> {
     let source = document.source();
+    let text = previous.of(source);
     let fits = |at: usize| {
-        let overlap = Span::new(at, span.start as usize);
+        let overlap = Span::new(previous.start as usize + at, span.start as usize);
         !document.tears_markup(overlap.start) && measure(&document.read(overlap)) <= config.overlap_size
     };
-    let text = previous.of(source);
-    let starts =
-        |bounds: Vec<usize>| bounds.into_iter().map(|at| previous.start as usize + at).find(|&at| fits(at));
+    // The furthest of some places, in order, from which the rest fits: by the sum of what lies between
+    // them, from the end on, and then exactly.
+    let furthest = |places: Vec<usize>| {
+        let (mut size, mut end, mut from) = (0, text.len(), places.len());
+        for (index, &at) in places.iter().enumerate().rev() {
+            size += measure(&text[at..end]);
+            if size > config.overlap_size {
+                break;
+            }
+            (end, from) = (at, index);
+        }
+        places[from..].iter().copied().find(|&at| fits(at))
+    };
     // Only the end can fit: a token has at most this many bytes in practice.
     let near = text.len().saturating_sub(16 * config.overlap_size);
     let near = (near..=text.len()).find(|&at| text.is_char_boundary(at))?;
     let tail = &text[near..];
-    let sentences =
-        tail.split_sentence_bound_indices().map(|(at, _)| near + at).filter(|&at| at > near || near == 0);
+    let sentences = tail.split_sentence_bound_indices().map(|(at, _)| near + at);
     let words = || {
         tail.split_word_bound_indices().filter(|(_, word)| !word.trim().is_empty()).map(|(at, _)| near + at)
     };
-    let start = starts(sentences.collect()).or_else(|| starts(words().collect()))?;
+    let start = furthest(sentences.filter(|&at| at > near || near == 0).collect())
+        .or_else(|| furthest(words().collect()))?;
+    let start = previous.start as usize + start;
     Some(Borrow::Overlap(Span::new(start, span.start as usize)))
 }
 

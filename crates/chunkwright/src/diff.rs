@@ -317,6 +317,7 @@ mod tests {
                 preset: "auto".into(),
                 config_hash: String::new(),
                 file_hash: String::new(),
+                adaptive: None,
                 indexed_at: None,
             });
         }

@@ -238,6 +238,11 @@ impl Document {
         &self.blocks
     }
 
+    /// The block that holds byte `at`, or the first after it.
+    pub(crate) fn block_at(&self, at: u32) -> Option<&Block> {
+        self.blocks.get(self.blocks.partition_point(|block| block.span.end <= at))
+    }
+
     /// The seams inside `span`, its start excluded, in order.
     pub fn seams(&self, span: Span) -> &[Seam] {
         let from = self.seams.partition_point(|seam| seam.at <= span.start);

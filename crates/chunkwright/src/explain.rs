@@ -134,7 +134,7 @@ pub enum Level {
 /// A piece of borrowed text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Borrowed {
-    /// `document`, `path`, `signature`, `fence`, `table_header`, `overlap` or `close`.
+    /// `document`, `path`, `heading`, `signature`, `fence`, `table_header`, `overlap` or `close`.
     pub kind: &'static str,
     /// The text.
     pub text: String,
@@ -212,6 +212,7 @@ impl Chunker {
         let kind = match borrow {
             Borrow::Document => "document",
             Borrow::Path(_) => "path",
+            Borrow::Heading(_) => "heading",
             Borrow::Signature(_) => "signature",
             Borrow::Fence(_) => "fence",
             Borrow::TableHeader(_) => "table_header",

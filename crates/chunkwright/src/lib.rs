@@ -44,7 +44,8 @@ pub mod stats;
 pub mod tokens;
 
 pub use chunk::{
-    Chunk, ChunkConfig, ChunkId, Chunker, ConfigError, ContextRule, Cut, Part, STRATEGIES, Strategy, Unit,
+    Chunk, ChunkConfig, ChunkId, Chunker, ConfigError, ContextRule, Cut, Keep, Kind, Packing, Part,
+    STRATEGIES, Strategy, Unit,
 };
 pub use context::{Borrow, Rendered};
 pub use document::{

@@ -1,6 +1,6 @@
 //! Presets: named configurations, as data.
 
-use crate::chunk::{ChunkConfig, ConfigError, ContextRule, Unit};
+use crate::chunk::{ChunkConfig, ConfigError, ContextRule, Keep, Kind, Packing, Unit};
 
 /// A named configuration.
 #[derive(Clone, Copy, Debug)]
@@ -13,12 +13,34 @@ pub struct Preset {
     pub config: fn() -> ChunkConfig,
 }
 
-/// All presets.
+/// All presets. `auto` is our own; the others keep what five older designs decided, as far as our
+/// guarantees allow (`tests/spec` says rule by rule).
 pub static PRESETS: &[Preset] = &[
     Preset {
         name: "auto",
         summary: "structure first, balanced sizes, stable under edits; for prose and code",
         config: auto,
+    },
+    Preset {
+        name: "stable",
+        summary: "Markdown by headings and paragraphs, 250 to 1800 characters, fences whole",
+        config: stable,
+    },
+    Preset {
+        name: "docs",
+        summary: "documentation sites: sections with their heading, api, demo and doc pages told apart",
+        config: docs,
+    },
+    Preset {
+        name: "course",
+        summary: "course material by top-level headings, 1000 characters; code and tables whole and apart",
+        config: course,
+    },
+    Preset { name: "code", summary: "source code, one chunk a symbol, at most 512 tokens", config: code },
+    Preset {
+        name: "adaptive",
+        summary: "by document size: whole, windows of 512 tokens, or headings with windows of 800",
+        config: adaptive,
     },
     Preset {
         name: "recursive",
@@ -48,6 +70,95 @@ pub(crate) fn auto() -> ChunkConfig {
         overlap_size: 0,
         context: ContextRule::Path,
         max_heading_level_for_path: 3,
+        section_level: 6,
+        packing: Packing::Balanced,
+        keep_whole: Vec::new(),
+        set_apart: Vec::new(),
+        lead_in_chars: 200,
+        short_size: 300,
+        long_size: 800,
+        medium_max_size: 512,
+        medium_overlap_size: 100,
+        band: [0, 0],
+        kinds: Vec::new(),
+    }
+}
+
+/// Seed 0: three passes over headings, paragraphs and small chunks.
+fn stable() -> ChunkConfig {
+    ChunkConfig {
+        strategy: "sections".into(),
+        unit: Unit::Chars,
+        max_size: 1800,
+        target_size: 1400,
+        min_size: 250,
+        context: ContextRule::None,
+        keep_whole: vec![Keep::Code],
+        ..auto()
+    }
+}
+
+/// Seed 1: a heading before what continues its section, and three kinds of pages by their paths.
+fn docs() -> ChunkConfig {
+    let kind = |name: &str, chunk_type: &str, paths: &[&str]| Kind {
+        name: name.into(),
+        chunk_type: chunk_type.into(),
+        paths: paths.iter().map(|&path| path.into()).collect(),
+        ..Kind::default()
+    };
+    ChunkConfig {
+        context: ContextRule::Heading,
+        kinds: vec![
+            // A method of an interface is looked up alone, however short it is.
+            Kind {
+                min_size: Some(0),
+                ..kind("api", "api_methods", &["**/api/**", "**/apis/**", "**/reference/**", "**/api.*"])
+            },
+            // The code of a demo says nothing in halves.
+            Kind {
+                keep_whole: Some(vec![Keep::Code]),
+                ..kind("demo", "demo", &["**/demo/**", "**/demos/**", "**/example/**", "**/examples/**"])
+            },
+            kind("doc", "doc", &[]),
+        ],
+        ..auto()
+    }
+}
+
+/// Seed 2: top-level sections, code and tables whole and apart, text with an overlap.
+fn course() -> ChunkConfig {
+    ChunkConfig {
+        strategy: "sections".into(),
+        unit: Unit::Chars,
+        max_size: 1000,
+        target_size: 1000,
+        min_size: 100,
+        overlap_size: 200,
+        context: ContextRule::None,
+        section_level: 1,
+        packing: Packing::FirstFit,
+        keep_whole: vec![Keep::Code, Keep::Table],
+        set_apart: vec![Keep::Code, Keep::Table],
+        ..auto()
+    }
+}
+
+/// Seed 3: one chunk a function, class or method.
+fn code() -> ChunkConfig {
+    ChunkConfig { max_size: 512, target_size: 400, min_size: 0, ..auto() }
+}
+
+/// Seed 4: short documents whole, medium ones in windows, long ones by headings.
+fn adaptive() -> ChunkConfig {
+    ChunkConfig {
+        strategy: "adaptive".into(),
+        max_size: 800,
+        target_size: 800,
+        min_size: 50,
+        overlap_size: 160,
+        context: ContextRule::None,
+        packing: Packing::FirstFit,
+        ..auto()
     }
 }
 

@@ -82,6 +82,9 @@ pub struct Record {
     pub part: Option<Part>,
     /// Why it begins here.
     pub cut: String,
+    /// What the strategy `adaptive` adds.
+    #[serde(flatten, skip_serializing_if = "Option::is_none", default)]
+    pub adaptive: Option<AdaptiveFields>,
     /// `<strategy>-v<major>.<minor>`.
     pub strategy_version: String,
     /// Name of the preset.
@@ -109,6 +112,19 @@ pub struct Symbols {
     pub parent_class: Option<String>,
 }
 
+/// What records of the strategy `adaptive` say beside the rest; seed 4 names these fields.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AdaptiveFields {
+    /// Always true.
+    pub adaptive_chunking: bool,
+    /// Whether the chunk is the whole document.
+    pub is_complete_document: bool,
+    /// Title of the section the chunk is in; empty before the first heading.
+    pub section_title: String,
+    /// Position of that section among the document's, 0 being what stands before the first heading.
+    pub section_index: u32,
+}
+
 /// What a record says that its document does not know.
 #[derive(Clone, Debug, Default)]
 pub struct RecordContext {
@@ -125,6 +141,7 @@ impl Chunker {
     pub fn records(&self, document: &Document, chunks: &[Chunk], context: &RecordContext) -> Vec<Record> {
         let source = document.source();
         let (strategy_version, config_hash) = (self.strategy_version(), self.config_hash());
+        let kind = self.config().kind(document.id());
         let (mut at, mut chars) = (0, 0);
         let mut records = Vec::with_capacity(chunks.len());
         for (index, chunk) in chunks.iter().enumerate() {
@@ -136,12 +153,19 @@ impl Chunker {
             let rendered = self.render(document, chunk);
             let (start_line, end_line) = document.lines().lines(chunk.span);
             let token_count = self.counter().count(rendered.text());
-            let category = match (context.category.as_str(), document.language()) {
-                ("", Some(_)) => "code",
-                ("", None) => "doc",
-                (category, _) => category,
+            let category = match (context.category.as_str(), kind, document.language()) {
+                ("", Some(kind), _) => kind.name.as_str(),
+                ("", None, Some(_)) => "code",
+                ("", None, None) => "doc",
+                (category, ..) => category,
             };
             let content_type = content_type(document, chunk);
+            let chunk_type = match (chunk.document_type, kind) {
+                (Some(document_type), _) => document_type,
+                (None, Some(kind)) if !kind.chunk_type.is_empty() => kind.chunk_type.as_str(),
+                _ if document.language().is_some() => content_type,
+                _ => category,
+            };
             records.push(Record {
                 chunk_id: chunk.id.to_string(),
                 doc_id: document.id().to_owned(),
@@ -161,7 +185,7 @@ impl Chunker {
                 header_path: header_path(document, chunk, self.config().max_heading_level_for_path),
                 section_path: document.titles(chunk.section).into_iter().map(str::to_owned).collect(),
                 content_type: content_type.to_owned(),
-                chunk_type: if document.language().is_some() { content_type } else { category }.to_owned(),
+                chunk_type: chunk_type.to_owned(),
                 category: category.to_owned(),
                 language: document.language().map(str::to_owned),
                 symbols: document.language().map(|_| symbols(document, chunk)),
@@ -174,6 +198,12 @@ impl Chunker {
                 oversize: chunk.oversize,
                 part: chunk.part,
                 cut: chunk.cut.to_string(),
+                adaptive: chunk.document_type.map(|_| AdaptiveFields {
+                    adaptive_chunking: true,
+                    is_complete_document: chunks.len() == 1,
+                    section_title: document.section(chunk.section).title.clone(),
+                    section_index: chunk.section.0,
+                }),
                 strategy_version: strategy_version.clone(),
                 preset: context.preset.clone(),
                 config_hash: config_hash.clone(),

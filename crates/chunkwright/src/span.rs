@@ -44,6 +44,11 @@ impl Span {
         &source[self.range()]
     }
 
+    /// From the start of this span to the end of `last`.
+    pub(crate) fn to(self, last: Self) -> Self {
+        Self { start: self.start, end: last.end }
+    }
+
     /// Whether `at` is inside, the end excluded.
     pub fn contains(self, at: u32) -> bool {
         self.start <= at && at < self.end

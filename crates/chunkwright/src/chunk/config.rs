@@ -1,8 +1,11 @@
 //! How a document is cut: plain data, checked once.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
 use crate::chunk::{STRATEGIES, strategy};
+use crate::document::BlockKind;
 use crate::preset;
 
 /// What sizes are counted in.
@@ -26,6 +29,58 @@ pub enum ContextRule {
     /// signatures around the chunk.
     #[default]
     Path,
+    /// The heading of the chunk's section, as it stands in the source, unless the chunk begins with a
+    /// heading; for source code as [`Path`](Self::Path).
+    Heading,
+}
+
+/// How the blocks of a section that is too large are put together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Packing {
+    /// Toward `target_size`, at places that an edit elsewhere does not move.
+    #[default]
+    Balanced,
+    /// As much as the limit allows, from the first on.
+    FirstFit,
+}
+
+/// A kind of block that may be kept whole or set apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Keep {
+    /// Fenced and indented code in prose.
+    Code,
+    /// Tables.
+    Table,
+}
+
+impl Keep {
+    /// Whether a block of kind `kind` is meant.
+    fn holds(self, kind: BlockKind) -> bool {
+        match self {
+            Self::Code => kind == BlockKind::Code,
+            Self::Table => kind == BlockKind::Table,
+        }
+    }
+}
+
+/// What documents at certain paths are, and what is different for them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Kind {
+    /// The `category` of their chunks.
+    pub name: String,
+    /// Globs over the document's id (`**/api/**`); one has to match. None: every document.
+    pub paths: Vec<String>,
+    /// The `chunk_type` of their chunks; if empty, the name.
+    pub chunk_type: String,
+    /// Their `min_size`, if it is another.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_size: Option<usize>,
+    /// Their `keep_whole`, if it is another.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub keep_whole: Option<Vec<Keep>>,
 }
 
 /// How a document is cut. Plain data: [`Chunker::new`] checks it.
@@ -42,12 +97,39 @@ pub struct ChunkConfig {
     pub target_size: usize,
     /// A chunk below this joins a neighbour under the same parent where it can.
     pub min_size: usize,
-    /// Size of the text repeated from before each chunk; it is borrowed, never owned twice.
+    /// Size of the text repeated from before a chunk that continues a section; it is borrowed, never
+    /// owned twice.
     pub overlap_size: usize,
     /// What chunks borrow.
     pub context: ContextRule,
     /// Deepest heading level in `header_path`.
     pub max_heading_level_for_path: u8,
+    /// Deepest heading level that begins a section of its own in the strategy `sections`; a document
+    /// whose headings are all deeper is cut at its outermost level.
+    pub section_level: u8,
+    /// How the blocks of a section that is too large are put together.
+    pub packing: Packing,
+    /// Blocks that are never divided. One that is over the limit is a chunk marked `oversize`.
+    pub keep_whole: Vec<Keep>,
+    /// Blocks that are chunks of their own, with what leads into them.
+    pub set_apart: Vec<Keep>,
+    /// A paragraph shorter than this, in Unicode scalar values, may lead into the code, table or list
+    /// after it and then stays with it. Seed value 200.
+    pub lead_in_chars: usize,
+    /// `adaptive`: a document below this size is one chunk, if it fits.
+    pub short_size: usize,
+    /// `adaptive`: a document over this size is long, and cut by its headings. In between it is medium.
+    pub long_size: usize,
+    /// `adaptive`: limit in medium documents, at most `max_size`, which holds for long ones.
+    pub medium_max_size: usize,
+    /// `adaptive`: overlap in medium documents, at most half of their limit; `overlap_size` holds for
+    /// long ones.
+    pub medium_overlap_size: usize,
+    /// `adaptive`: least and greatest size wanted of the chunks of a long document, across its
+    /// sections; `[0, 0]` wants none. Reports count the share of chunks within.
+    pub band: [usize; 2],
+    /// What documents are, by their paths; the first that matches holds.
+    pub kinds: Vec<Kind>,
 }
 
 impl Default for ChunkConfig {
@@ -100,10 +182,30 @@ pub enum ConfigError {
         max_size: usize,
     },
     /// A heading level outside 1 to 6.
-    #[error("`max_heading_level_for_path` is `{level}`; it must be from 1 to 6")]
+    #[error("`{field}` is `{level}`; it must be from 1 to 6")]
     HeadingLevel {
+        /// Name of the field.
+        field: &'static str,
         /// The level that was asked for.
         level: u8,
+    },
+    /// A band whose ends are not in order.
+    #[error(
+        "`band` is `[{least}, {greatest}]`; it must be `[least, greatest]` with 0 < least < greatest, or `[0, 0]`"
+    )]
+    Band {
+        /// Its first value.
+        least: usize,
+        /// Its second value.
+        greatest: usize,
+    },
+    /// Documents cannot be short and long at once.
+    #[error("`short_size` is `{short_size}`; it must be at most `long_size`, which is `{long_size}`")]
+    ShortOverLong {
+        /// The size below which a document is short.
+        short_size: usize,
+        /// The size over which it is long.
+        long_size: usize,
     },
 }
 
@@ -134,9 +236,57 @@ impl ChunkConfig {
         if self.overlap_size > max_size / 2 {
             return Err(ConfigError::OverlapTooLarge { overlap_size: self.overlap_size, max_size });
         }
-        if !(1..=6).contains(&self.max_heading_level_for_path) {
-            return Err(ConfigError::HeadingLevel { level: self.max_heading_level_for_path });
+        if self.short_size > self.long_size {
+            return Err(ConfigError::ShortOverLong {
+                short_size: self.short_size,
+                long_size: self.long_size,
+            });
+        }
+        let [least, greatest] = self.band;
+        if (least, greatest) != (0, 0) && (least == 0 || least >= greatest) {
+            return Err(ConfigError::Band { least, greatest });
+        }
+        let levels = [
+            ("max_heading_level_for_path", self.max_heading_level_for_path),
+            ("section_level", self.section_level),
+        ];
+        for (field, level) in levels {
+            if !(1..=6).contains(&level) {
+                return Err(ConfigError::HeadingLevel { field, level });
+            }
         }
         strategy(&self.strategy).map(|_| ())
+    }
+
+    /// Whether blocks of `kind` are never divided.
+    pub(crate) fn keeps(&self, kind: BlockKind) -> bool {
+        self.keep_whole.iter().any(|keep| keep.holds(kind))
+    }
+
+    /// Whether blocks of `kind` are chunks of their own.
+    pub(crate) fn sets_apart(&self, kind: BlockKind) -> bool {
+        self.set_apart.iter().any(|keep| keep.holds(kind))
+    }
+
+    /// What the document with this id is, if `kinds` say.
+    pub fn kind(&self, doc_id: &str) -> Option<&Kind> {
+        let matches = |kind: &&Kind| {
+            kind.paths.is_empty() || kind.paths.iter().any(|path| fast_glob::glob_match(path, doc_id))
+        };
+        self.kinds.iter().find(matches)
+    }
+
+    /// The configuration for the document with this id.
+    pub(crate) fn for_document(&self, doc_id: &str) -> Cow<'_, Self> {
+        let mut config = Cow::Borrowed(self);
+        if let Some(kind) = self.kind(doc_id) {
+            if let Some(min_size) = kind.min_size {
+                config.to_mut().min_size = min_size.min(self.max_size);
+            }
+            if let Some(keep_whole) = &kind.keep_whole {
+                config.to_mut().keep_whole.clone_from(keep_whole);
+            }
+        }
+        config
     }
 }

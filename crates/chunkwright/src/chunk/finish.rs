@@ -2,27 +2,31 @@
 //! identity.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use crate::chunk::pack::{self, Goal};
 use crate::chunk::split::{Level, Splitter, is_cluster};
-use crate::chunk::{Chunk, ChunkId, Chunker, Cut, Draft, Part, Unit};
+use crate::chunk::{Chunk, ChunkConfig, ChunkId, Chunker, Cut, Draft, Packing, Part, Plan, Unit};
 use crate::context::{self, Borrow};
 use crate::document::{Block, BlockKind, Document, SectionId};
 use crate::span::Span;
 use crate::tokens::{Chars, TokenCounter};
 
 /// Turns drafts into chunks.
-pub(super) fn finish(chunker: &Chunker, document: &Document, drafts: Vec<Draft>) -> Vec<Chunk> {
+pub(super) fn finish(chunker: &Chunker, document: &Document, plan: Plan<'_>) -> Vec<Chunk> {
+    let Plan { config, document_type, drafts, .. } = plan;
     let mut finisher = Finisher {
         chunker,
+        config: &config,
+        document_type,
         document,
         chunks: Vec::with_capacity(drafts.len()),
         text: String::new(),
         ids: HashMap::new(),
     };
     for (index, draft) in drafts.into_iter().enumerate() {
-        let cut = if index == 0 && draft.cut == Cut::Full { Cut::Document } else { draft.cut };
-        finisher.fit(draft.span, cut);
+        let begins = index == 0 && matches!(draft.cut, Cut::Full | Cut::Window);
+        finisher.fit(Draft { cut: if begins { Cut::Document } else { draft.cut }, ..draft });
     }
     let Finisher { mut chunks, .. } = finisher;
     number_parts(document, &mut chunks);
@@ -31,6 +35,9 @@ pub(super) fn finish(chunker: &Chunker, document: &Document, drafts: Vec<Draft>)
 
 struct Finisher<'a> {
     chunker: &'a Chunker,
+    /// The configuration for this document.
+    config: &'a ChunkConfig,
+    document_type: Option<&'static str>,
     document: &'a Document,
     chunks: Vec<Chunk>,
     /// Room to put texts together in.
@@ -40,14 +47,22 @@ struct Finisher<'a> {
 }
 
 impl Finisher<'_> {
-    /// Adds the chunk that owns `span`, or several if its text is over a limit.
-    fn fit(&mut self, span: Span, cut: Cut) {
+    /// Adds the chunk of a draft, or several if its text is over a limit.
+    fn fit(&mut self, draft: Draft) {
         // A stack of what is left to fit, with the room its cutting was given.
-        let mut left = vec![(span, cut, self.chunker.config.max_size)];
+        let mut left = vec![(draft.span, draft.cut, self.config.max_size)];
         while let Some((span, cut, room)) = left.pop() {
-            let (section, borrows) = self.borrows(span);
-            let (size, over) = self.measure(span, &borrows);
-            if !over {
+            let (section, mut borrows) = self.borrows(span, cut);
+            let (mut size, mut over) = self.measure(span, &borrows);
+            let overlaps = borrows.len();
+            if over && !draft.whole {
+                // An overlap gives way before what is owned is divided.
+                borrows.retain(|borrow| !matches!(borrow, Borrow::Overlap(_)));
+            }
+            if borrows.len() < overlaps {
+                (size, over) = self.measure(span, &borrows);
+            }
+            if !over || draft.whole {
                 self.add(span, section, cut, borrows, size, over);
                 continue;
             }
@@ -60,8 +75,7 @@ impl Finisher<'_> {
                 }
             }
             let context = context::render(self.document, Span { end: span.start, ..span }, &borrows);
-            let beside =
-                self.chunker.config.max_size.saturating_sub(self.chunker.measure().count(context.text()));
+            let beside = self.config.max_size.saturating_sub(self.chunker.measure().count(context.text()));
             let room = (room * 3 / 4).min(beside).max(1);
             let pieces = self.divide(span, cut, room);
             if pieces.len() > 1 || room > 1 {
@@ -76,7 +90,7 @@ impl Finisher<'_> {
 
     /// Size of the text of a chunk, and whether it is over the limit or the model's window.
     fn measure(&mut self, span: Span, borrows: &[Borrow]) -> (usize, bool) {
-        let config = &self.chunker.config;
+        let config = self.config;
         let content = self.document.read(span);
         self.text.clear();
         if config.unit == Unit::Chars && self.chunker.window.is_none() {
@@ -93,7 +107,7 @@ impl Finisher<'_> {
         };
         let size = self.chunker.measure().count(text);
         let over = match &self.chunker.window {
-            _ if size > self.chunker.config.max_size => true,
+            _ if size > config.max_size => true,
             // A token has at least one byte.
             Some((counter, limit)) => text.len() > *limit && counter.count(text) > *limit,
             None => false,
@@ -101,32 +115,37 @@ impl Finisher<'_> {
         (size, over)
     }
 
-    fn borrows(&self, span: Span) -> (SectionId, Vec<Borrow>) {
+    fn borrows(&self, span: Span, cut: Cut) -> (SectionId, Vec<Borrow>) {
         let blocks = blocks_in(self.document, span);
         let (first, last) = (blocks[0].section, blocks[blocks.len() - 1].section);
         let section = self.document.common_section(first, last);
         let measure = |text: &str| self.chunker.measure().count(text);
-        let previous = self.chunks.last().map(|chunk| chunk.span);
-        (section, context::borrows(self.document, &self.chunker.config, span, section, previous, &measure))
+        let previous = self.chunks.last().map(|chunk| chunk.span).filter(|_| cut.continues());
+        (section, context::borrows(self.document, self.config, span, section, previous, &measure))
     }
 
     /// Cuts `span` again, into pieces of at most `room`.
     fn divide(&self, span: Span, cut: Cut, room: usize) -> Vec<(Span, Cut)> {
         let measure = |text: &str| self.chunker.measure().count(text);
-        let splitter = Splitter { document: self.document, measure: &measure, limit: room };
+        let splitter = Splitter {
+            document: self.document,
+            config: self.config,
+            measure: &measure,
+            limit: room,
+            grain: room,
+        };
         let mut atoms = Vec::new();
         if is_cluster(span.of(self.document.source())) {
             splitter.chars(span, Level::Grapheme, &mut atoms);
         } else {
             atoms = splitter.atoms(blocks_in(self.document, span), None, span);
         }
-        let starts = pack::anchored(&atoms, Goal { limit: room, target: room, min: 1 });
-        let piece = |(index, &start): (usize, &usize)| {
-            let end = starts.get(index + 1).copied().unwrap_or(atoms.len());
-            let owned = Span { start: atoms[start].span.start, end: atoms[end - 1].span.end };
-            (owned, if index == 0 { cut } else { atoms[start].level.cut() })
+        let runs = pack::runs(&atoms, Goal { limit: room, target: room, min: 1 }, Packing::Balanced);
+        let piece = |(index, run): (usize, Range<usize>)| {
+            let (first, last) = (&atoms[run.start], &atoms[run.end - 1]);
+            (first.span.to(last.span), if index == 0 { cut } else { first.level.cut() })
         };
-        starts.iter().enumerate().map(piece).collect()
+        runs.into_iter().enumerate().map(piece).collect()
     }
 
     fn add(
@@ -140,7 +159,20 @@ impl Finisher<'_> {
     ) {
         let kind = dominant_kind(blocks_in(self.document, span), span);
         let id = self.identify(section, span.of(self.document.source()));
-        self.chunks.push(Chunk { id, span, section, size, cut, kind, part: None, borrows, oversize });
+        let document_type = self.document_type;
+        let part = None;
+        self.chunks.push(Chunk {
+            id,
+            span,
+            section,
+            size,
+            cut,
+            kind,
+            part,
+            borrows,
+            oversize,
+            document_type,
+        });
     }
 
     /// The id of a chunk that says `content` in `section` (see [`ChunkId`]).

@@ -9,7 +9,9 @@
 //! from cocoindex, boundaries at local minima of a hash from content-defined chunking of files.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
+use crate::chunk::config::Packing;
 use crate::chunk::split::{self, Atom};
 
 /// What packing aims at.
@@ -36,8 +38,26 @@ impl Goal {
     }
 }
 
+/// The atoms of each chunk. Linear in the number of atoms.
+pub(crate) fn runs(atoms: &[Atom], goal: Goal, packing: Packing) -> Vec<Range<usize>> {
+    let mut runs = Vec::new();
+    let mut start = 0;
+    for part in atoms.chunk_by(|before, after| !before.alone && !after.alone) {
+        let starts = match packing {
+            Packing::Balanced => anchored(part, goal),
+            Packing::FirstFit => first_fit(part, goal.limit),
+        };
+        for (index, &at) in starts.iter().enumerate() {
+            let end = starts.get(index + 1).copied().unwrap_or(part.len());
+            runs.push(start + at..start + end);
+        }
+        start += part.len();
+    }
+    runs
+}
+
 /// Index of the first atom of each chunk. Linear in the number of atoms.
-pub(crate) fn anchored(atoms: &[Atom], goal: Goal) -> Vec<usize> {
+fn anchored(atoms: &[Atom], goal: Goal) -> Vec<usize> {
     let anchors = anchors(atoms, goal);
     let mut starts = Vec::new();
     for (index, &start) in anchors.iter().enumerate() {
@@ -118,7 +138,7 @@ fn anchors(atoms: &[Atom], goal: Goal) -> Vec<usize> {
 }
 
 /// Index of the first atom of each chunk, each filled as far as the limit allows.
-pub(crate) fn first_fit(atoms: &[Atom], limit: usize) -> Vec<usize> {
+fn first_fit(atoms: &[Atom], limit: usize) -> Vec<usize> {
     let mut starts = Vec::new();
     let mut size = 0;
     for (index, atom) in atoms.iter().enumerate() {

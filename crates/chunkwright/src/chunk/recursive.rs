@@ -1,8 +1,12 @@
 //! The strategy `recursive`: plain text, without structure.
 
-use crate::chunk::pack;
-use crate::chunk::split::Splitter;
-use crate::chunk::{Plan, Strategy};
+use std::ops::Range;
+
+use crate::chunk::config::Packing;
+use crate::chunk::fill;
+use crate::chunk::pack::{self, Goal};
+use crate::chunk::split::{Level, Splitter};
+use crate::chunk::{Cut, Draft, Plan, Strategy};
 use crate::document::Document;
 use crate::span::Span;
 
@@ -25,16 +29,19 @@ impl Strategy for Recursive {
     }
 
     fn cut(&self, document: &Document, plan: &mut Plan<'_>) {
-        let limit = plan.room(0);
+        let limit = plan.room(plan.config.overlap_size);
         let measure = |text: &str| plan.measure(text);
-        let splitter = Splitter { document, measure: &measure, limit };
+        let splitter = Splitter { document, config: &plan.config, measure: &measure, limit, grain: limit };
         let whole = Span::new(0, document.source().len());
         let atoms = splitter.atoms(document.blocks(), None, whole);
-        let starts = pack::first_fit(&atoms, limit);
-        for (index, &start) in starts.iter().enumerate() {
-            let end = starts.get(index + 1).copied().unwrap_or(atoms.len());
-            let span = Span { start: atoms[start].span.start, end: atoms[end - 1].span.end };
-            plan.push(span, atoms[start].level.cut());
-        }
+        let goal = Goal { limit, target: limit, min: 0 };
+        let draft = |run: Range<usize>| {
+            let (first, last) = (&atoms[run.start], &atoms[run.end - 1]);
+            // A section that begins here is not why.
+            let cut = if first.level == Level::Section { Cut::Full } else { first.level.cut() };
+            Draft { span: first.span.to(last.span), cut, whole: fill::kept(&atoms[run]) }
+        };
+        let drafts: Vec<_> = pack::runs(&atoms, goal, Packing::FirstFit).into_iter().map(draft).collect();
+        plan.extend(drafts);
     }
 }

@@ -8,7 +8,7 @@
 use unicode_segmentation::UnicodeSegmentation;
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::chunk::Cut;
+use crate::chunk::{ChunkConfig, Cut};
 use crate::document::{Block, BlockKind, Document, Enclosure, EnclosureKind};
 use crate::span::{Span, is_blank, is_cluster_start};
 
@@ -83,8 +83,6 @@ impl Level {
 const TEARING: u32 = 20_000;
 /// A cut between a sentence that announces something and what it announces.
 pub(crate) const LEAD_IN: u32 = 1200;
-/// Longest sentence that counts as announcing, in bytes: the seeds say 200 characters.
-const LEAD_IN_LEN: usize = 400;
 /// Cuts differ in cost by up to this, by a hash of the text that begins there: among places that are
 /// about as good the same ones are chosen before and after an edit nearby.
 const JITTER: u32 = 160;
@@ -100,15 +98,22 @@ pub(crate) struct Atom {
     pub(crate) level: Level,
     /// What a cut before it costs.
     pub(crate) cost: u32,
+    /// Whether it is over the limit and kept whole all the same.
+    pub(crate) whole: bool,
+    /// Whether it is a chunk of its own, whatever stands beside it.
+    pub(crate) alone: bool,
 }
 
 /// Makes atoms of the blocks of one document under one limit.
 #[derive(Clone, Copy)]
 pub(crate) struct Splitter<'a> {
     pub(crate) document: &'a Document,
+    pub(crate) config: &'a ChunkConfig,
     pub(crate) measure: &'a dyn Fn(&str) -> usize,
     /// Largest atom wanted.
     pub(crate) limit: usize,
+    /// Blocks, lines and sentences over this size are divided, words only if they are over the limit.
+    pub(crate) grain: usize,
 }
 
 impl Splitter<'_> {
@@ -132,7 +137,11 @@ impl Splitter<'_> {
                 if section.span.start >= block.span.start && whole { Level::Section } else { Level::Block };
             let first = atoms.len();
             let limit = if headings <= self.limit / 2 { self.limit - headings } else { self.limit };
-            if size as usize <= limit {
+            let kept = size as usize > limit && self.config.keeps(block.kind) && whole;
+            if kept || self.config.sets_apart(block.kind) && size as usize <= limit {
+                let atom = self.atom(span, size, level);
+                self.alone(blocks, index, Atom { whole: kept, ..atom }, &mut atoms);
+            } else if size as usize <= limit.min(self.grain) {
                 atoms.push(self.atom(span, size, level));
             } else {
                 Self { limit, ..*self }.divide(block, span, next, level, &mut atoms);
@@ -153,7 +162,30 @@ impl Splitter<'_> {
 
     fn atom(&self, span: Span, size: u32, level: Level) -> Atom {
         let cost = level.cost() + jitter(span.of(self.document.source()));
-        Atom { span, size, level, cost }
+        Atom { span, size, level, cost, whole: false, alone: false }
+    }
+
+    /// One atom of a block that is kept whole or set apart, and of what leads into it: headings and a
+    /// short paragraph right before it.
+    fn alone(&self, blocks: &[Block], index: usize, kept: Atom, atoms: &mut Vec<Atom>) {
+        let mut atom = kept;
+        for (distance, block) in blocks[..index].iter().rev().enumerate() {
+            let leads = block.kind == BlockKind::Heading
+                || distance == 0 && block.kind == BlockKind::Paragraph && self.is_short(*block);
+            match atoms.pop_if(|last| leads && !last.alone && last.span == block.span) {
+                Some(last) => {
+                    atom = Atom { span: last.span.to(atom.span), size: last.size + atom.size, ..last }
+                }
+                None => break,
+            }
+        }
+        atoms.push(Atom { whole: kept.whole || atom.size as usize > self.limit, alone: true, ..atom });
+    }
+
+    /// Whether a paragraph is short enough to lead into what follows it.
+    fn is_short(&self, paragraph: Block) -> bool {
+        let text = self.document.read(paragraph.span);
+        text.len() < 4 * self.config.lead_in_chars && text.chars().count() < self.config.lead_in_chars
     }
 
     /// What a cut between two blocks costs beside its level.
@@ -163,7 +195,7 @@ impl Splitter<'_> {
         }
         let announces = before.kind == BlockKind::Paragraph
             && matches!(after.kind, BlockKind::Code | BlockKind::List | BlockKind::Table)
-            && before.span.len() <= LEAD_IN_LEN
+            && self.is_short(before)
             && before.span.of(self.document.source()).ends_with([':', '：']);
         if announces { LEAD_IN } else { 0 }
     }
@@ -185,7 +217,7 @@ impl Splitter<'_> {
                 starts.push((seam.at, Level::Item(seam.depth), 0));
             }
         }
-        self.push(starts, span, next, atoms, |this, span, level, atoms| {
+        self.push(starts, span, next, atoms, self.limit.min(self.grain), |this, span, level, atoms| {
             if block.kind == BlockKind::Table {
                 this.cells(span, level, atoms);
             } else if by_line {
@@ -196,13 +228,14 @@ impl Splitter<'_> {
         });
     }
 
-    /// Turns places to cut into atoms; what is still over the limit goes to `divide`.
+    /// Turns places to cut into atoms; what is larger than `fits` goes to `divide`.
     fn push(
         &self,
         mut starts: Vec<(u32, Level, u32)>,
         span: Span,
         next: u32,
         atoms: &mut Vec<Atom>,
+        fits: usize,
         divide: impl Fn(&Self, Span, Level, &mut Vec<Atom>),
     ) {
         let source = self.document.source();
@@ -220,7 +253,7 @@ impl Splitter<'_> {
             }
             let first = atoms.len();
             let size = self.size(start, end);
-            if size as usize <= self.limit {
+            if size as usize <= fits {
                 atoms.push(self.atom(visible, size, level));
             } else {
                 divide(self, visible, level, atoms);
@@ -247,7 +280,7 @@ impl Splitter<'_> {
         }
         self.sentences(Span { start: at, end: span.end }, &mut starts);
         starts.dedup_by_key(|&mut (start, ..)| start);
-        self.push(starts, span, span.end, atoms, Self::words);
+        self.push(starts, span, span.end, atoms, self.limit.min(self.grain), Self::words);
     }
 
     /// Places at the lines of `span` after its first, with the rows of tables and what must not be torn.
@@ -312,7 +345,7 @@ impl Splitter<'_> {
             let bars = text.match_indices('|').map(|(at, _)| at).filter(|&at| opens(at));
             starts.extend(bars.map(|at| (span.start + at as u32, Level::Cell, 0)));
         }
-        self.push(starts, span, span.end, atoms, Self::words);
+        self.push(starts, span, span.end, atoms, self.limit.min(self.grain), Self::words);
     }
 
     /// Places at the sentences of `span` after its first, and at lines where no sentence ends.
@@ -346,7 +379,7 @@ impl Splitter<'_> {
             }
             after_blank = word.chars().all(is_blank);
         }
-        self.push(starts, span, span.end, atoms, Self::graphemes);
+        self.push(starts, span, span.end, atoms, self.limit, Self::graphemes);
     }
 
     /// A word too large, at grapheme clusters.
@@ -361,7 +394,7 @@ impl Splitter<'_> {
                 last = at;
             }
         }
-        self.push(starts, span, span.end, atoms, |this, span, level, atoms| {
+        self.push(starts, span, span.end, atoms, self.limit, |this, span, level, atoms| {
             if is_cluster(span.of(this.document.source())) {
                 // It may fit without what it would borrow.
                 atoms.push(this.atom(span, this.size(span.start, span.end), level));
@@ -383,7 +416,7 @@ impl Splitter<'_> {
                 last = at;
             }
         }
-        self.push(starts, span, span.end, atoms, |this, span, level, atoms| {
+        self.push(starts, span, span.end, atoms, self.limit, |this, span, level, atoms| {
             let size = this.size(span.start, span.end);
             atoms.push(this.atom(span, size, level));
         });

