@@ -7,7 +7,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use crate::chunk::{Chunk, ChunkConfig, ContextRule};
 use crate::document::{BlockKind, Document, Enclosure, EnclosureKind, SectionId, SectionKind};
-use crate::span::Span;
+use crate::span::{Span, is_blank};
 
 /// One borrowed piece of text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -260,11 +260,13 @@ fn overlap(
     let text = previous.of(source);
     let fits = |at: usize| {
         let overlap = Span::new(previous.start as usize + at, span.start as usize);
-        !document.tears_markup(overlap.start) && measure(&document.read(overlap)) <= config.overlap_size
+        let torn = document.tears_markup(overlap.start) || document.enclosure_at(overlap.start).is_some();
+        !torn && measure(&document.read(overlap)) <= config.overlap_size
     };
     // The furthest of some places, in order, from which the rest fits: by the sum of what lies between
     // them, from the end on, and then exactly.
-    let furthest = |places: Vec<usize>| {
+    let furthest = |mut places: Vec<usize>| {
+        places.retain(|&at| text[at..].starts_with(|c| !is_blank(c)));
         let (mut size, mut end, mut from) = (0, text.len(), places.len());
         for (index, &at) in places.iter().enumerate().rev() {
             size += measure(&text[at..end]);
@@ -280,9 +282,7 @@ fn overlap(
     let near = (near..=text.len()).find(|&at| text.is_char_boundary(at))?;
     let tail = &text[near..];
     let sentences = tail.split_sentence_bound_indices().map(|(at, _)| near + at);
-    let words = || {
-        tail.split_word_bound_indices().filter(|(_, word)| !word.trim().is_empty()).map(|(at, _)| near + at)
-    };
+    let words = || tail.split_word_bound_indices().map(|(at, _)| near + at);
     let start = furthest(sentences.filter(|&at| at > near || near == 0).collect())
         .or_else(|| furthest(words().collect()))?;
     let start = previous.start as usize + start;

@@ -247,17 +247,19 @@ fn number_parts(document: &Document, chunks: &mut [Chunk]) {
         } else {
             return None;
         };
-        Some(block.span.start)
+        Some(block.span)
     };
-    let owners: Vec<_> = chunks.iter().map(divided).collect();
-    let mut at = 0;
-    while at < chunks.len() {
-        let total = owners[at..].iter().take_while(|owner| **owner == owners[at]).count();
-        if owners[at].is_some() {
-            for (index, chunk) in chunks[at..at + total].iter_mut().enumerate() {
-                chunk.part = Some(Part { index: index as u32, total: total as u32 });
-            }
-        }
-        at += total;
+    let parts: Vec<_> = chunks
+        .iter()
+        .enumerate()
+        .map(|(index, chunk)| {
+            let block = divided(chunk)?;
+            let from = chunks.partition_point(|chunk| chunk.span.end <= block.start);
+            let to = chunks.partition_point(|chunk| chunk.span.start < block.end);
+            Some(Part { index: (index - from) as u32, total: (to - from) as u32 })
+        })
+        .collect();
+    for (chunk, part) in chunks.iter_mut().zip(parts) {
+        chunk.part = part;
     }
 }

@@ -97,8 +97,8 @@ fn depths(document: &Document) -> Vec<u8> {
 /// `header_path`.
 fn join(filler: &Filler<'_, '_>, mut from: usize, drafts: &mut Vec<Draft>) {
     let (document, config) = (filler.document, &filler.plan.config);
-    let path = |draft: &Draft| {
-        let mut id = document.block_at(draft.span.start).map_or(SectionId::ROOT, |block| block.section);
+    let path = |at: u32| {
+        let mut id = document.block_at(at).map_or(SectionId::ROOT, |block| block.section);
         while let SectionKind::Heading(level) = document.section(id).kind
             && level > config.max_heading_level_for_path
         {
@@ -110,18 +110,19 @@ fn join(filler: &Filler<'_, '_>, mut from: usize, drafts: &mut Vec<Draft>) {
     from = from.saturating_sub(1);
     let mut joined: Vec<(Draft, usize, SectionId)> = Vec::new();
     for draft in drafts.drain(from..) {
-        let (size, path) = (size(&draft), path(&draft));
+        let (size, path, last_path) = (size(&draft), path(draft.span.start), path(draft.span.end - 1));
         match joined.last_mut() {
-            Some((last, before, last_path))
+            Some((last, before, before_path))
                 if (*before < config.min_size || size < config.min_size)
-                    && *last_path == path
+                    && *before_path == path
                     && *before + size < filler.room(path)
                     && !(last.whole || draft.whole) =>
             {
                 last.span = last.span.to(draft.span);
                 *before += size;
+                *before_path = last_path;
             }
-            _ => joined.push((draft, size, path)),
+            _ => joined.push((draft, size, last_path)),
         }
     }
     drafts.extend(joined.into_iter().map(|(draft, ..)| draft));

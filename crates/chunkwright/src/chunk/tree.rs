@@ -128,7 +128,8 @@ impl Walk<'_, '_> {
         let mut bare: Option<Unit> = None;
         for unit in units {
             let unit = match bare.take() {
-                Some(before) => joined(section, &[before, unit]),
+                // One section with the headings above it is still one section.
+                Some(before) => Unit { merged: unit.merged, ..joined(section, &[before, unit]) },
                 None => unit,
             };
             if unit.bare { bare = Some(unit) } else { attached.push(unit) }
