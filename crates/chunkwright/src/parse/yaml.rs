@@ -120,7 +120,7 @@ impl Reader<'_> {
                 self.close(key_mark(column));
                 self.members.open(self.lead.take().unwrap_or(start), Span::default(), key_mark(column));
             }
-            return self.value(at, self.lines.indent(at));
+            return self.value(at, self.lines.indent(at), rest);
         };
         self.close(key_mark(column));
         let span = Span::new(start, start + key);
@@ -131,20 +131,41 @@ impl Reader<'_> {
             return at + 1;
         }
         let from = self.lines.end(at) - value.len();
-        self.members.value(Span::new(from, self.lines.end(at)));
-        self.value(at, column)
+        let comment = value.find(" #").filter(|_| !value.starts_with(['"', '\'']));
+        self.members.value(Span::new(from, from + comment.unwrap_or(value.len())));
+        self.value(at, column, value)
     }
 
-    /// The line after the value that begins at line `at` and goes on while lines are indented deeper than
-    /// `column`; a bracket that closes it may stand at that column.
-    fn value(&mut self, at: usize, column: usize) -> usize {
-        let mut end = self.lines.indented(at + 1, column + 1).max(at + 1);
+    /// The line after the value `text` that begins at line `at` and goes on while lines are indented deeper
+    /// than `column`; a bracket that closes it may stand at that column, and quoted text anywhere.
+    fn value(&mut self, at: usize, column: usize, text: &str) -> usize {
+        let mut end = self.lines.indented(at + 1, column + 1).max(at + 1).max(self.quoted(at, text));
         let closing = self.lines.trimmed(end);
         if end > at + 1 && closing.starts_with([']', '}']) && self.lines.indent(end) == column {
             end += 1;
         }
         self.end = self.lines.end(end - 1);
         end
+    }
+}
+
+impl Reader<'_> {
+    /// The line after the quoted value `text` of line `at`, if it is closed before the next key or item.
+    fn quoted(&self, at: usize, text: &str) -> usize {
+        let Some(quote) = text.chars().next().filter(|&c| c == '"' || c == '\'') else { return at };
+        let closes = |text: &str| {
+            let mut before = ' ';
+            text.chars().any(|c| std::mem::replace(&mut before, c) != '\\' && c == quote)
+        };
+        if closes(&text[1..]) {
+            return at;
+        }
+        let inside = |line: &usize| {
+            let bare = self.lines.trimmed(*line);
+            closes(bare) || item(bare).is_none() && key(bare).is_none()
+        };
+        let mut lines = (at + 1..self.lines.len()).take_while(inside);
+        lines.find(|&line| closes(self.lines.text(line))).map_or(at, |line| line + 1)
     }
 }
 

@@ -130,6 +130,8 @@ const YAML: &[&str] = &[
     "text: |\n  line: one\n\n    line two\n",
     "flow: {a: 1,\n  b: [2,\n  3]\n}\n",
     "\"quoted: key\": 'value\n  goes on'\n",
+    "quoted: \"goes on\nat the start\"\n",
+    "open: 'never closed\n",
     "# comment\n",
     "---\n",
     "...\n",
