@@ -3,8 +3,9 @@
 //! Everything it makes is in the target folder, beside the models, which every project of the user
 //! shares. Run again, it finds all of it done and goes straight to the searches.
 
+use std::fs;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use anyhow::Result;
 
@@ -49,6 +50,7 @@ which go to your data directory. A second run finds steps 1 to 3 done.\n",
     }
     let models = models.map_or("none".to_owned(), shell::minutes);
     println!();
+    remove_unreadable(&store)?;
     let index = shell::timed(|| shell::run(chunkwright(&["index"], &store)?.args(PATHS)))?;
     println!(
         "\nbuilt in {}, models in {models}, indexed in {}",
@@ -60,6 +62,15 @@ which go to your data directory. A second run finds steps 1 to 3 done.\n",
         shell::run(chunkwright(&["search", "--top-k", "3"], &store)?.arg(query).args(*filter))?;
     }
     next(&store)
+}
+
+/// Removes a store that another version made and this one cannot read; it is made anew of what is indexed.
+fn remove_unreadable(store: &Path) -> Result<()> {
+    let quiet = |command: &mut Command| command.stdout(Stdio::null()).stderr(Stdio::null()).status();
+    if store.exists() && !quiet(&mut chunkwright(&["status"], store)?)?.success() {
+        fs::remove_dir_all(store)?;
+    }
+    Ok(())
 }
 
 /// The binary with a command's first arguments, on the quickstart's store.

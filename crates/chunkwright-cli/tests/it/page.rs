@@ -14,12 +14,11 @@ fn documents(page: &str) -> Vec<(String, String, Vec<Value>)> {
     let parse = |json: &str| -> Value { serde_json::from_str(json).unwrap() };
     elements(page, "<script type=\"application/json\" class=\"document\">")
         .into_iter()
-        .map(parse)
-        .map(document)
+        .map(|json| document(&parse(json)))
         .collect()
 }
 
-fn document(data: Value) -> (String, String, Vec<Value>) {
+fn document(data: &Value) -> (String, String, Vec<Value>) {
     let mut gaps = data["gaps"].as_array().unwrap().iter().map(|gap| gap.as_str().unwrap());
     let mut source = gaps.next().unwrap().to_owned();
     let mut records = Vec::new();

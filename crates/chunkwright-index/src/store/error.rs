@@ -75,7 +75,7 @@ pub enum StoreError {
     },
     /// The store was written by another version of the program.
     #[error(
-        "the store has layout {found}, this program reads layout {expected}; use a program that fits, or index again"
+        "the store has layout {found}, this program reads layout {expected}; use a program that fits, or index again into a new store"
     )]
     Layout {
         /// Layout found.

@@ -1,0 +1,217 @@
+//! Which stretches of one document are shown: around each chunk as much as is wanted and fits, no byte
+//! twice.
+
+use chunkwright::{LineIndex, Record, Span, TokenCounter};
+
+use super::{Expand, Expansion, Passage};
+use crate::fetch::Place;
+use crate::store::{Store, StoreError, StoredDocument};
+
+/// A document that is shown, with its chunks.
+pub(crate) struct Shown {
+    pub(crate) document: StoredDocument,
+    pub(crate) records: Vec<Record>,
+    lines: LineIndex,
+}
+
+/// A stretch of a document, and the positions in the list of what was found that are inside it.
+pub(crate) struct Area {
+    pub(crate) span: Span,
+    pub(crate) found: Vec<usize>,
+}
+
+/// How often a document that is replaced while it is read is read again.
+const READINGS: usize = 8;
+
+impl Shown {
+    /// Reads a document and its chunks, of one version; `None` if there is no such document.
+    pub(crate) fn load(
+        store: &dyn Store,
+        collection: &str,
+        doc_id: &str,
+    ) -> Result<Option<Self>, StoreError> {
+        for _ in 0..READINGS {
+            let Some(document) = store.document(collection, doc_id)? else { return Ok(None) };
+            let records = store.records(collection, doc_id)?;
+            let is_of = |record: &Record| document.source.get(span(record).range()) == Some(&*record.content);
+            if records.len() == document.info.chunks as usize && records.iter().all(is_of) {
+                let lines = LineIndex::new(&document.source);
+                return Ok(Some(Self { document, records, lines }));
+            }
+        }
+        let problem = format!("the chunks of `{doc_id}` are not those of its text");
+        Err(StoreError::Damaged { problem })
+    }
+
+    /// The passages to show for the chunks `found`, best first: disjoint, and every chunk in one.
+    pub(crate) fn areas(&self, found: &[usize], expansion: Expansion<'_>) -> Result<Vec<Area>, StoreError> {
+        let mut areas: Vec<Area> = Vec::new();
+        for (position, &index) in found.iter().enumerate() {
+            let own = span(&self.records[index]);
+            let inside = areas.iter().position(|area| holds(area.span, own));
+            if let (Some(inside), Expand::Parent) = (inside, expansion.expand) {
+                areas[inside].found.push(position);
+                continue;
+            }
+            let wanted = self.wanted(index, expansion.expand)?;
+            let met = areas.iter().filter(|area| overlap(area.span, wanted));
+            let union = met.fold(wanted, |union, area| Span {
+                start: union.start.min(area.span.start),
+                end: union.end.max(area.span.end),
+            });
+            if expansion.fits(union.of(&self.document.source)) {
+                let mut found = vec![position];
+                areas.retain_mut(|area| {
+                    let met = overlap(area.span, union);
+                    if met {
+                        found.append(&mut area.found);
+                    }
+                    !met
+                });
+                found.sort_unstable();
+                areas.push(Area { span: union, found });
+            } else if let Some(inside) = inside {
+                areas[inside].found.push(position);
+            } else {
+                let span = self.grow(index, wanted, &areas, expansion);
+                areas.push(Area { span, found: vec![position] });
+            }
+        }
+        Ok(areas)
+    }
+
+    /// What is shown of a chunk where there is no limit.
+    fn wanted(&self, index: usize, expand: Expand) -> Result<Span, StoreError> {
+        match expand {
+            Expand::Neighbours(number) => {
+                let last = index.saturating_add(number).min(self.records.len() - 1);
+                Ok(self.span(index.saturating_sub(number), last))
+            }
+            Expand::Parent => self.section(&self.records[index]),
+        }
+    }
+
+    /// The lines that a chunk's `parent` names.
+    fn section(&self, record: &Record) -> Result<Span, StoreError> {
+        let damaged = || StoreError::Damaged {
+            problem: format!("`{}` is no parent of a chunk of `{}`", record.parent, record.doc_id),
+        };
+        let place = record.parent.strip_prefix(&record.doc_id).ok_or_else(damaged)?;
+        if place.is_empty() {
+            return Ok(Span::new(0, self.document.source.len()));
+        }
+        match place.strip_prefix('#').and_then(Place::parse) {
+            Some(Place::Lines(start, end)) if (1..=end).contains(&start) && end <= self.lines.count() => {
+                let len = self.document.source.len() as u32;
+                let end = if end < self.lines.count() { self.lines.start(end + 1) } else { len };
+                let section = Span { start: self.lines.start(start), end };
+                if holds(section, span(record)) { Ok(section) } else { Err(damaged()) }
+            }
+            _ => Err(damaged()),
+        }
+    }
+
+    /// A chunk with as many whole neighbours inside `within` as fit, on both sides in turn; none that is
+    /// shown already.
+    fn grow(&self, index: usize, within: Span, shown: &[Area], expansion: Expansion<'_>) -> Span {
+        let may_come = |index: usize| {
+            self.records.get(index).is_some_and(|record| {
+                let span = span(record);
+                holds(within, span) && !shown.iter().any(|area| overlap(area.span, span))
+            })
+        };
+        let limit = expansion.limit().unwrap_or(usize::MAX);
+        let count = |span: Span| expansion.counter.count(span.of(&self.document.source));
+        let (mut first, mut last) = (index, index);
+        // The sum of what was added, each counted alone: near enough to choose, and each counted once.
+        let mut tokens = count(self.span(first, last));
+        let mut added = Vec::new();
+        let mut open = [Side::After, Side::Before].map(Some);
+        while open.iter().any(Option::is_some) {
+            for slot in &mut open {
+                let Some(side) = *slot else { continue };
+                let (from, to) = match side {
+                    Side::After => (first, last + 1),
+                    // Past the first there is none.
+                    Side::Before => (first.wrapping_sub(1), last),
+                };
+                let new = if side == Side::After { to } else { from };
+                *slot = None;
+                if !may_come(new) {
+                    continue;
+                }
+                let grown = self.span(from, to);
+                let before = self.span(first, last);
+                let piece = match side {
+                    Side::After => Span { start: before.end, end: grown.end },
+                    Side::Before => Span { start: grown.start, end: before.start },
+                };
+                let mut sum = tokens.saturating_add(count(piece));
+                if sum > limit {
+                    sum = count(grown);
+                }
+                if sum <= limit {
+                    (first, last, tokens) = (from, to, sum);
+                    added.push(side);
+                    *slot = Some(side);
+                }
+            }
+        }
+        // The whole may have a token more than its pieces.
+        while count(self.span(first, last)) > limit {
+            match added.pop() {
+                Some(Side::After) => last -= 1,
+                Some(Side::Before) => first += 1,
+                None => break,
+            }
+        }
+        self.span(first, last)
+    }
+
+    /// From the start of one chunk to the end of another.
+    fn span(&self, first: usize, last: usize) -> Span {
+        Span { start: self.records[first].start_byte, end: self.records[last].end_byte }
+    }
+
+    /// First and last line of a stretch.
+    pub(crate) fn lines(&self, span: Span) -> (u32, u32) {
+        let (start, end) = self.lines.lines(span);
+        (start as u32, end as u32)
+    }
+
+    pub(crate) fn passage(&self, span: Span, counter: &dyn TokenCounter) -> Passage {
+        let (start_line, end_line) = self.lines(span);
+        let text = span.of(&self.document.source).to_owned();
+        let doc_id = self.document.info.doc_id.clone();
+        Passage {
+            reference: format!("{doc_id}#L{start_line}-L{end_line}"),
+            doc_id,
+            start_line,
+            end_line,
+            start_byte: span.start,
+            end_byte: span.end,
+            token_count: counter.count(&text),
+            tokenizer: counter.name().to_owned(),
+            text,
+        }
+    }
+}
+
+/// Where a neighbour stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Before,
+    After,
+}
+
+fn span(record: &Record) -> Span {
+    Span { start: record.start_byte, end: record.end_byte }
+}
+
+fn holds(outer: Span, inner: Span) -> bool {
+    outer.start <= inner.start && inner.end <= outer.end
+}
+
+fn overlap(a: Span, b: Span) -> bool {
+    a.start < b.end && b.start < a.end
+}
