@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use std::thread;
 
 use anyhow::{Context, Result, bail};
-use chunkwright::{Document, Parser};
+use chunkwright::Document;
 use chunkwright_index::source::{SourceFile, WalkOptions, read, walk};
-use chunkwright_index::{SkipReason, Skipped, decode, format};
+use chunkwright_index::{SkipReason, Skipped, format};
 use clap::Args;
 
 use crate::app::Global;
@@ -79,10 +79,7 @@ pub(crate) enum Item {
 pub(crate) struct Source {
     /// Its key in its collection.
     pub(crate) doc_id: String,
-    /// BLAKE3 of the raw file, hex.
-    pub(crate) file_hash: String,
-    text: String,
-    parser: &'static dyn Parser,
+    source: format::Source,
 }
 
 /// Why an item was not read.
@@ -195,7 +192,9 @@ fn in_words(reason: SkipReason) -> &'static str {
     match reason {
         SkipReason::Hidden => "its name starts with a dot",
         SkipReason::Ignored => "an ignore file says so",
-        SkipReason::Binary => "it is not text",
+        SkipReason::Binary => "it is not text, nor a document that can be converted",
+        SkipReason::Encrypted => "it is encrypted",
+        SkipReason::NoText => "it has no text, as a scan has none",
         SkipReason::TooLarge => "it is larger than the limit",
         SkipReason::Secret => "its name is that of a file with secrets",
         SkipReason::NotRegular => "it is a pipe, a socket or a device",
@@ -240,33 +239,36 @@ impl Item {
                 bytes
             }
         };
-        let file_hash = blake3::hash(&bytes).to_hex().to_string();
-        let decoded = decode::decode(&bytes).ok_or_else(|| self.unread(SkipReason::Binary))?;
         let name = match self {
             Self::File { file, .. } => &file.path,
             Self::Stdin(name) => Path::new(name),
         };
-        let parser = format::parser_for(name, &decoded.text);
-        Ok(Source { doc_id: self.doc_id().to_owned(), file_hash, text: decoded.text, parser })
+        let source = format::read(name, &bytes).map_err(|error| match (SkipReason::of(&error), self) {
+            (Some(reason), Self::File { .. }) => self.unread(reason),
+            _ => Unread::Failed(format!("`{}` was not read: {error}", self.place())),
+        })?;
+        Ok(Source { doc_id: self.doc_id().to_owned(), source })
     }
 
     fn unread(&self, reason: SkipReason) -> Unread {
         match self {
-            Self::Stdin(_) => {
-                Unread::Failed("standard input is not text; chunkwright reads text in any encoding".into())
-            }
             Self::File { file, named: true } if reason.is_temporary() => {
                 Unread::Failed(format!("`{}` was not read: {}", file.path.display(), in_words(reason)))
             }
-            Self::File { file, .. } => Unread::Skipped(Skipped { path: file.doc_id.clone(), reason }),
+            item => Unread::Skipped(Skipped { path: item.doc_id().to_owned(), reason }),
         }
     }
 }
 
 impl Source {
+    /// BLAKE3 of the raw file, hex.
+    pub(crate) fn file_hash(&self) -> &str {
+        &self.source.file_hash
+    }
+
     /// The document.
     pub(crate) fn parse(self) -> Document {
-        Document::parse(self.doc_id, self.text, self.parser)
+        self.source.parse(&self.doc_id)
     }
 }
 

@@ -1,42 +1,124 @@
-//! From bytes to a parsed document: which parser reads a file.
+//! From bytes to a parsed document: which parser reads a file, or which converter.
 
+use std::fmt;
 use std::path::Path;
 
-use chunkwright::parse::Text;
-use chunkwright::{Document, PARSERS, Parser};
+use chunkwright::parse::{Markdown, Text};
+use chunkwright::{Document, PARSERS, Parser, Positions};
+use chunkwright_convert::{ConvertError, Converter, convert, converter_for};
 
 use crate::decode::decode;
 
-/// A document and how its bytes were read.
+/// How a file is read.
+#[derive(Clone, Copy)]
+pub enum Format {
+    /// As text, by a parser.
+    Text(&'static dyn Parser),
+    /// Converted to Markdown first.
+    Binary(&'static dyn Converter),
+}
+
+impl Format {
+    /// The format of a file: a binary document by its bytes, text as [`parser_for`] says. `path` need not
+    /// exist.
+    pub fn of(path: &Path, bytes: &[u8]) -> Self {
+        let extension = path.extension().map(|extension| extension.to_string_lossy()).unwrap_or_default();
+        converter_for(&extension, bytes)
+            .map_or_else(|| Self::Text(parser_for(path, &head(bytes))), Self::Binary)
+    }
+
+    /// The format's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Text(parser) => parser.name(),
+            Self::Binary(converter) => converter.name(),
+        }
+    }
+}
+
+impl fmt::Debug for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The text of a file and how its bytes were read.
 #[derive(Clone, Debug)]
-pub struct Parsed {
-    /// The document.
-    pub document: Document,
-    /// Name of the format's parser.
-    pub format: &'static str,
+pub struct Source {
+    /// The text that becomes the document's source.
+    pub text: String,
+    /// Where the text stands in a file that was converted.
+    pub positions: Option<Positions>,
+    /// How it was read.
+    pub format: Format,
     /// BLAKE3 of the bytes, hex.
     pub file_hash: String,
-    /// Name of the encoding, as on the web.
+    /// Name of the encoding, as on the web; of converted text UTF-8.
     pub encoding: &'static str,
     /// Whether the encoding is a guess from little text.
     pub low_confidence: bool,
-    /// Number of malformed byte sequences that were replaced by U+FFFD.
+    /// Number of malformed byte sequences, or of what could not be read of a converted file: each was
+    /// replaced by U+FFFD.
     pub replacements: usize,
 }
 
-/// Decodes and parses a file's bytes; `None` if they are not text. `path` tells the format and need not
-/// exist; `doc_id` becomes the document's id.
-pub fn parse(path: &Path, doc_id: &str, bytes: &[u8]) -> Option<Parsed> {
-    let decoded = decode(bytes)?;
-    let parser = parser_for(path, &head(bytes));
-    Some(Parsed {
-        document: Document::parse(doc_id, decoded.text, parser),
-        format: parser.name(),
-        file_hash: file_hash(bytes),
+/// Why bytes are no document.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReadError {
+    /// They are not text, and of no format that is converted.
+    #[error("it is not text, nor a document that can be converted")]
+    Binary,
+    /// They are of a format that is converted, but this one was not.
+    #[error(transparent)]
+    Convert(#[from] ConvertError),
+}
+
+/// Decodes or converts a file's bytes. `path` tells the format and need not exist.
+///
+/// # Errors
+///
+/// Bytes that are not text, and binary documents without any that can be read.
+pub fn read(path: &Path, bytes: &[u8]) -> Result<Source, ReadError> {
+    let format = Format::of(path, bytes);
+    let file_hash = file_hash(bytes);
+    if let Format::Binary(converter) = format {
+        let converted = convert(converter, bytes)?;
+        return Ok(Source {
+            replacements: converted.text.matches(char::REPLACEMENT_CHARACTER).count(),
+            text: converted.text,
+            positions: Some(converted.positions),
+            format,
+            file_hash,
+            encoding: "UTF-8",
+            low_confidence: false,
+        });
+    }
+    let decoded = decode(bytes).ok_or(ReadError::Binary)?;
+    Ok(Source {
+        text: decoded.text,
+        positions: None,
+        format,
+        file_hash,
         encoding: decoded.encoding,
         low_confidence: decoded.low_confidence,
         replacements: decoded.replacements,
     })
+}
+
+impl Source {
+    /// The document, with `doc_id` as its id.
+    pub fn parse(self, doc_id: &str) -> Document {
+        let parser = match self.format {
+            Format::Text(parser) => parser,
+            Format::Binary(_) => &Markdown,
+        };
+        let document = Document::parse(doc_id, self.text, parser);
+        match self.positions {
+            Some(positions) => document.with_positions(positions),
+            None => document,
+        }
+    }
 }
 
 /// BLAKE3 of a file's bytes, hex.

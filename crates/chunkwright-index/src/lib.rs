@@ -31,7 +31,7 @@ pub use expand::{
     Expand, ExpandedAnswer, Expansion, FoundChunk, FoundPassage, ParseExpandError, Passage, expand,
 };
 pub use fetch::{Extent, FetchError, FetchOptions, Fetched, fetch};
-pub use format::{Parsed, parse};
+pub use format::{Format, ReadError, Source, read};
 pub use fuse::Fusion;
 pub use pipeline::{IndexError, IndexOptions, Pipeline, Progress, Prune};
 pub use report::{Failure, IndexReport, SkipReason, Skipped};

@@ -2,7 +2,10 @@
 
 use std::fmt;
 
+use chunkwright_convert::ConvertError;
 use serde::{Deserialize, Serialize};
+
+use crate::format::ReadError;
 
 /// What one run of [`Pipeline::index`](crate::Pipeline::index) did.
 ///
@@ -77,8 +80,12 @@ pub enum SkipReason {
     Hidden,
     /// A `.gitignore` or `.ignore` file says so.
     Ignored,
-    /// It is not text.
+    /// It is not text, nor a document that can be converted.
     Binary,
+    /// It is a document that needs a password.
+    Encrypted,
+    /// It is a document without text, such as a scan.
+    NoText,
     /// It is larger than the limit.
     TooLarge,
     /// Its name is that of a file with secrets, which is never read.
@@ -110,6 +117,8 @@ impl SkipReason {
             Self::Hidden => "hidden",
             Self::Ignored => "ignored",
             Self::Binary => "binary",
+            Self::Encrypted => "encrypted",
+            Self::NoText => "no_text",
             Self::TooLarge => "too_large",
             Self::Secret => "secret",
             Self::NotRegular => "not_regular",
@@ -121,6 +130,17 @@ impl SkipReason {
             Self::Unstable => "unstable",
             Self::PathTooLong => "path_too_long",
             Self::Unreadable => "unreadable",
+        }
+    }
+
+    /// The reason to leave out what cannot be read for `error`; `None` if that is a failure.
+    pub fn of(error: &ReadError) -> Option<Self> {
+        match error {
+            ReadError::Binary => Some(Self::Binary),
+            ReadError::Convert(ConvertError::Encrypted) => Some(Self::Encrypted),
+            ReadError::Convert(ConvertError::NoText) => Some(Self::NoText),
+            ReadError::Convert(ConvertError::TooLarge { .. }) => Some(Self::TooLarge),
+            ReadError::Convert(_) => None,
         }
     }
 

@@ -297,6 +297,7 @@ mod tests {
                 end_byte: 0,
                 start_char: 0,
                 end_char: 0,
+                position: None,
                 header_path: path.into(),
                 section_path: vec![path.into()],
                 content_type: "paragraph".into(),

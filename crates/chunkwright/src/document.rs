@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::parse::Parser;
+use crate::position::Positions;
 use crate::span::{LineIndex, Span};
 
 pub use builder::DocumentBuilder;
@@ -34,6 +35,7 @@ pub struct Document {
     imports: Vec<String>,
     language: Option<&'static str>,
     lines: LineIndex,
+    pub(crate) positions: Option<Positions>,
 }
 
 /// Position of a section in [`Document::sections`].
@@ -283,6 +285,11 @@ impl Document {
         }
         text.push_str(rest);
         Cow::Owned(text)
+    }
+
+    /// Whether some of the source reads as something else.
+    pub(crate) fn has_markup(&self) -> bool {
+        !self.markup.is_empty()
     }
 
     /// Whether a cut at byte `at` would divide markup.

@@ -37,6 +37,7 @@ pub mod diff;
 pub mod document;
 pub mod explain;
 pub mod parse;
+pub mod position;
 pub mod preset;
 pub mod record;
 pub mod span;
@@ -52,6 +53,7 @@ pub use document::{
     Block, BlockKind, Document, DocumentBuilder, Section, SectionId, SectionKind, SymbolKind,
 };
 pub use parse::{PARSERS, Parser};
+pub use position::{Position, PositionUnit, Positions};
 pub use record::{Record, RecordContext};
 pub use span::{LineIndex, Span};
 pub use tokens::{Chars, TokenCounter, Words};

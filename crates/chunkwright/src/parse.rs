@@ -3,10 +3,12 @@
 mod asciidoc;
 mod csv;
 mod data;
+mod html;
 mod json;
 mod lines;
 mod log;
 mod markdown;
+mod notebook;
 mod org;
 mod rst;
 mod subtitles;
@@ -16,9 +18,11 @@ mod yaml;
 
 pub use asciidoc::AsciiDoc;
 pub use csv::Csv;
+pub use html::Html;
 pub use json::{Json, JsonLines};
 pub use log::Log;
 pub use markdown::{Markdown, Mdx};
+pub use notebook::Notebook;
 pub use org::Org;
 pub use rst::Rst;
 pub use subtitles::Subtitles;
@@ -42,5 +46,12 @@ pub trait Parser: Send + Sync {
 }
 
 /// The formats of this crate. Source code is in `chunkwright-code`.
-pub static PARSERS: &[&dyn Parser] =
-    &[&Markdown, &Mdx, &Rst, &AsciiDoc, &Json, &JsonLines, &Yaml, &Toml, &Csv, &Org, &Subtitles, &Log, &Text];
+pub static PARSERS: &[&dyn Parser] = &[
+    &Markdown, &Mdx, &Html, &Notebook, &Rst, &AsciiDoc, &Json, &JsonLines, &Yaml, &Toml, &Csv, &Org,
+    &Subtitles, &Log, &Text,
+];
+
+/// The longest run of `c`.
+fn longest_run(text: &str, c: char) -> usize {
+    text.split(|other| other != c).map(str::len).max().unwrap_or(0)
+}

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::chunk::{Chunk, Chunker, Part};
 use crate::document::{BlockKind, Document, SectionId, SectionKind, SymbolKind};
+use crate::position::Position;
 use crate::span::Span;
 use crate::stats::TokenLevel;
 use crate::tokens::{TokenCounter, Words};
@@ -46,6 +47,9 @@ pub struct Record {
     pub start_char: u32,
     /// One past the last Unicode scalar value.
     pub end_char: u32,
+    /// Where it stands in the file that the document was converted from: pages, slides, sheets, paragraphs.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub position: Option<Position>,
     /// `H1 Guide > H2 Install`, cut at the configured level.
     pub header_path: String,
     /// All titles from the outermost.
@@ -182,6 +186,7 @@ impl Chunker {
                 end_byte: chunk.span.end,
                 start_char: start_char as u32,
                 end_char: chars as u32,
+                position: document.position(chunk.span),
                 header_path: header_path(document, chunk, self.config().max_heading_level_for_path),
                 section_path: document.titles(chunk.section).into_iter().map(str::to_owned).collect(),
                 content_type: content_type.to_owned(),

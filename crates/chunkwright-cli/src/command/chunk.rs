@@ -193,7 +193,7 @@ fn cut(chunker: &Chunker, preset: &str, item: &Item, look: Look) -> Cut {
         Err(unread) => return Cut { output: Vec::new(), chunks: 0, unread: Some(unread) },
     };
     let context =
-        RecordContext { preset: preset.to_owned(), file_hash: source.file_hash.clone(), category: String::new() };
+        RecordContext { preset: preset.to_owned(), file_hash: source.file_hash().to_owned(), category: String::new() };
     let document = source.parse();
     let chunks = chunker.chunk(&document);
     let records = chunker.records(&document, &chunks, &context);

@@ -117,7 +117,7 @@ fn what_is_left_out_is_counted_and_listed() {
     assert_eq!((run.code, run.stdout.lines().count()), (0, 1));
     assert_eq!(run.stderr, "skipped 2 entries: 1 binary, 1 hidden (`--verbose` lists them)\n");
     let run = folder.run(&["chunk", "--verbose"]);
-    let listed = "skipped `.hidden.md`: its name starts with a dot\nskipped `b.bin`: it is not text\n1 chunk of 1 document\n";
+    let listed = "skipped `.hidden.md`: its name starts with a dot\nskipped `b.bin`: it is not text, nor a document that can be converted\n1 chunk of 1 document\n";
     assert_eq!(run.stderr, listed);
     assert_eq!(folder.run(&["chunk", "--quiet"]).stderr, "");
 }

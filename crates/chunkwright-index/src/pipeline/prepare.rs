@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use chunkwright::{Document, Record, RecordContext};
 
 use super::{IndexOptions, Pipeline};
-use crate::format::{file_hash, head, parse, parser_for};
+use crate::format::{Format, file_hash, read};
 use crate::report::SkipReason;
 use crate::source::{self, SourceFile};
 use crate::store::{DocumentInfo, NewChunk, NewDocument, StoredDocument};
@@ -38,7 +38,7 @@ impl Pipeline {
             Ok(bytes) => bytes,
             Err(reason) => return Prepared::Skipped(reason),
         };
-        let parser = parser_for(&file.path, &head(&bytes));
+        let format = Format::of(&file.path, &bytes);
         let info = DocumentInfo {
             doc_id: file.doc_id.clone(),
             root: file.root.clone(),
@@ -47,7 +47,7 @@ impl Pipeline {
             config_hash: self.chunker.config_hash(),
             strategy_version: self.chunker.strategy_version(),
             preset: self.preset.clone(),
-            format: parser.name().to_owned(),
+            format: format.name().to_owned(),
             indexed_at: options.indexed_at.clone(),
             ..DocumentInfo::default()
         };
@@ -61,18 +61,22 @@ impl Pipeline {
         // Parsers cannot fail by their contract. If one breaks it, one document pays and not the run.
         let cut = catch_unwind(AssertUnwindSafe(|| self.cut(file, info, &bytes, base)));
         cut.unwrap_or_else(|_| {
-            Prepared::Failed(format!("the `{}` parser failed on it; please report this", parser.name()))
+            Prepared::Failed(format!("the `{}` parser failed on it; please report this", format.name()))
         })
     }
 
     fn cut(&self, file: &SourceFile, mut info: DocumentInfo, bytes: &[u8], base: i64) -> Prepared {
-        let Some(parsed) = parse(&file.path, &file.doc_id, bytes) else {
-            return Prepared::Skipped(SkipReason::Binary);
+        let source = match read(&file.path, bytes) {
+            Ok(source) => source,
+            Err(error) => {
+                return SkipReason::of(&error)
+                    .map_or_else(|| Prepared::Failed(error.to_string()), Prepared::Skipped);
+            }
         };
-        parsed.encoding.clone_into(&mut info.encoding);
-        info.low_confidence = parsed.low_confidence;
-        info.replacements = parsed.replacements as u32;
-        let document = parsed.document;
+        source.encoding.clone_into(&mut info.encoding);
+        info.low_confidence = source.low_confidence;
+        info.replacements = source.replacements as u32;
+        let document = source.parse(&file.doc_id);
         let raw = (document.source().as_bytes() != bytes).then(|| bytes.to_vec());
         let chunks = self.chunker.chunk(&document);
         let context = RecordContext {

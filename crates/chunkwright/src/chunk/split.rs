@@ -214,6 +214,13 @@ impl Splitter<'_> {
             self.rows(span, &mut starts);
         } else if by_line {
             self.lines(span, &mut starts);
+            if self.document.has_markup() {
+                // Lines that one reads and the source has not.
+                let is_line = |at: u32| self.document.lines().start(self.document.lines().line(at)) == at;
+                let seams = self.document.seams(span).iter().filter(|seam| !is_line(seam.at));
+                starts.extend(seams.map(|seam| (seam.at, Level::Indent(0), 0)));
+                starts.sort_by_key(|&(start, ..)| start);
+            }
         } else {
             for seam in self.document.seams(span) {
                 starts.push((seam.at, Level::Item(seam.depth), 0));

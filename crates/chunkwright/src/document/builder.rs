@@ -51,6 +51,7 @@ impl DocumentBuilder {
             markup: Vec::new(),
             imports: Vec::new(),
             language: None,
+            positions: None,
         };
         Self { document, open: Vec::new(), gap_kind: BlockKind::Paragraph }
     }

@@ -1,0 +1,226 @@
+//! Which text does a binary document hold?
+//!
+//! A PDF or a Word file has no text that a chunk could be a stretch of, so it is converted to Markdown
+//! first: headings, lists, tables and listings as such. The converted text is the document's source; its
+//! chunks say on which pages, slides, sheets or paragraphs of the file they stand
+//! ([`Positions`]).
+//!
+//! The formats are read by libraries; what is here is the seam to them, and what has to hold of hostile
+//! files: their size is bounded before and after unpacking, and a library that panics costs one document.
+
+#[cfg(feature = "office")]
+mod office;
+#[cfg(feature = "pdf")]
+mod pdf;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
+
+use chunkwright::Positions;
+
+/// Largest file that is converted, in bytes (128 MiB).
+pub const MAX_FILE_SIZE: usize = 128 << 20;
+
+/// Most bytes that a packed file may unpack to (512 MiB).
+pub const MAX_UNPACKED_SIZE: u64 = 512 << 20;
+
+/// Most bytes of converted text (64 MiB).
+pub const MAX_TEXT_SIZE: usize = 64 << 20;
+
+/// Longest time that one file is given. Real ones take a few milliseconds a page.
+pub const MAX_TIME: Duration = Duration::from_secs(120);
+
+/// Stack that a converter may use: libraries recurse over nested objects. It is reserved, not used.
+const STACK_SIZE: usize = if cfg!(target_pointer_width = "64") { 1 << 30 } else { 64 << 20 };
+
+/// Reads one binary format.
+pub trait Converter: Send + Sync {
+    /// The format's name: `pdf`, `docx`, ...
+    fn name(&self) -> &'static str;
+
+    /// File name extensions, lower case, without the dot.
+    fn extensions(&self) -> &'static [&'static str];
+
+    /// Whether `bytes` are of this format. `extension` is that of the file's name, lower case; it decides
+    /// only where the bytes do not.
+    fn recognizes(&self, extension: &str, bytes: &[u8]) -> bool;
+
+    /// The text of `bytes` and where it stands. Called through [`convert`], which contains what may go
+    /// wrong.
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be read, or has no text.
+    fn convert(&self, bytes: &[u8]) -> Result<Converted, ConvertError>;
+}
+
+/// The formats of this build.
+pub static CONVERTERS: &[&dyn Converter] = &[
+    #[cfg(feature = "pdf")]
+    &pdf::Pdf,
+    #[cfg(feature = "office")]
+    &office::DOCX,
+    #[cfg(feature = "office")]
+    &office::PPTX,
+    #[cfg(feature = "office")]
+    &office::XLSX,
+];
+
+/// A file's text as Markdown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Converted {
+    /// The text. U+FFFD stands for what could not be read.
+    pub text: String,
+    /// Where it stands in the file.
+    pub positions: Positions,
+}
+
+/// Why a file was not converted.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConvertError {
+    /// It needs a password.
+    #[error("it is encrypted; save a copy without a password")]
+    Encrypted,
+    /// It holds pictures of text at most.
+    #[error("it has no text; a scan has to go through text recognition first")]
+    NoText,
+    /// The file, what it unpacks to, or its text is too large.
+    #[error("it is too large to convert: {what} is over {limit} bytes")]
+    TooLarge {
+        /// What is too large.
+        what: &'static str,
+        /// The limit, in bytes.
+        limit: u64,
+    },
+    /// It breaks the rules of its format.
+    #[error("it is damaged, or no `{format}` file: {problem}")]
+    Damaged {
+        /// The format's name.
+        format: &'static str,
+        /// What the library said.
+        problem: String,
+    },
+    /// It takes longer than [`MAX_TIME`].
+    #[error("it was not converted within {seconds} seconds")]
+    TooLong {
+        /// The limit, in seconds.
+        seconds: u64,
+    },
+    /// The system has no thread to convert it in.
+    #[error("no thread could be started to convert it: {problem}")]
+    Thread {
+        /// What the system said.
+        problem: String,
+    },
+    /// The library panicked.
+    #[error("the `{format}` converter failed on it; please report this")]
+    Failed {
+        /// The format's name.
+        format: &'static str,
+    },
+}
+
+/// The converter for a file, by its bytes; `None` if it is no binary document. `extension` is that of the
+/// file's name, in any case; it may be empty.
+pub fn converter_for(extension: &str, bytes: &[u8]) -> Option<&'static dyn Converter> {
+    let extension = extension.to_ascii_lowercase();
+    CONVERTERS.iter().find(|converter| converter.recognizes(&extension, bytes)).copied()
+}
+
+/// Converts a file with `converter`.
+///
+/// # Errors
+///
+/// A file that is too large, takes too long, cannot be read, or has no text.
+pub fn convert(converter: &'static dyn Converter, bytes: &[u8]) -> Result<Converted, ConvertError> {
+    convert_within(MAX_TIME, converter, bytes)
+}
+
+fn convert_within(
+    time: Duration,
+    converter: &'static dyn Converter,
+    bytes: &[u8],
+) -> Result<Converted, ConvertError> {
+    if bytes.len() > MAX_FILE_SIZE {
+        return Err(ConvertError::TooLarge { what: "the file", limit: MAX_FILE_SIZE as u64 });
+    }
+    let format = converter.name();
+    let bytes: Arc<[u8]> = bytes.into();
+    let (sender, receiver) = mpsc::channel();
+    // A thread of its own has room for recursion, and can be left behind: one that takes too long ends
+    // with the process. Nothing can stop it.
+    let work = move || {
+        // Libraries for these formats are large and their input is hostile: one that panics costs this
+        // document and not the run. Nothing of theirs outlives the call.
+        let converted = catch_unwind(AssertUnwindSafe(|| converter.convert(&bytes)));
+        // Nobody listens to what comes too late.
+        let _ = sender.send(converted.unwrap_or(Err(ConvertError::Failed { format })));
+    };
+    thread::Builder::new()
+        .name(format!("convert {format}"))
+        .stack_size(STACK_SIZE)
+        .spawn(work)
+        .map_err(|error| ConvertError::Thread { problem: error.to_string() })?;
+    let converted = match receiver.recv_timeout(time) {
+        Ok(converted) => converted?,
+        Err(RecvTimeoutError::Timeout) => return Err(ConvertError::TooLong { seconds: time.as_secs() }),
+        Err(RecvTimeoutError::Disconnected) => return Err(ConvertError::Failed { format }),
+    };
+    if converted.text.len() > MAX_TEXT_SIZE {
+        return Err(ConvertError::TooLarge { what: "its text", limit: MAX_TEXT_SIZE as u64 });
+    }
+    if !converted.text.contains(char::is_alphanumeric) {
+        return Err(ConvertError::NoText);
+    }
+    Ok(converted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Does with a file what its first byte says.
+    struct Hostile;
+
+    impl Converter for Hostile {
+        fn name(&self) -> &'static str {
+            "hostile"
+        }
+
+        fn extensions(&self) -> &'static [&'static str] {
+            &[]
+        }
+
+        fn recognizes(&self, _: &str, _: &[u8]) -> bool {
+            false
+        }
+
+        fn convert(&self, bytes: &[u8]) -> Result<Converted, ConvertError> {
+            match bytes[0] {
+                b'p' => panic!("as asked"),
+                _ => loop {
+                    thread::park();
+                },
+            }
+        }
+    }
+
+    #[test]
+    fn a_converter_that_panics_or_does_not_end_costs_one_file() {
+        let check = |bytes: &[u8], expect| {
+            assert_eq!(convert_within(Duration::from_millis(50), &Hostile, bytes), Err(expect));
+        };
+        check(b"loop", ConvertError::TooLong { seconds: 0 });
+        assert_eq!(convert(&Hostile, b"panic"), Err(ConvertError::Failed { format: "hostile" }));
+    }
+
+    #[test]
+    fn a_file_over_the_limit_is_not_opened() {
+        let error = ConvertError::TooLarge { what: "the file", limit: MAX_FILE_SIZE as u64 };
+        assert_eq!(convert(&Hostile, &vec![0; MAX_FILE_SIZE + 1]), Err(error));
+    }
+}

@@ -1,0 +1,214 @@
+//! What HTML reads as: marks over the source, and the white space between what is visible.
+//!
+//! White space in HTML means little and line breaks come from tags, so a break is only asked for while
+//! tags and blanks go by. Once something visible follows, it stands in the place of the blanks between two
+//! blocks, which no chunk owns, or of the first tag where there are none.
+
+use html5gum::{Token, Tokenizer};
+
+use crate::document::DocumentBuilder;
+
+/// What separates two visible things.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Break {
+    /// Nothing.
+    #[default]
+    None,
+    /// A space.
+    Space,
+    /// A line break.
+    Line,
+    /// A blank line.
+    Blank,
+}
+
+/// A stretch of source that reads as something else.
+struct Mark {
+    start: usize,
+    end: usize,
+    reads: String,
+}
+
+/// Collects marks in the order of the source.
+pub(super) struct Reading<'a> {
+    source: &'a str,
+    marks: Vec<Mark>,
+    /// The break asked for since the last visible thing, and the mark that will read as it.
+    pending: Break,
+    carrier: Option<usize>,
+    /// Whether the carrier is the blanks between two blocks.
+    settled: bool,
+    /// Whether nothing visible stands on the line yet.
+    fresh: bool,
+    /// What lines begin with inside quotes and lists.
+    prefix: String,
+}
+
+impl<'a> Reading<'a> {
+    pub(super) fn new(source: &'a str) -> Self {
+        let (pending, prefix) = (Break::None, String::new());
+        Self { source, marks: Vec::new(), pending, carrier: None, settled: false, fresh: true, prefix }
+    }
+
+    /// Sets what lines begin with from now on.
+    pub(super) fn set_prefix(&mut self, prefix: String) {
+        self.prefix = prefix;
+    }
+
+    /// Marks `start..end` as invisible; it asks for a break. Gives the mark.
+    pub(super) fn gap(&mut self, start: usize, end: usize, wanted: Break) -> usize {
+        self.marks.push(Mark { start, end, reads: String::new() });
+        let mark = self.marks.len() - 1;
+        self.ask(mark, wanted);
+        mark
+    }
+
+    /// Asks for a break in the place of `mark`, the last one, or of one before it.
+    pub(super) fn ask(&mut self, mark: usize, wanted: Break) {
+        if wanted > Break::None {
+            self.pending = self.pending.max(wanted);
+            self.carrier.get_or_insert(mark);
+        }
+    }
+
+    /// Lets `mark`, the last one, read as a list marker, the beginning of a heading or the like, with the
+    /// break asked for before it.
+    pub(super) fn begin(&mut self, mark: usize, marker: &str) {
+        self.visible();
+        self.marks[mark].reads.push_str(marker);
+        self.fresh = true;
+    }
+
+    /// Lets `mark`, the last one, read as `text`, whatever blanks stand before it.
+    pub(super) fn end(&mut self, mark: usize, text: &str) {
+        (self.pending, self.carrier) = (Break::None, None);
+        (self.settled, self.fresh) = (false, false);
+        self.marks[mark].reads.push_str(text);
+    }
+
+    /// Marks `start..end` as something visible that reads as `text`.
+    pub(super) fn replace(&mut self, start: usize, end: usize, text: &str) {
+        self.visible();
+        self.fresh = false;
+        self.marks.push(Mark { start, end, reads: text.to_owned() });
+    }
+
+    /// Replaces a part of what `mark` reads as.
+    pub(super) fn amend(&mut self, mark: usize, old: &str, new: &str) {
+        let reads = &mut self.marks[mark].reads;
+        if let Some(at) = reads.rfind(old) {
+            reads.replace_range(at..at + old.len(), new);
+        }
+    }
+
+    /// Writes the break asked for: something visible follows.
+    fn visible(&mut self) {
+        let text = match self.pending {
+            _ if self.fresh => String::new(),
+            Break::None => String::new(),
+            Break::Space => " ".into(),
+            Break::Line => format!("\n{}", self.prefix),
+            Break::Blank => format!("\n{}\n{}", self.prefix.trim_end(), self.prefix),
+        };
+        if let Some(carrier) = self.carrier.take() {
+            self.marks[carrier].reads.push_str(&text);
+        }
+        (self.pending, self.settled) = (Break::None, false);
+    }
+
+    /// Reads the text `start..end`: blanks collapse, character references are what they stand for. Calls
+    /// `word` with what is visible.
+    pub(super) fn text(&mut self, start: usize, end: usize, mut word: impl FnMut(&str)) {
+        let bytes = self.source.as_bytes();
+        let mut at = start;
+        while at < end {
+            let stop = |blank: fn(u8) -> bool| (at..end).find(|&at| blank(bytes[at])).unwrap_or(end);
+            if is_space(bytes[at]) {
+                let to = stop(|byte| !is_space(byte));
+                // A space between two words is what it is.
+                let plain = &self.source[at..to] == " " && to < end && at > start;
+                if !plain || self.fresh || self.pending > Break::None {
+                    self.blanks(at, to);
+                }
+                word(" ");
+                at = to;
+            } else if let Some((length, value)) = reference(&self.source[at..end]) {
+                self.replace(at, at + length, &value);
+                word(&value);
+                at += length;
+            } else {
+                let to = stop(|byte| is_space(byte) || byte == b'&').max(at + 1);
+                self.visible();
+                self.fresh = false;
+                word(&self.source[at..to]);
+                at = to;
+            }
+        }
+    }
+
+    /// Blanks that ask for a space; the indentation of the next line apart, so that a line may begin there.
+    fn blanks(&mut self, start: usize, end: usize) {
+        let line = self.source[start..end].rfind(['\n', '\r']).map_or(end, |at| start + at + 1);
+        let mark = self.gap(start, line, Break::Space);
+        if self.pending >= Break::Line && !self.settled {
+            (self.carrier, self.settled) = (Some(mark), true);
+        }
+        if line < end {
+            self.gap(line, end, Break::Space);
+        }
+    }
+
+    /// Reads preformatted text.
+    pub(super) fn preformatted(&mut self, start: usize, end: usize) {
+        let mut at = start;
+        while let Some(found) = self.source[at..end].find('&').map(|found| at + found) {
+            match reference(&self.source[found..end]) {
+                Some((length, value)) => {
+                    self.replace(found, found + length, &value);
+                    at = found + length;
+                }
+                None => at = found + 1,
+            }
+        }
+        if start < end {
+            self.visible();
+            self.fresh = false;
+        }
+    }
+
+    /// Gives the marks to `out`.
+    pub(super) fn finish(self, out: &mut DocumentBuilder) {
+        for mark in self.marks {
+            out.markup(mark.start, mark.end, mark.reads);
+        }
+    }
+}
+
+/// White space, as HTML has it.
+pub(super) fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0x0C)
+}
+
+/// Longest character reference, in bytes.
+const MAX_REFERENCE: usize = 34;
+
+/// The character reference that `text` begins with: its length and value. One without its semicolon is
+/// text: it may be a part of an address.
+fn reference(text: &str) -> Option<(usize, String)> {
+    let bytes = text.as_bytes();
+    if bytes.first() != Some(&b'&') {
+        return None;
+    }
+    let near = &bytes[..bytes.len().min(MAX_REFERENCE)];
+    let end = 1 + near[1..].iter().position(|byte| !byte.is_ascii_alphanumeric() && *byte != b'#')?;
+    if bytes[end] != b';' || end == 1 {
+        return None;
+    }
+    let Some(Ok(Token::String(value))) =
+        Tokenizer::new(&text[..=end]).find(|token| matches!(token, Ok(Token::String(_))))
+    else {
+        return None;
+    };
+    let value = String::from_utf8_lossy(&value).into_owned();
+    (value != text[..=end]).then_some((end + 1, value))
+}

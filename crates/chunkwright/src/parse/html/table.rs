@@ -1,0 +1,149 @@
+//! Tables of HTML, read as tables of Markdown.
+
+use super::reading::Break;
+use super::{Container, Page};
+use crate::document::{BlockKind, Enclosure, EnclosureKind};
+use crate::span::Span;
+
+/// Tables with more columns are read without the line below their headers: it would be longer than they.
+const MAX_HEADERS: usize = 32;
+
+/// A table that is open. Tables inside its cells are text of the cell.
+#[derive(Default)]
+pub(super) struct Table {
+    pub(super) in_cell: bool,
+    start: usize,
+    /// Tables open inside a cell.
+    inner: usize,
+    rows: usize,
+    in_row: bool,
+    /// Cells of the row so far, and how many of them are headers.
+    cells: usize,
+    headers: usize,
+    /// Where the header row begins and ends.
+    header: Option<(usize, usize)>,
+}
+
+impl Page<'_> {
+    /// The table that is open, outside all others, and how deep it stands.
+    fn table(&mut self) -> Option<(usize, &mut Table)> {
+        self.containers.iter_mut().enumerate().rev().find_map(|(at, container)| match container {
+            Container::Table(table) => Some((at, table)),
+            _ => None,
+        })
+    }
+
+    pub(super) fn start_in_table(&mut self, name: &[u8], start: usize, end: usize) {
+        let Some((at, table)) = self.table() else {
+            if name == b"table" {
+                self.push(Container::Table(Table { start, ..Table::default() }), BlockKind::Table, start);
+            }
+            self.tag(start, end, Break::Blank);
+            return;
+        };
+        if name == b"table" || table.inner > 0 {
+            table.inner += usize::from(name == b"table");
+            self.tag(start, end, Break::Space);
+            return;
+        }
+        if name == b"tr" {
+            let mark = self.end_row(at, start, end);
+            self.reading.ask(mark, Break::Line);
+            let Some((_, table)) = self.table() else { return };
+            if table.rows == 0 {
+                table.header = Some((start, start));
+            }
+            (table.in_row, table.cells, table.headers) = (true, 0, 0);
+            // The header stays with the first row.
+            if table.rows > usize::from(table.header.is_some()) {
+                self.seam(start);
+            }
+            return;
+        }
+        // The row of the first cell may have no tag.
+        if !table.in_row {
+            table.header = table.header.or(Some((start, start)));
+            (table.in_row, table.cells, table.headers) = (true, 0, 0);
+        }
+        table.cells += 1;
+        table.headers += usize::from(name == b"th");
+        let first = table.cells == 1;
+        table.in_cell = false;
+        self.containers.truncate(at + 1);
+        let mark = if first {
+            self.tag(start, end, Break::Line)
+        } else {
+            let mark = self.reading.gap(start, end, Break::None);
+            self.reading.end(mark, " ");
+            mark
+        };
+        self.reading.begin(mark, "| ");
+        if let Some((_, table)) = self.table() {
+            table.in_cell = true;
+        }
+    }
+
+    pub(super) fn end_in_table(&mut self, name: &[u8], start: usize, end: usize) {
+        let Some((at, table)) = self.table() else {
+            self.tag(start, end, Break::Blank);
+            return;
+        };
+        if table.inner > 0 {
+            table.inner -= usize::from(name == b"table");
+            self.tag(start, end, Break::Space);
+            return;
+        }
+        match name {
+            b"tr" => {
+                let mark = self.end_row(at, start, end);
+                self.reading.ask(mark, Break::Line);
+            }
+            b"table" => {
+                let mark = self.end_row(at, start, end);
+                let enclosure = self.table().and_then(|(_, table)| table.enclosure(end));
+                self.enclosures.extend(enclosure);
+                self.pop(end, |container| matches!(container, Container::Table(_)));
+                self.reading.ask(mark, Break::Blank);
+            }
+            _ => {
+                self.tag(start, end, Break::Space);
+            }
+        }
+    }
+
+    /// Marks the tag at `start..end` as the end of the row that is open, if one is. Gives the mark.
+    fn end_row(&mut self, at: usize, start: usize, end: usize) -> usize {
+        self.containers.truncate(at + 1);
+        let mark = self.reading.gap(start, end, Break::None);
+        let Some((_, table)) = self.table() else { return mark };
+        table.in_cell = false;
+        if !std::mem::take(&mut table.in_row) || table.cells == 0 {
+            return mark;
+        }
+        table.rows += 1;
+        let mut text = String::from(" |");
+        if table.rows == 1 && table.headers == table.cells && table.cells <= MAX_HEADERS {
+            text.push_str("\n|");
+            text.push_str(&" --- |".repeat(table.cells));
+            table.header = table.header.map(|(from, _)| (from, end));
+        } else if table.rows == 1 {
+            table.header = None;
+        }
+        self.reading.end(mark, &text);
+        mark
+    }
+}
+
+impl Table {
+    /// What is opened again when the table is cut: it needs a row of headers.
+    fn enclosure(&self, end: usize) -> Option<Enclosure> {
+        let (start, header_end) = self.header.filter(|(start, end)| end > start)?;
+        let span = Span::new(self.start, end);
+        Some(Enclosure {
+            kind: EnclosureKind::Table,
+            span,
+            open: Span::new(start, header_end),
+            close: "".into(),
+        })
+    }
+}

@@ -1,0 +1,115 @@
+//! Where text stands in the file that it was converted from.
+//!
+//! Bytes and lines of converted text mean nothing to who holds the PDF. Its pages do.
+
+use serde::{Deserialize, Serialize};
+
+use crate::document::Document;
+use crate::span::Span;
+
+/// Where a chunk stands in the file that its document was converted from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Position {
+    /// What is counted.
+    pub unit: PositionUnit,
+    /// The first, from 1.
+    pub first: u32,
+    /// The last, inclusive.
+    pub last: u32,
+}
+
+/// What a converted file is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum PositionUnit {
+    /// A page of a PDF.
+    Page,
+    /// A slide of a presentation.
+    Slide,
+    /// A sheet of a workbook.
+    Sheet,
+    /// A paragraph of a word processor's document; a table counts as one.
+    Paragraph,
+}
+
+impl PositionUnit {
+    /// The name that records use.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Page => "page",
+            Self::Slide => "slide",
+            Self::Sheet => "sheet",
+            Self::Paragraph => "paragraph",
+        }
+    }
+}
+
+/// Which bytes of a converted text stand on which page, slide, sheet or paragraph.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Positions {
+    unit: PositionUnit,
+    /// First byte and number of each, both ascending.
+    starts: Vec<(u32, u32)>,
+}
+
+impl Positions {
+    /// No positions yet.
+    pub fn new(unit: PositionUnit) -> Self {
+        Self { unit, starts: Vec::new() }
+    }
+
+    /// Notes that `number` begins at byte `start`. Neither goes back: what does is ignored.
+    pub fn push(&mut self, start: usize, number: u32) {
+        let Ok(start) = u32::try_from(start) else { return };
+        match self.starts.last_mut() {
+            Some(last) if number <= last.1 || start < last.0 => {}
+            // The one before has no text.
+            Some(last) if start == last.0 => last.1 = number,
+            _ => self.starts.push((start, number)),
+        }
+    }
+
+    /// Where `span` stands; `None` for what stands before the first.
+    pub fn of(&self, span: Span) -> Option<Position> {
+        let number = |at: u32| {
+            let after = self.starts.partition_point(|&(start, _)| start <= at);
+            after.checked_sub(1).map(|index| self.starts[index].1)
+        };
+        let first = number(span.start).or_else(|| self.starts.first().map(|first| first.1))?;
+        let last = number(span.end.max(span.start + 1) - 1)?;
+        Some(Position { unit: self.unit, first, last })
+    }
+}
+
+impl Document {
+    /// Adds where the text stands in the file that it was converted from.
+    pub fn with_positions(mut self, positions: Positions) -> Self {
+        self.positions = Some(positions);
+        self
+    }
+
+    /// Where `span` stands in the file that the document was converted from, if it was.
+    pub fn position(&self, span: Span) -> Option<Position> {
+        self.positions.as_ref()?.of(span)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_span_stands_from_the_page_of_its_first_byte_to_that_of_its_last() {
+        let mut positions = Positions::new(PositionUnit::Page);
+        for (start, number) in [(0, 1), (10, 2), (20, 3), (20, 4), (5, 9)] {
+            positions.push(start, number);
+        }
+        let pages = |start, end| positions.of(Span::new(start, end)).map(|at| (at.first, at.last));
+        assert_eq!(pages(0, 10), Some((1, 1)));
+        assert_eq!(pages(9, 11), Some((1, 2)));
+        // Page 3 has no text.
+        assert_eq!(pages(15, 40), Some((2, 4)));
+        assert_eq!(Positions::new(PositionUnit::Page).of(Span::new(0, 1)), None);
+    }
+}
