@@ -4,10 +4,15 @@
 //! time on hostile input, and front matter stands at the first byte or nowhere. Nothing here recurses,
 //! so nesting may be as deep as it likes.
 
+mod digest;
+mod plain;
+
 use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser as Events, Tag};
 
+use self::digest::{Digest, Place};
+use self::plain::{Detail, Next, Plain};
 use super::Parser;
 use crate::document::{BlockKind, DocumentBuilder, Enclosure, EnclosureKind, SectionKind};
 use crate::span::{LineIndex, Span};
@@ -102,54 +107,132 @@ const MAX_FRONT_MATTER_LINES: usize = 4096;
 /// The top-level blocks of the source from byte `body` on; reports seams and enclosures on the way.
 fn outline(out: &mut DocumentBuilder, body: usize) -> Vec<Top> {
     let source = out.source();
-    // What is inline only (strikethrough, task list marks) moves no block.
-    let options = Options::ENABLE_TABLES | Options::ENABLE_FOOTNOTES | Options::ENABLE_HEADING_ATTRIBUTES;
-    let mut tops = Vec::new();
-    let mut depth = 0;
-    let mut line = 1;
-    let mut title: Option<(u8, String)> = None;
-    for (event, range) in Events::new_ext(&source[body..], options).into_offset_iter() {
-        let range = body + range.start..body + range.end;
-        match event {
-            Event::Start(tag) => {
-                if depth == 0 {
-                    title = heading_level(&tag).map(|level| (level, String::new()));
-                    tops.push(Top { kind: kind(&tag), range: range.clone(), heading: None });
-                } else if is_block(&tag) {
-                    // Blocks begin in the order of their lines: the next is not far.
-                    while line < out.lines().count() && (out.lines().start(line + 1) as usize) <= range.start
-                    {
-                        line += 1;
-                    }
-                    out.seam(out.lines().start(line) as usize, depth - 1);
-                }
-                if let Some(enclosure) = enclosure(out.lines(), &source, &tag, range) {
-                    out.enclosure(enclosure);
-                }
-                depth += 1;
-            }
-            Event::End(_) => {
-                depth -= 1;
-                if depth == 0
-                    && let (Some(title), Some(top)) = (title.take(), tops.last_mut())
-                {
-                    top.heading = Some(title);
-                }
-            }
-            Event::Text(text) | Event::Code(text) => {
-                if let Some((_, title)) = &mut title {
-                    title.push_str(&text);
-                }
-            }
-            Event::SoftBreak | Event::HardBreak => {
-                if let Some((_, title)) = &mut title {
-                    title.push(' ');
-                }
-            }
-            _ => {}
-        }
+    let outline = Outline::new(&source, out.lines(), body);
+    for (at, depth) in outline.seams {
+        out.seam(at, depth);
     }
-    tops
+    for enclosure in outline.enclosures {
+        out.enclosure(enclosure);
+    }
+    outline.tops
+}
+
+/// What stands in a source.
+#[derive(Default)]
+struct Outline {
+    /// Blocks at the top level.
+    tops: Vec<Top>,
+    /// Where blocks within them begin, and how deep.
+    seams: Vec<(usize, usize)>,
+    enclosures: Vec<Enclosure>,
+}
+
+impl Outline {
+    /// The outline of the source from byte `body` on.
+    fn new(source: &str, lines: &LineIndex, body: usize) -> Self {
+        Self::by_digest(source, lines, body).unwrap_or_else(|| {
+            let mut digest = Digest::default();
+            digest.push(source, body..source.len(), Detail::Full);
+            let mut outline = Self::default();
+            outline.parse(source, lines, &digest);
+            outline
+        })
+    }
+
+    /// The same by parsing a digest only. Nothing if that does not give the whole, because of a lone
+    /// CR or a form feed, which few agree on, or because a fence or HTML is open where a stretch ends.
+    fn by_digest(source: &str, lines: &LineIndex, body: usize) -> Option<Self> {
+        let bytes = source.as_bytes();
+        let breaks_lines = |at: usize| bytes[at] != b'\r' || bytes.get(at + 1) != Some(&b'\n');
+        if memchr::memchr3_iter(b'\r', 0x0b, 0x0c, bytes).any(breaks_lines) {
+            return None;
+        }
+        let mut outline = Self::default();
+        let mut digest = Digest::default();
+        let mut plain = Plain::new(source, lines, body);
+        while let Some(next) = plain.next() {
+            match next {
+                Next::Paragraph(range) => {
+                    outline.tops.push(Top { kind: BlockKind::Paragraph, range, heading: None });
+                }
+                Next::Heading(level, title, range) => {
+                    outline.tops.push(Top { kind: BlockKind::Heading, range, heading: Some((level, title)) });
+                }
+                Next::Html(range) => {
+                    outline.tops.push(Top { kind: BlockKind::Html, range, heading: None });
+                }
+                Next::Fence(range) => {
+                    outline.enclosures.extend(enclosure(lines, source, EnclosureKind::Fence, range.clone()));
+                    outline.tops.push(Top { kind: BlockKind::Code, range, heading: None });
+                }
+                Next::Other(range, detail) => digest.push(source, range, detail),
+            }
+        }
+        digest.finish(source.len());
+        let closed = outline.parse(source, lines, &digest);
+        outline.tops.sort_by_key(|top| top.range.start);
+        closed.then_some(outline)
+    }
+
+    /// Adds what the parser finds in `digest`. Gives whether every block ends in the stretch it begins in.
+    fn parse(&mut self, source: &str, lines: &LineIndex, digest: &Digest) -> bool {
+        // What is inline only (strikethrough, task list marks) moves no block.
+        let options = Options::ENABLE_TABLES | Options::ENABLE_FOOTNOTES | Options::ENABLE_HEADING_ATTRIBUTES;
+        let mut part = 0;
+        let mut depth = 0;
+        let mut line = 1;
+        let mut title: Option<(u8, String)> = None;
+        for (event, range) in Events::new_ext(&digest.text, options).into_offset_iter() {
+            match event {
+                Event::Start(tag) => {
+                    depth += 1;
+                    let range = match digest.place(&mut part, &range) {
+                        Place::Source(range) => range,
+                        Place::Between => continue,
+                        Place::Open => return false,
+                    };
+                    if depth == 1 {
+                        title = heading_level(&tag).map(|level| (level, String::new()));
+                        self.tops.push(Top { kind: kind(&tag), range: range.clone(), heading: None });
+                    } else if is_block(&tag) {
+                        // Blocks begin in the order of their lines: the next is not far.
+                        while line < lines.count() && (lines.start(line + 1) as usize) <= range.start {
+                            line += 1;
+                        }
+                        self.seams.push((lines.start(line) as usize, depth - 2));
+                    }
+                    let enclosed = match tag {
+                        Tag::CodeBlock(CodeBlockKind::Fenced(_)) => Some(EnclosureKind::Fence),
+                        Tag::Table(_) => Some(EnclosureKind::Table),
+                        _ => None,
+                    };
+                    if let Some(enclosed) = enclosed {
+                        self.enclosures.extend(enclosure(lines, source, enclosed, range));
+                    }
+                }
+                Event::End(_) => {
+                    depth -= 1;
+                    if depth == 0
+                        && let (Some(title), Some(top)) = (title.take(), self.tops.last_mut())
+                    {
+                        top.heading = Some(title);
+                    }
+                }
+                Event::Text(text) | Event::Code(text) => {
+                    if let Some((_, title)) = &mut title {
+                        title.push_str(&text);
+                    }
+                }
+                Event::SoftBreak | Event::HardBreak => {
+                    if let Some((_, title)) = &mut title {
+                        title.push(' ');
+                    }
+                }
+                _ => {}
+            }
+        }
+        true
+    }
 }
 
 fn heading_level(tag: &Tag<'_>) -> Option<u8> {
@@ -194,12 +277,7 @@ fn is_block(tag: &Tag<'_>) -> bool {
 
 /// What must be opened again when the fence or table at `range` is cut. Lines are taken with what
 /// stands before them (`> `, `- `), so that a repeated opening is well-formed in its container.
-fn enclosure(lines: &LineIndex, source: &str, tag: &Tag<'_>, range: Range<usize>) -> Option<Enclosure> {
-    let fenced = match tag {
-        Tag::CodeBlock(CodeBlockKind::Fenced(_)) => true,
-        Tag::Table(_) => false,
-        _ => return None,
-    };
+fn enclosure(lines: &LineIndex, source: &str, kind: EnclosureKind, range: Range<usize>) -> Option<Enclosure> {
     let end = range.start + source[range.clone()].trim_end().len();
     let first = lines.line(range.start as u32);
     let start = lines.start(first) as usize;
@@ -208,9 +286,9 @@ fn enclosure(lines: &LineIndex, source: &str, tag: &Tag<'_>, range: Range<usize>
         start + source[start..next].trim_end().len()
     };
     let span = Span::new(start, end.max(start));
-    if !fenced {
+    if kind == EnclosureKind::Table {
         let open = Span::new(start, line_end(first + 1).min(end.max(start)));
-        return Some(Enclosure { kind: EnclosureKind::Table, span, open, close: "".into() });
+        return Some(Enclosure { kind, span, open, close: "".into() });
     }
     let fence_at = range.start + source[range.start..end].find(['`', '~'])?;
     let fence = source[fence_at..].chars().next()?;
@@ -224,7 +302,7 @@ fn enclosure(lines: &LineIndex, source: &str, tag: &Tag<'_>, range: Range<usize>
     let closed = start + last.len() < end && marks.len() >= width && marks.chars().all(|c| c == fence);
     // A fence that nothing closes goes on past its last line: a chunk that ends there ends inside.
     let span = if closed { span } else { Span { end: span.end + 1, ..span } };
-    Some(Enclosure { kind: EnclosureKind::Fence, span, open, close: close.into() })
+    Some(Enclosure { kind, span, open, close: close.into() })
 }
 
 /// Longest run of blocks that one module statement may join: a guard against text that only looks
@@ -269,4 +347,143 @@ fn balance(text: &str) -> i64 {
         b'}' | b')' | b']' => open - 1,
         _ => open,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// A digest gives what the parser gives for the whole.
+    fn check(source: &str) {
+        let lines = LineIndex::new(source);
+        let mut whole = Outline::default();
+        let mut digest = Digest::default();
+        digest.push(source, 0..source.len(), Detail::Full);
+        whole.parse(source, &lines, &digest);
+        let Some(mut found) = Outline::by_digest(source, &lines, 0) else { return };
+        found.enclosures.sort_by_key(|enclosure| enclosure.span);
+        let tops = |outline: &Outline| -> Vec<_> {
+            let top = |top: &Top| {
+                let heading: Option<(u8, Vec<String>)> = top
+                    .heading
+                    .as_ref()
+                    .map(|(level, title)| (*level, title.split_whitespace().map(str::to_owned).collect()));
+                let text = source[top.range.clone()].trim_end();
+                (top.kind, top.range.start, top.range.start + text.len(), heading)
+            };
+            outline.tops.iter().map(top).collect()
+        };
+        assert_eq!(tops(&found), tops(&whole), "{source:?}");
+        assert_eq!(found.seams, whole.seams, "{source:?}");
+        assert_eq!(found.enclosures, whole.enclosures, "{source:?}");
+    }
+
+    /// Pieces that make trouble when they meet.
+    fn fragment() -> impl Strategy<Value = String> {
+        let plain = [
+            "text",
+            "a b",
+            "    ",
+            "  ",
+            " ",
+            "\t",
+            "\n",
+            "\n\n",
+            "\n\n\n",
+            "\r\n",
+            "\r",
+            "# ",
+            "## T\n",
+            "#",
+            "---\n",
+            "===\n",
+            "- ",
+            "* ",
+            "+ ",
+            "1. ",
+            "2) ",
+            "10. ",
+            "> ",
+            ">",
+            "```\n",
+            "```js\n",
+            "``",
+            "`",
+            "~~~\n",
+            "~~~",
+            "````\n",
+            "|",
+            "a | b\n",
+            "|---|---|\n",
+            ":-:|-\n",
+            "--|--\n",
+            ":::\n",
+            "::: tip\n",
+            "<div>\n",
+            "</div>\n",
+            "<div class=\"a\">\n",
+            "<p",
+            "## `a` b\n",
+            "# `",
+            " {#b}\n",
+            "### T `c` {.d #e}\n",
+            "<!--",
+            "-->",
+            "<pre>\n",
+            "</pre>",
+            "<script>\n",
+            "</script>\n",
+            "<b>",
+            "<?",
+            "?>",
+            "<![CDATA[",
+            "[a]: /b\n",
+            "[a]:\n",
+            "[a]",
+            "[^1]: note\n",
+            "[^1]",
+            "[b](c)",
+            "![i](j)",
+            "**b**",
+            "*e*",
+            "_e_",
+            "__",
+            "***\n",
+            "***",
+            "&amp;",
+            "\\",
+            "{#id}",
+            " #\n",
+            "\"t\"",
+            "'t'",
+            "中文。",
+            "\u{a0}",
+            "\u{3000}",
+            "\u{b}",
+            "\u{c}",
+            "\0",
+            "\u{feff}",
+            "- a\n\n  b\n",
+            "  ```\n",
+            "    code\n",
+            "1986. x\n",
+            "=",
+            "-",
+            "+",
+            ":",
+            "\u{2028}",
+        ];
+        prop_oneof![8 => prop::sample::select(plain.to_vec()).prop_map(str::to_owned), 1 => "\\PC{0,6}", 1 => Just("\n\nPlain text\n\n".to_owned())]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 1024, failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn a_digest_gives_what_the_whole_gives(fragments in prop::collection::vec(fragment(), 0..30)) {
+            check(&fragments.concat());
+        }
+    }
 }

@@ -1,0 +1,100 @@
+//! What the parser is given of a Markdown document instead of all of it.
+//!
+//! Parsing is linear, so what is not parsed costs nothing: the digest holds only what is not
+//! [plain](super::plain), and of lists and quotes of words only the marks. Reading a part of a document
+//! by another parser run would lose the definitions that its titles refer to; one digest has them all.
+
+use std::ops::Range;
+
+use super::plain::{self, Detail};
+
+/// What the parser has to see of a source: stretches that are not plain (see [`plain`]), each of whole
+/// blocks at the top level.
+#[derive(Default)]
+pub(super) struct Digest {
+    pub(super) text: String,
+    /// What the text is made of, in order.
+    parts: Vec<Part>,
+}
+
+/// Bytes of a digest that stand for bytes of its source.
+struct Part {
+    /// Where it stands in the digest, and how long it is there.
+    at: usize,
+    len: usize,
+    /// What it stands for.
+    source: Range<usize>,
+    /// How many bytes are those of the source. What follows them stands for the rest of a line.
+    kept: usize,
+    /// Number of the stretch.
+    stretch: u32,
+}
+
+/// Where something in a digest is in the source.
+pub(super) enum Place {
+    Source(Range<usize>),
+    /// It stands for what was left out.
+    Between,
+    /// It goes on past the end of its stretch.
+    Open,
+}
+
+/// A paragraph that stands for what was left out, so that nothing reaches across it.
+const BETWEEN: &str = "x\n\n";
+
+impl Digest {
+    /// Adds a stretch.
+    pub(super) fn push(&mut self, source: &str, range: Range<usize>, detail: Detail) {
+        let stretch = self.parts.last().map_or(0, |last| last.stretch + 1);
+        if stretch > 0 {
+            self.text.push_str(BETWEEN);
+        }
+        if detail == Detail::Full {
+            self.push_part(source, range.clone(), range.len(), "", stretch);
+            return;
+        }
+        let mut start = range.start;
+        for line in source[range].split_inclusive('\n') {
+            let end = start + line.len();
+            match plain::beginning(line.as_bytes()) {
+                Some(len) => self.push_part(source, start..end, len, "x\n", stretch),
+                None => self.push_part(source, start..end, line.len(), "", stretch),
+            }
+            start = end;
+        }
+    }
+
+    /// Adds the first `len` bytes of `range`, and `rest` for the rest of it.
+    fn push_part(&mut self, source: &str, range: Range<usize>, len: usize, rest: &str, stretch: u32) {
+        let at = self.text.len();
+        self.text.push_str(&source[range.start..range.start + len]);
+        self.text.push_str(rest);
+        self.parts.push(Part { at, len: self.text.len() - at, source: range, kept: len, stretch });
+    }
+
+    /// Ends the digest of a source of `len` bytes.
+    pub(super) fn finish(&mut self, len: usize) {
+        if self.parts.last().is_some_and(|last| last.source.end < len) {
+            self.text.push_str(BETWEEN);
+        }
+    }
+
+    /// The place of `range`. `at` is the part in which the range before it begins, and then that of this.
+    pub(super) fn place(&self, at: &mut usize, range: &Range<usize>) -> Place {
+        while self.parts.get(*at + 1).is_some_and(|next| next.at <= range.start) {
+            *at += 1;
+        }
+        let rest = &self.parts[(*at).min(self.parts.len())..];
+        let Some(first) = rest.first().filter(|part| range.start < part.at + part.len) else {
+            return Place::Between;
+        };
+        let start = first.source.start + (range.start - first.at);
+        let after = rest.partition_point(|part| part.at < range.end);
+        let last = &rest[after.max(1) - 1];
+        if last.stretch != first.stretch || range.end > last.at + last.len {
+            return Place::Open;
+        }
+        let end = range.end - last.at;
+        Place::Source(start..if end <= last.kept { last.source.start + end } else { last.source.end })
+    }
+}
