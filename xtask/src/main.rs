@@ -8,6 +8,7 @@
 #![expect(clippy::disallowed_methods, reason = "a developer's command reads the environment and the clock")]
 
 mod build;
+mod eval;
 mod quickstart;
 mod shell;
 mod test;
@@ -45,6 +46,12 @@ const COMMANDS: &[Command] = &[
         arguments: "[--models NAME,...]",
         summary: "install models (`e5`, `static`) into the user's data directory",
         run: build::setup,
+    },
+    Command {
+        name: "eval",
+        arguments: "[--data DIR]",
+        summary: "measure every preset and write the tables of `eval/`; DIR holds more question sets",
+        run: eval::run,
     },
     Command {
         name: "tidy",

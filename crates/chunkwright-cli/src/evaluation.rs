@@ -81,6 +81,7 @@ impl ModeFlag {
 }
 
 /// The documents, and what could not be read.
+#[derive(Default)]
 pub(crate) struct Documents {
     pub(crate) corpus: Corpus,
     /// The paths that were walked.

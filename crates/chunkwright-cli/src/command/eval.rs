@@ -12,7 +12,7 @@ use chunkwright_index::Mode;
 
 use super::stats::Band;
 use crate::app::{CutFlags, Global, Outcome};
-use crate::evaluation::{EvaluationFlags, ModeFlag, Variant, embedder, refuse};
+use crate::evaluation::{Documents, EvaluationFlags, ModeFlag, Variant, embedder, refuse};
 use crate::output::{Format, OutputFlags};
 use crate::progress::Progress;
 use crate::text::{count, yellow};
@@ -94,9 +94,11 @@ impl Eval {
             presets.iter().map(|preset| Variant::new(global, &self.cut, *preset, sizes)).collect();
         let variants = variants?;
         let others: Vec<&Path> = questions_path.into_iter().chain(self.edits.as_deref()).collect();
-        let documents = self.evaluation.documents(&others)?;
+        // Edits out of a file need no documents.
+        let needs_documents = questions_path.is_some() || self.edits.is_none();
+        let documents = if needs_documents { self.evaluation.documents(&others)? } else { Documents::default() };
         let corpus = &documents.corpus;
-        if corpus.documents().is_empty() && self.edits.is_none() {
+        if corpus.documents().is_empty() && needs_documents {
             let complete = documents.report(global);
             global.say("no document was found at the paths given");
             return Ok(if complete { Outcome::Nothing } else { Outcome::Failed });

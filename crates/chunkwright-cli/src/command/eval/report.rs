@@ -148,7 +148,9 @@ impl Report {
         let mut out = String::new();
         // Writing to a string cannot fail.
         let _ = writeln!(out, "{}", bold(&run.describe()));
-        let _ = writeln!(out, "\n{}", self.sizes());
+        if run.documents > 0 {
+            let _ = writeln!(out, "\n{}", self.sizes());
+        }
         if run.questions > 0 {
             let middle = ks.get(ks.len() / 2).copied().unwrap_or(5);
             let mut columns: Vec<Measure> = budgets.iter().copied().map(Measure::Budget).collect();
