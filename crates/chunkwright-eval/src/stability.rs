@@ -4,6 +4,9 @@
 //! there before: it has to be stored again, and whoever pointed at it has lost it. An edit of one line
 //! must change one chunk; whatever it changes more is the chunker's own doing.
 //!
+//! How many chunks' *own text* is new is told apart: a renamed title changes the path, and with it the id
+//! and what is embedded, of every chunk below it, which no way of cutting can help.
+//!
 //! Two promises are verified beside: an id that stays never names another text, and as many ids change as
 //! texts do.
 
@@ -30,6 +33,8 @@ pub struct Stability {
     pub chunks: f64,
     /// Chunks with an id that was not there before, an edit.
     pub changed: Distribution,
+    /// Chunks whose own text was not there before, an edit.
+    pub own_changed: Distribution,
     /// Share of the chunks before the edit whose id is still there, on average.
     pub kept: f64,
     /// Chunks with a text that was not there before, an edit, on average.
@@ -46,6 +51,7 @@ pub struct Stability {
 struct Effect {
     chunks: usize,
     changed: usize,
+    own_changed: usize,
     texts_changed: usize,
     kept: f64,
     renamed: usize,
@@ -87,6 +93,7 @@ fn sum(kind: &str, effects: Vec<&Effect>) -> Stability {
         unequal: effects.iter().filter(|effect| effect.changed != effect.texts_changed).count(),
         renamed: effects.iter().map(|effect| effect.renamed).sum(),
         tokens_to_embed: mean(|effect| effect.tokens_to_embed as f64),
+        own_changed: Distribution::of(effects.iter().map(|effect| effect.own_changed).collect()),
         changed: Distribution::of(effects.into_iter().map(|effect| effect.changed).collect()),
     }
 }
@@ -98,26 +105,32 @@ fn effect(chunker: &Chunker, edit: &Edit) -> Effect {
         old.iter().map(|record| (record.chunk_id.as_str(), record.text.as_str())).collect();
     let is_renamed =
         |record: &&Record| before.get(record.chunk_id.as_str()).is_some_and(|text| *text != record.text);
-    // Equal texts are counted as often as they are there: each is a chunk.
-    let mut texts: HashMap<&str, usize> = HashMap::new();
-    for record in &old {
-        *texts.entry(&record.text).or_default() += 1;
+    Effect {
+        chunks: new.len(),
+        changed: diff.changed + diff.added,
+        own_changed: new_texts(&old, &new, |record| &record.content),
+        texts_changed: new_texts(&old, &new, |record| &record.text),
+        kept: if old.is_empty() { 1.0 } else { (diff.kept + diff.moved) as f64 / old.len() as f64 },
+        renamed: new.iter().filter(is_renamed).count(),
+        tokens_to_embed: diff.tokens_to_embed,
     }
-    let is_new = |record: &&Record| match texts.get_mut(record.text.as_str()) {
+}
+
+/// Number of texts of `new` that `old` does not have. Equal texts count as often as they are there: each
+/// is a chunk.
+fn new_texts(old: &[Record], new: &[Record], text: impl Fn(&Record) -> &String) -> usize {
+    let mut left: HashMap<&str, usize> = HashMap::new();
+    for record in old {
+        *left.entry(text(record)).or_default() += 1;
+    }
+    let is_new = |record: &&Record| match left.get_mut(text(record).as_str()) {
         Some(left) if *left > 0 => {
             *left -= 1;
             false
         }
         _ => true,
     };
-    Effect {
-        chunks: new.len(),
-        changed: diff.changed + diff.added,
-        texts_changed: new.iter().filter(is_new).count(),
-        kept: if old.is_empty() { 1.0 } else { (diff.kept + diff.moved) as f64 / old.len() as f64 },
-        renamed: new.iter().filter(is_renamed).count(),
-        tokens_to_embed: diff.tokens_to_embed,
-    }
+    new.iter().filter(is_new).count()
 }
 
 fn records(chunker: &Chunker, edit: &Edit, text: &str) -> Vec<Record> {
@@ -144,6 +157,12 @@ mod tests {
         let config = ChunkConfig { min_size: 0, ..ChunkConfig::default() };
         let chunker = Chunker::new(config, Arc::new(Words)).unwrap();
         let old = "# A\n\none\n\n# B\n\ntwo\n\n# C\n\nthree\n";
+        let renamed = "# A\n\n## B\n\ntwo\n";
+        let title = stability(
+            std::slice::from_ref(&chunker),
+            &[edit("title", renamed, &renamed.replace("# A", "# Z")), edit("title", renamed, renamed)],
+        );
+        assert_eq!((title[0].changed.sum, title[0].own_changed.sum), (1, 1));
         let edits = [
             edit("none", old, old),
             edit("one", old, &old.replace("two", "two edited")),

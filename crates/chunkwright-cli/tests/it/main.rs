@@ -5,6 +5,7 @@ mod chunk;
 mod cli;
 mod config;
 mod diff;
+mod eval;
 mod explain;
 mod index;
 mod page;

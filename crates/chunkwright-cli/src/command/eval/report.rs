@@ -230,11 +230,10 @@ impl Report {
     }
 
     fn edits(&self) -> Table {
-        let header = [
-            "preset", "edits", "number", "changed", "p50", "p99", "max", "kept", "texts changed", "ids != texts",
-            "ids renamed", "tokens to embed",
-        ];
-        let mut table = Table::new(header);
+        let header =
+            ["preset", "edits", "number", "changed", "p50", "p99", "max", "own text", "p99", "max", "kept"];
+        let rest = ["ids != texts", "ids renamed", "tokens to embed"];
+        let mut table = Table::new(header.into_iter().chain(rest));
         for line in &self.stability {
             let it = &line.stability;
             table.row([
@@ -245,8 +244,10 @@ impl Report {
                 grouped(it.changed.p50),
                 grouped(it.changed.p99),
                 grouped(it.changed.max),
+                format!("{:.2}", it.own_changed.mean),
+                grouped(it.own_changed.p99),
+                grouped(it.own_changed.max),
                 format!("{:.1}%", 100.0 * it.kept),
-                format!("{:.2}", it.texts_changed),
                 grouped(it.unequal),
                 if it.renamed == 0 { "0".into() } else { red(&grouped(it.renamed)) },
                 format!("{:.0}", it.tokens_to_embed),
