@@ -241,7 +241,9 @@ fn by_set(measured: &[Measured], last: &str, row: impl Fn(&str) -> Vec<String>) 
 }
 
 fn recall(measured: &[Measured], mode: &str) -> String {
-    by_set(measured, "mean", |preset| {
+    // One set is its own mean.
+    let last = if measured.len() > 1 { "mean" } else { "" };
+    by_set(measured, last, |preset| {
         let values: Vec<&Value> =
             measured.iter().map(|it| &line(it, mode, preset)["measures"]["R@1000"]).collect();
         let cell = |value: &&Value| {
@@ -252,7 +254,7 @@ fn recall(measured: &[Measured], mode: &str) -> String {
             values.iter().map(|value| number(&value["mean"])).sum::<f64>() / values.len().max(1) as f64;
         std::iter::once(preset.to_owned())
             .chain(values.iter().map(cell))
-            .chain([format!("{:.1}", 100.0 * mean)])
+            .chain((!last.is_empty()).then(|| format!("{:.1}", 100.0 * mean)))
             .collect()
     })
 }
@@ -309,7 +311,7 @@ fn sizes(measured: &[Measured]) -> String {
             vec![
                 it.name.clone(),
                 text(&line["preset"]),
-                limits.join(", "),
+                format!("{} {}", limits.join(", "), text(&line["unit"])),
                 text(&line["strategy_version"]),
                 text(&sizes["chunks"]),
                 format!("{:.1}", number(&sizes["mean"])),

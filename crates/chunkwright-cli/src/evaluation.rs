@@ -29,7 +29,7 @@ pub(crate) struct EvaluationFlags {
     paths: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) threads: ThreadFlags,
-    /// Limits to try in place of the presets' own, such as 180,200,220; the other sizes follow
+    /// Limits to try in place of the presets' own, in their unit, such as 180,200,220; other sizes follow
     #[arg(long, value_name = "N,...", value_delimiter = ',', help_heading = "Cutting")]
     pub(crate) sizes: Vec<usize>,
     #[command(flatten)]

@@ -175,6 +175,7 @@ impl Eval {
         Ok(OfPreset {
             preset: variant.preset.clone(),
             max_sizes: variant.sizes.clone(),
+            unit: chunker.map(|chunker| chunker.config().unit).unwrap_or_default(),
             strategy_version: chunker.map(chunkwright::Chunker::strategy_version).unwrap_or_default(),
             retrieved,
             stability,

@@ -17,7 +17,7 @@ use crate::text::{Table, bold, count, dim, green, grouped, plain, yellow};
 
 /// Propose the preset and the size that find most on your documents
 ///
-/// Every preset is measured at its own size, then the best at others, by R@1000: the share of the answers
+/// Every preset is measured at its own size, then the best and `auto` at others, by R@1000: the share of the answers
 /// inside the first 1,000 tokens returned. Questions are those of QUESTIONS.jsonl (see `chunkwright help
 /// eval`). Where there are none they are made of section titles: the title and those above it are the
 /// question, the section's text is the answer, and the title itself is hidden from what is indexed, so
@@ -60,13 +60,14 @@ const EDITS: usize = 60;
 /// What candidates are ranked by.
 const MEASURE: Measure = Measure::Budget(1000);
 
-/// Limits that the best preset is tried at, in tokens.
+/// Limits that the best preset and `auto` are tried at, in tokens.
 const SIZES: [usize; 6] = [128, 192, 256, 320, 384, 512];
 
 /// A way of cutting, measured.
 struct Candidate {
     preset: String,
     max_size: usize,
+    unit: Unit,
     /// Whether the size is the preset's own.
     own_size: bool,
     sizes: Sizes,
@@ -80,6 +81,7 @@ struct Line {
     kind: &'static str,
     preset: String,
     max_size: usize,
+    unit: Unit,
     sizes: Sizes,
     #[serde(rename = "R@1000")]
     value: Interval,
@@ -183,6 +185,7 @@ impl Tune {
                     kind: "candidate",
                     preset: candidate.preset.clone(),
                     max_size: candidate.max_size,
+                    unit: candidate.unit,
                     sizes: candidate.sizes,
                     value: it.value,
                     difference: it.difference,
@@ -222,9 +225,10 @@ impl Tune {
             let changed = stability::stability(&chunkers, &edits).first().map_or(0.0, |it| it.changed.mean);
             let figures = retrieved.figures.iter().flatten().flatten().copied().collect();
             let max_size = sizes.first().copied().unwrap_or_default();
-            Ok(Candidate { preset, max_size, own_size: size.is_none(), sizes: retrieved.sizes, figures, changed })
+            let unit = chunkers.first().map(|chunker| chunker.config().unit).unwrap_or_default();
+            Ok(Candidate { preset, max_size, unit, own_size: size.is_none(), sizes: retrieved.sizes, figures, changed })
         };
-        let progress = Progress::new(global, presets.len() * (1 + self.evaluation.sizes.len()) + SIZES.len(), "ways of cutting");
+        let progress = Progress::new(global, presets.len() * (1 + self.evaluation.sizes.len()) + 2 * SIZES.len(), "ways of cutting");
         let mut candidates = Vec::new();
         for preset in &presets {
             candidates.push(one(preset, None)?);
@@ -239,12 +243,18 @@ impl Tune {
             let Some(best) = candidates.iter().max_by(|a, b| mean(a).total_cmp(&mean(b))) else {
                 bail!("there is no preset to measure; name one with `--preset`");
             };
-            let (best, own) = (best.preset.clone(), best.max_size);
-            let unit = global.settings(&[&self.cut.with(Some(&best), None)])?.chunk.unit;
-            let per_token = if unit == Unit::Chars { 4 } else { 1 };
-            for size in SIZES.map(|size| size * per_token).into_iter().filter(|size| *size != own) {
-                candidates.push(one(&best, Some(size))?);
-                progress.advance(1);
+            // The best of many is partly luck, so `auto` is tried at other sizes as well.
+            let mut others = vec![(best.preset.clone(), best.max_size, best.unit)];
+            let first = &candidates[0];
+            if first.preset != best.preset {
+                others.push((first.preset.clone(), first.max_size, first.unit));
+            }
+            for (preset, own, unit) in others {
+                let per_token = if unit == Unit::Chars { 4 } else { 1 };
+                for size in SIZES.map(|size| size * per_token).into_iter().filter(|size| *size != own) {
+                    candidates.push(one(&preset, Some(size))?);
+                    progress.advance(1);
+                }
             }
         }
         progress.finish();
@@ -312,7 +322,7 @@ fn describe(lines: &[Line], proposal: &Proposal) -> String {
         let difference = format!("{:+.1} [{:+.1},{:+.1}]{star}", percent(by.mean), percent(by.low), percent(by.high));
         table.row([
             plain(&line.preset),
-            line.max_size.to_string(),
+            format!("{}{}", line.max_size, if line.unit == Unit::Chars { " chars" } else { "" }),
             grouped(line.sizes.chunks),
             format!("{:.1}", line.sizes.mean),
             grouped(line.sizes.p95),

@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 
 use crate::cli::{Folder, guide};
 
-const QUESTIONS: &str = r##"{"id":"ladder","question":"how to climb a ladder","doc_id":"docs/a.md","excerpt":"Climb the ladder slowly."}
+const QUESTIONS: &str = r#"{"id":"ladder","question":"how to climb a ladder","doc_id":"docs/a.md","excerpt":"Climb the ladder slowly."}
 {"question":"where are apples kept","doc_id":"docs/a.md","lines":"L7"}
 {"question":"苹果放在哪里","doc_id":"docs/b.md","excerpt":"苹果放在地窖里。"}
-"##;
+"#;
 
 const A: &str = "# Farm\n\n## Ladders\n\nClimb the ladder slowly.\n\nApples are kept in the cellar.\n";
 const B: &str = "# 农场\n\n苹果放在地窖里。梨放在架子上。\n";
@@ -142,7 +142,7 @@ fn real_edits_are_read_from_git() {
     folder.write("a.md", A.replace("slowly", "fast").as_bytes());
     folder.write("Cargo.lock", b"[b]\n");
     git(&["commit", "-q", "-a", "-m", "two"]);
-    let path = std::env::var("PATH").unwrap();
+    let path = std::env::var_os("PATH").unwrap().into_string().unwrap();
     let run = folder.run_with_variables(&["eval", "--stability", "a.md"], &[("PATH", &path)]);
     let lines = run.lines();
     let real = lines.iter().find(|line| line["edits"] == "git, one line").unwrap();
@@ -188,7 +188,7 @@ fn manual() -> String {
         let body =
             format!("The {word} is described here, with what one {word} needs and why a {word} is kept. ")
                 .repeat(3);
-        text.push_str(&format!("\n## {title}\n\n{body}\n"));
+        text.extend(["\n## ", title, "\n\n", &body, "\n"]);
     }
     text
 }

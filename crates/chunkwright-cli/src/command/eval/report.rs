@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use anyhow::Result;
+use chunkwright::Unit;
 use chunkwright_eval::{Corpus, Interval, Measure, Options, Passage, Question, Retrieved, Sizes, Stability};
 use chunkwright_index::Mode;
 use serde::Serialize;
@@ -46,6 +47,7 @@ pub(super) struct Run {
 pub(super) struct OfPreset {
     pub(super) preset: String,
     pub(super) max_sizes: Vec<usize>,
+    pub(super) unit: Unit,
     pub(super) strategy_version: String,
     pub(super) retrieved: Retrieved,
     pub(super) stability: Vec<Stability>,
@@ -66,8 +68,9 @@ struct Line {
     kind: &'static str,
     preset: String,
     strategy_version: String,
-    /// The limits whose figures are averaged.
+    /// The limits whose figures are averaged, in `unit`.
     max_sizes: Vec<usize>,
+    unit: Unit,
     mode: &'static str,
     sizes: Sizes,
     /// By name; empty without questions.
@@ -115,6 +118,7 @@ impl Report {
                     preset: preset.preset.clone(),
                     strategy_version: preset.strategy_version.clone(),
                     max_sizes: preset.max_sizes.clone(),
+                    unit: preset.unit,
                     mode: mode.as_str(),
                     sizes: preset.retrieved.sizes,
                     measures,
@@ -184,7 +188,7 @@ impl Report {
             };
             let mut cells = vec![
                 plain(&line.preset),
-                limits.join(","),
+                format!("{}{}", limits.join(","), if line.unit == Unit::Chars { " chars" } else { "" }),
                 grouped(sizes.chunks),
                 format!("{:.1}", sizes.mean),
                 grouped(sizes.p50),
