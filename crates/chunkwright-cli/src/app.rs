@@ -15,7 +15,7 @@ use serde::Serialize;
 use toml::Table;
 
 use crate::command::Command;
-use crate::settings::{self, ConfigFile, Layer, Settings, Source};
+use crate::settings::{self, AliasFlags, ConfigFile, Layer, Settings, Source};
 
 /// Stable, explainable, token-bounded chunks of documents and source code, indexed and searched.
 ///
@@ -133,7 +133,7 @@ pub(crate) struct CutFlags {
     #[arg(long, value_name = "N")]
     #[serde(skip_serializing_if = "Option::is_none")]
     overlap_size: Option<usize>,
-    /// What a chunk borrows: `path` (titles or signatures around it) or `none`
+    /// What a chunk borrows: `path` (titles or signatures around it), `heading` (the heading of its section) or `none`
     #[arg(long, value_name = "RULE")]
     #[serde(skip_serializing_if = "Option::is_none")]
     context: Option<String>,
@@ -141,6 +141,49 @@ pub(crate) struct CutFlags {
     #[arg(long, value_name = "LEVEL")]
     #[serde(skip_serializing_if = "Option::is_none")]
     max_heading_level_for_path: Option<u8>,
+    /// `sections`: deepest heading level that begins a section, 1 to 6
+    #[arg(long, value_name = "LEVEL")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    section_level: Option<u8>,
+    /// How a section too large is put together: `balanced` or `first_fit`
+    #[arg(long, value_name = "RULE")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    packing: Option<String>,
+    /// Blocks never divided, marked `oversize` over the limit: `code`, `table`, or both with a comma
+    #[arg(long, value_name = "KINDS")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    keep_whole: Option<String>,
+    /// Blocks that are chunks of their own: `code`, `table`, or both with a comma
+    #[arg(long, value_name = "KINDS")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    set_apart: Option<String>,
+    /// A paragraph shorter than this, in characters, may lead into the code, table or list after it
+    #[arg(long, value_name = "N")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lead_in_chars: Option<usize>,
+    /// `adaptive`: a document below this size is one chunk
+    #[arg(long, value_name = "N")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    short_size: Option<usize>,
+    /// `adaptive`: a document over this size is cut by its headings
+    #[arg(long, value_name = "N")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    long_size: Option<usize>,
+    /// `adaptive`: limit in documents between the two
+    #[arg(long, value_name = "N")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    medium_max_size: Option<usize>,
+    /// `adaptive`: overlap in documents between the two
+    #[arg(long, value_name = "N")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    medium_overlap_size: Option<usize>,
+    /// Sizes wanted, such as 410-614: reports count the share within, `adaptive` aims at it
+    #[arg(long, value_name = "A-B")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    band: Option<String>,
+    #[command(flatten)]
+    #[serde(flatten)]
+    aliases: AliasFlags,
     #[arg(long, value_name = "NAME|FILE", help = tokenizer_help())]
     #[serde(skip_serializing_if = "Option::is_none")]
     tokenizer: Option<String>,
@@ -215,6 +258,7 @@ impl Global {
         for flags in flags {
             values.extend(flags.table()?);
         }
+        settings::resolve_aliases(&mut values)?;
         layers.push(Layer { source: Source::Flags, values });
         Settings::resolve(&layers, &presets)
     }

@@ -8,6 +8,7 @@
 //! * A layer that sets some sizes and not others scales the others ([`overlay`]), so that `--max-size`
 //!   alone keeps the preset's proportions.
 
+mod alias;
 mod file;
 
 use std::collections::BTreeMap;
@@ -18,6 +19,7 @@ use anyhow::{Result, anyhow, bail};
 use chunkwright::{ChunkConfig, Unit, preset};
 use toml::{Table, Value};
 
+pub(crate) use alias::AliasFlags;
 pub(crate) use file::ConfigFile;
 
 /// The name of the configuration file.
@@ -162,9 +164,19 @@ fn table(config: &ChunkConfig) -> Table {
     Table::try_from(config).expect("a configuration of plain values is a table")
 }
 
-/// Every key a configuration file, the environment and the flags know.
+/// Every key a configuration file, the environment and the flags know, aliases included.
 pub(crate) fn known_keys() -> Vec<String> {
-    chunk_keys().into_iter().chain(OTHER_KEYS.map(String::from)).collect()
+    cutting_keys().into_iter().chain(OTHER_KEYS.map(String::from)).collect()
+}
+
+/// Replaces the aliases among the flags by what they stand for.
+pub(crate) fn resolve_aliases(flags: &mut Table) -> Result<()> {
+    alias::resolve(flags, &"the flags")
+}
+
+/// The keys that say how documents are cut, and their aliases.
+fn cutting_keys() -> Vec<String> {
+    chunk_keys().into_iter().chain(alias::names()).collect()
 }
 
 /// Checks that all keys of a table are known.
@@ -199,6 +211,7 @@ pub(crate) fn environment(variables: impl Iterator<Item = (String, String)>) -> 
         let value = value.parse::<i64>().map_or(Value::String(value), Value::Integer);
         values.insert(key, value);
     }
+    alias::resolve(&mut values, &"the environment")?;
     Ok(Layer { source: Source::Environment, values })
 }
 
@@ -251,6 +264,10 @@ fn overlay(config: &mut ChunkConfig, layer: &Layer, origins: &mut BTreeMap<Strin
         ("target_size", &mut config.target_size),
         ("min_size", &mut config.min_size),
         ("overlap_size", &mut config.overlap_size),
+        ("short_size", &mut config.short_size),
+        ("long_size", &mut config.long_size),
+        ("medium_max_size", &mut config.medium_max_size),
+        ("medium_overlap_size", &mut config.medium_overlap_size),
     ];
     for (key, size) in sizes.into_iter().filter(|(key, _)| !sets(key)) {
         let scaled = (*size as u128 * times as u128 / over.max(1) as u128) as usize;
@@ -269,6 +286,10 @@ const CHARS_PER_TOKEN: usize = 4;
 fn set(config: &mut ChunkConfig, key: &str, value: &Value, layer: &Layer) -> Result<()> {
     let mut table = table(config);
     let number = matches!(table.get(key), Some(Value::Integer(_)));
+    let value = &match (table.get(key), value) {
+        (Some(Value::Array(_)), Value::String(list)) => alias::list(list),
+        _ => value.clone(),
+    };
     table.insert(key.into(), value.clone());
     *config = table.try_into().map_err(|error: toml::de::Error| {
         let right = match error.message().split_once("expected ") {

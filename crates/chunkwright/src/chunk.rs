@@ -1,6 +1,7 @@
 //! Chunks: what they are, how they are configured, and the one place that makes them.
 
 mod adaptive;
+mod alias;
 mod config;
 mod fill;
 mod finish;
@@ -24,6 +25,7 @@ use crate::span::Span;
 use crate::tokens::{Chars, TokenCounter};
 
 pub use adaptive::Adaptive;
+pub use alias::{ALIASES, Alias, Assignments, Means};
 pub use config::{ChunkConfig, ConfigError, ContextRule, Keep, Kind, Packing, Unit};
 pub use recursive::Recursive;
 pub use sections::Sections;

@@ -45,8 +45,8 @@ pub mod stats;
 pub mod tokens;
 
 pub use chunk::{
-    Chunk, ChunkConfig, ChunkId, Chunker, ConfigError, ContextRule, Cut, Keep, Kind, Packing, Part,
-    STRATEGIES, Strategy, Unit,
+    ALIASES, Alias, Assignments, Chunk, ChunkConfig, ChunkId, Chunker, ConfigError, ContextRule, Cut, Keep,
+    Kind, Means, Packing, Part, STRATEGIES, Strategy, Unit,
 };
 pub use context::{Borrow, Rendered};
 pub use document::{

@@ -10,7 +10,6 @@ use anyhow::{Context, Result, bail};
 use chunkwright_eval::{Bench, Corpus, Edit, Interval, Options, edit, retrieval, stability};
 use chunkwright_index::Mode;
 
-use super::stats::Band;
 use crate::app::{CutFlags, Global, Outcome};
 use crate::evaluation::{Documents, EvaluationFlags, ModeFlag, Variant, embedder, refuse};
 use crate::output::{Format, OutputFlags};
@@ -46,9 +45,6 @@ pub(crate) struct Eval {
     /// Numbers of chunks for recall@K, precision@K, IoU@K and nDCG@K
     #[arg(short, long, value_name = "K,...", value_delimiter = ',', default_values_t = [1, 5, 10], help_heading = "Measuring")]
     k: Vec<usize>,
-    /// Also give the share of chunks that have A to B tokens, such as 150-250
-    #[arg(long, value_name = "A-B", help_heading = "Measuring")]
-    band: Option<Band>,
     /// Add a line for each question: its figures, and the chunks returned (not in text)
     #[arg(long, help_heading = "Output")]
     per_question: bool,
@@ -129,7 +125,7 @@ impl Eval {
             modes: modes.clone(),
             fusion: self.evaluation.fusion(),
             measures: retrieval::measures(&budgets, &ks),
-            band: self.band.map(|band| band.0),
+            band: global.settings(&[&self.cut.with(None, None)])?.chunk.band_wanted(),
             ..Options::default()
         };
         let run = Run {

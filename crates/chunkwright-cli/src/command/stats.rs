@@ -4,7 +4,6 @@ mod measure;
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
-use std::str::FromStr;
 
 use anyhow::Result;
 use chunkwright::stats::{Distribution, TokenLevel, optimal_ratio};
@@ -30,29 +29,10 @@ use crate::text::{Table, bold, dim, green, grouped, plain, red};
 pub(crate) struct Stats {
     #[command(flatten)]
     input: InputFlags,
-    /// Also give the share of chunks whose size is from A to B, such as 410-614
-    #[arg(long, value_name = "A-B")]
-    band: Option<Band>,
     #[command(flatten)]
     cut: CutFlags,
     #[command(flatten)]
     output: OutputFlags,
-}
-
-/// A range of sizes, both ends included.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Band(pub(super) [usize; 2]);
-
-impl FromStr for Band {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let ends = text.split_once('-').and_then(|(from, to)| Some([from.parse().ok()?, to.parse().ok()?]));
-        match ends {
-            Some(band) if band[0] <= band[1] => Ok(Self(band)),
-            _ => Err("a band is A-B with A at most B, such as 410-614".into()),
-        }
-    }
 }
 
 /// What is measured, over all documents.
@@ -103,6 +83,7 @@ struct Coverage {
 impl Stats {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
         let settings = global.settings(&[&self.cut])?;
+        let band = settings.chunk.band_wanted();
         let chunker = app::chunker(&settings)?;
         let mut inputs = Inputs::gather(&self.input.paths, &self.input.stdin_filename);
         let items = std::mem::take(&mut inputs.items);
@@ -154,8 +135,8 @@ impl Stats {
             levels: levels(&sum.tokens),
             content_types: sum.content_types,
             cuts: sum.cuts,
-            band: self.band.map(|band| band.0),
-            optimal_ratio: self.band.map(|band| optimal_ratio(&sum.sizes, band.0)),
+            band,
+            optimal_ratio: band.map(|band| optimal_ratio(&sum.sizes, band)),
             tokens: Distribution::of(sum.tokens),
             sizes: Distribution::of(sum.sizes),
             coverage: Coverage {

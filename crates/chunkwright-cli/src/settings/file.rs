@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::{Context, Result, anyhow, bail};
 use toml::{Table, Value};
 
-use super::{Layer, Source, check_keys, chunk_keys, known_keys};
+use super::{Layer, Source, alias, check_keys, cutting_keys, known_keys};
 
 /// A configuration file: its layer, and the presets it defines.
 pub(crate) struct ConfigFile {
@@ -31,7 +31,7 @@ impl ConfigFile {
             let line = text.as_bytes()[..at].split(|&byte| byte == b'\n').count();
             anyhow!("{place} is no TOML at line {line}: {}", error.message().replace('\n', ", "))
         })?;
-        let presets = match values.remove("presets") {
+        let mut presets = match values.remove("presets") {
             None => Table::new(),
             Some(Value::Table(presets)) => presets,
             Some(_) => bail!("`presets` in {place} must hold tables, such as `[presets.mine]`"),
@@ -39,13 +39,16 @@ impl ConfigFile {
         let mut known = known_keys();
         known.push("presets".into());
         check_keys(&values, &known, &place)?;
-        let mut known = chunk_keys();
+        let mut known = cutting_keys();
         known.push("base".into());
-        for (name, preset) in &presets {
+        alias::resolve(&mut values, &place)?;
+        for (name, preset) in &mut presets {
             let Value::Table(preset) = preset else {
                 bail!("`presets.{name}` in {place} must be a table, such as `[presets.{name}]`");
             };
-            check_keys(preset, &known, &format!("the preset `{name}` of {place}"))?;
+            let place = format!("the preset `{name}` of {place}");
+            check_keys(preset, &known, &place)?;
+            alias::resolve(preset, &place)?;
         }
         anchor(&mut values, path);
         Ok(Self { layer: Layer { source: Source::File(path.to_owned()), values }, presets })

@@ -152,3 +152,54 @@ fn completions_know_every_command() {
         }
     }
 }
+
+#[test]
+fn a_key_may_be_said_by_its_alias() {
+    check(
+        "preset = \"adaptive\"\nadaptive_chunk_size_medium = 400\nadaptive_chunk_max_words_short = 200\nband = [410, 614]\n",
+        &[("CHUNKWRIGHT_CHUNK_STRATEGY", "simple")],
+        &["--adaptive-chunk-overlap-long", "80"],
+        &[
+            "strategy = \"window\"; CHUNKWRIGHT_STRATEGY",
+            "overlap_size = 80; --overlap-size",
+            "short_size = 200; /chunkwright.toml",
+            "medium_max_size = 400; /chunkwright.toml",
+            "band = [410,614]; /chunkwright.toml",
+        ],
+    );
+    check(
+        "[presets.mine]\nbase = \"course\"\nmax_chunk_size = 600\nmin_chunk_size = 50\nchunk_overlap = 100\n",
+        &[],
+        &["--preset", "mine", "--code-block-strategy", "whole"],
+        &[
+            "unit = \"chars\"; preset `mine`",
+            "max_size = 600; preset `mine`",
+            "keep_whole = [\"code\",\"table\"]; --keep-whole",
+            "set_apart = []; --set-apart",
+        ],
+    );
+    check(
+        "preset = \"stable\"\nkeep_code_blocks_intact = false\n",
+        &[("CHUNKWRIGHT_MAX_CHARS", "900")],
+        &["--keep-whole", "code,table"],
+        &[
+            "unit = \"chars\"; CHUNKWRIGHT_UNIT",
+            "max_size = 900; CHUNKWRIGHT_MAX_SIZE",
+            "keep_whole = [\"code\",\"table\"]; --keep-whole",
+        ],
+    );
+}
+
+#[test]
+fn an_alias_that_contradicts_its_key_is_refused() {
+    check_error(
+        "max_chars = 900\nmax_size = 800\n",
+        &[],
+        "error: `max_chars` in `/chunkwright.toml` makes `max_size` 900, but it is 800 there; say only one",
+    );
+    check_error(
+        "code_block_strategy = \"none\"\n",
+        &[],
+        "error: `code_block_strategy` in `/chunkwright.toml` is `none`; it must be one of `hybrid`, `whole`, `split`",
+    );
+}

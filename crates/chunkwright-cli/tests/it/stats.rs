@@ -35,7 +35,11 @@ fn no_document_is_found_nothing() {
     assert_eq!(folder.run(&["stats"]).code, 1);
     let run = folder.run(&["stats", "--band", "9-3"]);
     assert_eq!(run.code, 2);
-    assert!(run.stderr.contains("a band is A-B with A at most B, such as 410-614"), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("`band` is `9-3`; it must be a least and a greatest size, such as `410-614`"),
+        "{}",
+        run.stderr
+    );
 }
 
 #[test]

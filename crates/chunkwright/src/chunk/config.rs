@@ -125,8 +125,8 @@ pub struct ChunkConfig {
     /// `adaptive`: overlap in medium documents, at most half of their limit; `overlap_size` holds for
     /// long ones.
     pub medium_overlap_size: usize,
-    /// `adaptive`: least and greatest size wanted of the chunks of a long document, across its
-    /// sections; `[0, 0]` wants none. Reports count the share of chunks within.
+    /// Least and greatest size wanted; `[0, 0]` wants none. Reports count the share of chunks within.
+    /// `adaptive` cuts long documents toward it, across their sections.
     pub band: [usize; 2],
     /// What documents are, by their paths; the first that matches holds.
     pub kinds: Vec<Kind>,
@@ -191,7 +191,7 @@ pub enum ConfigError {
     },
     /// A band whose ends are not in order.
     #[error(
-        "`band` is `[{least}, {greatest}]`; it must be `[least, greatest]` with 0 < least < greatest, or `[0, 0]`"
+        "`band` is `{least}-{greatest}`; it must be a least and a greatest size, such as `410-614`, or `0-0` for none"
     )]
     Band {
         /// Its first value.
@@ -256,6 +256,11 @@ impl ChunkConfig {
             }
         }
         strategy(&self.strategy).map(|_| ())
+    }
+
+    /// `band`, if one is wanted.
+    pub fn band_wanted(&self) -> Option<[usize; 2]> {
+        Some(self.band).filter(|&band| band != [0, 0])
     }
 
     /// Whether blocks of `kind` are never divided.

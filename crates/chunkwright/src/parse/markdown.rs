@@ -4,6 +4,7 @@
 //! time on hostile input, and front matter stands at the first byte or nowhere. Nothing here recurses,
 //! so nesting may be as deep as it likes.
 
+mod admonitions;
 mod digest;
 mod plain;
 
@@ -75,7 +76,9 @@ fn report(out: &mut DocumentBuilder, outline: impl Fn(&mut DocumentBuilder, usiz
         body = end;
     }
     let mut levels: Vec<u8> = Vec::new();
-    for top in outline(out, body) {
+    let mut tops = outline(out, body);
+    admonitions::join(&source, &mut tops, out);
+    for top in tops {
         if let Some((level, title)) = top.heading {
             while levels.pop_if(|open| *open >= level).is_some() {
                 out.close_section(top.range.start);
