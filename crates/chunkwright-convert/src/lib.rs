@@ -31,7 +31,7 @@ pub const MAX_UNPACKED_SIZE: u64 = 512 << 20;
 pub const MAX_TEXT_SIZE: usize = 64 << 20;
 
 /// Longest time that one file is given. Real ones take a few milliseconds a page.
-pub const MAX_TIME: Duration = Duration::from_secs(120);
+pub const MAX_TIME: Duration = Duration::from_mins(2);
 
 /// Stack that a converter may use: libraries recurse over nested objects. It is reserved, not used.
 const STACK_SIZE: usize = if cfg!(target_pointer_width = "64") { 1 << 30 } else { 64 << 20 };
@@ -156,27 +156,27 @@ fn convert_within(
     let work = move || {
         // Libraries for these formats are large and their input is hostile: one that panics costs this
         // document and not the run. Nothing of theirs outlives the call.
-        let converted = catch_unwind(AssertUnwindSafe(|| converter.convert(&bytes)));
+        let outcome = catch_unwind(AssertUnwindSafe(|| converter.convert(&bytes)));
         // Nobody listens to what comes too late.
-        let _ = sender.send(converted.unwrap_or(Err(ConvertError::Failed { format })));
+        let _ = sender.send(outcome.unwrap_or(Err(ConvertError::Failed { format })));
     };
     thread::Builder::new()
         .name(format!("convert {format}"))
         .stack_size(STACK_SIZE)
         .spawn(work)
         .map_err(|error| ConvertError::Thread { problem: error.to_string() })?;
-    let converted = match receiver.recv_timeout(time) {
-        Ok(converted) => converted?,
+    let found = match receiver.recv_timeout(time) {
+        Ok(found) => found?,
         Err(RecvTimeoutError::Timeout) => return Err(ConvertError::TooLong { seconds: time.as_secs() }),
         Err(RecvTimeoutError::Disconnected) => return Err(ConvertError::Failed { format }),
     };
-    if converted.text.len() > MAX_TEXT_SIZE {
+    if found.text.len() > MAX_TEXT_SIZE {
         return Err(ConvertError::TooLarge { what: "its text", limit: MAX_TEXT_SIZE as u64 });
     }
-    if !converted.text.contains(char::is_alphanumeric) {
+    if !found.text.contains(char::is_alphanumeric) {
         return Err(ConvertError::NoText);
     }
-    Ok(converted)
+    Ok(found)
 }
 
 #[cfg(test)]

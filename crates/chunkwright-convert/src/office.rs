@@ -1,4 +1,4 @@
-//! Word, PowerPoint and Excel (Office Open XML), by `undoc`.
+//! Word, `PowerPoint` and Excel (Office Open XML), by `undoc`.
 //!
 //! These files are ZIP archives of XML. What running headers and footers say is left out: they belong to
 //! pages, and such files have none until they are printed.
@@ -30,7 +30,7 @@ pub(crate) static DOCX: Office = Office {
     unit: PositionUnit::Paragraph,
 };
 
-/// PowerPoint; positions are slides.
+/// `PowerPoint`; positions are slides.
 pub(crate) static PPTX: Office = Office {
     name: "pptx",
     extensions: &["pptx", "pptm", "ppsx", "potx"],

@@ -33,7 +33,7 @@ impl Converter for Pdf {
     }
 
     fn convert(&self, bytes: &[u8]) -> Result<Converted, ConvertError> {
-        let parser = PdfParser::from_bytes(bytes).map_err(error)?;
+        let parser = PdfParser::from_bytes(bytes).map_err(|error| reason(&error))?;
         let renderer = BlockRenderer::new(RenderOptions::new());
         let mut converted = Converted { text: String::new(), positions: Positions::new(PositionUnit::Page) };
         let mut fields = Vec::new();
@@ -55,11 +55,11 @@ impl Converter for Pdf {
                 ControlFlow::Continue(())
             }
         };
-        parser.for_each_page(options, each).map_err(error)?;
+        parser.for_each_page(options, each).map_err(|error| reason(&error))?;
         for field in fields {
             let value = field.display_value();
             if !value.trim().is_empty() {
-                converted.text.push_str(&format!("- {}: {value}\n", field.name));
+                converted.text.extend(["- ", &field.name, ": ", &value, "\n"]);
             }
         }
         Ok(converted)
@@ -81,7 +81,7 @@ fn add_page(renderer: &BlockRenderer, page: &Page, converted: &mut Converted) {
     }
 }
 
-fn error(error: unpdf::Error) -> ConvertError {
+fn reason(error: &unpdf::Error) -> ConvertError {
     match error.kind() {
         ErrorKind::Encrypted | ErrorKind::InvalidPassword => ConvertError::Encrypted,
         _ => ConvertError::Damaged { format: "pdf", problem: error.to_string() },

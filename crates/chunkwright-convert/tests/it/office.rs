@@ -1,4 +1,4 @@
-//! Word, PowerPoint and Excel.
+//! Word, `PowerPoint` and Excel.
 
 use std::io::{Cursor, Write};
 

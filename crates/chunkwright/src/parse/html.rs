@@ -134,7 +134,7 @@ impl<'a> Page<'a> {
         match token {
             Token::StartTag(tag) if self.is_tag(tag.span) => self.start_tag(&tag),
             Token::EndTag(tag) if self.is_tag(tag.span) => {
-                self.end_tag(&tag.name, tag.span.start, tag.span.end)
+                self.end_tag(&tag.name, tag.span.start, tag.span.end);
             }
             Token::String(text) => self.text(text.span.start, text.span.end),
             Token::Comment(comment) => self.invisible(comment.span.start, comment.span.end),
