@@ -50,15 +50,39 @@ fn main() -> Result<()> {
     );
     let by_chars = chunker(Unit::Chars, CHARS, Arc::new(Chars))?;
     let by_tokens = chunker(Unit::Tokens, TOKENS, Arc::clone(&o200k))?;
-    let peer = MarkdownSplitter::new(CHARS);
-    compare("Markdown, 1800 characters", &markdown, ours(&by_chars, &Markdown), |file| {
-        peer.chunks(&file.text).count()
-    });
-    // As its users run it, and with our counter in place of its own.
-    let peer = MarkdownSplitter::new(PeerConfig::new(TOKENS).with_sizer(tiktoken_rs::o200k_base()?));
-    compare("Markdown, 512 o200k tokens", &markdown, ours(&by_tokens, &Markdown), |file| {
-        peer.chunks(&file.text).count()
-    });
+    // Folders named by language are compared each for itself too.
+    let languages =
+        ["en", "zh", "ru"].map(|language| (language, read(&Path::new(&root).join(language), "md")));
+    let languages = languages.iter().filter(|(_, files)| !files.is_empty());
+    let languages: Vec<_> =
+        languages.map(|(language, files)| (format!("Markdown {language}"), files)).collect();
+    for (name, files) in [("Markdown".to_owned(), &markdown)].into_iter().chain(languages) {
+        let peer = MarkdownSplitter::new(CHARS);
+        compare(&format!("{name}, 1800 characters"), files, ours(&by_chars, &Markdown), |file| {
+            peer.chunks(&file.text).count()
+        });
+        compare(
+            &format!("{name}, characters, over pulldown-cmark alone"),
+            files,
+            ours(&by_chars, &Markdown),
+            |file| {
+                let options = pulldown_cmark::Options::ENABLE_TABLES;
+                pulldown_cmark::Parser::new_ext(&file.text, options).into_offset_iter().count()
+            },
+        );
+        // As its users run it.
+        let peer = MarkdownSplitter::new(PeerConfig::new(TOKENS).with_sizer(tiktoken_rs::o200k_base()?));
+        compare(&format!("{name}, 512 o200k tokens"), files, ours(&by_tokens, &Markdown), |file| {
+            peer.chunks(&file.text).count()
+        });
+        compare(
+            &format!("{name}, tokens, over bpe-openai once"),
+            files,
+            ours(&by_tokens, &Markdown),
+            |file| bpe_openai::o200k_base().count(&file.text),
+        );
+    }
+    // With our counter in place of its own.
     let peer = MarkdownSplitter::new(PeerConfig::new(TOKENS).with_sizer(Sizer(&*o200k)));
     compare("Markdown, 512 tokens, our counter for both", &markdown, ours(&by_tokens, &Markdown), |file| {
         peer.chunks(&file.text).count()
@@ -88,16 +112,6 @@ fn main() -> Result<()> {
             |file| bare.borrow_mut().parse(&file.text, None).map_or(0, |tree| tree.root_node().end_byte()),
         );
     }
-    compare(
-        "Markdown, characters, over pulldown-cmark alone",
-        &markdown,
-        ours(&by_chars, &Markdown),
-        |file| {
-            pulldown_cmark::Parser::new_ext(&file.text, pulldown_cmark::Options::ENABLE_TABLES)
-                .into_offset_iter()
-                .count()
-        },
-    );
     compare("Markdown, tokens, over counting once", &markdown, ours(&by_tokens, &Markdown), |file| {
         o200k.count(&file.text)
     });
@@ -112,6 +126,26 @@ fn main() -> Result<()> {
         ours(&by_chars, &Markdown),
         |file| peer.chunks(&file.text).count(),
     );
+    println!("\n{:48} {:>12}", "one Markdown document, characters", "MB/s");
+    for megabytes in [1, 10, 50] {
+        let document = vec![repeated(&markdown, megabytes * 1_000_000)];
+        let work = ours(&by_chars, &Markdown);
+        let speeds = (0..3).map(|_| document[0].text.len() as f64 / 1e6 / time(&document, &work)).collect();
+        println!("{:48} {:>12.1}", format!("{megabytes} MB"), median(speeds));
+    }
+    let halves: [Vec<&File>; 2] = [0, 1].map(|half| markdown.iter().skip(half).step_by(2).collect());
+    let both = (0..TURNS).map(|_| {
+        let work = ours(&by_chars, &Markdown);
+        let alone = time(&markdown, &work);
+        let start = Instant::now();
+        std::thread::scope(|scope| {
+            for half in &halves {
+                scope.spawn(|| half.iter().map(|file| ours(&by_chars, &Markdown)(file)).sum::<usize>());
+            }
+        });
+        alone / start.elapsed().as_secs_f64()
+    });
+    println!("{:48} {:>11.2}x", "two threads over one, many files", median(both.collect()));
     println!("\n{:48} {:>12}", "growth: time for 8x the size", "over 1x");
     for (name, chunker) in [("characters", &by_chars), ("tokens", &by_tokens)] {
         // The same text eight times: another mix of languages would count at another speed.

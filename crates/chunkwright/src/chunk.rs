@@ -13,6 +13,7 @@ mod tree;
 mod window;
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -20,7 +21,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::context::{self, Borrow, Rendered};
-use crate::document::{BlockKind, Document, SectionId};
+use crate::document::{Block, BlockKind, Document, SectionId};
 use crate::span::Span;
 use crate::tokens::{Chars, TokenCounter};
 
@@ -215,6 +216,8 @@ pub struct Plan<'a> {
     counter: &'a dyn TokenCounter,
     document_type: Option<&'static str>,
     drafts: Vec<Draft>,
+    /// Size of each block with the blanks after it, once measured.
+    sizes: OnceCell<Vec<u32>>,
 }
 
 /// A chunk before it has an identity.
@@ -230,6 +233,19 @@ impl Plan<'_> {
     /// Size of `text` in the configured unit.
     pub fn measure(&self, text: &str) -> usize {
         self.counter.count(text)
+    }
+
+    /// Size of each block of `document` with the blanks after it.
+    pub(crate) fn sizes(&self, document: &Document) -> &[u32] {
+        self.sizes.get_or_init(|| {
+            let blocks = document.blocks();
+            let next = blocks.iter().skip(1).map(|next| next.span.start);
+            let ends = next.chain(blocks.last().map(|last| last.span.end));
+            let size = |(block, end): (&Block, u32)| {
+                self.measure(&document.read(Span { start: block.span.start, end })) as u32
+            };
+            blocks.iter().zip(ends).map(size).collect()
+        })
     }
 
     /// Sets a lower limit of a chunk's text for this document than the configuration's, and another
@@ -329,7 +345,8 @@ impl Chunker {
     /// Cuts `document`.
     pub fn chunk(&self, document: &Document) -> Vec<Chunk> {
         let config = self.config.for_document(document.id());
-        let mut plan = Plan { config, counter: self.measure(), document_type: None, drafts: Vec::new() };
+        let (counter, sizes) = (self.measure(), OnceCell::new());
+        let mut plan = Plan { config, counter, document_type: None, drafts: Vec::new(), sizes };
         self.strategy.cut(document, &mut plan);
         finish::finish(self, document, plan)
     }

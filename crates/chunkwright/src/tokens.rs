@@ -12,6 +12,13 @@ pub trait TokenCounter: Send + Sync {
 
     /// Number of tokens of `text`.
     fn count(&self, text: &str) -> usize;
+
+    /// Whether the tokens of `before` and of `after` are together those of both joined, by what stands at
+    /// the border alone. `false` where that is not certain, and by default: joined texts are then counted.
+    fn adds_up(&self, before: &str, after: &str) -> bool {
+        let _ = (before, after);
+        false
+    }
 }
 
 /// Counts Unicode scalar values.
@@ -25,6 +32,10 @@ impl TokenCounter for Chars {
 
     fn count(&self, text: &str) -> usize {
         text.chars().count()
+    }
+
+    fn adds_up(&self, _: &str, _: &str) -> bool {
+        true
     }
 }
 

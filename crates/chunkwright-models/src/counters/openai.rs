@@ -66,4 +66,9 @@ impl TokenCounter for OpenAi {
         let count = |word: &str| tokenizer.bpe.count(word.as_bytes());
         self.counts.with(|known| self.words(text).map(|word| known.get(word, count)).sum())
     }
+
+    /// No word goes on after a line break but one of blanks, and `/` after marks.
+    fn adds_up(&self, before: &str, after: &str) -> bool {
+        before.ends_with('\n') && after.starts_with(|c: char| c != '/' && !c.is_whitespace())
+    }
 }

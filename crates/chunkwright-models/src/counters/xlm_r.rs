@@ -28,4 +28,9 @@ impl TokenCounter for XlmRoberta {
         let count = |word: &str| self.tokenizer.count_word(word);
         self.words.with(|known| self.tokenizer.words(text).map(|word| known.get(word, count)).sum())
     }
+
+    /// Words are independent.
+    fn adds_up(&self, before: &str, _: &str) -> bool {
+        before.ends_with([' ', '\n', '\t'])
+    }
 }

@@ -120,7 +120,48 @@ fn a_tokenizer_file_counts_whole_texts_unpadded_with_special_tokens_as_text() {
     assert_eq!(counter.count("[SEP]"), 3, "brackets and a word, not a special token");
 }
 
+/// Wherever a counter says that counts add up, they do.
+fn adds_up(text: &str) {
+    for info in COUNTERS {
+        let Ok(counter) = counter(info.name, Path::new("")) else { continue };
+        let count = counter.count(text);
+        for (at, _) in text.char_indices() {
+            let (before, after) = text.split_at(at);
+            if counter.adds_up(before, after) {
+                assert_eq!(
+                    counter.count(before) + counter.count(after),
+                    count,
+                    "{} at {at} of {text:?}",
+                    info.name
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn counts_add_up_where_a_counter_says_so() {
+    for text in TEXTS {
+        for other in TEXTS {
+            adds_up(&[text, "\n", other].concat());
+        }
+    }
+}
+
 proptest! {
+    #[test]
+    fn counts_of_any_text_add_up_where_a_counter_says_so(
+        text in prop::collection::vec(
+            prop_oneof![
+                "[ \t\r\n]{1,4}", "\n", "[a-zA-Z]{1,4}", "[0-9]{1,5}", "[!-/:-@]{1,3}", "'(s|t|re|LL|x)", "[а-я]{1,3}",
+                "[一-龥]{1,3}", "\\PC{1,3}", "[\u{80}-\u{3000}]{1,2}", "[/\r\n]{1,3}",
+            ],
+            0..24,
+        ),
+    ) {
+        adds_up(&text.concat());
+    }
+
     #[test]
     fn openai_counts_of_any_text_equal_those_of_the_bare_encoding(
         text in prop::collection::vec(

@@ -72,3 +72,16 @@ fn a_megabyte_without_a_space_is_counted() {
         assert!((1..=times * unit.len() + 1).contains(&count), "{unit:?}: {count}");
     }
 }
+
+#[test]
+fn counts_add_up_where_the_counter_says_so() {
+    let Some(dir) = data_dir_with("e5") else { return };
+    let counter = counter("xlm-r", &dir).unwrap();
+    let text = "Hello\n\u{301}world \u{200b} x\t\u{3000}字 \u{ad}\n \u{fb01}n ▁ a\u{a0}b\r\nc ё\u{308} \n";
+    let count = counter.count(text);
+    for (before, after) in text.char_indices().map(|(at, _)| text.split_at(at)) {
+        if counter.adds_up(before, after) {
+            assert_eq!(counter.count(before) + counter.count(after), count, "{before:?} {after:?}");
+        }
+    }
+}

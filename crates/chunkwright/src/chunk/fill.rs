@@ -16,21 +16,14 @@ pub(super) struct Filler<'a, 'p> {
     pub(super) document: &'a Document,
     pub(super) plan: &'a Plan<'p>,
     /// Size of each block with the blanks after it.
-    sizes: Vec<u32>,
+    sizes: &'a [u32],
     /// Room for content under each section, once known.
     rooms: RefCell<HashMap<SectionId, usize>>,
 }
 
 impl<'a, 'p> Filler<'a, 'p> {
     pub(super) fn new(document: &'a Document, plan: &'a Plan<'p>) -> Self {
-        let blocks = document.blocks();
-        let ends =
-            blocks.iter().skip(1).map(|next| next.span.start).chain(blocks.last().map(|last| last.span.end));
-        let size = |(block, end): (&crate::Block, u32)| {
-            plan.measure(&document.read(Span { start: block.span.start, end })) as u32
-        };
-        let sizes = blocks.iter().zip(ends).map(size).collect();
-        Self { document, plan, sizes, rooms: RefCell::default() }
+        Self { document, plan, sizes: plan.sizes(document), rooms: RefCell::default() }
     }
 
     /// Sum of the sizes of some blocks.

@@ -6,22 +6,23 @@ use std::ops::Range;
 
 use crate::chunk::pack::{self, Goal};
 use crate::chunk::split::{Level, Splitter, is_cluster};
-use crate::chunk::{Chunk, ChunkConfig, ChunkId, Chunker, Cut, Draft, Packing, Part, Plan, Unit};
+use crate::chunk::{Chunk, ChunkConfig, ChunkId, Chunker, Cut, Draft, Packing, Part, Plan};
 use crate::context::{self, Borrow};
 use crate::document::{Block, BlockKind, Document, SectionId};
 use crate::span::Span;
-use crate::tokens::{Chars, TokenCounter};
 
 /// Turns drafts into chunks.
 pub(super) fn finish(chunker: &Chunker, document: &Document, plan: Plan<'_>) -> Vec<Chunk> {
-    let Plan { config, document_type, drafts, .. } = plan;
+    let Plan { config, document_type, drafts, sizes, .. } = plan;
     let mut finisher = Finisher {
         chunker,
         config: &config,
         document_type,
         document,
         chunks: Vec::with_capacity(drafts.len()),
+        sizes: sizes.into_inner().unwrap_or_default(),
         text: String::new(),
+        key: Key::default(),
         ids: HashMap::new(),
     };
     for (index, draft) in drafts.into_iter().enumerate() {
@@ -40,8 +41,11 @@ struct Finisher<'a> {
     document_type: Option<&'static str>,
     document: &'a Document,
     chunks: Vec<Chunk>,
+    /// Size of each block with the blanks after it; empty if the strategy did not measure blocks.
+    sizes: Vec<u32>,
     /// Room to put texts together in.
     text: String,
+    key: Key,
     /// How many chunks so far say the same in the same place, by the id of the first.
     ids: HashMap<ChunkId, u64>,
 }
@@ -90,14 +94,17 @@ impl Finisher<'_> {
 
     /// Size of the text of a chunk, and whether it is over the limit or the model's window.
     fn measure(&mut self, span: Span, borrows: &[Borrow]) -> (usize, bool) {
-        let config = self.config;
+        let counter = self.chunker.measure();
         let content = self.document.read(span);
         self.text.clear();
-        if config.unit == Unit::Chars && self.chunker.window.is_none() {
-            // Characters add up: what is owned need not be copied beside what is borrowed.
+        let closes = borrows.iter().any(|borrow| matches!(borrow, Borrow::Close(_)));
+        if self.chunker.window.is_none() && (!closes || counter.adds_up("a", "b")) {
             context::render_into(self.document, Span { end: span.start, ..span }, borrows, &mut self.text);
-            let size = Chars.count(&self.text) + Chars.count(&content);
-            return (size, size > config.max_size);
+            if self.text.is_empty() || counter.adds_up(&self.text, &content) {
+                let size = counter.count(&self.text) + self.content_size(span);
+                return (size, size > self.config.max_size);
+            }
+            self.text.clear();
         }
         let text = if borrows.is_empty() {
             &*content
@@ -105,14 +112,38 @@ impl Finisher<'_> {
             context::render_into(self.document, span, borrows, &mut self.text);
             &self.text
         };
-        let size = self.chunker.measure().count(text);
+        let size = counter.count(text);
         let over = match &self.chunker.window {
-            _ if size > config.max_size => true,
+            _ if size > self.config.max_size => true,
             // A token has at least one byte.
             Some((counter, limit)) => text.len() > *limit && counter.count(text) > *limit,
             None => false,
         };
         (size, over)
+    }
+
+    /// Size of what `span` reads, from the sizes of its blocks where counts add up between them.
+    fn content_size(&self, span: Span) -> usize {
+        let (counter, document) = (self.chunker.measure(), self.document);
+        let (source, range) = (document.source(), range_in(document, span));
+        let blocks = &document.blocks()[range.clone()];
+        let mut total = 0;
+        // Where what is not yet counted begins.
+        let mut start = span.start;
+        if let Some(sizes) = self.sizes.get(range).filter(|_| !document.has_markup()) {
+            for (index, pair) in blocks.windows(2).enumerate() {
+                let [block, next] = [pair[0].span, pair[1].span];
+                let border = next.start as usize;
+                if !counter.adds_up(&source[start as usize..border], &source[border..next.end as usize]) {
+                    continue;
+                }
+                let known = start == block.start;
+                let text = || &source[start as usize..border];
+                total += if known { sizes[index] as usize } else { counter.count(text()) };
+                start = next.start;
+            }
+        }
+        total + counter.count(&document.read(Span { start, ..span }))
     }
 
     fn borrows(&self, span: Span, cut: Cut) -> (SectionId, Vec<Borrow>) {
@@ -186,38 +217,60 @@ impl Finisher<'_> {
         }
     }
 
-    fn hash(&self, section: SectionId, content: &str, ordinal: u64) -> ChunkId {
-        let mut hasher = blake3::Hasher::new();
-        let path = self.document.path(section);
-        hash_part(&mut hasher, self.document.id());
-        hasher.update(&(path.len() as u64).to_le_bytes());
-        for id in path {
-            hash_part(&mut hasher, &self.document.section(id).title);
-        }
-        if content.contains('\r') {
-            hash_part(&mut hasher, &content.replace("\r\n", "\n").replace('\r', "\n"));
+    fn hash(&mut self, section: SectionId, content: &str, ordinal: u64) -> ChunkId {
+        let key = &mut self.key;
+        if key.section == Some(section) {
+            key.bytes.truncate(key.place);
         } else {
-            hash_part(&mut hasher, content);
+            let path = self.document.path(section);
+            key.bytes.clear();
+            key.push(self.document.id());
+            key.bytes.extend((path.len() as u64).to_le_bytes());
+            for id in path {
+                key.push(&self.document.section(id).title);
+            }
+            key.place = key.bytes.len();
+            key.section = Some(section);
         }
-        hasher.update(&ordinal.to_le_bytes());
+        if memchr::memchr(b'\r', content.as_bytes()).is_some() {
+            key.push(&content.replace("\r\n", "\n").replace('\r', "\n"));
+        } else {
+            key.push(content);
+        }
+        key.bytes.extend(ordinal.to_le_bytes());
         let mut id = [0; 16];
-        id.copy_from_slice(&hasher.finalize().as_bytes()[..16]);
+        id.copy_from_slice(&blake3::hash(&key.bytes).as_bytes()[..16]);
         ChunkId(id)
     }
 }
 
-/// Hashes a text with its length before it.
-fn hash_part(hasher: &mut blake3::Hasher, part: &str) {
-    hasher.update(&(part.len() as u64).to_le_bytes());
-    hasher.update(part.as_bytes());
+/// What is hashed for an id, in one stretch: hashing many short ones costs more.
+#[derive(Default)]
+struct Key {
+    bytes: Vec<u8>,
+    /// Length of the part that says where: the document and the path of `section`.
+    place: usize,
+    section: Option<SectionId>,
+}
+
+impl Key {
+    /// Adds a text with its length before it.
+    fn push(&mut self, part: &str) {
+        self.bytes.extend((part.len() as u64).to_le_bytes());
+        self.bytes.extend(part.as_bytes());
+    }
 }
 
 /// The blocks that `span` touches: at least one for every span a strategy reports.
 fn blocks_in(document: &Document, span: Span) -> &[Block] {
+    &document.blocks()[range_in(document, span)]
+}
+
+fn range_in(document: &Document, span: Span) -> Range<usize> {
     let blocks = document.blocks();
     let from = blocks.partition_point(|block| block.span.end <= span.start);
     let to = blocks.partition_point(|block| block.span.start < span.end);
-    &blocks[from..to]
+    from..to
 }
 
 /// The kind of block that takes most bytes of `span`, headings left out unless there is nothing else.
