@@ -1,6 +1,7 @@
-//! Admonitions that Markdown itself does not know: `:::tip` to `:::` (VitePress, Docusaurus) and `!!! note`
-//! with an indented body (MkDocs). To a CommonMark parser they are paragraphs in a row; here they become
-//! one block, so that a warning is not torn from what it warns of. GitHub's `> [!NOTE]` is a quote already.
+//! Admonitions that Markdown itself does not know: `:::tip` to `:::` (`VitePress`, Docusaurus) and
+//! `!!! note` with an indented body (`MkDocs`).
+//! To a `CommonMark` parser they are paragraphs in a row; here they become one block, so that a warning is
+//! not torn from what it warns of. GitHub's `> [!NOTE]` is a quote already.
 
 use super::Top;
 use crate::document::{BlockKind, DocumentBuilder};
