@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use chunkwright::{BlockKind, DocumentBuilder, Parser, SymbolKind};
 use tree_sitter::{Node, ParseOptions, ParseState, Tree};
 
-use crate::{TABLES, lines, outline};
+use crate::{PLAIN, TABLES, lines, outline};
 
 /// A programming language, as data.
 ///
@@ -215,7 +215,8 @@ impl Parser for Language {
     }
 }
 
-/// The parser for a file, by its name, its extension, or the `#!` line it begins with.
+/// The parser for a file, by its name, its extension, or the `#!` line it begins with. A language without
+/// a grammar is read by its lines.
 ///
 /// `name` may be a path; `first_line` may be empty.
 pub fn language_for(name: &str, first_line: &str) -> Option<&'static dyn Parser> {
@@ -231,8 +232,13 @@ pub fn language_for(name: &str, first_line: &str) -> Option<&'static dyn Parser>
         let interpreter = interpreter.filter(|_| extension.is_none())?;
         TABLES.iter().find(|language| language.interpreters.contains(&interpreter))
     };
-    let language: &'static Language = by_name.or_else(by_extension).or_else(by_interpreter)?;
-    Some(language)
+    let language: Option<&&'static Language> = by_name.or_else(by_extension).or_else(by_interpreter);
+    if let Some(&language) = language {
+        return Some(language);
+    }
+    let extension = extension.as_deref()?;
+    let plain = PLAIN.iter().find(|plain| plain.extensions.contains(&extension))?;
+    Some(plain)
 }
 
 /// The program that a `#!` line names: `python` of `#!/usr/bin/env -S LANG=C python3.11 -u`.

@@ -13,7 +13,8 @@
 //! * Functions inside functions are places to cut (**seams**), not sections.
 //!
 //! Broken source keeps its symbols wherever the grammar recovers; source that would cost too much to
-//! parse is read as paragraphs between blank lines. Either way every visible byte is in one block.
+//! parse is read as paragraphs between blank lines; a language without a grammar is read by its lines
+//! ([`PLAIN`]). Either way every visible byte is in one block.
 //!
 //! ```
 //! use chunkwright::Document;
@@ -30,8 +31,10 @@
 mod language;
 mod lines;
 mod outline;
+mod plain;
 
 pub use language::{Language, Role, Table, language_for};
+pub use plain::{PLAIN, Plain};
 
 /// Declares the module of each language and lists it.
 macro_rules! languages {
