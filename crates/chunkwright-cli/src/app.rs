@@ -133,7 +133,8 @@ pub(crate) struct CutFlags {
     #[arg(long, value_name = "N")]
     #[serde(skip_serializing_if = "Option::is_none")]
     overlap_size: Option<usize>,
-    /// What a chunk borrows: `path` (titles or signatures around it), `heading` (the heading of its section) or `none`
+    /// What a chunk borrows: `title` (the innermost around it), `path` (all around it), `heading` (as it
+    /// stands, where the chunk has none) or `none`; source code borrows signatures for each but `none`
     #[arg(long, value_name = "RULE")]
     #[serde(skip_serializing_if = "Option::is_none")]
     context: Option<String>,

@@ -189,6 +189,11 @@ fn path_borrows(
         return borrow.filter(|borrow| fits(borrow, usize::MAX)).unwrap_or_default();
     }
     if document.language().is_none() {
+        // A key of data says what it is only with the keys around it.
+        let is_data = document.blocks().first().is_some_and(|block| block.kind == BlockKind::Data);
+        if config.context == ContextRule::Title && !is_data {
+            path.drain(..path.len().saturating_sub(1));
+        }
         while !path.is_empty() {
             let bytes = path.iter().map(|&id| document.section(id).title.len() + " > ".len()).sum();
             let borrow = [Borrow::Path(path)];

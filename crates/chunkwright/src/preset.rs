@@ -68,7 +68,7 @@ pub(crate) fn auto() -> ChunkConfig {
         target_size: 200,
         min_size: 64,
         overlap_size: 0,
-        context: ContextRule::Path,
+        context: ContextRule::Title,
         max_heading_level_for_path: 3,
         section_level: 6,
         packing: Packing::Balanced,

@@ -32,7 +32,7 @@ fn every_chunk_says_why_it_begins_and_ends() {
     assert_eq!(explained.last().unwrap()["end"]["why"], "document");
     assert_eq!(explained[0]["borrows"].as_array().unwrap().len(), 0);
     let path = &explained.last().unwrap()["borrows"][0];
-    assert_eq!((&path["kind"], &path["text"]), (&"path".into(), &"Guide > Part 2\n\n".into()));
+    assert_eq!((&path["kind"], &path["text"]), (&"path".into(), &"Part 2\n\n".into()));
 }
 
 #[test]

@@ -27,8 +27,12 @@ pub enum ContextRule {
     None,
     /// The titles of the sections around the chunk; for source code the document's id and the
     /// signatures around the chunk.
-    #[default]
     Path,
+    /// As [`Path`](Self::Path), but of the titles only the innermost. Those further out are shared by
+    /// all chunks of the document: they tell documents apart, not chunks. The keys of data are one name
+    /// and stay together.
+    #[default]
+    Title,
     /// The heading of the chunk's section, as it stands in the source, unless the chunk begins with a
     /// heading; for source code as [`Path`](Self::Path).
     Heading,
