@@ -116,7 +116,7 @@ impl Hidden {
             return;
         }
         let mut chunk = chunk.clone();
-        chunk.borrows.retain(|borrow| !matches!(borrow, Borrow::Path(_)));
+        chunk.borrows.retain(|borrow| !matches!(borrow, Borrow::Path(_) | Borrow::Heading(_)));
         let rendered = chunker.render(document, &chunk);
         let close = &rendered.text()[rendered.context().len() + rendered.content().len()..];
         let mut text = rendered.context().to_owned();

@@ -21,6 +21,9 @@ pub enum Borrow {
     Heading(Span),
     /// The lines that announce an enclosing symbol.
     Signature(Span),
+    /// The first line of a list item around the chunk: without it what is indented in the list would
+    /// read as code.
+    Item(Span),
     /// The opening lines of a fence or delimited block that the chunk starts inside.
     Fence(Span),
     /// Header and delimiter rows of a table that the chunk starts inside.
@@ -85,7 +88,7 @@ pub(crate) fn render_into(document: &Document, span: Span, borrows: &[Borrow], t
             }
             // A fence may open with a blank line: reStructuredText needs it.
             Borrow::Fence(span) => push_line(text, &document.read(*span)),
-            Borrow::Signature(span) | Borrow::TableHeader(span) => {
+            Borrow::Signature(span) | Borrow::Item(span) | Borrow::TableHeader(span) => {
                 push_line(text, document.read(*span).trim_end_matches(['\n', '\r']));
             }
             Borrow::Heading(span) => {
@@ -130,6 +133,7 @@ pub(crate) fn borrows(
     if config.context != ContextRule::None {
         borrows.extend(path_borrows(document, config, span.start, section, measure));
     }
+    borrows.extend(items(document, config, span.start));
     if let Some(enclosure) = document.enclosure_at(span.start) {
         let borrow = match enclosure.kind {
             EnclosureKind::Fence | EnclosureKind::Quote => Borrow::Fence(enclosure.open),
@@ -215,6 +219,49 @@ fn path_borrows(
         borrows.remove(0);
     }
     borrows
+}
+
+/// How many places of a list are looked at to find the items around one of them: bounds the work for
+/// lists of thousands of items.
+const MAX_ITEMS_BEFORE: usize = 256;
+
+/// First lines of the list items around a chunk that begins at `start` with something indented, outermost
+/// first; cut at a word where all would take more than their share of the limit.
+fn items(document: &Document, config: &ChunkConfig, start: u32) -> Vec<Borrow> {
+    let source = document.source();
+    let indent =
+        |at: u32| source[at as usize..].bytes().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+    let Some(list) = document.block_at(start) else { return Vec::new() };
+    // What is borrowed of a fence stands as deep as the fence.
+    let from = document.enclosure_at(start).map_or(start, |enclosure| enclosure.open.start);
+    let mut inside = indent(from);
+    if list.kind != BlockKind::List || !list.span.divided_by(start) || inside == 0 {
+        return Vec::new();
+    }
+    let seams = document.seams(Span { start: list.span.start, end: from });
+    let places = seams.iter().rev().map(|seam| seam.at).take(MAX_ITEMS_BEFORE).chain([list.span.start]);
+    let mut items = Vec::new();
+    for at in places {
+        let width = indent(at);
+        if width < inside {
+            items.push(at);
+            inside = width;
+        }
+        if inside == 0 {
+            break;
+        }
+    }
+    // A token or character has at least one byte.
+    let share = reopening_share(config) / items.len().max(1);
+    let first_line = |&at: &u32| {
+        let line = document.lines().line(at);
+        let text = Span { start: at, end: document.lines().start(line + 1).max(at) }.of(source).trim_end();
+        let words = text.match_indices(' ').map(|(end, _)| end).chain([text.len()]);
+        let end = words.take_while(|&end| end <= share).last().unwrap_or(0);
+        let visible = text[..end].trim_end().len();
+        Borrow::Item(Span::new(at as usize, at as usize + visible))
+    };
+    items.iter().rev().map(first_line).collect()
 }
 
 /// The heading that begins a section.

@@ -134,7 +134,7 @@ pub enum Level {
 /// A piece of borrowed text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Borrowed {
-    /// `document`, `path`, `heading`, `signature`, `fence`, `table_header`, `overlap` or `close`.
+    /// `document`, `path`, `heading`, `signature`, `item`, `fence`, `table_header`, `overlap` or `close`.
     pub kind: &'static str,
     /// The text.
     pub text: String,
@@ -214,6 +214,7 @@ impl Chunker {
             Borrow::Path(_) => "path",
             Borrow::Heading(_) => "heading",
             Borrow::Signature(_) => "signature",
+            Borrow::Item(_) => "item",
             Borrow::Fence(_) => "fence",
             Borrow::TableHeader(_) => "table_header",
             Borrow::Overlap(_) => "overlap",
