@@ -1,5 +1,14 @@
 //! What source code becomes: sections, blocks, seams, for every language in the registry.
 
+#![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
+
+// What holds for every document, and how `tests/spec` is run.
+#[allow(dead_code, reason = "tests of the core use the rest of it")]
+#[path = "../../chunkwright/tests/it/invariants.rs"]
+mod invariants;
+#[path = "../../chunkwright/tests/it/spec.rs"]
+mod spec;
+
 use std::fmt::Write as _;
 
 use chunkwright::{Document, SectionKind};
@@ -11,6 +20,11 @@ const RUST: &str = include_str!("samples/sample.rs");
 
 /// A sample of each language; a new one is tested by naming it here.
 const SAMPLES: &[(&str, &str)] = &[("sample.py", PYTHON), ("sample.rs", RUST)];
+
+/// The parsers whose formats the specification may name.
+fn parsers() -> impl Iterator<Item = &'static dyn chunkwright::Parser> {
+    LANGUAGES.iter().copied()
+}
 
 fn parse(name: &str, source: &str) -> Document {
     let parser = language_for(name, source.lines().next().unwrap_or_default()).expect("a language");

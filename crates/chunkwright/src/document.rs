@@ -245,6 +245,11 @@ impl Document {
         self.blocks.get(self.blocks.partition_point(|block| block.span.end <= at))
     }
 
+    /// Whether a block only announces something: a heading, or the first lines of a symbol.
+    pub(crate) fn announces(&self, block: &Block) -> bool {
+        block.kind == BlockKind::Heading || block.span.end <= self.section(block.section).signature.end
+    }
+
     /// The seams inside `span`, its start excluded, in order.
     pub fn seams(&self, span: Span) -> &[Seam] {
         let from = self.seams.partition_point(|seam| seam.at <= span.start);

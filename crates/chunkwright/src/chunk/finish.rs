@@ -148,8 +148,10 @@ impl Finisher<'_> {
 
     fn borrows(&self, span: Span, cut: Cut) -> (SectionId, Vec<Borrow>) {
         let blocks = blocks_in(self.document, span);
-        let (first, last) = (blocks[0].section, blocks[blocks.len() - 1].section);
-        let section = self.document.common_section(first, last);
+        let last = &blocks[blocks.len() - 1];
+        // What only announces is about what follows it.
+        let first = blocks.iter().find(|block| !self.document.announces(block)).unwrap_or(last);
+        let section = self.document.common_section(first.section, last.section);
         let measure = |text: &str| self.chunker.measure().count(text);
         let previous = self.chunks.last().map(|chunk| chunk.span).filter(|_| cut.continues());
         (section, context::borrows(self.document, self.config, span, section, previous, &measure))

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use crate::chunk::fill::Filler;
 use crate::chunk::{Cut, Draft, Plan, Strategy};
-use crate::document::{BlockKind, Document, SectionId, SectionKind};
+use crate::document::{Document, SectionId, SectionKind};
 
 /// Headings as borders, and nothing across them.
 #[derive(Clone, Copy, Debug, Default)]
@@ -61,11 +61,11 @@ fn sections(document: &Document, level: u8) -> Vec<(Range<usize>, SectionId)> {
             Some((run, last)) if bare || *last == section => {
                 run.end = index + 1;
                 *last = document.common_section(*last, section);
-                bare &= block.kind == BlockKind::Heading;
+                bare &= document.announces(block);
             }
             _ => {
                 runs.push((index..index + 1, section));
-                bare = block.kind == BlockKind::Heading;
+                bare = document.announces(block);
             }
         }
     }

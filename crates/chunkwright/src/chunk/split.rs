@@ -148,7 +148,7 @@ impl Splitter<'_> {
             } else {
                 Self { limit, ..*self }.divide(block, span, next, level, &mut atoms);
             }
-            headings = if block.kind == BlockKind::Heading { headings + size as usize } else { 0 };
+            headings = if self.document.announces(block) { headings + size as usize } else { 0 };
             if index > 0
                 && let Some(atom) = atoms.get_mut(first)
             {
@@ -192,7 +192,7 @@ impl Splitter<'_> {
 
     /// What a cut between two blocks costs beside its level.
     fn joint(&self, before: Block, after: Block) -> u32 {
-        if before.kind == BlockKind::Heading {
+        if self.document.announces(&before) {
             return TEARING;
         }
         let announces = before.kind == BlockKind::Paragraph

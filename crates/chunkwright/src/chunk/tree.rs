@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use crate::chunk::fill::Filler;
 use crate::chunk::{Cut, Draft, Plan, Strategy};
-use crate::document::{BlockKind, Document, SectionId};
+use crate::document::{Document, SectionId};
 
 /// Structure first: sections as borders, small ones joined, large ones packed in balance.
 #[derive(Clone, Copy, Debug, Default)]
@@ -56,7 +56,7 @@ struct Unit {
     size: usize,
     /// Whether several sections were joined.
     merged: bool,
-    /// Whether it holds headings and nothing else.
+    /// Whether it only announces something: headings, or the first lines of a symbol.
     bare: bool,
     /// Whether a unit before it under the same parent may join it.
     open: bool,
@@ -101,7 +101,7 @@ impl Walk<'_, '_> {
         let run = start..self.at;
         Unit {
             size: self.filler.size(run.clone()),
-            bare: blocks[run.clone()].iter().all(|block| block.kind == BlockKind::Heading),
+            bare: blocks[run.clone()].iter().all(|block| self.document.announces(block)),
             blocks: run,
             section,
             merged: false,

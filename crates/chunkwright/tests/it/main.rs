@@ -8,3 +8,8 @@ mod invariants;
 mod properties;
 mod spec;
 mod work;
+
+/// The parsers whose formats the specification may name.
+fn parsers() -> impl Iterator<Item = &'static dyn chunkwright::Parser> {
+    chunkwright::PARSERS.iter().copied()
+}

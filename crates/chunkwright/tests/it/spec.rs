@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
-use chunkwright::{Chars, ChunkConfig, Chunker, Document, PARSERS, Unit};
+use chunkwright::{Chars, ChunkConfig, Chunker, Document, Unit};
 
 use crate::invariants;
 
@@ -75,8 +75,8 @@ fn unescape(input: &str) -> String {
 fn outcome(info: &str, input: &str, config: &str) -> String {
     let mut words = info.split(' ').skip(1);
     let name = words.next().unwrap_or("markdown");
-    let parser = PARSERS.iter().find(|parser| parser.name() == name).expect("no parser has this name");
-    let document = Document::parse(words.next().unwrap_or("input"), input, *parser);
+    let parser = crate::parsers().find(|parser| parser.name() == name).expect("no parser has this name");
+    let document = Document::parse(words.next().unwrap_or("input"), input, parser);
     let chunker = Chunker::new(read(config), Arc::new(Chars)).unwrap();
     let chunks = invariants::chunk(&chunker, &document);
     let mut out = String::new();
