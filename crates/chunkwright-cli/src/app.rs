@@ -402,7 +402,8 @@ mod tests {
         let index = cli.find_subcommand("index").unwrap();
         let flags: Vec<&str> =
             index.get_arguments().chain(cli.get_arguments()).filter_map(|flag| flag.get_long()).collect();
-        for key in known_keys() {
+        // Tables are written in files.
+        for key in known_keys().iter().filter(|key| *key != "kinds") {
             assert!(flags.contains(&key.replace('_', "-").as_str()), "{key}");
         }
         for command in cli.get_subcommands() {

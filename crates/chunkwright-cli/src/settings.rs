@@ -182,7 +182,7 @@ fn cutting_keys() -> Vec<String> {
 /// Checks that all keys of a table are known.
 fn check_keys(table: &Table, known: &[String], place: &dyn fmt::Display) -> Result<()> {
     match table.keys().find(|key| !known.contains(key)) {
-        Some(key) => bail!("unknown key `{key}` in {place}; known are {}", listed(known)),
+        Some(key) => bail!("unknown key `{key}` in {place}; known are {}", listed(&alias::without(known))),
         None => Ok(()),
     }
 }
@@ -205,7 +205,7 @@ pub(crate) fn environment(variables: impl Iterator<Item = (String, String)>) -> 
             continue;
         }
         if !known.contains(&key) {
-            let names: Vec<String> = known.iter().map(|key| variable(key)).collect();
+            let names: Vec<String> = alias::without(&known).iter().map(|key| variable(key)).collect();
             bail!("unknown environment variable `{name}`; known are {}", listed(&names));
         }
         let value = value.parse::<i64>().map_or(Value::String(value), Value::Integer);

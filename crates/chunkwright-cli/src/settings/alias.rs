@@ -15,6 +15,11 @@ pub(super) fn names() -> impl Iterator<Item = String> {
     ALIASES.iter().map(|alias| alias.name.to_owned())
 }
 
+/// The keys that are no aliases: what messages name.
+pub(super) fn without(keys: &[String]) -> Vec<String> {
+    keys.iter().filter(|key| !names().any(|alias| alias == **key)).cloned().collect()
+}
+
 /// Replaces every alias in `values` by what it stands for. `place` is where the values came from.
 pub(super) fn resolve(values: &mut Table, place: &dyn Display) -> Result<()> {
     for alias in ALIASES {
@@ -92,8 +97,9 @@ impl Args for AliasFlags {
     fn augment_args(command: Command) -> Command {
         ALIASES.iter().fold(command, |command, alias| {
             let long = alias.name.replace('_', "-");
-            // `config show` and the reference list them: the help would be twice as long.
-            command.arg(Arg::new(alias.name).long(long).value_name("VALUE").hide(true))
+            // Hidden: with them the help would be twice as long.
+            let help = "A key of another design, taken over as it is";
+            command.arg(Arg::new(alias.name).long(long).value_name("VALUE").help(help).hide(true))
         })
     }
 

@@ -21,7 +21,7 @@ impl Strategy for Recursive {
     }
 
     fn version(&self) -> (u16, u16) {
-        (1, 0)
+        (1, 1)
     }
 
     fn summary(&self) -> &'static str {
