@@ -8,15 +8,16 @@ use std::sync::Arc;
 use anyhow::{Context, Result, bail};
 use chunkwright::{Chunker, Document};
 use chunkwright_eval::{Corpus, Questions};
-use chunkwright_index::{Fusion, Mode};
+use chunkwright_index::Fusion;
 use chunkwright_models::Embedder;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde::Serialize;
 
 use crate::app::{self, CutFlags, Global};
 use crate::input::{Inputs, Item, ThreadFlags, Unread};
 use crate::ordered::ordered;
 use crate::output::note;
+use crate::searching::{FusionFlag, ModeFlag};
 use crate::settings::Settings;
 use crate::text::{count, plain, red};
 
@@ -52,32 +53,6 @@ pub(crate) struct EmbedderFlags {
     #[arg(long, value_name = "none|SPEC", help = app::embedder_help())]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) embedder: Option<String>,
-}
-
-/// A mode of the search.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ModeFlag {
-    Hybrid,
-    Dense,
-    Lexical,
-}
-
-/// How two rankings become one.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum FusionFlag {
-    Sum,
-    Rrf,
-}
-
-impl ModeFlag {
-    /// The mode of the index.
-    pub(crate) fn mode(self) -> Mode {
-        match self {
-            Self::Hybrid => Mode::Hybrid,
-            Self::Dense => Mode::Dense,
-            Self::Lexical => Mode::Lexical,
-        }
-    }
 }
 
 /// The documents, and what could not be read.
@@ -137,10 +112,7 @@ impl EvaluationFlags {
 
     /// How two rankings become one.
     pub(crate) fn fusion(&self) -> Fusion {
-        match self.fusion {
-            FusionFlag::Sum => Fusion::default(),
-            FusionFlag::Rrf => Fusion::Rrf { k: Fusion::RRF_K },
-        }
+        self.fusion.fusion()
     }
 
     /// What counts the tokens of a reader's budget.

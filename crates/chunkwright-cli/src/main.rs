@@ -19,6 +19,7 @@ mod ordered;
 mod output;
 mod progress;
 mod report_page;
+mod searching;
 mod settings;
 mod text;
 

@@ -11,9 +11,10 @@ use chunkwright_eval::{Bench, Corpus, Edit, Interval, Options, edit, retrieval, 
 use chunkwright_index::Mode;
 
 use crate::app::{CutFlags, Global, Outcome};
-use crate::evaluation::{Documents, EvaluationFlags, ModeFlag, Variant, embedder, refuse};
+use crate::evaluation::{Documents, EvaluationFlags, Variant, embedder, refuse};
 use crate::output::{Format, OutputFlags};
 use crate::progress::Progress;
+use crate::searching::ModeFlag;
 use crate::text::{count, yellow};
 use report::{Asked, OfPreset, Report, Run};
 

@@ -4,13 +4,13 @@ use std::str::FromStr;
 
 use anyhow::{Result, bail};
 use chunkwright_index::{
-    Access, Answer, ExpandedAnswer, Filter, FoundPassage, Fusion, Hit, Mode, SearchOptions, Stage, expand, search,
+    Access, Answer, ExpandedAnswer, Filter, FoundPassage, Hit, Mode, SearchOptions, Stage, expand, search,
 };
-use clap::ValueEnum;
 
 use crate::app::{self, CollectionFlags, Global, Outcome};
 use crate::expand::ExpandFlags;
 use crate::output::{Format, OutputFlags};
+use crate::searching::{FusionFlag, ModeFlag};
 use crate::text::{bold, count, dim, green, plain, plain_lines, preview, terminal_width, yellow};
 
 /// Search a collection
@@ -51,19 +51,6 @@ Examples:
   chunkwright search parse_config --mode lexical --filter language=rust
   chunkwright search \"how is a lifetime elided?\" --expand parent";
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum ModeFlag {
-    Hybrid,
-    Dense,
-    Lexical,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum FusionFlag {
-    Sum,
-    Rrf,
-}
-
 /// A key of the filter and its value.
 #[derive(Clone, Debug)]
 struct Condition(String, String);
@@ -84,21 +71,14 @@ impl Search {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
         let settings = global.settings(&[&self.collection])?;
         let store = app::store(&settings, Access::Read)?;
-        let mode = match self.mode {
-            ModeFlag::Hybrid => Mode::Hybrid,
-            ModeFlag::Dense => Mode::Dense,
-            ModeFlag::Lexical => Mode::Lexical,
-        };
+        let mode = self.mode.mode();
         let model = app::stored_model(&settings, &*store)?;
         let embedder = if mode == Mode::Lexical { None } else { app::query_embedder(&settings, model.as_ref())? };
         let options = SearchOptions {
             mode,
             top_k: self.top_k,
             filter: self.filter()?,
-            fusion: match self.fusion {
-                FusionFlag::Sum => Fusion::default(),
-                FusionFlag::Rrf => Fusion::Rrf { k: Fusion::RRF_K },
-            },
+            fusion: self.fusion.fusion(),
             ..SearchOptions::default()
         };
         let answer = search(&*store, &settings.collection, embedder.as_deref(), &self.query, &options)?;

@@ -10,9 +10,10 @@ use chunkwright_index::Mode;
 use serde::Serialize;
 
 use crate::app::{CutFlags, Global, Outcome};
-use crate::evaluation::{EvaluationFlags, ModeFlag, Variant, embedder};
+use crate::evaluation::{EvaluationFlags, Variant, embedder};
 use crate::output::{Format, OutputFlags};
 use crate::progress::Progress;
+use crate::searching::ModeFlag;
 use crate::text::{Table, bold, count, dim, green, grouped, plain, yellow};
 
 /// Propose the preset and the size that find most on your documents
