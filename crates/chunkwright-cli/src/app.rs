@@ -146,7 +146,7 @@ pub(crate) struct CutFlags {
     #[arg(long, value_name = "LEVEL")]
     #[serde(skip_serializing_if = "Option::is_none")]
     section_level: Option<u8>,
-    /// How a section too large is put together: `balanced` or `first_fit`
+    /// How a section too large is put together: `balanced`, `even` or `first_fit`
     #[arg(long, value_name = "RULE")]
     #[serde(skip_serializing_if = "Option::is_none")]
     packing: Option<String>,

@@ -43,7 +43,7 @@ impl Strategy for Adaptive {
         } else if greatest > 0 {
             plan.set_document_type("long_document");
             plan.set_sizes(greatest, 0);
-            plan.config.to_mut().packing = Packing::Balanced;
+            plan.config.to_mut().packing = Packing::Even;
             across(document, plan, &|limit| Goal { limit, target: limit.midpoint(least), min: least })
         } else {
             plan.set_document_type("long_document");

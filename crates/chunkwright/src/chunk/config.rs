@@ -45,6 +45,9 @@ pub enum Packing {
     /// Toward `target_size`, at places that an edit elsewhere does not move.
     #[default]
     Balanced,
+    /// Toward `target_size`, all chunks alike, dividing blocks for it; an edit may move every cut of the
+    /// section.
+    Even,
     /// As much as the limit allows, from the first on.
     FirstFit,
 }

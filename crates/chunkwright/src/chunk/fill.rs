@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use crate::chunk::pack::{self, Goal};
 use crate::chunk::split::{Atom, Splitter};
-use crate::chunk::{Cut, Draft, Plan};
+use crate::chunk::{Cut, Draft, Packing, Plan};
 use crate::context;
 use crate::document::{Document, SectionId, SectionKind};
 use crate::span::Span;
@@ -72,7 +72,8 @@ impl<'a, 'p> Filler<'a, 'p> {
             .unwrap_or(0);
         // An overlap gives way to the text itself.
         let limit = room.saturating_sub(reopened).max(config.max_size / 4).max(1);
-        let splitter = Splitter { document: self.document, config, measure: &measure, limit, grain: limit };
+        let grain = if config.packing == Packing::Even { limit / EVEN_GRAIN } else { limit };
+        let splitter = Splitter { document: self.document, config, measure: &measure, limit, grain };
         let atoms = splitter.atoms(blocks, Some(sizes), whole);
         for (index, run) in pack::runs(&atoms, goal(limit), config.packing).into_iter().enumerate() {
             let (first, last) = (&atoms[run.start], &atoms[run.end - 1]);
@@ -104,6 +105,9 @@ impl<'a, 'p> Filler<'a, 'p> {
         }
     }
 }
+
+/// Even chunks are put together from pieces of at most this part of one.
+const EVEN_GRAIN: usize = 3;
 
 /// Whether the chunk of these atoms is a block that is kept whole although it is over the limit.
 pub(super) fn kept(atoms: &[Atom]) -> bool {

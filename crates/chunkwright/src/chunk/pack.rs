@@ -45,6 +45,7 @@ pub(crate) fn runs(atoms: &[Atom], goal: Goal, packing: Packing) -> Vec<Range<us
     for part in atoms.chunk_by(|before, after| !before.alone && !after.alone) {
         let starts = match packing {
             Packing::Balanced => anchored(part, goal),
+            Packing::Even => balanced(part, goal),
             Packing::FirstFit => first_fit(part, goal.limit),
         };
         for (index, &at) in starts.iter().enumerate() {
