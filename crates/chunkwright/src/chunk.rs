@@ -53,7 +53,8 @@ pub struct Chunk {
     pub part: Option<Part>,
     /// What it borrows.
     pub borrows: Vec<Borrow>,
-    /// Whether its text is over the limit: a block is kept whole, or not even one `char` fits.
+    /// Whether its text is over the limit: a block is kept whole, or not even one `char` (or what one
+    /// stretch of markup reads as) fits.
     pub oversize: bool,
     /// What the strategy calls a chunk of such a document, if it says.
     pub document_type: Option<&'static str>,

@@ -24,6 +24,9 @@ pub struct DocumentBuilder {
 /// more than linear time or any stack.
 const MAX_SECTION_DEPTH: usize = 32;
 
+/// Longest reading of markup, in bytes: no more tokens than `auto` allows a chunk.
+const MAX_READING_LEN: usize = 256;
+
 impl DocumentBuilder {
     /// An empty document over `source`.
     ///
@@ -153,10 +156,15 @@ impl DocumentBuilder {
         self.document.enclosures.push(enclosure);
     }
 
-    /// Marks a stretch as markup that reads as `reads`. What overlaps markup marked before is ignored.
+    /// Marks a stretch as markup that reads as `reads`; as nothing if that is longer than 256 bytes, since
+    /// it could not be divided. What overlaps markup marked before is ignored.
     pub fn markup(&mut self, start: usize, end: usize, reads: impl Into<Cow<'static, str>>) {
         if start < end {
-            self.document.markup.push(Markup { span: Span::new(start, end), reads: reads.into() });
+            let mut reads = reads.into();
+            if reads.len() > MAX_READING_LEN {
+                reads = Cow::Borrowed("");
+            }
+            self.document.markup.push(Markup { span: Span::new(start, end), reads });
         }
     }
 

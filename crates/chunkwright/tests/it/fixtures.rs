@@ -43,6 +43,7 @@ pub(crate) const SYNTAX: &[(&str, &[&str])] = &[
 ];
 
 const HTML: &[&str] = &[
+    "<table><thead><tr><th>a</th><th>b</th><th>c</th></tr></thead></table>",
     "<h1>One</h1>",
     "<h2 id=a>Two &amp; a half</h2>\n",
     "<p>para",
