@@ -9,16 +9,19 @@
 //! single time does not; the median of the turns is printed. Our side does all that `Chunker::chunk`
 //! does: parsing, cutting, limits by recount, borrowed context, identity. The parser alone, bare token
 //! counting, and the growth from one document to eight times its size stand beside them.
+//!
+//! With `CHUNKWRIGHT_BENCH_TOKENIZER` the `tokenizer.json` of BGE-M3 or another XLM-R model, our counter
+//! is also compared with the `tokenizers` crate: the counts have to be equal, then both are timed.
 
 #![expect(clippy::print_stdout, reason = "a bench prints its figures")]
 #![expect(clippy::disallowed_methods, reason = "a bench reads the clock and its environment")]
 
 use std::hint::black_box;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow, ensure};
 use chunkwright::parse::Markdown;
 use chunkwright::{Chars, ChunkConfig, Chunker, Document, Parser, TokenCounter, Unit};
 use text_splitter::{ChunkConfig as PeerConfig, ChunkSizer, CodeSplitter, MarkdownSplitter};
@@ -56,6 +59,11 @@ fn main() -> Result<()> {
     let languages = languages.iter().filter(|(_, files)| !files.is_empty());
     let languages: Vec<_> =
         languages.map(|(language, files)| (format!("Markdown {language}"), files)).collect();
+    if let Ok(tokenizer) = std::env::var("CHUNKWRIGHT_BENCH_TOKENIZER") {
+        for (name, files) in &languages {
+            count_xlm_r(name, files, &tokenizer)?;
+        }
+    }
     for (name, files) in [("Markdown".to_owned(), &markdown)].into_iter().chain(languages) {
         let peer = MarkdownSplitter::new(CHARS);
         compare(&format!("{name}, 1800 characters"), files, ours(&by_chars, &Markdown), |file| {
@@ -158,6 +166,32 @@ fn main() -> Result<()> {
     Ok(())
 }
 
+/// Compares counting of XLM-R tokens with the `tokenizers` crate, on a megabyte at the most: it is slow.
+fn count_xlm_r(name: &str, files: &[File], tokenizer: &str) -> Result<()> {
+    let peer =
+        tokenizers::Tokenizer::from_file(tokenizer).map_err(|error| anyhow!("`{tokenizer}`: {error}"))?;
+    let peer = |file: &File| peer.encode_fast(file.text.as_str(), false).map_or(0, |encoding| encoding.len());
+    let data = std::env::var_os("CHUNKWRIGHT_DATA").map(PathBuf::from);
+    let data = chunkwright_models::data_dir(data.as_deref())?;
+    let xlm_r = chunkwright_models::counter("xlm-r", &data).context("the counter `xlm-r`")?;
+    let size = files.iter().scan(0, |sum, file| {
+        *sum += file.text.len();
+        Some(*sum)
+    });
+    let files = &files[..size.take_while(|&size| size <= 1_000_000).count()];
+    for file in files {
+        ensure!(xlm_r.count(&file.text) == peer(file), "the counts of `{}` differ", file.name);
+    }
+    compare_turns(
+        &format!("{name}, XLM-R counts, over tokenizers"),
+        files,
+        3,
+        |file| xlm_r.count(&file.text),
+        peer,
+    );
+    Ok(())
+}
+
 /// A chunker with the proportions of the preset `auto` at the limit given.
 fn chunker(unit: Unit, max_size: usize, counter: Arc<dyn TokenCounter>) -> Result<Chunker> {
     let auto = ChunkConfig::default();
@@ -228,7 +262,7 @@ fn read(root: &Path, extension: &str) -> Vec<File> {
     let walk = ignore::WalkBuilder::new(root).sort_by_file_path(Path::cmp).build();
     let paths = walk.flatten().map(ignore::DirEntry::into_path);
     let wanted = paths.filter(|path| path.extension().is_some_and(|found| found == extension));
-    let file = |path: std::path::PathBuf| {
+    let file = |path: PathBuf| {
         Some(File { text: std::fs::read_to_string(&path).ok()?, name: path.display().to_string() })
     };
     wanted.filter_map(file).collect()
