@@ -174,7 +174,7 @@ fn page(title: &str, again: &str, measured: &[Measured], edits: &Value) -> Strin
     if edits["stability"].as_array().is_some_and(|lines| !lines.is_empty()) {
         let _ = writeln!(
             out,
-            "## What an edit changes\n\nChunks with a new id, an edit; then those whose own text is new: a renamed title gives a new path, and so a new id, to every chunk below it. `ids renamed` counts ids that name another text afterwards.\n\n{}",
+            "## What an edit changes\n\nChunks with a new id, an edit; then those whose own text is new: a renamed title gives a new id to every chunk that borrows it. `ids renamed` counts ids that name another text afterwards.\n\n{}",
             stability(edits)
         );
     }

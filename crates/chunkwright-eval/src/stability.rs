@@ -4,8 +4,8 @@
 //! there before: it has to be stored again, and whoever pointed at it has lost it. An edit of one line
 //! must change one chunk; whatever it changes more is the chunker's own doing.
 //!
-//! How many chunks' *own text* is new is told apart: a renamed title changes the path, and with it the id
-//! and what is embedded, of every chunk below it, which no way of cutting can help.
+//! How many chunks' *own text* is new is told apart: a renamed title changes the id and what is embedded
+//! of every chunk that borrows it, which no way of cutting can help.
 //!
 //! Two promises are verified beside: an id that stays never names another text, and as many ids change as
 //! texts do.

@@ -144,11 +144,12 @@ impl fmt::Display for Cut {
     }
 }
 
-/// Identity of a chunk in its collection: the first 128 bits of BLAKE3 over the document's id, the
-/// titles of the sections around the chunk, its content, and its ordinal among the chunks of the
-/// document for which those are equal; each part with its length before it.
+/// Identity of a chunk in its collection: the first 128 bits of BLAKE3 over the document's id, what the
+/// chunk borrows, its content, each with its length before it, and its ordinal among the chunks of the
+/// document for which those are equal.
 ///
-/// Lines, bytes and index are not part of it, so an edit elsewhere in the document changes no id.
+/// So an id changes exactly when the text to embed changes. Lines, bytes and index are not part of it,
+/// and of the titles above only those that the text has: an edit elsewhere in the document changes no id.
 /// Line breaks are hashed as LF: converting a file between LF and CRLF keeps its ids. Printed as
 /// 32 hex digits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -71,7 +71,7 @@ pub enum ChangeKind {
     Kept,
     /// Same id on other lines.
     Moved,
-    /// Another id in the place of an old one: the text, the path above it, or both were edited.
+    /// Another id in the place of an old one: what it says or what it borrows was edited.
     Changed,
     /// No old chunk stood in its place.
     Added,

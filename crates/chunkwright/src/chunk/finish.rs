@@ -1,6 +1,7 @@
 //! The last step of cutting, the same for every strategy: the limit holds exactly, and chunks get their
 //! identity.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -22,7 +23,7 @@ pub(super) fn finish(chunker: &Chunker, document: &Document, plan: Plan<'_>) -> 
         chunks: Vec::with_capacity(drafts.len()),
         sizes: sizes.into_inner().unwrap_or_default(),
         text: String::new(),
-        key: Key::default(),
+        key: Vec::new(),
         ids: HashMap::new(),
     };
     for (index, draft) in drafts.into_iter().enumerate() {
@@ -45,8 +46,9 @@ struct Finisher<'a> {
     sizes: Vec<u32>,
     /// Room to put texts together in.
     text: String,
-    key: Key,
-    /// How many chunks so far say the same in the same place, by the id of the first.
+    /// Room for what is hashed for an id.
+    key: Vec<u8>,
+    /// How many chunks so far say and borrow the same, by the id of the first.
     ids: HashMap<ChunkId, u64>,
 }
 
@@ -191,7 +193,7 @@ impl Finisher<'_> {
         oversize: bool,
     ) {
         let kind = dominant_kind(blocks_in(self.document, span), span);
-        let id = self.identify(section, span.of(self.document.source()));
+        let id = self.identify(span, &borrows);
         let document_type = self.document_type;
         let part = None;
         self.chunks.push(Chunk {
@@ -208,59 +210,42 @@ impl Finisher<'_> {
         });
     }
 
-    /// The id of a chunk that says `content` in `section` (see [`ChunkId`]).
-    fn identify(&mut self, section: SectionId, content: &str) -> ChunkId {
-        let id = self.hash(section, content, 0);
+    /// The id of a chunk that owns `span` and borrows `borrows` (see [`ChunkId`]).
+    fn identify(&mut self, span: Span, borrows: &[Borrow]) -> ChunkId {
+        self.text.clear();
+        context::render_into(self.document, Span { end: span.start, ..span }, borrows, &mut self.text);
+        self.key.clear();
+        for part in [self.document.id(), &self.text, span.of(self.document.source())] {
+            push_part(&mut self.key, part);
+        }
+        let id = hash(&self.key, 0);
         let ordinal = self.ids.entry(id).or_default();
         *ordinal += 1;
         match *ordinal - 1 {
             0 => id,
-            ordinal => self.hash(section, content, ordinal),
+            ordinal => hash(&self.key, ordinal),
         }
-    }
-
-    fn hash(&mut self, section: SectionId, content: &str, ordinal: u64) -> ChunkId {
-        let key = &mut self.key;
-        if key.section == Some(section) {
-            key.bytes.truncate(key.place);
-        } else {
-            let path = self.document.path(section);
-            key.bytes.clear();
-            key.push(self.document.id());
-            key.bytes.extend((path.len() as u64).to_le_bytes());
-            for id in path {
-                key.push(&self.document.section(id).title);
-            }
-            key.place = key.bytes.len();
-            key.section = Some(section);
-        }
-        if memchr::memchr(b'\r', content.as_bytes()).is_some() {
-            key.push(&content.replace("\r\n", "\n").replace('\r', "\n"));
-        } else {
-            key.push(content);
-        }
-        key.bytes.extend(ordinal.to_le_bytes());
-        let mut id = [0; 16];
-        id.copy_from_slice(&blake3::hash(&key.bytes).as_bytes()[..16]);
-        ChunkId(id)
     }
 }
 
-/// What is hashed for an id, in one stretch: hashing many short ones costs more.
-#[derive(Default)]
-struct Key {
-    bytes: Vec<u8>,
-    /// Length of the part that says where: the document and the path of `section`.
-    place: usize,
-    section: Option<SectionId>,
+/// Adds a text with its length before it, line breaks as LF.
+fn push_part(key: &mut Vec<u8>, part: &str) {
+    let part = match memchr::memchr(b'\r', part.as_bytes()) {
+        Some(_) => Cow::Owned(part.replace("\r\n", "\n").replace('\r', "\n")),
+        None => Cow::Borrowed(part),
+    };
+    key.extend((part.len() as u64).to_le_bytes());
+    key.extend(part.as_bytes());
 }
 
-impl Key {
-    /// Adds a text with its length before it.
-    fn push(&mut self, part: &str) {
-        self.bytes.extend((part.len() as u64).to_le_bytes());
-        self.bytes.extend(part.as_bytes());
-    }
+/// The id for a key. Hashed in one stretch: hashing many short ones costs more.
+fn hash(key: &[u8], ordinal: u64) -> ChunkId {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(key);
+    hasher.update(&ordinal.to_le_bytes());
+    let mut id = [0; 16];
+    id.copy_from_slice(&hasher.finalize().as_bytes()[..16]);
+    ChunkId(id)
 }
 
 /// The blocks that `span` touches: at least one for every span a strategy reports.

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use chunkwright::preset::PRESETS;
 use chunkwright::{Chunk, ChunkConfig, ChunkId, Chunker, Document, PARSERS};
 
 use crate::invariants::{self, Quads};
@@ -57,9 +58,9 @@ fn edit(source: &str, random: &mut Random) -> (String, usize) {
     (lines.join("\n"), place)
 }
 
-/// What a chunk says and where it belongs.
-fn said<'d>(document: &'d Document, chunk: &Chunk) -> (Vec<&'d str>, &'d str) {
-    (document.titles(chunk.section), chunk.content(document))
+/// What a chunk says, with what it borrows.
+fn said(chunker: &Chunker, document: &Document, chunk: &Chunk) -> String {
+    chunker.render(document, chunk).into_text()
 }
 
 #[test]
@@ -74,16 +75,17 @@ fn ninety_nine_of_a_hundred_edits_change_the_chunk_and_its_neighbours_at_most() 
         let old = Document::parse("a.md", source.as_str(), PARSERS[0]);
         let new = Document::parse("a.md", edited, PARSERS[0]);
         let (before, after) = (invariants::chunk(&chunker, &old), invariants::chunk(&chunker, &new));
-        let ids: HashMap<ChunkId, _> = after.iter().map(|chunk| (chunk.id, said(&new, chunk))).collect();
+        let ids: HashMap<ChunkId, _> =
+            after.iter().map(|chunk| (chunk.id, said(&chunker, &new, chunk))).collect();
         let hit = before.partition_point(|chunk| (chunk.span.end as usize) <= place).min(before.len() - 1);
         let gone = |(index, chunk): (usize, &Chunk)| {
             let name = ids.get(&chunk.id);
-            assert!(name.is_none_or(|name| *name == said(&old, chunk)), "an id names another text");
+            assert!(name.is_none_or(|name| *name == said(&chunker, &old, chunk)), "an id names another text");
             // Of equal chunks it is the last that is gone, wherever the edit was: compare what they say.
             name.is_none()
                 && !before[hit.saturating_sub(1)..(hit + 2).min(before.len())]
                     .iter()
-                    .any(|near| said(&old, near) == said(&old, chunk))
+                    .any(|near| said(&chunker, &old, near) == said(&chunker, &old, chunk))
                 && index.abs_diff(hit) > 1
         };
         far += usize::from(before.iter().enumerate().any(gone));
@@ -101,11 +103,59 @@ fn what_says_the_same_in_the_same_place_keeps_its_id() {
         let new = Document::parse("a.md", format!("A line at the top.\n\n{edited}"), PARSERS[0]);
         let (before, after) = (chunker.chunk(&old), chunker.chunk(&new));
         let count = |document: &Document, chunks: &[Chunk], wanted: &Chunk, of: &Document| {
-            chunks.iter().filter(|chunk| said(document, chunk) == said(of, wanted)).count()
+            chunks
+                .iter()
+                .filter(|chunk| said(&chunker, document, chunk) == said(&chunker, of, wanted))
+                .count()
         };
         for chunk in &before {
             let survives = count(&new, &after, chunk, &old) >= count(&old, &before, chunk, &old);
-            assert!(!survives || after.iter().any(|other| other.id == chunk.id), "{:?}", said(&old, chunk));
+            assert!(
+                !survives || after.iter().any(|other| other.id == chunk.id),
+                "{:?}",
+                said(&chunker, &old, chunk)
+            );
         }
     }
+}
+
+#[test]
+fn as_many_ids_change_as_texts() {
+    let mut random = Random(SEED + 2);
+    for preset in PRESETS {
+        let chunker = Chunker::new((preset.config)(), Arc::new(Quads)).unwrap();
+        for source in &corpus() {
+            let retitled = source.replacen("# ", "# New: ", 1);
+            for edited in [edit(source, &mut random).0, retitled] {
+                let old = Document::parse("a.md", source.as_str(), PARSERS[0]);
+                let new = Document::parse("a.md", edited, PARSERS[0]);
+                let (before, after) = (chunker.chunk(&old), chunker.chunk(&new));
+                let texts = |document, chunks: &[Chunk]| -> Vec<String> {
+                    chunks.iter().map(|chunk| said(&chunker, document, chunk)).collect()
+                };
+                let ids = |chunks: &[Chunk]| -> Vec<String> {
+                    chunks.iter().map(|chunk| chunk.id.to_string()).collect()
+                };
+                let changed =
+                    (added(ids(&before), &ids(&after)), added(texts(&old, &before), &texts(&new, &after)));
+                assert_eq!(changed.0, changed.1, "{}", preset.name);
+            }
+        }
+    }
+}
+
+/// How many of `after` are not in `before`, each of which counts once.
+fn added(before: Vec<String>, after: &[String]) -> usize {
+    let mut left: HashMap<String, usize> = HashMap::new();
+    for one in before {
+        *left.entry(one).or_default() += 1;
+    }
+    let mut is_new = |one: &String| match left.get_mut(one) {
+        Some(count) if *count > 0 => {
+            *count -= 1;
+            false
+        }
+        _ => true,
+    };
+    after.iter().filter(|one| is_new(one)).count()
 }
