@@ -28,28 +28,50 @@
 //! **To add a language**, copy a file of `src/lang/`, fill it, and name it in [`LANGUAGES`]' list. The
 //! tests run over the list: they tell of a kind that the grammar does not know.
 
+mod detect;
 mod language;
 mod lines;
 mod outline;
+mod parser;
 mod plain;
 
-pub use language::{Language, Role, Table, language_for};
+pub use detect::{Detected, Reason, detect, language_for, language_named};
+pub use language::{Language, Role};
+pub use parser::CodeParser;
 pub use plain::{PLAIN, Plain};
 
-/// Declares the module of each language and lists it.
+/// Declares the module of each language, behind its feature, and lists it.
 macro_rules! languages {
-    ($($file:ident),* $(,)?) => {
+    ($($feature:literal $file:ident;)*) => {
         /// The languages, one data file each.
         pub mod lang {
-            $(pub mod $file;)*
+            $(#[cfg(feature = $feature)] pub mod $file;)*
         }
 
-        /// The languages built in, as parsers.
-        pub static LANGUAGES: &[&dyn chunkwright::Parser] = &[$(&lang::$file::LANGUAGE),*];
+        /// A parser of each language, with what it compiles at first use.
+        #[expect(non_upper_case_globals, reason = "they are called as their modules are")]
+        mod parsers {
+            use crate::{CodeParser, lang};
+            $(#[cfg(feature = $feature)]
+            pub(super) static $file: CodeParser = CodeParser::new(&lang::$file::LANGUAGE);)*
+        }
 
-        /// The languages built in, as data.
-        static TABLES: &[&Language] = &[$(&lang::$file::LANGUAGE),*];
+        /// The languages with a grammar that are built in.
+        pub static LANGUAGES: &[&CodeParser] = &[$(#[cfg(feature = $feature)] &parsers::$file),*];
     };
 }
 
-languages![python, rust];
+languages![
+    "bash" bash;
+    "c" c;
+    "cpp" cpp;
+    "elixir" elixir;
+    "go" go;
+    "java" java;
+    "javascript" javascript;
+    "python" python;
+    "ruby" ruby;
+    "rust" rust;
+    "typescript" tsx;
+    "typescript" typescript;
+];

@@ -13,8 +13,9 @@ use chunkwright::{BlockKind, DocumentBuilder, SymbolKind};
 use tree_sitter::{Node, Tree, TreeCursor};
 
 use self::members::{Blocks, Members};
-use crate::language::{Compiled, Docstring, Kind, Role};
+use crate::language::Role;
 use crate::lines;
+use crate::parser::{Compiled, Declared, Docstring, Kind};
 
 /// Lines of a signature that are kept.
 const SIGNATURE_LINES: usize = 5;
@@ -22,7 +23,15 @@ const SIGNATURE_LINES: usize = 5;
 /// Reports what `tree` holds to `out`.
 pub(crate) fn report(language: &Compiled, tree: &Tree, source: &str, out: &mut DocumentBuilder) {
     let blocks = Blocks::new(source);
-    let mut outline = Outline { language, source, out, blocks, probe: tree.walk(), imports: HashSet::new() };
+    let mut outline = Outline {
+        language,
+        source,
+        out,
+        blocks,
+        probe: tree.walk(),
+        imports: HashSet::new(),
+        declared_at: 0,
+    };
     outline.walk(tree);
     outline.blocks.report(outline.out);
 }
@@ -35,6 +44,9 @@ struct Outline<'a> {
     /// A second cursor, for looks at the children of a symbol.
     probe: TreeCursor<'a>,
     imports: HashSet<&'a str>,
+    /// Where the function or type begins that the symbol read last is: what starts before is part of how
+    /// it is declared.
+    declared_at: usize,
 }
 
 /// What the walk knows of a node it has entered.
@@ -43,6 +55,8 @@ enum Level {
     Scope,
     /// More members of the scope around.
     Inline,
+    /// The one member of a wrapper, and the words before it.
+    Wrapper,
     /// Inside a statement or function: only seams are wanted.
     Inside(Inside),
 }
@@ -92,6 +106,7 @@ impl<'a> Outline<'a> {
             }
             next = match levels.last_mut() {
                 Some(Level::Inside(inside)) => self.inside(cursor.node(), inside),
+                Some(Level::Wrapper) => self.wrapped(cursor.node()),
                 Some(Level::Scope | Level::Inline) => self.member(cursor.node()),
                 None => return,
             };
@@ -104,30 +119,50 @@ impl<'a> Outline<'a> {
         }
     }
 
+    /// Reads a node inside a wrapper: its words travel with its member.
+    fn wrapped(&mut self, node: Node<'a>) -> Option<Level> {
+        let (start, end) = (node.start_byte(), node.end_byte());
+        let is_word = !node.is_named() && self.text(node).contains(char::is_alphanumeric);
+        if is_word && start >= self.blocks.scope().head_end {
+            if self.blocks.opens_member(start) {
+                self.blocks.attribute(start, end);
+            } else {
+                self.blocks.token(start, end);
+            }
+            return None;
+        }
+        self.member(node)
+    }
+
     /// Reads a node at the level of declarations.
     fn member(&mut self, node: Node<'a>) -> Option<Level> {
         let kind = self.language.kind(node);
         let (start, end) = (node.start_byte(), node.end_byte());
-        if kind.role == Role::Inline {
-            let scope = self.blocks.scope();
+        let scope = self.blocks.scope();
+        // What the head of a type reaches into has its members.
+        let holds_members = start < scope.head_end && scope.head_end < end;
+        if matches!(kind.role, Role::Inline | Role::Wrapper) || holds_members {
             scope.fresh |= kind.is_body;
             let depth = scope.depth;
             if kind.is_clause {
                 self.blocks.seam_at(start, depth);
             }
-            return Some(Level::Inline);
+            return Some(if kind.role == Role::Wrapper { Level::Wrapper } else { Level::Inline });
         }
-        if start < self.blocks.scope().head_end || start == end {
+        if start < scope.head_end || start == end {
             return None;
         }
-        match kind.role {
+        let declared = self.language.declared(node, self.source);
+        match declared.role {
             Role::Comment if self.is_inner(node) => self.blocks.inner_comment(start, end),
             Role::Comment => self.blocks.comment(start, end),
             Role::Attribute => self.blocks.attribute(start, end),
             Role::Import => self.import(node),
-            Role::Function(symbol) => return self.function(symbol, node, kind),
-            Role::Type(SymbolKind::Module) if self.language.body(node).is_none() => self.import(node),
-            Role::Type(symbol) => return Some(self.open_type(symbol, node)),
+            Role::Function(symbol) => return self.function(symbol, node, declared),
+            Role::Type(SymbolKind::Module) if self.language.body(declared.value).is_none() => {
+                self.import(node);
+            }
+            Role::Type(symbol) => return Some(self.open_type(symbol, node, declared)),
             Role::Group if spans_lines(node) => return Some(self.group(node, Members::Group)),
             _ if node.has_error() && spans_lines(node) => return Some(self.group(node, Members::Broken)),
             _ if !node.is_named() => self.blocks.token(start, end),
@@ -139,10 +174,12 @@ impl<'a> Outline<'a> {
     /// Reads a node inside a function or statement, for the sake of seams.
     fn inside(&mut self, node: Node<'a>, around: &mut Inside) -> Option<Level> {
         let kind = self.language.kind(node);
-        if kind.role == Role::Import {
-            self.note_import(node);
-        }
         let (start, end) = (node.start_byte(), node.end_byte());
+        if !matches!(kind.role, Role::Statement | Role::Comment | Role::Inline | Role::Group)
+            && start > self.declared_at
+        {
+            self.nested(node);
+        }
         if kind.is_clause {
             self.blocks.seam_at(start, around.depth);
         } else if around.is_body && node.is_named() && lines::starts_line(self.source, start) {
@@ -157,9 +194,27 @@ impl<'a> Outline<'a> {
         inside(node, around.depth, kind)
     }
 
+    /// Notes a symbol or import inside a function or statement. It has no blocks of its own.
+    fn nested(&mut self, node: Node<'a>) {
+        let declared = self.language.declared(node, self.source);
+        match declared.role {
+            Role::Import => self.note_import(node),
+            Role::Function(kind) | Role::Type(kind) => {
+                self.declared_at = declared.value.start_byte();
+                let (title, is_owned) = self.title(node, declared);
+                if !title.is_empty() {
+                    let head_end = self.head_end(declared);
+                    let signature = self.signature(node.start_byte(), head_end);
+                    self.blocks.nested(kind, is_owned, title, node.byte_range(), signature);
+                }
+            }
+            _ => {}
+        }
+    }
+
     fn is_inner(&self, comment: Node<'a>) -> bool {
         let text = self.text(comment);
-        self.language.inner_comments.iter().any(|opening| text.starts_with(opening))
+        self.language.inner_comments().iter().any(|opening| text.starts_with(opening))
     }
 
     fn import(&mut self, node: Node<'a>) {
@@ -191,41 +246,63 @@ impl<'a> Outline<'a> {
         Level::Scope
     }
 
-    fn function(&mut self, symbol: SymbolKind, node: Node<'a>, kind: Kind) -> Option<Level> {
-        let head_end = self.head_end(node);
-        self.blocks.function(symbol, self.title(node), node.byte_range(), self.signature(node, head_end));
-        inside(node, 0, kind)
+    fn function(&mut self, kind: SymbolKind, node: Node<'a>, declared: Declared<'a>) -> Option<Level> {
+        self.declared_at = declared.value.start_byte();
+        let (title, is_owned) = self.title(node, declared);
+        let head_end = self.head_end(declared);
+        let signature = self.signature(node.start_byte(), head_end);
+        let joins = self.language.joins_equations();
+        self.blocks.function(kind, is_owned, title, node.byte_range(), signature, joins);
+        inside(node, 0, self.language.kind(node))
     }
 
-    fn open_type(&mut self, symbol: SymbolKind, node: Node<'a>) -> Level {
-        let head_end = self.head_end(node);
-        let signature = self.signature(node, head_end);
-        self.blocks.open_type(symbol, self.title(node), node.byte_range(), head_end, signature);
+    fn open_type(&mut self, kind: SymbolKind, node: Node<'a>, declared: Declared<'a>) -> Level {
+        let (title, _) = self.title(node, declared);
+        let head_end = self.head_end(declared);
+        let signature = self.signature(node.start_byte(), head_end);
+        self.blocks.open_type(kind, title, node.byte_range(), head_end, signature);
         Level::Scope
     }
 
-    fn title(&self, symbol: Node<'a>) -> String {
-        let name = self.language.title(symbol);
-        let name = if name == symbol { "" } else { self.text(name) };
-        name.split_whitespace().collect::<Vec<_>>().join(" ")
+    /// The name of a symbol, and whether it says which type it belongs to. A type without a name is called
+    /// by the words before its body, if that stands in brackets.
+    fn title(&self, symbol: Node<'a>, declared: Declared<'a>) -> (String, bool) {
+        let (name, owner) = match self.language.title(symbol) {
+            (None, _) if declared.value != symbol => self.language.title(declared.value),
+            found => found,
+        };
+        let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let Some(name) = name else {
+            let body = self.language.body(declared.value).filter(|body| self.text(*body).starts_with('{'));
+            let body = body.filter(|_| matches!(declared.role, Role::Type(_)));
+            let head = body.and_then(|body| self.source.get(symbol.start_byte()..body.start_byte()));
+            return (words(head.unwrap_or_default()), false);
+        };
+        let name = words(self.text(name).trim_matches(['"', '\'']));
+        let owner = owner.map(|owner| self.text(owner)).and_then(type_name);
+        match owner {
+            Some(owner) => (format!("{owner}{}{name}", self.language.joint()), true),
+            None => (name, false),
+        }
     }
 
-    /// The lines that announce a symbol, decorators and attributes left out.
-    fn signature(&self, symbol: Node<'a>, head_end: usize) -> Range<usize> {
-        let start = lines::indented_start(self.source, symbol.start_byte());
+    /// The lines that announce a symbol, from where it starts; decorators and attributes left out.
+    fn signature(&self, start: usize, head_end: usize) -> Range<usize> {
+        let start = lines::indented_start(self.source, start);
         let end = lines::first_lines(self.source, start, head_end, SIGNATURE_LINES);
         start..end.max(start)
     }
 
     /// Where the part of a symbol ends that announces it: with the bracket that opens its body, or what
     /// stands before a body without one.
-    fn head_end(&mut self, symbol: Node<'a>) -> usize {
+    fn head_end(&mut self, declared: Declared<'a>) -> usize {
+        let symbol = declared.value;
         let Some(body) = self.language.body(symbol) else {
             return self.text(symbol).find('{').map_or(symbol.end_byte(), |at| symbol.start_byte() + at + 1);
         };
         match self.source.as_bytes().get(body.start_byte()) {
             Some(b'{') => return body.start_byte() + 1,
-            Some(b'(') => return symbol.end_byte(),
+            Some(b'(') if matches!(declared.role, Role::Type(_)) => return symbol.end_byte(),
             _ => {}
         }
         let mut end = symbol.start_byte();
@@ -244,6 +321,13 @@ impl<'a> Outline<'a> {
     fn text(&self, node: Node<'a>) -> &'a str {
         self.source.get(node.byte_range()).unwrap_or_default()
     }
+}
+
+/// The name of a type in what says whose method something is: `Server` of `(s *Server[T])`.
+fn type_name(owner: &str) -> Option<&str> {
+    let plain = owner.split(['[', '<']).next().unwrap_or(owner);
+    let is_word = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
+    plain.trim_end_matches([')', ' ']).rsplit(|c| !is_word(c)).find(|word| !word.is_empty())
 }
 
 /// Enters a node for seams, `depth` bodies deep, if it can hold any: they begin lines.

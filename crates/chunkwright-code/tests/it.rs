@@ -10,24 +10,35 @@ mod invariants;
 mod spec;
 
 use std::fmt::Write as _;
+use std::path::Path;
+use std::sync::OnceLock;
+use std::{env, fs};
 
-use chunkwright::{Document, SectionKind};
+use chunkwright::{Document, Parser, SectionKind};
 use chunkwright_code::{LANGUAGES, language_for};
 use proptest::prelude::*;
 
-const PYTHON: &str = include_str!("samples/sample.py");
-const RUST: &str = include_str!("samples/sample.rs");
-
-/// A sample of each language; a new one is tested by naming it here.
-const SAMPLES: &[(&str, &str)] = &[("sample.py", PYTHON), ("sample.rs", RUST)];
+/// The samples, by name: a file of each language in `tests/samples`.
+fn samples() -> &'static [(String, String)] {
+    static SAMPLES: OnceLock<Vec<(String, String)>> = OnceLock::new();
+    SAMPLES.get_or_init(|| {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/samples");
+        let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        let name = |path: &Path| path.file_name().unwrap().to_string_lossy().into_owned();
+        let mut samples: Vec<_> =
+            files.map(|path| (name(&path), fs::read_to_string(&path).unwrap())).collect();
+        samples.sort();
+        samples
+    })
+}
 
 /// The parsers whose formats the specification may name.
-fn parsers() -> impl Iterator<Item = &'static dyn chunkwright::Parser> {
-    LANGUAGES.iter().copied()
+fn parsers() -> impl Iterator<Item = &'static dyn Parser> {
+    LANGUAGES.iter().map(|&parser| parser as _)
 }
 
 fn parse(name: &str, source: &str) -> Document {
-    let parser = language_for(name, source.lines().next().unwrap_or_default()).expect("a language");
+    let parser = language_for(name, source).expect("a language");
     let document = Document::parse(name, source, parser);
     assert_tiles(&document);
     document
@@ -111,6 +122,7 @@ fn python_symbols_are_sections() {
             "Class Shape 1-10 `class Shape(Base):`",
             "Class Shape > Meta 3-4 `    class Meta:`",
             "Method Shape > area 6-10 `    async def area(\n        self,\n    ) -> int:`",
+            "Function Shape > area > inner 9-9 `        def inner():`",
             "Function main 12-12 `def main():`",
         ],
     );
@@ -127,13 +139,43 @@ fn rust_symbols_are_sections_and_an_implementation_has_the_name_of_its_type() {
             "Method Foo > fmt 2-2 `    fn fmt(&self) {`",
             "Trait Draw 4-6 `trait Draw {`",
             "Method Draw > draw 5-5 `    fn draw(&self);`",
-            "Class P 7-7 `struct P(u32);`",
-            "Class E 8-8 `enum E {`",
+            "Struct P 7-7 `struct P(u32);`",
+            "Enum E 8-8 `enum E {`",
             "Macro m 9-11 `macro_rules! m {`",
             "Module tests 12-14 `mod tests {`",
             "Function tests > works 13-13 `    fn works() {`",
         ],
     );
+}
+
+/// What `tests/outlines` says of each sample: its sections with their lines and signatures, then its imports.
+/// `UPDATE_SPEC=1` writes the files anew.
+#[test]
+fn samples_have_the_outlines_that_are_written_down() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/outlines");
+    let mut wrong = Vec::new();
+    for (name, source) in samples() {
+        let document = parse(name, source);
+        let mut actual = String::new();
+        for (id, section) in (0..).zip(document.sections()).skip(1) {
+            let (first, last) = document.lines().lines(section.span);
+            let SectionKind::Symbol(kind) = section.kind else { panic!("{section:?} is no symbol") };
+            let path = document.titles(chunkwright::SectionId(id)).join(" > ");
+            let signature =
+                section.signature.of(source).lines().map(str::trim).collect::<Vec<_>>().join(" | ");
+            let _ = writeln!(actual, "{first}-{last} {} {path}: {signature}", kind.name());
+        }
+        for import in document.imports() {
+            let _ = writeln!(actual, "import {}", import.replace('\n', " | "));
+        }
+        let path = folder.join(format!("{name}.txt"));
+        if env::var_os("UPDATE_SPEC").is_some() {
+            fs::write(&path, &actual).unwrap();
+        } else if fs::read_to_string(&path).unwrap_or_default() != actual {
+            wrong.push(format!("{name}:\n{actual}"));
+        }
+    }
+    assert!(wrong.is_empty(), "outlines are not as written: {}", wrong.join("\n"));
 }
 
 #[test]
@@ -278,7 +320,7 @@ fn offsets_are_bytes_whatever_stands_before_the_code() {
 
 #[test]
 fn line_breaks_of_any_kind_give_the_same_outline() {
-    for (name, source) in SAMPLES {
+    for (name, source) in samples() {
         assert_eq!(
             render(&parse(name, &source.replace('\n', "\r\n"))),
             render(&parse(name, source)),
@@ -316,17 +358,20 @@ fn symbols_beside_broken_syntax_keep_their_names() {
 
 #[test]
 fn source_that_is_no_code_is_cut_at_blank_lines() {
-    for (name, _) in SAMPLES {
+    for (name, _) in samples() {
         check(name, "", "");
         check(name, " \n\t\n", "");
+    }
+    for name in ["a.py", "a.rs", "a.java"] {
         check(name, "a ((( b [[\n{{ c\n\n(( d [[ e\n[[[ f\n", "1-2 Statement\n4-5 Statement");
     }
 }
 
 #[test]
-fn every_prefix_of_a_sample_tiles() {
-    for (name, source) in SAMPLES {
-        for (end, _) in source.char_indices() {
+fn prefixes_of_a_sample_tile() {
+    for (name, source) in samples() {
+        // A prime, so that the ends stand in all parts of lines; all ends of all samples take minutes.
+        for (end, _) in source.char_indices().step_by(13) {
             parse(name, &source[..end]);
         }
     }
@@ -334,7 +379,7 @@ fn every_prefix_of_a_sample_tiles() {
 
 #[test]
 fn every_sample_without_one_of_its_lines_tiles() {
-    for (name, source) in SAMPLES {
+    for (name, source) in samples() {
         let lines: Vec<&str> = source.split_inclusive('\n').collect();
         for skipped in 0..lines.len() {
             let kept = lines.iter().enumerate().filter(|&(index, _)| index != skipped);
@@ -394,14 +439,14 @@ fn source_that_costs_too_much_to_parse_is_cut_at_blank_lines() {
 
 #[test]
 fn a_language_is_known_by_file_name_extension_or_interpreter() {
-    let known = |name: &str, line: &str| language_for(name, line).map(chunkwright::Parser::name);
+    let known = |name: &str, line: &str| language_for(name, line).map(Parser::name);
     assert_eq!(known("src/app.py", ""), Some("python"));
     assert_eq!(known("APP.PYI", ""), Some("python"));
     assert_eq!(known("C:\\src\\lib.rs", ""), Some("rust"));
     assert_eq!(known("site/SConstruct", ""), Some("python"));
     assert_eq!(known("tool", "#!/usr/bin/env -S LC_ALL=C /opt/bin/python3.11 -u"), Some("python"));
     assert_eq!(known("tool", "#! /usr/bin/python"), Some("python"));
-    assert_eq!(known("tool", "#!/bin/sh"), None);
+    assert_eq!(known("tool", "#!/bin/sh"), Some("bash"));
     assert_eq!(known("notes.txt", "#!/usr/bin/python"), None);
     assert_eq!(known("tool", ""), None);
     assert_eq!(known("", "#!"), None);
@@ -416,19 +461,18 @@ fn every_language_is_found_by_its_extensions_and_names_itself() {
             let document = Document::parse("a", "x\n", found);
             assert_eq!(document.language(), Some(language.name()));
         }
-        assert!(
-            SAMPLES
-                .iter()
-                .any(|(name, _)| language_for(name, "").is_some_and(|found| found.name() == language.name())),
-            "`{}` has no sample in tests/samples",
-            language.name()
-        );
+        let is_of = |name: &str, head: &str| {
+            language_for(name, head).is_some_and(|found| found.name() == language.name())
+        };
+        let has_sample = samples().iter().any(|(name, source)| is_of(name, source));
+        assert!(has_sample, "`{}` has no sample in tests/samples", language.name());
     }
 }
 
 #[test]
 fn a_sample_has_no_symbol_parted_from_its_attributes() {
-    for (name, source) in SAMPLES {
+    for (name, source) in samples().iter().filter(|(name, _)| name.ends_with(".py") || name.ends_with(".rs"))
+    {
         let document = parse(name, source);
         for block in document.blocks() {
             let last = block.span.of(source).lines().last().unwrap_or_default().trim_start();
@@ -454,8 +498,8 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
 
     #[test]
-    fn an_edited_sample_tiles(sample in 0..SAMPLES.len(), edits in prop::collection::vec(edit(), 1..12)) {
-        let (name, source) = SAMPLES[sample];
+    fn an_edited_sample_tiles(sample in 0..samples().len(), edits in prop::collection::vec(edit(), 1..12)) {
+        let (name, source) = &samples()[sample];
         let mut chars: Vec<char> = source.chars().collect();
         for (place, deleted, inserted) in edits {
             let at = chars.len() * place / 1000;

@@ -81,9 +81,15 @@ pub enum SectionKind {
 pub enum SymbolKind {
     /// A module, namespace or package.
     Module,
-    /// A class, struct, enum, union or the like: a type with a name.
+    /// A class, object, record or the like.
     Class,
-    /// A trait, interface or protocol.
+    /// A struct or union.
+    Struct,
+    /// An enumeration.
+    Enum,
+    /// An interface.
+    Interface,
+    /// A trait or protocol.
     Trait,
     /// An implementation block.
     Impl,
@@ -93,6 +99,30 @@ pub enum SymbolKind {
     Method,
     /// A macro.
     Macro,
+}
+
+impl SymbolKind {
+    /// The name that outlines and records use: `method`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Module => "module",
+            Self::Class => "class",
+            Self::Struct => "struct",
+            Self::Enum => "enum",
+            Self::Interface => "interface",
+            Self::Trait => "trait",
+            Self::Impl => "impl",
+            Self::Function => "function",
+            Self::Method => "method",
+            Self::Macro => "macro",
+        }
+    }
+
+    /// Whether functions inside are methods.
+    pub fn is_type(self) -> bool {
+        use SymbolKind::{Class, Enum, Impl, Interface, Struct, Trait};
+        matches!(self, Class | Struct | Enum | Interface | Trait | Impl)
+    }
 }
 
 /// A block: the least that is not cut while it fits.

@@ -264,8 +264,8 @@ fn content_type(document: &Document, chunk: &Chunk) -> &'static str {
     };
     match (chunk.kind, symbol) {
         (BlockKind::Function, Some(SymbolKind::Method)) => "method",
-        (BlockKind::Function, Some(SymbolKind::Class | SymbolKind::Trait | SymbolKind::Impl))
-        | (BlockKind::ClassBody, _) => "class",
+        (BlockKind::Function, Some(kind)) if kind.is_type() => "class",
+        (BlockKind::ClassBody, _) => "class",
         (BlockKind::Function, _) => "function",
         (BlockKind::Import | BlockKind::Comment | BlockKind::Statement, _)
             if document.language().is_some() =>
@@ -288,12 +288,17 @@ fn symbols(document: &Document, chunk: &Chunk) -> Symbols {
     for id in document.path(chunk.section) {
         let section = document.section(id);
         match section.kind {
-            SectionKind::Symbol(SymbolKind::Class | SymbolKind::Trait | SymbolKind::Impl) => {
+            SectionKind::Symbol(kind) if kind.is_type() => {
                 symbols.parent_class = symbols.class_name.replace(section.title.clone());
             }
             SectionKind::Symbol(SymbolKind::Method) => {
-                symbols.parent_class.clone_from(&symbols.class_name);
-                symbols.function_name = Some(section.title.clone());
+                // `Type.name`, `Type::name`: declared outside its class.
+                let (class, name) = match section.title.rsplit_once(['.', ':']) {
+                    Some((class, name)) => (Some(class.trim_end_matches(':').to_owned()), name),
+                    None => (symbols.class_name.clone(), section.title.as_str()),
+                };
+                symbols.parent_class = class;
+                symbols.function_name = Some(name.to_owned());
             }
             SectionKind::Symbol(SymbolKind::Function | SymbolKind::Macro) => {
                 symbols.function_name = Some(section.title.clone());

@@ -2,14 +2,15 @@
 
 use chunkwright::SymbolKind;
 
-use crate::language::{Language, Role, Table};
+use crate::language::{Language, Role};
 
 /// Python, stubs and build scripts included.
-pub static LANGUAGE: Language = Language {
+pub const LANGUAGE: Language = Language {
     name: "python",
     extensions: &["py", "pyi", "pyw"],
     file_names: &["SConstruct", "SConscript"],
     interpreters: &["python", "pypy", "uv"],
+    aliases: &["python3", "py3"],
     grammar: || tree_sitter_python::LANGUAGE.into(),
     roles: &[
         ("block", Role::Inline),
@@ -31,10 +32,9 @@ pub static LANGUAGE: Language = Language {
         ("for_statement", Role::Group),
         ("while_statement", Role::Group),
     ],
-    titles: &["name"],
     bodies: &["block", "dictionary", "list", "set", "tuple", "argument_list"],
     clauses: &["elif_clause", "else_clause", "except_clause", "finally_clause"],
     docstring: Some(("expression_statement", "string")),
-    inner_comments: &[],
-    table: Table::new(),
+    comment: ("# ", ""),
+    ..Language::BASE
 };

@@ -2,13 +2,12 @@
 
 use chunkwright::SymbolKind;
 
-use crate::language::{Language, Role, Table};
+use crate::language::{Language, Role};
 
 /// Rust.
-pub static LANGUAGE: Language = Language {
+pub const LANGUAGE: Language = Language {
     name: "rust",
     extensions: &["rs"],
-    file_names: &[],
     interpreters: &["rust-script", "cargo"],
     grammar: || tree_sitter_rust::LANGUAGE.into(),
     roles: &[
@@ -22,9 +21,9 @@ pub static LANGUAGE: Language = Language {
         ("use_declaration", Role::Import),
         ("extern_crate_declaration", Role::Import),
         ("mod_item", Role::Type(SymbolKind::Module)),
-        ("struct_item", Role::Type(SymbolKind::Class)),
-        ("enum_item", Role::Type(SymbolKind::Class)),
-        ("union_item", Role::Type(SymbolKind::Class)),
+        ("struct_item", Role::Type(SymbolKind::Struct)),
+        ("enum_item", Role::Type(SymbolKind::Enum)),
+        ("union_item", Role::Type(SymbolKind::Struct)),
         ("trait_item", Role::Type(SymbolKind::Trait)),
         ("impl_item", Role::Type(SymbolKind::Impl)),
         ("function_item", Role::Function(SymbolKind::Function)),
@@ -43,8 +42,6 @@ pub static LANGUAGE: Language = Language {
         "arguments",
         "macro_definition",
     ],
-    clauses: &[],
-    docstring: None,
     inner_comments: &["//!", "/*!"],
-    table: Table::new(),
+    ..Language::BASE
 };

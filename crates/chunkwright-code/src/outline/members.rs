@@ -11,9 +11,24 @@ use crate::lines;
 
 /// What is told to the builder once it is certain.
 enum Event {
-    Open { kind: SymbolKind, title: String, start: usize, signature: Range<usize> },
+    Open(Symbol),
     Block(Run),
     Close(usize),
+}
+
+/// What a section is made of.
+struct Symbol {
+    kind: SymbolKind,
+    title: String,
+    span: Range<usize>,
+    signature: Range<usize>,
+}
+
+impl Symbol {
+    fn open(self, out: &mut DocumentBuilder) {
+        out.open_section(SectionKind::Symbol(self.kind), &self.title, self.span.start);
+        out.set_signature(self.signature.start, self.signature.end);
+    }
 }
 
 /// A block that may still grow.
@@ -97,25 +112,47 @@ pub(crate) struct Blocks<'a> {
     scopes: Vec<Scope>,
     /// Places to cut, with their depths.
     seams: Vec<(usize, usize)>,
+    /// Symbols inside functions and statements, in the order of the source.
+    nested: Vec<Symbol>,
+    /// Which of them are around the one noted last, outermost first.
+    open_nested: Vec<usize>,
 }
 
 impl<'a> Blocks<'a> {
     pub(crate) fn new(source: &'a str) -> Self {
         let module = Scope::new(Members::Units, None);
-        Self { source, events: Vec::new(), scopes: vec![module], seams: Vec::new() }
+        Self {
+            source,
+            events: Vec::new(),
+            scopes: vec![module],
+            seams: Vec::new(),
+            nested: Vec::new(),
+            open_nested: Vec::new(),
+        }
     }
 
     /// Tells the builder all that was found.
     pub(crate) fn report(mut self, out: &mut DocumentBuilder) {
         self.flush_lead();
         self.flush_run();
+        let mut nested = self.nested.into_iter().peekable();
         for event in self.events {
             match event {
-                Event::Open { kind, title, start, signature } => {
-                    out.open_section(SectionKind::Symbol(kind), &title, start);
-                    out.set_signature(signature.start, signature.end);
+                Event::Open(symbol) => symbol.open(out),
+                Event::Block(run) => {
+                    out.block(run.kind, run.start, run.end);
+                    let mut open: Vec<usize> = Vec::new();
+                    while let Some(symbol) = nested.next_if(|symbol| symbol.span.start < run.end) {
+                        while let Some(end) = open.pop_if(|end| *end <= symbol.span.start) {
+                            out.close_section(end);
+                        }
+                        open.push(symbol.span.end);
+                        symbol.open(out);
+                    }
+                    while let Some(end) = open.pop() {
+                        out.close_section(end);
+                    }
                 }
-                Event::Block(run) => out.block(run.kind, run.start, run.end),
                 Event::Close(end) => out.close_section(end),
             }
         }
@@ -188,19 +225,77 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    /// A function: one block in a section of its own.
+    /// Whether nothing of the member around `start` was seen but comments and words that travel with it.
+    pub(crate) fn opens_member(&mut self, start: usize) -> bool {
+        let source = self.source;
+        match &self.scope().lead {
+            Some(lead) if lead.bound => true,
+            _ => lines::starts_line(source, start),
+        }
+    }
+
+    /// A function: one block in a section of its own. `is_owned` makes it a method wherever it stands;
+    /// with `joins`, it continues the function of the same name directly above.
     pub(crate) fn function(
         &mut self,
         kind: SymbolKind,
+        is_owned: bool,
+        title: String,
+        span: Range<usize>,
+        signature: Range<usize>,
+        joins: bool,
+    ) {
+        if joins && self.continues(&title, span.clone()) {
+            return;
+        }
+        let kind = self.function_kind(kind, is_owned);
+        let end = span.end;
+        let start = self.open_symbol(Symbol { kind, title, span, signature });
+        self.events.push(Event::Block(Run { kind: BlockKind::Function, start, end }));
+        self.events.push(Event::Close(end));
+    }
+
+    fn function_kind(&mut self, kind: SymbolKind, is_owned: bool) -> SymbolKind {
+        let is_method = kind == SymbolKind::Function && (is_owned || self.scope().in_class());
+        if is_method { SymbolKind::Method } else { kind }
+    }
+
+    /// Makes `span` part of the function called `title` if that ends directly above.
+    fn continues(&mut self, title: &str, span: Range<usize>) -> bool {
+        let scope = self.scope();
+        if scope.run.is_some() || scope.lead.is_some() {
+            return false;
+        }
+        let [.., Event::Open(symbol), Event::Block(run), Event::Close(end)] = self.events.as_mut_slice()
+        else {
+            return false;
+        };
+        if symbol.title != title {
+            return false;
+        }
+        run.end = span.end;
+        *end = span.end;
+        self.seam_at(span.start, 0);
+        true
+    }
+
+    /// A symbol inside a function or statement: a section without blocks of its own.
+    pub(crate) fn nested(
+        &mut self,
+        kind: SymbolKind,
+        is_owned: bool,
         title: String,
         span: Range<usize>,
         signature: Range<usize>,
     ) {
-        let is_method = kind == SymbolKind::Function && self.scope().in_class();
-        let kind = if is_method { SymbolKind::Method } else { kind };
-        let start = self.open_symbol(kind, title, span.start, signature);
-        self.events.push(Event::Block(Run { kind: BlockKind::Function, start, end: span.end }));
-        self.events.push(Event::Close(span.end));
+        while self.open_nested.pop_if(|at| self.nested[*at].span.end <= span.start).is_some() {}
+        let in_type = self.open_nested.last().is_some_and(|&at| self.nested[at].kind.is_type());
+        self.open_nested.push(self.nested.len());
+        let kind = match kind {
+            SymbolKind::Function if is_owned || in_type => SymbolKind::Method,
+            kind => kind,
+        };
+        self.nested.push(Symbol { kind, title, span, signature });
     }
 
     /// Opens a type or module, whose members follow those that begin before `head_end`.
@@ -212,27 +307,32 @@ impl<'a> Blocks<'a> {
         head_end: usize,
         signature: Range<usize>,
     ) {
-        let start = self.open_symbol(kind, title, span.start, signature);
+        let end = span.end;
+        let start = self.open_symbol(Symbol { kind, title, span, signature });
         let members = if kind == SymbolKind::Module { Members::Units } else { Members::Class };
-        let mut scope = Scope { head_end, end: span.end, ..Scope::new(members, Some(kind)) };
+        let mut scope = Scope { head_end, end, ..Scope::new(members, Some(kind)) };
         scope.run = Some(Run { kind: scope.block_kind(BlockKind::Statement), start, end: head_end });
         self.scopes.push(scope);
     }
 
-    fn open_symbol(
-        &mut self,
-        kind: SymbolKind,
-        title: String,
-        start: usize,
-        signature: Range<usize>,
-    ) -> usize {
-        let start = self.take_lead(start);
+    /// Opens a section with what belongs to the symbol above it, and gives its start.
+    fn open_symbol(&mut self, mut symbol: Symbol) -> usize {
+        let start = self.take_lead(symbol.span.start);
         self.flush_run();
         let scope = self.scope();
         scope.has_symbols = true;
         scope.fresh = false;
-        self.events.push(Event::Open { kind, title, start, signature });
+        symbol.signature.start = self.announced_from(start, &symbol.signature);
+        symbol.span.start = start;
+        self.events.push(Event::Open(symbol));
         start
+    }
+
+    /// Where the lines begin that announce a symbol: with the words before it on its first line.
+    fn announced_from(&self, start: usize, signature: &Range<usize>) -> usize {
+        let before = self.source.get(start..signature.start).unwrap_or_default();
+        let line = before.rfind('\n').map_or(start, |at| start + at + 1);
+        lines::indented_start(self.source, line).min(signature.start)
     }
 
     /// Opens a node that may hold symbols but is none.
@@ -366,7 +466,7 @@ impl<'a> Blocks<'a> {
                     run.end = end;
                     return true;
                 }
-                Event::Open { .. } => break,
+                Event::Open(_) => break,
             }
         }
         false
@@ -388,7 +488,7 @@ impl<'a> Blocks<'a> {
 
 impl Scope {
     fn in_class(&self) -> bool {
-        matches!(self.symbol, Some(SymbolKind::Class | SymbolKind::Trait | SymbolKind::Impl))
+        self.symbol.is_some_and(SymbolKind::is_type)
     }
 
     /// Whether the next member is the first of the whole source.

@@ -1,0 +1,43 @@
+//! C.
+
+use chunkwright::SymbolKind;
+
+use crate::language::{Language, Role};
+
+/// C, headers included.
+pub const LANGUAGE: Language = Language {
+    name: "c",
+    extensions: &["c", "h"],
+    grammar: || tree_sitter_c::LANGUAGE.into(),
+    roles: &[
+        ("comment", Role::Comment),
+        ("preproc_include", Role::Import),
+        ("preproc_if", Role::Group),
+        ("preproc_ifdef", Role::Group),
+        ("preproc_else", Role::Inline),
+        ("preproc_elif", Role::Inline),
+        ("preproc_elifdef", Role::Inline),
+        ("preproc_function_def", Role::Function(SymbolKind::Macro)),
+        ("linkage_specification", Role::Inline),
+        ("declaration_list", Role::Inline),
+        ("field_declaration_list", Role::Inline),
+        ("enumerator_list", Role::Inline),
+        ("function_definition", Role::Function(SymbolKind::Function)),
+        ("type_definition", Role::Binding),
+        ("declaration", Role::Binding),
+        ("struct_specifier", Role::Type(SymbolKind::Struct)),
+        ("union_specifier", Role::Type(SymbolKind::Struct)),
+        ("enum_specifier", Role::Type(SymbolKind::Enum)),
+    ],
+    titles: &["name", "declarator"],
+    bodies: &[
+        "compound_statement",
+        "field_declaration_list",
+        "enumerator_list",
+        "initializer_list",
+        "argument_list",
+    ],
+    clauses: &["else_clause", "case_statement"],
+    announces_types: true,
+    ..Language::BASE
+};
