@@ -471,7 +471,8 @@ fn every_language_is_found_by_its_extensions_and_names_itself() {
 
 #[test]
 fn a_sample_has_no_symbol_parted_from_its_attributes() {
-    for (name, source) in samples().iter().filter(|(name, _)| name.ends_with(".py") || name.ends_with(".rs"))
+    for (name, source) in
+        samples().iter().filter(|(name, _)| ["sample.py", "sample.rs"].contains(&name.as_str()))
     {
         let document = parse(name, source);
         for block in document.blocks() {
