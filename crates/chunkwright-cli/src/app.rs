@@ -182,6 +182,14 @@ pub(crate) struct CutFlags {
     #[arg(long, value_name = "A-B")]
     #[serde(skip_serializing_if = "Option::is_none")]
     band: Option<String>,
+    /// Source code whose structure is not known is cut every so many lines; 0: as everything else
+    #[arg(long, value_name = "N")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fixed_chunk_lines: Option<usize>,
+    /// Lines that a chunk cut by lines repeats of the one before
+    #[arg(long, value_name = "N")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    overlap_lines: Option<usize>,
     #[command(flatten)]
     #[serde(flatten)]
     aliases: AliasFlags,

@@ -7,7 +7,7 @@ use chunkwright::{BlockKind, DocumentBuilder, Parser};
 use tree_sitter::{Node, ParseOptions, ParseState, Tree};
 
 use crate::language::{Language, Role};
-use crate::{lines, outline};
+use crate::{outline, plain};
 
 /// A parser for a language that has a grammar.
 #[derive(Debug)]
@@ -235,6 +235,40 @@ const RECOVERY_WEIGHT: usize = 8;
 /// Operations between two calls of the parser's progress callback.
 const OPERATIONS_PER_CALL: usize = 100;
 
+/// Percent of a source that may stand in errors; with more of them the symbols beside mean nothing.
+const MOST_ERRORS: usize = 50;
+
+/// Bytes of what the grammar did not understand; what it did understand inside and that spans lines left out.
+fn errors(tree: &Tree) -> usize {
+    let mut cursor = tree.walk();
+    let (mut bytes, mut depth) = (0_usize, 0_usize);
+    loop {
+        let node = cursor.node();
+        let spans_lines = node.start_position().row < node.end_position().row;
+        if node.is_error() {
+            bytes += node.end_byte() - node.start_byte();
+        }
+        let enters = node.has_error() && depth < MAX_ERROR_DEPTH;
+        if !enters && spans_lines && node.parent().is_some_and(|parent| parent.is_error()) {
+            bytes = bytes.saturating_sub(node.end_byte() - node.start_byte());
+        }
+        if enters && cursor.goto_first_child() {
+            depth += 1;
+            continue;
+        }
+        while !cursor.goto_next_sibling() {
+            if depth == 0 {
+                return bytes;
+            }
+            cursor.goto_parent();
+            depth -= 1;
+        }
+    }
+}
+
+/// Levels of the tree on which errors are looked for.
+const MAX_ERROR_DEPTH: usize = 64;
+
 impl CodeParser {
     pub(crate) const fn new(language: &'static Language) -> Self {
         Self { language, compiled: OnceLock::new() }
@@ -277,14 +311,14 @@ impl Parser for CodeParser {
 
     fn parse(&self, out: &mut DocumentBuilder) {
         out.set_language(self.language.name);
+        out.set_comment(self.language.comment);
         out.set_gap_kind(BlockKind::Statement);
         let source = out.source();
-        if let Some(tree) = self.tree(&source) {
-            outline::report(self.compiled(), &tree, &source, out);
-        } else {
-            for paragraph in lines::paragraphs(&source, 0, source.len()) {
-                out.block(BlockKind::Statement, paragraph.start, paragraph.end);
+        match self.tree(&source) {
+            Some(tree) if 100 * errors(&tree) <= MOST_ERRORS * source.len() => {
+                outline::report(self.compiled(), &tree, &source, out);
             }
+            _ => plain::read(out),
         }
     }
 }

@@ -16,50 +16,67 @@ pub struct Plain {
     pub name: &'static str,
     /// File name extensions, lower case, without the dot.
     pub extensions: &'static [&'static str],
+    /// How a line comment begins and ends.
+    pub comment: (&'static str, &'static str),
 }
 
-/// Declares languages by name and extensions.
+/// Declares languages by name, how their line comments begin, and extensions.
 macro_rules! plain {
-    ($($name:literal: $($extension:literal)+;)*) => {
-        &[$(Plain { name: $name, extensions: &[$($extension),+] }),*]
+    ($($name:literal $open:literal $($close:literal)?: $($extension:literal)+;)*) => {
+        &[$(Plain { name: $name, comment: ($open, concat!($($close)?)), extensions: &[$($extension),+] }),*]
     };
 }
 
-/// The languages known by their extension only.
+/// Languages without a grammar, known by their extension only.
 pub static PLAIN: &[Plain] = plain![
-    "bash": "sh" "bash" "zsh";
-    "c": "c";
-    "cpp": "h" "cc" "cpp" "cxx" "hh" "hpp" "hxx";
-    "csharp": "cs";
-    "css": "css" "scss" "less";
-    "dart": "dart";
-    "elixir": "ex" "exs";
-    "erlang": "erl" "hrl";
-    "fsharp": "fs" "fsi";
-    "go": "go";
-    "groovy": "groovy" "gradle";
-    "haskell": "hs";
-    "java": "java";
-    "javascript": "js" "jsx" "mjs" "cjs";
-    "julia": "jl";
-    "kotlin": "kt" "kts";
-    "lua": "lua";
-    "objective-c": "m" "mm";
-    "ocaml": "ml" "mli";
-    "perl": "pl" "pm";
-    "php": "php";
-    "powershell": "ps1" "psm1";
-    "protobuf": "proto";
-    "r": "r";
-    "ruby": "rb";
-    "scala": "scala" "sc";
-    "sql": "sql";
-    "svelte": "svelte";
-    "swift": "swift";
-    "typescript": "ts" "tsx" "mts" "cts";
-    "vue": "vue";
-    "zig": "zig";
+    "ada" "-- ": "adb" "ads";
+    "assembly" "; ": "asm" "s";
+    "clojure" "; ": "clj" "cljs" "cljc" "edn";
+    "cobol" "*> ": "cob" "cbl";
+    "crystal" "# ": "cr";
+    "d" "// ": "d";
+    "elm" "-- ": "elm";
+    "fish" "# ": "fish";
+    "fortran" "! ": "f" "f90" "f95" "f03" "f08";
+    "fsharp" "// ": "fs" "fsi" "fsx";
+    "gdscript" "# ": "gd";
+    "gleam" "// ": "gleam";
+    "groovy" "// ": "groovy" "gradle";
+    "lisp" "; ": "lisp" "el" "cl" "scm" "rkt";
+    "matlab" "% ": "mat";
+    "nim" "# ": "nim";
+    "objective-c" "// ": "m" "mm";
+    "pascal" "// ": "pas" "pp" "dpr";
+    "perl" "# ": "pl" "pm" "t";
+    "prolog" "% ": "pro";
+    "tcl" "# ": "tcl";
+    "thrift" "// ": "thrift";
+    "verilog" "// ": "v" "sv" "vh";
+    "vhdl" "-- ": "vhd" "vhdl";
+    "vim" "\" ": "vim";
+    "visual-basic" "' ": "vb" "vbs" "bas";
+    "wgsl" "// ": "wgsl" "glsl" "hlsl" "vert" "frag";
 ];
+
+/// Reads source code by its lines: what is done where its structure is not known.
+pub(crate) fn read(out: &mut DocumentBuilder) {
+    out.set_unparsed();
+    let source = out.source();
+    let mut block: Option<Range<usize>> = None;
+    for paragraph in lines::paragraphs(&source, 0, source.len()) {
+        match &mut block {
+            Some(block) if !at_margin(&source[paragraph.clone()]) => block.end = paragraph.end,
+            block => {
+                if let Some(before) = block.replace(paragraph) {
+                    out.block(BlockKind::Statement, before.start, before.end);
+                }
+            }
+        }
+    }
+    if let Some(last) = block {
+        out.block(BlockKind::Statement, last.start, last.end);
+    }
+}
 
 impl Parser for Plain {
     fn name(&self) -> &'static str {
@@ -72,22 +89,9 @@ impl Parser for Plain {
 
     fn parse(&self, out: &mut DocumentBuilder) {
         out.set_language(self.name);
+        out.set_comment(self.comment);
         out.set_gap_kind(BlockKind::Statement);
-        let source = out.source();
-        let mut block: Option<Range<usize>> = None;
-        for paragraph in lines::paragraphs(&source, 0, source.len()) {
-            match &mut block {
-                Some(block) if !at_margin(&source[paragraph.clone()]) => block.end = paragraph.end,
-                block => {
-                    if let Some(before) = block.replace(paragraph) {
-                        out.block(BlockKind::Statement, before.start, before.end);
-                    }
-                }
-            }
-        }
-        if let Some(last) = block {
-            out.block(BlockKind::Statement, last.start, last.end);
-        }
+        read(out);
     }
 }
 
@@ -105,7 +109,7 @@ mod tests {
     #[test]
     fn a_block_begins_at_the_margin_after_a_blank_line() {
         let source = "package a;\n\n/** Says. */\nclass A {\n\n    int x;\n\n}\n\nclass B {}\n";
-        let document = Document::parse("A.java", source, &PLAIN[0]);
+        let document = Document::parse("A.x", source, &PLAIN[0]);
         let blocks: Vec<&str> = document.blocks().iter().map(|block| block.span.of(source)).collect();
         assert_eq!(blocks, ["package a;", "/** Says. */\nclass A {\n\n    int x;\n\n}", "class B {}"]);
     }

@@ -5,6 +5,7 @@ mod alias;
 mod config;
 mod fill;
 mod finish;
+mod lines;
 mod pack;
 mod recursive;
 mod sections;
@@ -28,6 +29,7 @@ use crate::tokens::{Chars, TokenCounter};
 pub use adaptive::Adaptive;
 pub use alias::{ALIASES, Alias, Assignments, Means};
 pub use config::{ChunkConfig, ConfigError, ContextRule, Keep, Kind, Packing, Unit};
+pub use lines::Lines;
 pub use recursive::Recursive;
 pub use sections::Sections;
 pub use tree::Tree;
@@ -81,7 +83,7 @@ pub enum Cut {
     Symbol,
     /// Several small sections, of which the first begins here, were joined.
     Merged,
-    /// The chunk before was full; a block begins here.
+    /// The chunk before was full; a block or line begins here.
     Full,
     /// Inside a block: at a list item or at the border of a block within a block.
     Item,
@@ -204,7 +206,7 @@ pub trait Strategy: Send + Sync {
 }
 
 /// All strategies.
-pub static STRATEGIES: &[&dyn Strategy] = &[&Tree, &Sections, &Adaptive, &Window, &Recursive];
+pub static STRATEGIES: &[&dyn Strategy] = &[&Tree, &Sections, &Adaptive, &Window, &Recursive, &Lines];
 
 fn strategy(name: &str) -> Result<&'static dyn Strategy, ConfigError> {
     let found = STRATEGIES.iter().find(|strategy| strategy.name() == name);
@@ -346,10 +348,15 @@ impl Chunker {
 
     /// Cuts `document`.
     pub fn chunk(&self, document: &Document) -> Vec<Chunk> {
-        let config = self.config.for_document(document.id());
+        let mut config = self.config.for_document(document.id());
+        let mut strategy = self.strategy;
+        if document.is_unparsed() && config.fixed_chunk_lines > 0 {
+            strategy = &Lines;
+            config.to_mut().strategy = strategy.name().into();
+        }
         let (counter, sizes) = (self.measure(), OnceCell::new());
         let mut plan = Plan { config, counter, document_type: None, drafts: Vec::new(), sizes };
-        self.strategy.cut(document, &mut plan);
+        strategy.cut(document, &mut plan);
         finish::finish(self, document, plan)
     }
 

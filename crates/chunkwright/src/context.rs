@@ -5,7 +5,7 @@
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use crate::chunk::{Chunk, ChunkConfig, ContextRule};
+use crate::chunk::{Chunk, ChunkConfig, ContextRule, Lines, Strategy};
 use crate::document::{BlockKind, Document, Enclosure, EnclosureKind, SectionId, SectionKind};
 use crate::span::{Span, is_blank};
 
@@ -13,7 +13,7 @@ use crate::span::{Span, is_blank};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Borrow {
-    /// The document's id: where source code lives says what it is.
+    /// The document's id, in a comment of its language: where source code lives says what it is.
     Document,
     /// Titles of the sections around the chunk, outermost first.
     Path(Vec<SectionId>),
@@ -75,7 +75,12 @@ pub(crate) fn render(document: &Document, span: Span, borrows: &[Borrow]) -> Ren
 pub(crate) fn render_into(document: &Document, span: Span, borrows: &[Borrow], text: &mut String) -> Span {
     for borrow in borrows {
         match borrow {
-            Borrow::Document => push_line(text, document.id()),
+            Borrow::Document => {
+                let (open, close) = document.comment();
+                for part in [open, document.id(), close, "\n"] {
+                    text.push_str(part);
+                }
+            }
             Borrow::Path(path) => {
                 let before = text.len();
                 for &id in path {
@@ -145,8 +150,12 @@ pub(crate) fn borrows(
         {
             borrows.push(borrow);
         }
-    } else if let Some(previous) = previous.filter(|_| config.overlap_size > 0) {
-        borrows.extend(overlap(document, config, span, previous, measure));
+    } else if let Some(previous) = previous {
+        if config.strategy == Lines.name() {
+            borrows.extend(lines_before(document, config.overlap_lines, span, previous));
+        } else if config.overlap_size > 0 {
+            borrows.extend(overlap(document, config, span, previous, measure));
+        }
     }
     if let Some(enclosure) = document.enclosure_at(span.end)
         && !enclosure.close.is_empty()
@@ -178,7 +187,14 @@ fn path_borrows(
     // A section that begins with the chunk announces itself.
     let outside =
         |id: &SectionId| document.section(*id).span.start < start && !document.section(*id).title.is_empty();
-    let mut path = document.path(section);
+    // A cut inside a function may be inside another that has no blocks of its own.
+    let inner = document.section_around(start);
+    let inner_path = document.path(inner);
+    let mut path = if document.language().is_some() && inner_path.contains(&section) {
+        inner_path
+    } else {
+        document.path(section)
+    };
     path.retain(outside);
     // A token has at least one byte: most borrowed text needs no counting.
     let fits = |borrow: &[Borrow], bytes: usize| {
@@ -298,6 +314,14 @@ pub(crate) fn reopening_size(
         if open <= reopening_share(config) { open + 1 + close } else { close }
     };
     document.enclosures(span).iter().map(size).max().unwrap_or(0)
+}
+
+/// The last `count` lines of the chunk before.
+fn lines_before(document: &Document, count: usize, span: Span, previous: Span) -> Option<Borrow> {
+    let lines = document.lines();
+    let first = lines.line(span.start).saturating_sub(count).max(lines.line(previous.start));
+    let overlap = Span { start: lines.start(first).max(previous.start), end: span.start };
+    (count > 0 && !overlap.is_empty()).then_some(Borrow::Overlap(overlap))
 }
 
 /// The end of the chunk before, at most `overlap_size`, from the start of a sentence, line or word.

@@ -34,6 +34,8 @@ pub struct Document {
     markup: Vec<Markup>,
     imports: Vec<String>,
     language: Option<&'static str>,
+    comment: (&'static str, &'static str),
+    is_unparsed: bool,
     lines: LineIndex,
     pub(crate) positions: Option<Positions>,
 }
@@ -341,6 +343,28 @@ impl Document {
     /// The programming language, where the parser knows it.
     pub fn language(&self) -> Option<&'static str> {
         self.language
+    }
+
+    /// How a line comment of the programming language begins and ends; empty where it is not known.
+    pub fn comment(&self) -> (&'static str, &'static str) {
+        self.comment
+    }
+
+    /// Whether this is source code whose structure is not known.
+    pub fn is_unparsed(&self) -> bool {
+        self.is_unparsed
+    }
+
+    /// The innermost section around byte `at` that begins before it: of source code perhaps a function
+    /// inside the block that `at` stands in.
+    pub(crate) fn section_around(&self, at: u32) -> SectionId {
+        let next = self.sections.partition_point(|section| section.span.start < at);
+        let mut id = SectionId(next.saturating_sub(1) as u32);
+        while self.section(id).span.end <= at {
+            let Some(parent) = self.section(id).parent else { break };
+            id = parent;
+        }
+        id
     }
 
     /// Line numbers.

@@ -80,6 +80,8 @@ pub(crate) fn auto() -> ChunkConfig {
         medium_max_size: 512,
         medium_overlap_size: 100,
         band: [0, 0],
+        fixed_chunk_lines: 0,
+        overlap_lines: 5,
         kinds: Vec::new(),
     }
 }
@@ -143,9 +145,9 @@ fn course() -> ChunkConfig {
     }
 }
 
-/// Seed 3: one chunk a function, class or method.
+/// Seed 3: one chunk a function, class or method; lines where none are known.
 fn code() -> ChunkConfig {
-    ChunkConfig { max_size: 512, target_size: 400, min_size: 0, ..auto() }
+    ChunkConfig { max_size: 512, target_size: 400, min_size: 0, fixed_chunk_lines: 50, ..auto() }
 }
 
 /// Seed 4: short documents whole, medium ones in windows, long ones by headings.

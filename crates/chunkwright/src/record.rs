@@ -258,6 +258,9 @@ fn header_path(document: &Document, chunk: &Chunk, max_level: u8) -> String {
 }
 
 fn content_type(document: &Document, chunk: &Chunk) -> &'static str {
+    if document.is_unparsed() {
+        return "fixed";
+    }
     let symbol = match document.section(chunk.section).kind {
         SectionKind::Symbol(symbol) => Some(symbol),
         _ => None,

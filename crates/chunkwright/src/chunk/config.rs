@@ -135,6 +135,11 @@ pub struct ChunkConfig {
     /// Least and greatest size wanted; `[0, 0]` wants none. Reports count the share of chunks within.
     /// `adaptive` cuts long documents toward it, across their sections.
     pub band: [usize; 2],
+    /// Source code whose structure is not known is cut every so many lines, whatever the strategy; 0: by
+    /// the strategy, as everything else. Seed value 50.
+    pub fixed_chunk_lines: usize,
+    /// Lines repeated from before a chunk that was cut by lines, of `fixed_chunk_lines`. Seed value 5.
+    pub overlap_lines: usize,
     /// What documents are, by their paths; the first that matches holds.
     pub kinds: Vec<Kind>,
 }
@@ -188,6 +193,16 @@ pub enum ConfigError {
         /// The limit.
         max_size: usize,
     },
+    /// Lines repeated would be all of a chunk.
+    #[error(
+        "`overlap_lines` is `{overlap_lines}`; it must be less than the lines of a chunk, which are `{lines}`"
+    )]
+    OverlapLines {
+        /// The number of lines that was asked for.
+        overlap_lines: usize,
+        /// The number of lines in a chunk.
+        lines: usize,
+    },
     /// A heading level outside 1 to 6.
     #[error("`{field}` is `{level}`; it must be from 1 to 6")]
     HeadingLevel {
@@ -225,6 +240,9 @@ impl ChunkConfig {
     /// Least `max_size`: below it a single character with its token fallback might not fit.
     pub const LEAST_MAX_SIZE: usize = 8;
 
+    /// Lines of a chunk in the strategy `lines` if `fixed_chunk_lines` does not say.
+    pub const DEFAULT_LINES: usize = 50;
+
     /// Checks every value.
     ///
     /// # Errors
@@ -242,6 +260,10 @@ impl ChunkConfig {
         }
         if self.overlap_size > max_size / 2 {
             return Err(ConfigError::OverlapTooLarge { overlap_size: self.overlap_size, max_size });
+        }
+        let (lines, overlap_lines) = (self.lines_or_default(), self.overlap_lines);
+        if overlap_lines >= lines {
+            return Err(ConfigError::OverlapLines { overlap_lines, lines });
         }
         if self.short_size > self.long_size {
             return Err(ConfigError::ShortOverLong {
@@ -263,6 +285,11 @@ impl ChunkConfig {
             }
         }
         strategy(&self.strategy).map(|_| ())
+    }
+
+    /// Lines of a chunk that is cut by lines.
+    pub(crate) fn lines_or_default(&self) -> usize {
+        if self.fixed_chunk_lines > 0 { self.fixed_chunk_lines } else { Self::DEFAULT_LINES }
     }
 
     /// `band`, if one is wanted.

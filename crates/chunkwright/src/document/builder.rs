@@ -54,6 +54,8 @@ impl DocumentBuilder {
             markup: Vec::new(),
             imports: Vec::new(),
             language: None,
+            comment: ("", ""),
+            is_unparsed: false,
             positions: None,
         };
         Self { document, open: Vec::new(), gap_kind: BlockKind::Paragraph }
@@ -77,6 +79,18 @@ impl DocumentBuilder {
     /// Names the programming language.
     pub fn set_language(&mut self, language: &'static str) {
         self.document.language = Some(language);
+    }
+
+    /// Says how a line comment of the language begins and ends: `# ` and nothing. Borrowed text that is no
+    /// code stands in one.
+    pub fn set_comment(&mut self, comment: (&'static str, &'static str)) {
+        self.document.comment = comment;
+    }
+
+    /// Says that the structure of the source code is not known: there is no grammar, or too much that it
+    /// does not understand. Blocks are a guess then.
+    pub fn set_unparsed(&mut self) {
+        self.document.is_unparsed = true;
     }
 
     /// Sets the kind that text outside every reported block gets. [`BlockKind::Paragraph`] if never called.
