@@ -7,6 +7,7 @@
 //! [verified](verify) there.
 
 mod bert;
+mod char_set;
 pub mod counters;
 pub mod data;
 mod e5_file;

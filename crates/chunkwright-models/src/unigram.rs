@@ -3,12 +3,22 @@
 //! A piece has a score (a log probability) and the best split is the one with the highest sum,
 //! found by dynamic programming over the ends of pieces (Viterbi). Time is linear in the word.
 //! Ties and unknown characters are resolved as the `tokenizers` library does, so results are equal.
+//!
+//! No split goes across two neighbours that no piece holds side by side, so a word falls into parts
+//! that are split each alone. Scores are single precision and of similar size, their sums in double
+//! precision are exact, and so a part's best split is the same wherever it stands.
+
+use crate::char_set::{CharSet, PairFilter};
 
 /// A vocabulary of scored pieces, ready to split words.
 pub(crate) struct Unigram {
     /// An open-addressing hash table that is a trie over characters: the slot of a prefix is its
     /// node, and is found by the slot of the prefix before it and its last character.
     slots: Box<[Slot]>,
+    /// Characters that are pieces: none of them is ever unknown.
+    known: CharSet,
+    /// Neighbours in pieces.
+    joined: PairFilter,
     /// Score of a character that no piece holds.
     unknown_score: f64,
     unknown_id: u32,
@@ -19,6 +29,14 @@ pub(crate) struct Piece<'a> {
     pub(crate) text: &'a str,
     pub(crate) id: u32,
     pub(crate) score: f32,
+}
+
+impl Piece<'_> {
+    /// The character that is all of the piece.
+    pub(crate) fn single(&self) -> Option<char> {
+        let mut chars = self.text.chars();
+        chars.next().filter(|_| chars.next().is_none())
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -49,7 +67,12 @@ impl Unigram {
             capacity *= 2;
         };
         let lowest = if lowest.is_finite() { lowest } else { 0.0 };
-        Self { slots, unknown_score: lowest - UNKNOWN_PENALTY, unknown_id }
+        let mut joined = PairFilter::new(pieces.len());
+        for piece in pieces {
+            piece.text.chars().zip(piece.text.chars().skip(1)).for_each(|(a, b)| joined.insert(a, b));
+        }
+        let known = pieces.iter().filter_map(Piece::single).collect();
+        Self { slots, known, joined, unknown_score: lowest - UNKNOWN_PENALTY, unknown_id }
     }
 
     /// The table with `capacity` slots, or nothing if it would be more than two thirds full.
@@ -72,6 +95,23 @@ impl Unigram {
             }
         }
         Some(slots)
+    }
+
+    /// The parts of a word whose best splits, one after the other, are that of the word.
+    pub(crate) fn parts<'a>(&'a self, mut word: &'a str) -> impl Iterator<Item = &'a str> {
+        std::iter::from_fn(move || {
+            let mut chars = word.char_indices();
+            let (_, mut before) = chars.next()?;
+            let end = chars.find(|&(_, c)| self.parts_between(std::mem::replace(&mut before, c), c));
+            let (part, rest) = word.split_at(end.map_or(word.len(), |(at, _)| at));
+            word = rest;
+            Some(part)
+        })
+    }
+
+    /// Whether no piece holds `a` before `b`, and neither does a run of unknown characters.
+    fn parts_between(&self, a: char, b: char) -> bool {
+        !self.joined.may_hold(a, b) && (self.known.contains(a) || self.known.contains(b))
     }
 
     /// Number of pieces of the best split of `word`.
@@ -168,11 +208,17 @@ fn probe(slots: &[Slot], node: u64, c: char) -> (usize, bool) {
 mod tests {
     use super::*;
 
+    use proptest::prelude::*;
+    use tokenizers::Model;
+
+    fn unigram(vocabulary: &[(&str, f32)]) -> Unigram {
+        let piece = |(id, &(text, score))| Piece { text, id: id as u32 + 1, score };
+        Unigram::new(&vocabulary.iter().enumerate().map(piece).collect::<Vec<_>>(), 0)
+    }
+
     fn check(word: &str, expected: &[u32]) {
-        let piece =
-            |(id, &(text, score)): (usize, &(&'static str, f32))| Piece { text, id: id as u32 + 1, score };
-        let vocabulary = [("a", -1.0), ("b", -2.0), ("ab", -2.5), ("abc", -9.0), ("ж", -3.0), ("жж", -6.0)];
-        let unigram = Unigram::new(&vocabulary.iter().enumerate().map(piece).collect::<Vec<_>>(), 0);
+        let unigram =
+            unigram(&[("a", -1.0), ("b", -2.0), ("ab", -2.5), ("abc", -9.0), ("ж", -3.0), ("жж", -6.0)]);
         let mut ids = vec![77];
         unigram.ids(word, &mut ids);
         assert_eq!(ids[1..], *expected, "{word:?}");
@@ -199,5 +245,37 @@ mod tests {
         check("xyz", &[0]);
         check("xaxyb", &[0, 1, 0, 2]);
         check("字", &[0]);
+    }
+
+    #[test]
+    fn a_word_falls_apart_where_no_piece_joins_it() {
+        let unigram = unigram(&[("a", -1.0), ("b", -2.0), ("ab", -2.5), ("字", -3.0), ("典", -4.0)]);
+        let parts: Vec<&str> = unigram.parts("ab字典babxy").collect();
+        assert_eq!(parts, ["ab", "字", "典", "b", "ab", "xy"]);
+    }
+
+    proptest! {
+        /// Few characters and scores, so that pieces overlap and splits are equally good.
+        #[test]
+        fn parts_are_split_as_the_tokenizers_library_splits_the_word(
+            vocabulary in prop::collection::btree_map("[ab字典ж▁]{1,4}", 4..40_u8, 1..24),
+            word in "▁?[ab字典жxж学]{1,24}",
+        ) {
+            let vocabulary: Vec<(&str, f32)> =
+                vocabulary.iter().map(|(text, &score)| (text.as_str(), -f32::from(score) / 4.0)).collect();
+            let scored = vocabulary.iter().map(|&(text, score)| (text.to_owned(), f64::from(score)));
+            let scored = std::iter::once(("<unk>".to_owned(), 0.0)).chain(scored).collect();
+            let peer = tokenizers::models::unigram::Unigram::from(scored, Some(0), false).unwrap();
+            let expected: Vec<u32> = peer.tokenize(&word).unwrap().iter().map(|token| token.id).collect();
+
+            let unigram = unigram(&vocabulary);
+            let (mut ids, mut count) = (Vec::new(), 0);
+            for part in unigram.parts(&word) {
+                unigram.ids(part, &mut ids);
+                count += unigram.count(part);
+            }
+            prop_assert_eq!(&ids, &expected);
+            prop_assert_eq!(count, expected.len());
+        }
     }
 }

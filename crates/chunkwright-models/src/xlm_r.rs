@@ -2,12 +2,14 @@
 //!
 //! A text is normalized character by character (NFKC with every blank a space), split at blanks,
 //! each word gets a `▁` before it, and the Unigram model splits the words. Words are independent,
-//! so a word's tokens can be remembered.
+//! and so are the parts of a word that no piece of the vocabulary joins; the tokens of both can be
+//! remembered. Parts matter where words are long: Chinese has no blanks.
+
+mod normal;
 
 use std::collections::HashMap;
 
-use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
-
+use self::normal::Normal;
 use crate::unigram::{Piece, Unigram};
 
 /// The mark of a word's beginning.
@@ -29,99 +31,42 @@ impl XlmR {
             .filter(|&(id, _)| id > Self::UNKNOWN as usize && id < last)
             .map(|(id, &(text, score))| Piece { text, id: id as u32, score })
             .collect();
-        Self { unigram: Unigram::new(&pieces, Self::UNKNOWN), normal: Normal::new(normal) }
+        let normal = Normal::new(normal, pieces.iter().filter_map(Piece::single));
+        Self { unigram: Unigram::new(&pieces, Self::UNKNOWN), normal }
     }
 
     pub(crate) const BEGIN: u32 = 0;
     pub(crate) const END: u32 = 2;
     pub(crate) const UNKNOWN: u32 = 3;
 
-    /// The words of a text, as written: [`Self::count_word`] and [`Self::word_ids`] take one each.
+    /// The words of a text, as written: [`Self::each_part`] and [`Self::word_ids`] take one each.
     pub(crate) fn words<'a>(&'a self, text: &'a str) -> impl Iterator<Item = &'a str> {
-        text.split(|c| self.normal.is_blank(c)).filter(|word| !word.is_empty())
+        self.normal.words(text)
     }
 
-    /// Number of tokens of a word.
-    pub(crate) fn count_word(&self, word: &str) -> usize {
-        let mut count = 0;
-        self.each_marked(word, |marked| count += self.unigram.count(marked));
-        count
+    /// Calls `visit` with the parts of a word, whose tokens together are the word's.
+    ///
+    /// Parts are in normal form and marked where a word begins. Usually the parts are of one word,
+    /// but normal forms may hold blanks or marks, and may be empty.
+    pub(crate) fn each_part(&self, word: &str, mut visit: impl FnMut(&str)) {
+        let mut marked = String::with_capacity(word.len() + WORD.len_utf8());
+        for word in self.normal.apply(word).split_whitespace() {
+            for word in word.strip_prefix(WORD).unwrap_or(word).split(WORD) {
+                marked.clear();
+                marked.push(WORD);
+                marked.push_str(word);
+                self.unigram.parts(&marked).for_each(&mut visit);
+            }
+        }
+    }
+
+    /// Number of tokens of a part.
+    pub(crate) fn count_part(&self, part: &str) -> usize {
+        self.unigram.count(part)
     }
 
     /// Appends the token ids of a word.
     pub(crate) fn word_ids(&self, word: &str, ids: &mut Vec<u32>) {
-        self.each_marked(word, |marked| self.unigram.ids(marked, ids));
-    }
-
-    /// Normalizes a word and calls `visit` with what the model reads of it: usually one marked word,
-    /// but normal forms may hold blanks or marks, and may be empty.
-    fn each_marked(&self, word: &str, mut visit: impl FnMut(&str)) {
-        let mut marked = String::with_capacity(word.len() + WORD.len_utf8());
-        for word in self.normal.apply(word).split_whitespace() {
-            marked.clear();
-            for c in word.chars() {
-                if c == WORD && !marked.is_empty() {
-                    visit(&marked);
-                    marked.clear();
-                }
-                if marked.is_empty() {
-                    marked.push(WORD);
-                    if c == WORD {
-                        continue;
-                    }
-                }
-                marked.push(c);
-            }
-            visit(&marked);
-        }
-    }
-}
-
-/// Normal forms of characters.
-struct Normal {
-    forms: HashMap<char, Box<str>>,
-    /// One bit a character: whether `forms` has it. Most characters have no other form.
-    mapped: Box<[u64]>,
-}
-
-impl Normal {
-    fn new(forms: HashMap<char, Box<str>>) -> Self {
-        let mut mapped = vec![0_u64; (char::MAX as usize + 1) / 64].into_boxed_slice();
-        for &c in forms.keys() {
-            mapped[c as usize / 64] |= 1 << (c as usize % 64);
-        }
-        Self { forms, mapped }
-    }
-
-    /// The form of a character that is not its own.
-    fn form(&self, c: char) -> Option<&str> {
-        let bit = self.mapped[c as usize / 64] >> (c as usize % 64) & 1;
-        if bit == 0 { None } else { self.forms.get(&c).map(|form| &**form) }
-    }
-
-    fn is_blank(&self, c: char) -> bool {
-        match c {
-            ' ' | '\n' | '\t' => true,
-            '!'..='~' => false,
-            _ => match self.form(c) {
-                Some(form) => form == " ",
-                None => c.is_whitespace(),
-            },
-        }
-    }
-
-    fn apply(&self, word: &str) -> String {
-        let mut normal = String::with_capacity(word.len());
-        for c in word.chars() {
-            match self.form(c) {
-                Some(form) => normal.push_str(form),
-                None => normal.push(c),
-            }
-        }
-        // The map is of single characters; a letter and the marks after it are composed here.
-        match is_nfc_quick(normal.chars()) {
-            IsNormalized::Yes => normal,
-            _ => normal.nfc().collect(),
-        }
+        self.each_part(word, |part| self.unigram.ids(part, ids));
     }
 }

@@ -5,17 +5,19 @@ use chunkwright::TokenCounter;
 use super::word_cache::WordCache;
 use crate::xlm_r::XlmR;
 
-/// Counts tokens of XLM-RoBERTa's vocabulary, by an exact Unigram model with remembered words.
+/// Counts tokens of XLM-RoBERTa's vocabulary, by an exact Unigram model with remembered words and
+/// remembered parts of them.
 ///
 /// Control symbols that a text spells out (`<s>`, `<mask>`) are counted as the text they are.
 pub struct XlmRoberta {
     tokenizer: std::sync::Arc<XlmR>,
     words: WordCache,
+    parts: WordCache,
 }
 
 impl XlmRoberta {
     pub(crate) fn new(tokenizer: std::sync::Arc<XlmR>) -> Self {
-        Self { tokenizer, words: WordCache::default() }
+        Self { tokenizer, words: WordCache::default(), parts: WordCache::default() }
     }
 }
 
@@ -25,8 +27,19 @@ impl TokenCounter for XlmRoberta {
     }
 
     fn count(&self, text: &str) -> usize {
-        let count = |word: &str| self.tokenizer.count_word(word);
-        self.words.with(|known| self.tokenizer.words(text).map(|word| known.get(word, count)).sum())
+        let tokenizer = &*self.tokenizer;
+        self.words.with(|words| {
+            self.parts.with(|parts| {
+                let mut count = |word: &str| {
+                    let mut count = 0;
+                    tokenizer.each_part(word, |part| {
+                        count += parts.get(part, |part| tokenizer.count_part(part));
+                    });
+                    count
+                };
+                tokenizer.words(text).map(|word| words.get(word, &mut count)).sum()
+            })
+        })
     }
 
     /// Words are independent.

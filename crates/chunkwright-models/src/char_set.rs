@@ -1,0 +1,71 @@
+//! Sets of characters and of pairs of them, for questions asked of every character of a text.
+
+/// A set of characters, a bit for each there is.
+pub(crate) struct CharSet(Box<[u64]>);
+
+impl CharSet {
+    pub(crate) fn contains(&self, c: char) -> bool {
+        self.0[c as usize / 64] >> (c as usize % 64) & 1 == 1
+    }
+}
+
+impl FromIterator<char> for CharSet {
+    fn from_iter<I: IntoIterator<Item = char>>(chars: I) -> Self {
+        let mut bits = vec![0_u64; (char::MAX as usize + 1) / 64].into_boxed_slice();
+        chars.into_iter().for_each(|c| bits[c as usize / 64] |= 1 << (c as usize % 64));
+        Self(bits)
+    }
+}
+
+/// A set of pairs of characters that holds all that were inserted and a few more.
+pub(crate) struct PairFilter(Box<[u64]>);
+
+impl PairFilter {
+    /// An empty set for a vocabulary of `pieces`: four bits for each, since pieces share their pairs. A
+    /// small one is not worth being full.
+    pub(crate) fn new(pieces: usize) -> Self {
+        Self(vec![0; (pieces / 16).next_power_of_two().max(64)].into_boxed_slice())
+    }
+
+    pub(crate) fn insert(&mut self, a: char, b: char) {
+        let bit = self.bit(a, b);
+        self.0[bit / 64] |= 1 << (bit % 64);
+    }
+
+    /// Whether the pair was inserted. Some that were not are said to be.
+    pub(crate) fn may_hold(&self, a: char, b: char) -> bool {
+        let bit = self.bit(a, b);
+        self.0[bit / 64] >> (bit % 64) & 1 == 1
+    }
+
+    /// The bit of a pair: high bits of a product, which depend on all bits of both.
+    fn bit(&self, a: char, b: char) -> usize {
+        let pair = u64::from(u32::from(a)) << 21 | u64::from(u32::from(b));
+        (pair.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize & (self.0.len() * 64 - 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_set_holds_what_was_collected() {
+        let set: CharSet = ['a', '字', char::MAX].into_iter().collect();
+        for c in ['a', '字', char::MAX] {
+            assert!(set.contains(c), "{c:?}");
+        }
+        for c in ['\0', 'b', '学', '\u{10fffe}'] {
+            assert!(!set.contains(c), "{c:?}");
+        }
+    }
+
+    #[test]
+    fn a_filter_holds_every_pair_and_few_others() {
+        let letters = || 'а'..='я';
+        let mut filter = PairFilter::new(1000);
+        letters().for_each(|c| filter.insert(c, 'ж'));
+        assert!(letters().all(|c| filter.may_hold(c, 'ж')));
+        assert!(letters().filter(|&c| c != 'ж' && filter.may_hold('ж', c)).count() < 4);
+    }
+}
