@@ -29,6 +29,7 @@ macro_rules! commands {
 commands! {
     chunk::Chunk,
     explain::Explain,
+    outline::Outline,
     diff::Diff,
     stats::Stats,
     eval::Eval,

@@ -195,6 +195,8 @@ fn in_words(reason: SkipReason) -> &'static str {
         SkipReason::Binary => "it is not text, nor a document that can be converted",
         SkipReason::Encrypted => "it is encrypted",
         SkipReason::NoText => "it has no text, as a scan has none",
+        SkipReason::Generated => "a program wrote it",
+        SkipReason::Minified => "its line breaks were taken out",
         SkipReason::TooLarge => "it is larger than the limit",
         SkipReason::Secret => "its name is that of a file with secrets",
         SkipReason::NotRegular => "it is a pipe, a socket or a device",

@@ -12,7 +12,7 @@ use std::ops::Range;
 use chunkwright::{BlockKind, DocumentBuilder, SymbolKind};
 use tree_sitter::{Node, Tree, TreeCursor};
 
-use self::members::{Blocks, Members};
+use self::members::{Blocks, Members, Symbol};
 use crate::language::Role;
 use crate::lines;
 use crate::parser::{Compiled, Declared, Docstring, Kind};
@@ -200,12 +200,9 @@ impl<'a> Outline<'a> {
         match declared.role {
             Role::Import => self.note_import(node),
             Role::Function(kind) | Role::Type(kind) => {
-                self.declared_at = declared.value.start_byte();
-                let (title, is_owned) = self.title(node, declared);
-                if !title.is_empty() {
-                    let head_end = self.head_end(declared);
-                    let signature = self.signature(node.start_byte(), head_end);
-                    self.blocks.nested(kind, is_owned, title, node.byte_range(), signature);
+                let (symbol, _) = self.symbol(kind, node, declared);
+                if !symbol.title.is_empty() {
+                    self.blocks.nested(symbol);
                 }
             }
             _ => {}
@@ -230,12 +227,7 @@ impl<'a> Outline<'a> {
     }
 
     fn statement(&mut self, node: Node<'a>, kind: Kind) -> Option<Level> {
-        let documents = kind.docstring == Some(Docstring::Statement)
-            && self.blocks.scope().opens_module()
-            && node.named_child_count() == 1
-            && node
-                .named_child(0)
-                .is_some_and(|child| self.language.kind(child).docstring == Some(Docstring::Text));
+        let documents = self.blocks.scope().opens_module() && self.is_docstring(node);
         let block = if documents { BlockKind::Comment } else { BlockKind::Statement };
         self.blocks.member(block, node.start_byte(), node.end_byte());
         inside(node, self.blocks.scope().inner_depth(), kind)
@@ -247,21 +239,39 @@ impl<'a> Outline<'a> {
     }
 
     fn function(&mut self, kind: SymbolKind, node: Node<'a>, declared: Declared<'a>) -> Option<Level> {
-        self.declared_at = declared.value.start_byte();
-        let (title, is_owned) = self.title(node, declared);
-        let head_end = self.head_end(declared);
-        let signature = self.signature(node.start_byte(), head_end);
-        let joins = self.language.joins_equations();
-        self.blocks.function(kind, is_owned, title, node.byte_range(), signature, joins);
+        let (symbol, _) = self.symbol(kind, node, declared);
+        self.blocks.function(symbol, self.language.joins_equations());
         inside(node, 0, self.language.kind(node))
     }
 
     fn open_type(&mut self, kind: SymbolKind, node: Node<'a>, declared: Declared<'a>) -> Level {
-        let (title, _) = self.title(node, declared);
+        let (symbol, head_end) = self.symbol(kind, node, declared);
+        self.blocks.open_type(symbol, head_end);
+        Level::Scope
+    }
+
+    /// What is to be said of a symbol, and where the part of it ends that announces it.
+    fn symbol(&mut self, kind: SymbolKind, node: Node<'a>, declared: Declared<'a>) -> (Symbol, usize) {
+        self.declared_at = declared.value.start_byte();
+        let (title, is_owned) = self.title(node, declared);
         let head_end = self.head_end(declared);
         let signature = self.signature(node.start_byte(), head_end);
-        self.blocks.open_type(kind, title, node.byte_range(), head_end, signature);
-        Level::Scope
+        let documentation = self.docstring(declared.value);
+        (Symbol { kind, title, is_owned, span: node.byte_range(), signature, documentation }, head_end)
+    }
+
+    /// The docstring that a symbol begins with, or nothing.
+    fn docstring(&self, symbol: Node<'a>) -> Range<usize> {
+        let first = self.language.body(symbol).and_then(|body| body.named_child(0));
+        let is_documentation = |node: &Node<'a>| self.is_docstring(*node);
+        first.filter(is_documentation).map_or(0..0, |node| node.byte_range())
+    }
+
+    fn is_docstring(&self, statement: Node<'a>) -> bool {
+        let part = |node| self.language.kind(node).docstring;
+        part(statement) == Some(Docstring::Statement)
+            && statement.named_child_count() == 1
+            && statement.named_child(0).is_some_and(|child| part(child) == Some(Docstring::Text))
     }
 
     /// The name of a symbol, and whether it says which type it belongs to. A type without a name is called

@@ -34,7 +34,8 @@ fn samples() -> &'static [(String, String)] {
 
 /// The parsers whose formats the specification may name.
 fn parsers() -> impl Iterator<Item = &'static dyn Parser> {
-    LANGUAGES.iter().map(|&parser| parser as _)
+    let plain = chunkwright_code::PLAIN.iter().map(|parser| parser as _);
+    LANGUAGES.iter().map(|&parser| parser as _).chain(plain)
 }
 
 fn parse(name: &str, source: &str) -> Document {

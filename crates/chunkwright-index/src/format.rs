@@ -126,11 +126,12 @@ pub fn file_hash(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex().to_string()
 }
 
-/// The first line, as far as a `#!` may reach.
+/// Bytes from which the language of source code is told.
+const HEAD: usize = 8 << 10;
+
+/// How a text begins, as far as its language is told from it.
 pub(crate) fn head(bytes: &[u8]) -> String {
-    let bytes = &bytes[..bytes.len().min(256)];
-    let end = bytes.iter().position(|&byte| byte == b'\n').unwrap_or(bytes.len());
-    String::from_utf8_lossy(&bytes[..end]).into_owned()
+    String::from_utf8_lossy(&bytes[..bytes.len().min(HEAD)]).into_owned()
 }
 
 /// The parser for a file: source code by its name or `#!` line, other formats by their extension, and

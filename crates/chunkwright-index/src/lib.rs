@@ -21,7 +21,9 @@ pub mod expand;
 pub mod fetch;
 pub mod format;
 pub mod fuse;
+pub mod nature;
 pub mod pipeline;
+pub mod query;
 pub mod report;
 pub mod search;
 pub mod source;
@@ -33,7 +35,9 @@ pub use expand::{
 pub use fetch::{Extent, FetchError, FetchOptions, Fetched, fetch};
 pub use format::{Format, ReadError, Source, read};
 pub use fuse::Fusion;
+pub use nature::{Nature, nature};
 pub use pipeline::{IndexError, IndexOptions, Pipeline, Progress, Prune};
+pub use query::{QueryError, parse_query};
 pub use report::{Failure, IndexReport, SkipReason, Skipped};
 pub use search::{Answer, Hit, Mode, Ranked, SearchError, SearchOptions, Stage, rank, search};
 pub use store::{

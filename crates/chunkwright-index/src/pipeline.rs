@@ -32,6 +32,8 @@ pub struct Pipeline {
     chunker: Chunker,
     preset: String,
     embedder: Option<Arc<dyn Embedder>>,
+    /// Whether summaries of source code are stored.
+    summaries: bool,
 }
 
 impl fmt::Debug for Pipeline {
@@ -57,6 +59,8 @@ pub struct IndexOptions {
     pub prune: Prune,
     /// Count what would be done, and write nothing.
     pub dry_run: bool,
+    /// Leave out generated and minified files (see [`nature`](crate::nature())).
+    pub skip_generated: bool,
     /// Set to true by whoever wants the run to stop; what is committed stays.
     pub cancel: Option<Arc<AtomicBool>>,
 }
@@ -130,7 +134,14 @@ impl Pipeline {
         chunker: Chunker,
         preset: impl Into<String>,
     ) -> Self {
-        Self { store, collection: collection.into(), chunker, preset: preset.into(), embedder: None }
+        Self {
+            store,
+            collection: collection.into(),
+            chunker,
+            preset: preset.into(),
+            embedder: None,
+            summaries: false,
+        }
     }
 
     /// Adds vectors by `embedder`; its window becomes a second limit of every chunk.
@@ -140,6 +151,12 @@ impl Pipeline {
             self.chunker = self.chunker.with_window(Arc::clone(&model.counter), limit);
         }
         self.embedder = Some(embedder);
+        self
+    }
+
+    /// Stores summaries of source code beside its chunks.
+    pub fn with_summaries(mut self, summaries: bool) -> Self {
+        self.summaries = summaries;
         self
     }
 

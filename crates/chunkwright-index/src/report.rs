@@ -27,6 +27,10 @@ pub struct IndexReport {
     pub failed: Vec<Failure>,
     /// Documents removed because their files are gone.
     pub pruned: Vec<String>,
+    /// Documents written that a program wrote, as they say or their names do (see [`nature`](crate::nature())).
+    pub generated: usize,
+    /// Documents written whose line breaks were taken out.
+    pub minified: usize,
     /// Chunks of the documents written.
     pub chunks: usize,
     /// Different texts embedded in this run.
@@ -86,6 +90,10 @@ pub enum SkipReason {
     Encrypted,
     /// It is a document without text, such as a scan.
     NoText,
+    /// A program wrote it, and such files were not wanted.
+    Generated,
+    /// Its line breaks were taken out, and such files were not wanted.
+    Minified,
     /// It is larger than the limit.
     TooLarge,
     /// Its name is that of a file with secrets, which is never read.
@@ -119,6 +127,8 @@ impl SkipReason {
             Self::Binary => "binary",
             Self::Encrypted => "encrypted",
             Self::NoText => "no_text",
+            Self::Generated => "generated",
+            Self::Minified => "minified",
             Self::TooLarge => "too_large",
             Self::Secret => "secret",
             Self::NotRegular => "not_regular",

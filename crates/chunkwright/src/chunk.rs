@@ -365,6 +365,13 @@ impl Chunker {
         context::render(document, chunk.span, &chunk.borrows)
     }
 
+    /// Whether a text is within the limit and the model's window.
+    pub(crate) fn fits(&self, text: &str) -> bool {
+        let window = self.window.as_ref();
+        self.measure().count(text) <= self.config.max_size
+            && window.is_none_or(|(counter, limit)| counter.count(text) <= *limit)
+    }
+
     /// What sizes are measured with.
     fn measure(&self) -> &dyn TokenCounter {
         match self.config.unit {

@@ -283,6 +283,7 @@ mod tests {
             records.push(Record {
                 chunk_id: format!("{doc} {word}"),
                 doc_id: doc.into(),
+                artifact: None,
                 chunk_index: line - 1,
                 total_chunks: 0,
                 parent: doc.into(),

@@ -62,6 +62,8 @@ pub struct Section {
     pub parent: Option<SectionId>,
     /// The lines that announce a symbol (`class Foo(Bar):`): what later chunks borrow. Empty for headings.
     pub signature: Span,
+    /// What documents a symbol: the comments above it, or a docstring inside. Empty where there is none.
+    pub documentation: Span,
 }
 
 /// What a section is.

@@ -42,6 +42,7 @@ pub mod preset;
 pub mod record;
 pub mod span;
 pub mod stats;
+pub mod summary;
 pub mod tokens;
 
 pub use chunk::{
@@ -56,4 +57,5 @@ pub use parse::{PARSERS, Parser};
 pub use position::{Position, PositionUnit, Positions};
 pub use record::{Record, RecordContext};
 pub use span::{LineIndex, Span};
+pub use summary::{ChunkingResult, Summary, SummaryKind};
 pub use tokens::{Chars, TokenCounter, Words};

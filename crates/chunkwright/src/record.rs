@@ -2,11 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::chunk::{Chunk, Chunker, Part};
+use crate::chunk::{Chunk, ChunkId, Chunker, Part};
 use crate::document::{BlockKind, Document, SectionId, SectionKind, SymbolKind};
 use crate::position::Position;
 use crate::span::Span;
 use crate::stats::TokenLevel;
+use crate::summary::Summary;
 use crate::tokens::{TokenCounter, Words};
 
 /// A chunk as it leaves the library: JSON Lines, Parquet columns, store payloads, answers to agents.
@@ -16,6 +17,10 @@ pub struct Record {
     pub chunk_id: String,
     /// Key of the document in its collection.
     pub doc_id: String,
+    /// What it is if it is no chunk: `function_summary`, `class_summary`, `file_summary`. A summary owns no
+    /// text: its `content` is the lines that announce its symbol, its `text` what was written about it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub artifact: Option<String>,
     /// Position in the document, from 0.
     pub chunk_index: u32,
     /// Number of chunks in the document.
@@ -114,6 +119,9 @@ pub struct Symbols {
     /// The class that a method or inner class belongs to.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub parent_class: Option<String>,
+    /// Every symbol that it holds some of, qualified by those around it: `Report.render`.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub names: Vec<String>,
 }
 
 /// What records of the strategy `adaptive` say beside the rest; seed 4 names these fields.
@@ -173,6 +181,7 @@ impl Chunker {
             records.push(Record {
                 chunk_id: chunk.id.to_string(),
                 doc_id: document.id().to_owned(),
+                artifact: None,
                 chunk_index: index as u32,
                 total_chunks: chunks.len() as u32,
                 parent: parent(document, chunk),
@@ -193,7 +202,7 @@ impl Chunker {
                 chunk_type: chunk_type.to_owned(),
                 category: category.to_owned(),
                 language: document.language().map(str::to_owned),
-                symbols: document.language().map(|_| symbols(document, chunk)),
+                symbols: document.language().map(|_| symbols(document, chunk.section, chunk.span)),
                 imports: document.language().map(|_| document.imports().to_vec()),
                 char_count: rendered.text().chars().count() as u32,
                 word_count: Words.count(rendered.text()) as u32,
@@ -218,6 +227,72 @@ impl Chunker {
             });
         }
         records
+    }
+
+    /// The record of a summary; `ordinal` tells apart those of a document that say the same, `start_char`
+    /// is where its span begins.
+    pub(crate) fn summary_record(
+        &self,
+        document: &Document,
+        summary: &Summary,
+        ordinal: u64,
+        start_char: u32,
+        context: &RecordContext,
+    ) -> Record {
+        let Summary { kind, section, span, text } = summary;
+        let (source, artifact) = (document.source(), kind.name());
+        let (start_line, end_line) = document.lines().lines(*span);
+        let around = document.section(*section).span;
+        let (first, last) = document.lines().lines(Span { end: around.end.max(around.start + 1), ..around });
+        let parent = match section {
+            &SectionId::ROOT => document.id().to_owned(),
+            _ => format!("{}#L{first}-L{last}", document.id()),
+        };
+        let token_count = self.counter().count(text);
+        let id = ChunkId::of(&[document.id(), artifact, text], ordinal);
+        let titles = document.titles(*section);
+        Record {
+            chunk_id: id.to_string(),
+            doc_id: document.id().to_owned(),
+            artifact: Some(artifact.to_owned()),
+            chunk_index: 0,
+            total_chunks: 1,
+            parent,
+            previous: None,
+            next: None,
+            content: span.of(source).to_owned(),
+            context: String::new(),
+            text: text.clone(),
+            start_line: start_line as u32,
+            end_line: end_line as u32,
+            start_byte: span.start,
+            end_byte: span.end,
+            start_char,
+            end_char: start_char + span.of(source).chars().count() as u32,
+            position: document.position(*span),
+            header_path: titles.join(" > "),
+            section_path: titles.into_iter().map(str::to_owned).collect(),
+            content_type: artifact.to_owned(),
+            chunk_type: artifact.to_owned(),
+            category: if context.category.is_empty() { "code".to_owned() } else { context.category.clone() },
+            language: document.language().map(str::to_owned),
+            symbols: Some(symbols(document, *section, *span)),
+            imports: Some(document.imports().to_vec()),
+            char_count: text.chars().count() as u32,
+            word_count: Words.count(text) as u32,
+            token_count: token_count as u32,
+            tokenizer: self.counter().name().to_owned(),
+            token_level: TokenLevel::of(token_count),
+            oversize: false,
+            part: None,
+            cut: "summary".to_owned(),
+            adaptive: None,
+            strategy_version: self.strategy_version(),
+            preset: context.preset.clone(),
+            config_hash: self.config_hash(),
+            file_hash: context.file_hash.clone(),
+            indexed_at: None,
+        }
     }
 }
 
@@ -286,9 +361,10 @@ fn content_type(document: &Document, chunk: &Chunk) -> &'static str {
     }
 }
 
-fn symbols(document: &Document, chunk: &Chunk) -> Symbols {
-    let mut symbols = Symbols::default();
-    for id in document.path(chunk.section) {
+/// The symbols around `section`, and those that `span` holds some of.
+fn symbols(document: &Document, section: SectionId, span: Span) -> Symbols {
+    let mut symbols = Symbols { names: names(document, span), ..Symbols::default() };
+    for id in document.path(section) {
         let section = document.section(id);
         match section.kind {
             SectionKind::Symbol(kind) if kind.is_type() => {
@@ -310,4 +386,24 @@ fn symbols(document: &Document, chunk: &Chunk) -> Symbols {
         }
     }
     symbols
+}
+
+/// Qualified names of the symbols that `span` holds some of, in order.
+fn names(document: &Document, span: Span) -> Vec<String> {
+    let sections = document.sections();
+    let from = sections.partition_point(|section| section.span.start < span.start);
+    let to = sections.partition_point(|section| section.span.start < span.end);
+    let mut ids = document.path(document.section_around(span.start));
+    ids.extend((from as u32..to as u32).map(SectionId));
+    let is_named = |id: &SectionId| {
+        let section = document.section(*id);
+        matches!(section.kind, SectionKind::Symbol(_)) && !section.title.is_empty()
+    };
+    let mut names: Vec<String> = Vec::new();
+    for name in ids.into_iter().filter(is_named).map(|id| document.titles(id).join(".")) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
 }

@@ -36,6 +36,9 @@ pub(crate) struct Chunk {
     shard: Option<Shard>,
     #[command(flatten)]
     cut: CutFlags,
+    /// After the chunks of source code, summaries of its file, classes and functions: records with `artifact`
+    #[arg(long)]
+    summaries: bool,
     /// Format of the results; by default `text` on a terminal, `jsonl` when piped or in a file
     #[arg(short, long, help_heading = "Output")]
     format: Option<ChunkFormat>,
@@ -128,7 +131,7 @@ impl Chunk {
         let result = ordered(
             self.input.threads.get(),
             &items,
-            |item| cut(&chunker, &settings.preset, item, look),
+            |item| cut(&chunker, &settings.preset, item, look, self.summaries),
             |cut| cut.output.len(),
             |cut| {
                 progress.advance(1);
@@ -187,7 +190,7 @@ enum Look {
 }
 
 /// Reads, cuts and prints one document.
-fn cut(chunker: &Chunker, preset: &str, item: &Item, look: Look) -> Cut {
+fn cut(chunker: &Chunker, preset: &str, item: &Item, look: Look, summaries: bool) -> Cut {
     let source = match item.read() {
         Ok(source) => source,
         Err(unread) => return Cut { output: Vec::new(), chunks: 0, unread: Some(unread) },
@@ -199,6 +202,10 @@ fn cut(chunker: &Chunker, preset: &str, item: &Item, look: Look) -> Cut {
     let records = chunker.records(&document, &chunks, &context);
     let line = |record| json_line(record).expect("a record of plain values is JSON");
     let output = match look {
+        Look::Lines if summaries => {
+            let summaries = chunker.summary_records(&document, &chunker.summaries(&document), &context);
+            records.iter().chain(&summaries).flat_map(line).collect()
+        }
         Look::Lines => records.iter().flat_map(line).collect(),
         Look::Table => table(document.id(), &records).into_bytes(),
         Look::Page => report_page::document(&document, &records).into_bytes(),

@@ -35,6 +35,12 @@ pub(crate) struct Index {
     /// `--prune=force` removes them all the same.
     #[arg(long, value_name = "force", num_args = 0..=1, require_equals = true, default_missing_value = "gone")]
     prune: Option<PruneFlag>,
+    /// Store summaries of functions, classes and files of source code beside their chunks
+    #[arg(long)]
+    summaries: bool,
+    /// Leave out files that a program wrote or minified
+    #[arg(long)]
+    skip_generated: bool,
     #[command(flatten)]
     threads: ThreadFlags,
     #[command(flatten)]
@@ -70,7 +76,8 @@ impl Index {
         let embedder = app::embedder(&settings)?;
         let model = embedder.as_ref().map(|embedder| embedder.model().name.clone());
         let store = app::store(&settings, Access::Write)?;
-        let mut pipeline = Pipeline::new(store, &settings.collection, chunker, &settings.preset);
+        let mut pipeline = Pipeline::new(store, &settings.collection, chunker, &settings.preset)
+            .with_summaries(self.summaries);
         if let Some(embedder) = embedder {
             pipeline = pipeline.with_embedder(embedder);
         } else if settings.embedder.is_none() {
@@ -84,6 +91,7 @@ impl Index {
                 Some(PruneFlag::Force) => Prune::Force,
             },
             dry_run: self.dry_run,
+            skip_generated: self.skip_generated,
             ..IndexOptions::default()
         };
         let progress = Steps { global, bar: RefCell::default() };
@@ -160,6 +168,8 @@ fn describe(report: &IndexReport, dry_run: bool) -> String {
         ("skipped", report.skipped.len()),
         ("failed", report.failed.len()),
         (if dry_run { "would be pruned" } else { "pruned" }, report.pruned.len()),
+        ("generated among them", report.generated),
+        ("minified among them", report.minified),
         ("chunks written", report.chunks),
         ("texts embedded", report.embedded),
         ("vectors reused", report.reused),

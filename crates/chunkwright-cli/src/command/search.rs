@@ -4,7 +4,8 @@ use std::str::FromStr;
 
 use anyhow::{Result, bail};
 use chunkwright_index::{
-    Access, Answer, ExpandedAnswer, Filter, FoundPassage, Hit, Mode, SearchOptions, Stage, expand, search,
+    Access, Answer, ExpandedAnswer, Filter, FoundPassage, Hit, Mode, SearchOptions, Stage, expand, parse_query,
+    query::check_artifact, search,
 };
 
 use crate::app::{self, CollectionFlags, Global, Outcome};
@@ -23,7 +24,7 @@ use crate::text::{bold, count, dim, green, plain, plain_lines, preview, terminal
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Search {
-    /// What to look for
+    /// What to look for; may hold conditions: symbol:NAME path:PATTERN -path:PATTERN lang:NAME artifact:KIND
     query: String,
     /// Which stages run; `hybrid` is both, or words alone where the collection has no vectors
     #[arg(short, long, default_value = "hybrid")]
@@ -31,7 +32,8 @@ pub(crate) struct Search {
     /// Number of hits
     #[arg(short = 'k', long, value_name = "N", default_value_t = 5)]
     top_k: usize,
-    /// Only chunks with this value: doc_id (`*` stands for any text), category, language, content_type
+    /// Only chunks with this value: doc_id (`*` stands for any text), category, language, content_type,
+    /// symbol, artifact (`chunk`, `summary`, `function_summary`, `class_summary`, `file_summary`, `all`)
     #[arg(long, value_name = "KEY=VALUE")]
     filter: Vec<Condition>,
     /// How two rankings become one: `sum` (of scores stretched to 0..1) or `rrf` (of reciprocal ranks)
@@ -49,7 +51,11 @@ const EXAMPLES: &str = "\
 Examples:
   chunkwright search \"how is a lifetime elided?\"
   chunkwright search parse_config --mode lexical --filter language=rust
+  chunkwright search \"symbol:Report.render -path:tests/ how are pages numbered?\"
   chunkwright search \"how is a lifetime elided?\" --expand parent";
+
+/// Keys of the filter.
+const KEYS: &[&str] = &["doc_id", "category", "language", "content_type", "symbol", "artifact"];
 
 /// A key of the filter and its value.
 #[derive(Clone, Debug)]
@@ -60,8 +66,9 @@ impl FromStr for Condition {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let (key, value) = text.split_once('=').ok_or("a filter is KEY=VALUE, such as language=rust")?;
-        if !["doc_id", "category", "language", "content_type"].contains(&key) {
-            return Err(format!("unknown key `{key}`; known are `doc_id`, `category`, `language`, `content_type`"));
+        if !KEYS.contains(&key) {
+            let known = KEYS.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ");
+            return Err(format!("unknown key `{key}`; known are {known}"));
         }
         Ok(Self(key.into(), value.into()))
     }
@@ -74,14 +81,15 @@ impl Search {
         let mode = self.mode.mode();
         let model = app::stored_model(&settings, &*store)?;
         let embedder = if mode == Mode::Lexical { None } else { app::query_embedder(&settings, model.as_ref())? };
+        let (query, filter) = parse_query(&self.query, self.filter()?)?;
         let options = SearchOptions {
             mode,
             top_k: self.top_k,
-            filter: self.filter()?,
+            filter,
             fusion: self.fusion.fusion(),
             ..SearchOptions::default()
         };
-        let answer = search(&*store, &settings.collection, embedder.as_deref(), &self.query, &options)?;
+        let answer = search(&*store, &settings.collection, embedder.as_deref(), &query, &options)?;
         // That a collection was indexed without vectors is no news.
         if let Some(why) = answer.degraded.as_ref().filter(|_| model.is_some() || global.verbose) {
             global.say(&format!("{} searched by words only: {}", yellow("note:"), plain(why)));
@@ -117,6 +125,11 @@ impl Search {
                 "doc_id" => &mut filter.doc_id,
                 "category" => &mut filter.category,
                 "language" => &mut filter.language,
+                "symbol" => &mut filter.symbol,
+                "artifact" => {
+                    check_artifact(value)?;
+                    &mut filter.artifact
+                }
                 _ => &mut filter.content_type,
             };
             if field.replace(value.clone()).is_some() {

@@ -181,3 +181,35 @@ fn the_doctor_says_what_is_missing_and_how_to_get_it() {
     let model = findings.iter().find(|finding| finding["what"] == "model").unwrap();
     assert!(model["note"].as_str().unwrap().contains("`cargo xtask setup --models "), "{model}");
 }
+
+#[test]
+fn symbols_paths_and_summaries_are_searched_for() {
+    let folder = Folder::new(&[
+        ("docs/a.py", "class Config:\n    def parse(self, path):\n        return path\n"),
+        ("docs/b.py", "def parse(path):\n    return None\n"),
+        ("docs/bundle.min.js", "var parse=function(a){return a};\n"),
+    ]);
+    let first = report(&folder, &["--summaries"]);
+    assert_eq!((&first["indexed"], &first["minified"]), (&3.into(), &1.into()));
+    let ids = |query: &str| -> Vec<String> {
+        folder
+            .run(&["search", query])
+            .lines()
+            .iter()
+            .map(|hit| hit["doc_id"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    assert_eq!(ids("symbol:Config.parse"), ["a.py"]);
+    assert_eq!(ids("parse path:b.py"), ["b.py"]);
+    assert_eq!(ids("parse -path:a.py -path:bundle"), ["b.py"]);
+    let [summary] = folder.run(&["search", "Config artifact:class_summary"]).lines().try_into().unwrap();
+    assert_eq!(summary["text"], "class Config in a.py\nclass Config:\nmembers:\n- def parse(self, path)");
+    folder
+        .run(&["search", "x artifact:notes"])
+        .fails("error: unknown artifact `notes`; known are `chunk`, `summary`, `all`, `function_summary`, `class_summary`, `file_summary`");
+    let second = folder.run(&["index", "docs", "--embedder", "none", "--skip-generated"]);
+    assert_eq!(
+        (second.code, second.stderr.as_str()),
+        (0, "skipped 1 entry: 1 minified (`--verbose` lists them)\n")
+    );
+}

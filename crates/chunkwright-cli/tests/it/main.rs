@@ -8,5 +8,6 @@ mod diff;
 mod eval;
 mod explain;
 mod index;
+mod outline;
 mod page;
 mod stats;

@@ -17,17 +17,22 @@ enum Event {
 }
 
 /// What a section is made of.
-struct Symbol {
-    kind: SymbolKind,
-    title: String,
-    span: Range<usize>,
-    signature: Range<usize>,
+pub(crate) struct Symbol {
+    pub(crate) kind: SymbolKind,
+    pub(crate) title: String,
+    /// Whether it says which type it belongs to: a method wherever it stands.
+    pub(crate) is_owned: bool,
+    pub(crate) span: Range<usize>,
+    pub(crate) signature: Range<usize>,
+    /// A docstring inside; where there is none, the comments above take its place.
+    pub(crate) documentation: Range<usize>,
 }
 
 impl Symbol {
     fn open(self, out: &mut DocumentBuilder) {
         out.open_section(SectionKind::Symbol(self.kind), &self.title, self.span.start);
         out.set_signature(self.signature.start, self.signature.end);
+        out.set_documentation(self.documentation.start, self.documentation.end);
     }
 }
 
@@ -43,6 +48,8 @@ struct Run {
 struct Lead {
     start: usize,
     end: usize,
+    /// The comments among them, up to the first attribute.
+    comments: Range<usize>,
     /// Holds an attribute: not even a blank line parts it from what follows.
     bound: bool,
 }
@@ -116,6 +123,8 @@ pub(crate) struct Blocks<'a> {
     nested: Vec<Symbol>,
     /// Which of them are around the one noted last, outermost first.
     open_nested: Vec<usize>,
+    /// The comments of the lead taken last.
+    comments_above: Range<usize>,
 }
 
 impl<'a> Blocks<'a> {
@@ -128,6 +137,7 @@ impl<'a> Blocks<'a> {
             seams: Vec::new(),
             nested: Vec::new(),
             open_nested: Vec::new(),
+            comments_above: 0..0,
         }
     }
 
@@ -172,12 +182,15 @@ impl<'a> Blocks<'a> {
         if let Some(lead) = &mut self.scope().lead {
             if lead.bound || lines::breaks(source, lead.end, start) <= 1 {
                 lead.end = end;
+                if !lead.bound {
+                    lead.comments.end = end;
+                }
                 return;
             }
             self.flush_lead();
         }
         if lines::starts_line(source, start) {
-            self.scope().lead = Some(Lead { start, end, bound: false });
+            self.scope().lead = Some(Lead { start, end, comments: start..end, bound: false });
         } else if !self.trail(start, end) {
             self.add(BlockKind::Comment, start, end);
         }
@@ -193,7 +206,8 @@ impl<'a> Blocks<'a> {
     /// A decorator or attribute.
     pub(crate) fn attribute(&mut self, start: usize, end: usize) {
         let start = self.take_lead(start);
-        self.scope().lead = Some(Lead { start, end, bound: true });
+        let comments = self.comments_above.clone();
+        self.scope().lead = Some(Lead { start, end, comments, bound: true });
     }
 
     /// A member that is no symbol, with what stands above it.
@@ -234,23 +248,15 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    /// A function: one block in a section of its own. `is_owned` makes it a method wherever it stands;
-    /// with `joins`, it continues the function of the same name directly above.
-    pub(crate) fn function(
-        &mut self,
-        kind: SymbolKind,
-        is_owned: bool,
-        title: String,
-        span: Range<usize>,
-        signature: Range<usize>,
-        joins: bool,
-    ) {
-        if joins && self.continues(&title, span.clone()) {
+    /// A function: one block in a section of its own. With `joins`, it continues the function of the same
+    /// name directly above.
+    pub(crate) fn function(&mut self, symbol: Symbol, joins: bool) {
+        if joins && self.continues(&symbol.title, symbol.span.clone()) {
             return;
         }
-        let kind = self.function_kind(kind, is_owned);
-        let end = span.end;
-        let start = self.open_symbol(Symbol { kind, title, span, signature });
+        let kind = self.function_kind(symbol.kind, symbol.is_owned);
+        let end = symbol.span.end;
+        let start = self.open_symbol(Symbol { kind, ..symbol });
         self.events.push(Event::Block(Run { kind: BlockKind::Function, start, end }));
         self.events.push(Event::Close(end));
     }
@@ -280,35 +286,20 @@ impl<'a> Blocks<'a> {
     }
 
     /// A symbol inside a function or statement: a section without blocks of its own.
-    pub(crate) fn nested(
-        &mut self,
-        kind: SymbolKind,
-        is_owned: bool,
-        title: String,
-        span: Range<usize>,
-        signature: Range<usize>,
-    ) {
-        while self.open_nested.pop_if(|at| self.nested[*at].span.end <= span.start).is_some() {}
+    pub(crate) fn nested(&mut self, mut symbol: Symbol) {
+        while self.open_nested.pop_if(|at| self.nested[*at].span.end <= symbol.span.start).is_some() {}
         let in_type = self.open_nested.last().is_some_and(|&at| self.nested[at].kind.is_type());
         self.open_nested.push(self.nested.len());
-        let kind = match kind {
-            SymbolKind::Function if is_owned || in_type => SymbolKind::Method,
-            kind => kind,
-        };
-        self.nested.push(Symbol { kind, title, span, signature });
+        if symbol.kind == SymbolKind::Function && (symbol.is_owned || in_type) {
+            symbol.kind = SymbolKind::Method;
+        }
+        self.nested.push(symbol);
     }
 
     /// Opens a type or module, whose members follow those that begin before `head_end`.
-    pub(crate) fn open_type(
-        &mut self,
-        kind: SymbolKind,
-        title: String,
-        span: Range<usize>,
-        head_end: usize,
-        signature: Range<usize>,
-    ) {
-        let end = span.end;
-        let start = self.open_symbol(Symbol { kind, title, span, signature });
+    pub(crate) fn open_type(&mut self, symbol: Symbol, head_end: usize) {
+        let (kind, end) = (symbol.kind, symbol.span.end);
+        let start = self.open_symbol(symbol);
         let members = if kind == SymbolKind::Module { Members::Units } else { Members::Class };
         let mut scope = Scope { head_end, end, ..Scope::new(members, Some(kind)) };
         scope.run = Some(Run { kind: scope.block_kind(BlockKind::Statement), start, end: head_end });
@@ -323,6 +314,9 @@ impl<'a> Blocks<'a> {
         scope.has_symbols = true;
         scope.fresh = false;
         symbol.signature.start = self.announced_from(start, &symbol.signature);
+        if symbol.documentation.is_empty() {
+            symbol.documentation = self.comments_above.clone();
+        }
         symbol.span.start = start;
         self.events.push(Event::Open(symbol));
         start
@@ -405,13 +399,14 @@ impl<'a> Blocks<'a> {
     /// The start of what begins at `start`, with the comments and attributes that belong to it.
     fn take_lead(&mut self, start: usize) -> usize {
         let source = self.source;
-        match &self.scope().lead {
+        self.comments_above = 0..0;
+        match self.scope().lead.take() {
             Some(lead) if lead.bound || lines::breaks(source, lead.end, start) <= 1 => {
-                let start = lead.start;
-                self.scope().lead = None;
-                start
+                self.comments_above = lead.comments;
+                lead.start
             }
-            _ => {
+            lead => {
+                self.scope().lead = lead;
                 self.flush_lead();
                 start
             }

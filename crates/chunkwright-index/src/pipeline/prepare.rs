@@ -7,6 +7,7 @@ use chunkwright::{Document, Record, RecordContext};
 
 use super::{IndexOptions, Pipeline};
 use crate::format::{Format, file_hash, read};
+use crate::nature::{Nature, nature};
 use crate::report::SkipReason;
 use crate::source::{self, SourceFile};
 use crate::store::{DocumentInfo, NewChunk, NewDocument, StoredDocument};
@@ -19,7 +20,7 @@ pub(super) enum Prepared {
     /// Its stored version is still right.
     Unchanged,
     /// A document to store.
-    Ready(Box<NewDocument>),
+    Ready(Box<NewDocument>, Option<Nature>),
     /// No document.
     Skipped(SkipReason),
     /// A document that cannot be stored.
@@ -44,7 +45,7 @@ impl Pipeline {
             root: file.root.clone(),
             file_hash: file_hash(&bytes),
             bytes: bytes.len() as u64,
-            config_hash: self.chunker.config_hash(),
+            config_hash: self.config_hash(),
             strategy_version: self.chunker.strategy_version(),
             preset: self.preset.clone(),
             format: format.name().to_owned(),
@@ -59,13 +60,26 @@ impl Pipeline {
         }
         let base = stored.map_or(0, |stored| stored.version);
         // Parsers cannot fail by their contract. If one breaks it, one document pays and not the run.
-        let cut = catch_unwind(AssertUnwindSafe(|| self.cut(file, info, &bytes, base)));
+        let cut = catch_unwind(AssertUnwindSafe(|| self.cut(file, info, &bytes, base, options)));
         cut.unwrap_or_else(|_| {
             Prepared::Failed(format!("the `{}` parser failed on it; please report this", format.name()))
         })
     }
 
-    fn cut(&self, file: &SourceFile, mut info: DocumentInfo, bytes: &[u8], base: i64) -> Prepared {
+    /// Hash of all that the chunks and summaries of a document depend on.
+    fn config_hash(&self) -> String {
+        let chunks = self.chunker.config_hash();
+        if self.summaries { format!("{chunks}+summaries") } else { chunks }
+    }
+
+    fn cut(
+        &self,
+        file: &SourceFile,
+        mut info: DocumentInfo,
+        bytes: &[u8],
+        base: i64,
+        options: &IndexOptions,
+    ) -> Prepared {
         let source = match read(&file.path, bytes) {
             Ok(source) => source,
             Err(error) => {
@@ -77,6 +91,13 @@ impl Pipeline {
         info.low_confidence = source.low_confidence;
         info.replacements = source.replacements as u32;
         let document = source.parse(&file.doc_id);
+        let nature = nature(&file.path, document.source(), document.language().is_some());
+        if let Some(nature) = nature.filter(|_| options.skip_generated) {
+            return Prepared::Skipped(match nature {
+                Nature::Generated => SkipReason::Generated,
+                Nature::Minified => SkipReason::Minified,
+            });
+        }
         let raw = (document.source().as_bytes() != bytes).then(|| bytes.to_vec());
         let chunks = self.chunker.chunk(&document);
         let context = RecordContext {
@@ -88,10 +109,14 @@ impl Pipeline {
         if let Err(message) = verify(document.source(), &records) {
             return Prepared::Failed(message);
         }
+        if self.summaries {
+            let summaries = self.chunker.summaries(&document);
+            records.extend(self.chunker.summary_records(&document, &summaries, &context));
+        }
         for record in &mut records {
             record.indexed_at = Some(info.indexed_at.clone());
         }
-        Prepared::Ready(Box::new(NewDocument {
+        let document = NewDocument {
             base,
             chunks: records.into_iter().map(NewChunk::new).collect(),
             document: StoredDocument {
@@ -100,7 +125,8 @@ impl Pipeline {
                 raw,
                 source: document.source().to_owned(),
             },
-        }))
+        };
+        Prepared::Ready(Box::new(document), nature)
     }
 }
 

@@ -8,6 +8,7 @@ use rayon::prelude::*;
 use super::embed::Vectors;
 use super::prepare::Prepared;
 use super::{IndexError, IndexOptions, Pipeline, Progress, Prune};
+use crate::nature::Nature;
 use crate::report::{Failure, IndexReport, Skipped};
 use crate::source::{Root, SourceFile};
 use crate::store::{Change, DocumentInfo, NewDocument, Outcome, StoreError};
@@ -116,7 +117,11 @@ impl<'a> Run<'a> {
         for (file, prepared) in window.iter().zip(prepared) {
             match prepared {
                 Prepared::Unchanged => self.report.unchanged += 1,
-                Prepared::Ready(document) => documents.push(document),
+                Prepared::Ready(document, nature) => {
+                    self.report.generated += usize::from(nature == Some(Nature::Generated));
+                    self.report.minified += usize::from(nature == Some(Nature::Minified));
+                    documents.push(document);
+                }
                 Prepared::Failed(message) => self.fail(file.doc_id.clone(), message),
                 Prepared::Skipped(reason) => {
                     if !reason.is_temporary() {

@@ -9,6 +9,7 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWrite
 
 use chunkwright::{ChunkId, Record};
 
+use super::filter::{Facts, symbol_lines};
 use super::rank::{DenseIndex, NewRow, top};
 use super::{
     Change, CheckReport, Collection, DocumentInfo, Filter, Model, NewChunk, NewDocument, Outcome, Scored,
@@ -96,9 +97,18 @@ impl Shelf {
     }
 }
 
+fn facts<'a>(record: &'a Record, symbols: &'a str) -> Facts<'a> {
+    Facts {
+        category: &record.category,
+        language: record.language.as_deref(),
+        content_type: &record.content_type,
+        artifact: record.artifact.as_deref(),
+        symbols,
+    }
+}
+
 fn passes(filter: &Filter, record: &Record) -> bool {
-    filter.passes_doc_id(&record.doc_id)
-        && filter.passes_facts(&record.category, record.language.as_deref(), &record.content_type)
+    filter.passes_doc_id(&record.doc_id) && filter.passes(facts(record, &symbol_lines(record)))
 }
 
 impl Store for MemoryStore {
@@ -190,7 +200,10 @@ impl Store for MemoryStore {
         let state = self.read();
         let found = state.collection(collection)?.documents.get(doc_id);
         Ok(found
-            .map(|document| document.1.iter().map(|chunk| chunk.record.clone()).collect())
+            .map(|document| {
+                let records = document.1.iter().map(|chunk| &chunk.record);
+                records.filter(|record| record.artifact.is_none()).cloned().collect()
+            })
             .unwrap_or_default())
     }
 
@@ -250,8 +263,7 @@ impl Store for MemoryStore {
         let words = held.words.get_or_init(|| Arc::new(Words::of(held)));
         let is_hit = |scored: &Scored| {
             !held.disabled.contains(&scored.id)
-                && (filter.is_empty()
-                    || held.find(scored.id).is_some_and(|(_, chunk)| passes(filter, &chunk.record)))
+                && held.find(scored.id).is_some_and(|(_, chunk)| passes(filter, &chunk.record))
         };
         Ok(top(words.bm25(terms).filter(is_hit).collect(), limit))
     }
@@ -342,13 +354,8 @@ impl State {
         for (id, chunk) in held.enabled() {
             if let Some(vector) = self.vectors.get(&(model.name.clone(), chunk.text_hash)) {
                 let record = &chunk.record;
-                let row = NewRow {
-                    id,
-                    doc_id: &record.doc_id,
-                    category: &record.category,
-                    language: record.language.as_deref(),
-                    content_type: &record.content_type,
-                };
+                let symbols = symbol_lines(record);
+                let row = NewRow { id, doc_id: &record.doc_id, facts: facts(record, &symbols) };
                 index.push(&row, vector.iter().copied());
             }
         }

@@ -1,8 +1,11 @@
 //! Ranking by dot product, exact, over vectors that lie in memory in one piece.
 
+use std::collections::HashMap;
+
 use chunkwright::ChunkId;
 use rayon::prelude::*;
 
+use super::filter::Facts;
 use super::{Filter, Scored};
 
 /// Rows scored by one task.
@@ -18,8 +21,41 @@ pub(super) struct DenseIndex {
     vectors: Vec<f32>,
     /// Documents' ids, each once.
     doc_ids: Vec<String>,
-    /// Combinations of category, language and content type, each once: there are few.
-    facts: Vec<(String, Option<String>, String)>,
+    /// What chunks say of themselves, each combination once: there are few, but where symbols are named.
+    facts: Vec<OwnedFacts>,
+    /// Where a combination is.
+    known: HashMap<OwnedFacts, u32>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct OwnedFacts {
+    category: String,
+    language: Option<String>,
+    content_type: String,
+    artifact: Option<String>,
+    symbols: String,
+}
+
+impl OwnedFacts {
+    fn of(facts: Facts<'_>) -> Self {
+        Self {
+            category: facts.category.into(),
+            language: facts.language.map(Into::into),
+            content_type: facts.content_type.into(),
+            artifact: facts.artifact.map(Into::into),
+            symbols: facts.symbols.into(),
+        }
+    }
+
+    fn borrow(&self) -> Facts<'_> {
+        Facts {
+            category: &self.category,
+            language: self.language.as_deref(),
+            content_type: &self.content_type,
+            artifact: self.artifact.as_deref(),
+            symbols: &self.symbols,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -33,9 +69,7 @@ struct Row {
 pub(super) struct NewRow<'a> {
     pub(super) id: ChunkId,
     pub(super) doc_id: &'a str,
-    pub(super) category: &'a str,
-    pub(super) language: Option<&'a str>,
-    pub(super) content_type: &'a str,
+    pub(super) facts: Facts<'a>,
 }
 
 impl DenseIndex {
@@ -48,30 +82,21 @@ impl DenseIndex {
         if self.doc_ids.last().is_none_or(|last| last != row.doc_id) {
             self.doc_ids.push(row.doc_id.to_owned());
         }
-        let is_same = |(category, language, content_type): &(String, Option<String>, String)| {
-            category == row.category
-                && language.as_deref() == row.language
-                && content_type == row.content_type
-        };
-        let facts = self.facts.iter().position(is_same).unwrap_or_else(|| {
-            self.facts.push((row.category.into(), row.language.map(Into::into), row.content_type.into()));
-            self.facts.len() - 1
+        let next = self.facts.len() as u32;
+        let facts = OwnedFacts::of(row.facts);
+        let at = *self.known.entry(facts).or_insert_with_key(|facts| {
+            self.facts.push(facts.clone());
+            next
         });
         self.vectors.extend(vector);
         self.vectors.resize((self.rows.len() + 1) * self.dimension, 0.0);
-        self.rows.push(Row { id: row.id, doc_id: self.doc_ids.len() as u32 - 1, facts: facts as u32 });
+        self.rows.push(Row { id: row.id, doc_id: self.doc_ids.len() as u32 - 1, facts: at });
     }
 
     /// The `limit` best rows that pass; equal scores by chunk id.
     pub(super) fn search(&self, query: &[f32], filter: &Filter, limit: usize) -> Vec<Scored> {
         let doc_ids: Vec<bool> = self.doc_ids.iter().map(|doc_id| filter.passes_doc_id(doc_id)).collect();
-        let facts: Vec<bool> = self
-            .facts
-            .iter()
-            .map(|(category, language, content_type)| {
-                filter.passes_facts(category, language.as_deref(), content_type)
-            })
-            .collect();
+        let facts: Vec<bool> = self.facts.iter().map(|facts| filter.passes(facts.borrow())).collect();
         let score = |(row, vector): (&Row, &[f32])| {
             (doc_ids[row.doc_id as usize] && facts[row.facts as usize])
                 .then(|| Scored { id: row.id, score: f64::from(dot(query, vector)) })

@@ -31,7 +31,15 @@ fn sections(from: usize, to: usize) -> String {
 const LEXICAL: SearchOptions = SearchOptions {
     mode: Mode::Lexical,
     top_k: 5,
-    filter: chunkwright_index::Filter { doc_id: None, category: None, language: None, content_type: None },
+    filter: chunkwright_index::Filter {
+        doc_id: None,
+        not_doc_ids: Vec::new(),
+        category: None,
+        language: None,
+        content_type: None,
+        symbol: None,
+        artifact: None,
+    },
     fusion: chunkwright_index::Fusion::Rrf { k: 60.0 },
     candidates: 200,
 };

@@ -1,6 +1,6 @@
 //! What a search answers.
 
-use chunkwright_index::{Filter, Fusion, Mode, SearchError, SearchOptions, search};
+use chunkwright_index::{Filter, Fusion, Mode, SearchError, SearchOptions, parse_query, search};
 
 use crate::fixture::{Bag, COLLECTION, Fixture, for_each_store};
 
@@ -145,4 +145,72 @@ fn what_cannot_be_searched_is_refused_with_a_sentence() {
     let other = Bag::new(8);
     let error = search(&*fixture.store, COLLECTION, Some(&*other), "a", &options()).unwrap_err();
     assert!(matches!(error, SearchError::Store(_)), "{error}");
+}
+
+const SHAPES: &str = "\"\"\"Shapes of the plane.\"\"\"\n\nimport math\n\n\nclass Circle:\n    \"\"\"All points at one distance.\"\"\"\n\n    \
+def area(self, precise=False):\n        \"\"\"The area inside.\"\"\"\n        return math.pi * self.radius ** 2\n\n\n\
+def area(circles):\n    return sum(circle.area() for circle in circles)\n";
+
+#[test]
+fn symbols_and_paths_narrow_a_search() {
+    for_each_store(|kind| {
+        let files = [("src/shapes.py", SHAPES), ("tests/shapes.py", SHAPES), ("guide.md", GUIDE)];
+        let fixture = Fixture::new(kind, &files);
+        fixture.index();
+        for mode in [Mode::Lexical, Mode::Hybrid] {
+            let found = |query: &str| {
+                let (words, filter) = parse_query(query, Filter::default()).unwrap();
+                let mut found =
+                    fixture.search(&words, &SearchOptions { mode, filter, ..SearchOptions::default() });
+                found.sort();
+                found
+            };
+            assert_eq!(
+                found("symbol:Circle.area"),
+                ["src/shapes.py:9", "tests/shapes.py:9"],
+                "{kind} {mode:?}"
+            );
+            assert_eq!(found("area symbol:Circle::area -path:tests/"), ["src/shapes.py:9"]);
+            assert_eq!(found("area symbol:area path:src/*"), ["src/shapes.py:14", "src/shapes.py:9"]);
+            // By meaning, whatever passes is ranked.
+            let by_words = if mode == Mode::Lexical { 0 } else { 4 };
+            assert_eq!(found("archive symbol:area").len(), by_words, "{kind} {mode:?}");
+        }
+    });
+}
+
+#[test]
+fn summaries_are_found_when_asked_for() {
+    for_each_store(|kind| {
+        let fixture = Fixture::new(kind, &[("shapes.py", SHAPES), ("guide.md", GUIDE)]);
+        let plain = fixture.index();
+        let fixture = Fixture { pipeline: fixture.pipeline.clone().with_summaries(true), ..fixture };
+        // The summaries are a reason to store the document again, and only once.
+        assert_eq!(fixture.index().indexed, 2);
+        assert_eq!(fixture.index().unchanged, 2);
+        for mode in [Mode::Lexical, Mode::Hybrid] {
+            let kinds = |artifact: Option<&str>| {
+                let filter = Filter { artifact: artifact.map(Into::into), ..Filter::default() };
+                let options = SearchOptions { mode, filter, top_k: 50, ..SearchOptions::default() };
+                let answer =
+                    search(&*fixture.store, COLLECTION, Some(&*fixture.bag), "circle area", &options)
+                        .unwrap();
+                let mut kinds: Vec<_> = answer.hits.iter().map(|hit| hit.record.artifact.clone()).collect();
+                kinds.sort();
+                kinds.dedup();
+                kinds
+            };
+            let [class, file, function] =
+                ["class_summary", "file_summary", "function_summary"].map(|kind| Some(kind.to_owned()));
+            assert_eq!(kinds(None), [None], "{kind} {mode:?}");
+            assert_eq!(kinds(Some("function_summary")), [function.clone()]);
+            assert_eq!(kinds(Some("summary")), [class.clone(), file.clone(), function.clone()]);
+            assert_eq!(kinds(Some("all")), [None, class, file, function]);
+        }
+        // A document's chunks are what they were: in order, and nothing but chunks.
+        let records = fixture.store.records(COLLECTION, "shapes.py").unwrap();
+        assert!(records.iter().all(|record| record.artifact.is_none()));
+        let guide = fixture.store.records(COLLECTION, "guide.md").unwrap();
+        assert_eq!(records.len() + guide.len(), plain.chunks);
+    });
 }

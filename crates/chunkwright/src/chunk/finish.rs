@@ -218,12 +218,12 @@ impl Finisher<'_> {
         for part in [self.document.id(), &self.text, span.of(self.document.source())] {
             push_part(&mut self.key, part);
         }
-        let id = hash(&self.key, 0);
+        let id = ChunkId::hash(&self.key, 0);
         let ordinal = self.ids.entry(id).or_default();
         *ordinal += 1;
         match *ordinal - 1 {
             0 => id,
-            ordinal => hash(&self.key, ordinal),
+            ordinal => ChunkId::hash(&self.key, ordinal),
         }
     }
 }
@@ -238,14 +238,25 @@ fn push_part(key: &mut Vec<u8>, part: &str) {
     key.extend(part.as_bytes());
 }
 
-/// The id for a key. Hashed in one stretch: hashing many short ones costs more.
-fn hash(key: &[u8], ordinal: u64) -> ChunkId {
-    let mut hasher = blake3::Hasher::new();
-    hasher.update(key);
-    hasher.update(&ordinal.to_le_bytes());
-    let mut id = [0; 16];
-    id.copy_from_slice(&hasher.finalize().as_bytes()[..16]);
-    ChunkId(id)
+impl ChunkId {
+    /// The id of what `parts` say; `ordinal` tells apart what says the same.
+    pub(crate) fn of(parts: &[&str], ordinal: u64) -> Self {
+        let mut key = Vec::new();
+        for part in parts {
+            push_part(&mut key, part);
+        }
+        Self::hash(&key, ordinal)
+    }
+
+    /// The id for a key. Hashed in one stretch: hashing many short ones costs more.
+    fn hash(key: &[u8], ordinal: u64) -> Self {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(key);
+        hasher.update(&ordinal.to_le_bytes());
+        let mut id = [0; 16];
+        id.copy_from_slice(&hasher.finalize().as_bytes()[..16]);
+        Self(id)
+    }
 }
 
 /// The blocks that `span` touches: at least one for every span a strategy reports.

@@ -2,7 +2,8 @@
 //! structure is not known, if the configuration says so.
 
 use crate::chunk::{Cut, Plan, Strategy};
-use crate::document::Document;
+use crate::context::path_size;
+use crate::document::{Document, SectionId};
 use crate::span::{Span, is_blank};
 
 /// Chunks of a fixed number of lines, the repeated ones counted; fewer where the limit asks for it.
@@ -24,8 +25,9 @@ impl Strategy for Lines {
 
     fn cut(&self, document: &Document, plan: &mut Plan<'_>) {
         let source = document.source();
+        let path = path_size(document, &plan.config, SectionId::ROOT, &|text| plan.measure(text));
         let (most, limit, overlap_lines) =
-            (plan.config.lines_or_default(), plan.room(0), plan.config.overlap_lines);
+            (plan.config.lines_or_default(), plan.room(path), plan.config.overlap_lines);
         let mut chunk = Growing::default();
         // Sizes of the lines so far: what the next chunk repeats counts in it.
         let mut sizes: Vec<usize> = Vec::with_capacity(document.lines().count());

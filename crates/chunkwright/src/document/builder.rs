@@ -42,6 +42,7 @@ impl DocumentBuilder {
             span: Span::new(0, source.len()),
             parent: None,
             signature: Span::default(),
+            documentation: Span::default(),
         };
         let document = Document {
             id: id.into(),
@@ -113,6 +114,7 @@ impl DocumentBuilder {
             span: Span::new(start.min(end), end),
             parent: Some(parent),
             signature: Span::default(),
+            documentation: Span::default(),
         });
         self.open.push(id);
         id
@@ -122,6 +124,12 @@ impl DocumentBuilder {
     pub fn set_signature(&mut self, start: usize, end: usize) {
         let id = self.innermost();
         self.document.sections[id.0 as usize].signature = Span::new(start, end);
+    }
+
+    /// Sets what documents the section opened last.
+    pub fn set_documentation(&mut self, start: usize, end: usize) {
+        let id = self.innermost();
+        self.document.sections[id.0 as usize].documentation = Span::new(start, end);
     }
 
     /// Closes the section opened last; it ends at `end`. Closing the document itself does nothing.

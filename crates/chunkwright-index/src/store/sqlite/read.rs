@@ -4,6 +4,7 @@ use chunkwright::{ChunkId, Record};
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
 
+use super::super::filter::Facts;
 use super::super::rank::{DenseIndex, NewRow};
 use super::super::{
     Collection, DocumentInfo, Filter, Model, Scored, StoreError, StoredChunk, StoredDocument, TextHash,
@@ -124,7 +125,8 @@ pub(super) fn records(
     let mut statement = connection.prepare_cached("SELECT source FROM sources WHERE document = ?1")?;
     let source = utf8(statement.query_row([info.version], |row| row.get(0))?)?;
     let mut statement = connection.prepare_cached(
-        "SELECT record, tail, start, end, NULL FROM chunks WHERE document = ?1 ORDER BY idx",
+        "SELECT record, tail, start, end, NULL FROM chunks
+         WHERE document = ?1 AND artifact IS NULL ORDER BY idx",
     )?;
     let mut rows = statement.query([info.version])?;
     let mut records = Vec::new();
@@ -196,7 +198,7 @@ pub(super) fn dense_index(
     model: &Model,
 ) -> Result<DenseIndex, StoreError> {
     let mut statement = connection.prepare_cached(&format!(
-        "SELECT chunk_id, doc_id, category, language, content_type, vector
+        "SELECT chunk_id, doc_id, category, language, content_type, artifact, symbols, vector
          FROM documents JOIN chunks ON chunks.document = documents.id
              JOIN vectors ON vectors.model = ?2 AND vectors.text_hash = chunks.text_hash
          WHERE documents.collection = ?1 AND {NOT_DISABLED}
@@ -206,18 +208,19 @@ pub(super) fn dense_index(
     let mut index = DenseIndex::new(model.dimension);
     while let Some(row) = rows.next()? {
         let text = |column| row.get_ref(column).and_then(|value| Ok(value.as_str()?));
-        let vector = row.get_ref(5)?.as_blob().map_err(rusqlite::Error::from)?;
+        let vector = row.get_ref(7)?.as_blob().map_err(rusqlite::Error::from)?;
         if vector.len() != 4 * model.dimension {
             return Err(damaged("a vector has another length than its collection's"));
         }
-        let language: Option<String> = row.get(3)?;
-        let new = NewRow {
-            id: ChunkId(row.get(0)?),
-            doc_id: text(1)?,
+        let (language, artifact): (Option<String>, Option<String>) = (row.get(3)?, row.get(5)?);
+        let facts = Facts {
             category: text(2)?,
             language: language.as_deref(),
             content_type: text(4)?,
+            artifact: artifact.as_deref(),
+            symbols: text(6)?,
         };
+        let new = NewRow { id: ChunkId(row.get(0)?), doc_id: text(1)?, facts };
         index.push(&new, numbers(vector));
     }
     Ok(index)
@@ -255,29 +258,47 @@ pub(super) fn lexical(
         return Ok(Vec::new());
     }
     let words = collection.words();
+    let is_kind = |artifact: &&str| !Filter::ARTIFACTS.contains(artifact);
+    let kind_of_summary =
+        if filter.artifact.as_deref().filter(is_kind).is_some() { &filter.artifact } else { &None };
     let mut values = vec![Value::Text(query), Value::Integer(i64::try_from(limit).unwrap_or(i64::MAX))];
     let mut wheres = String::new();
-    let mut equal = |column: &str, value: &Option<String>| {
-        if let Some(value) = value {
-            values.push(Value::Text(value.clone()));
-            wheres = format!("{wheres} AND {column} = ?{}", values.len());
-        }
-    };
-    equal("chunks.category", &filter.category);
-    equal("chunks.language", &filter.language);
-    equal("chunks.content_type", &filter.content_type);
-    if let Some(pattern) = &filter.doc_id {
+    let is = [
+        ("chunks.category", &filter.category),
+        ("chunks.language", &filter.language),
+        ("chunks.content_type", &filter.content_type),
+        ("chunks.artifact", kind_of_summary),
+    ];
+    for (column, value) in is.into_iter().filter_map(|(column, value)| Some((column, value.as_ref()?))) {
+        values.push(Value::Text(value.clone()));
+        wheres = format!("{wheres} AND {column} = ?{}", values.len());
+    }
+    match filter.artifact.as_deref() {
+        None | Some("chunk") => wheres.push_str(" AND chunks.artifact IS NULL"),
+        Some("all") => {}
+        Some("summary") => wheres.push_str(" AND chunks.artifact IS NOT NULL"),
+        Some(_) => {}
+    }
+    if let Some(line) = filter.symbol_line() {
+        values.push(Value::Text(line));
+        wheres = format!("{wheres} AND instr(chunks.symbols, ?{}) > 0", values.len());
+    }
+    let patterns = filter.doc_id.iter().map(|pattern| ("GLOB", pattern));
+    for (is, pattern) in patterns.chain(filter.not_doc_ids.iter().map(|pattern| ("NOT GLOB", pattern))) {
         // Of GLOB's special characters, `*` alone is one of ours.
         let escaped = pattern.replace('[', "[[]").replace('?', "[?]");
         values.push(Value::Text(escaped));
         wheres = format!(
-            "{wheres} AND (SELECT doc_id FROM documents WHERE documents.id = chunks.document) GLOB ?{}",
+            "{wheres} AND (SELECT doc_id FROM documents WHERE documents.id = chunks.document) {is} ?{}",
             values.len()
         );
     }
     let mut matches =
         format!("SELECT rowid AS key, -bm25({words}) AS score FROM {words} WHERE {words} MATCH ?1");
-    if filter.is_empty() {
+    let has_summaries = connection
+        .prepare_cached("SELECT 1 FROM chunks WHERE collection = ?1 AND artifact IS NOT NULL")?
+        .exists([collection.id])?;
+    if filter.is_empty() && !has_summaries {
         // What cannot be among the first is dropped before it is looked up: a common word matches most
         // chunks. The slack keeps the order of equal scores by chunk id, up to that many of them.
         let disabled: usize = connection

@@ -12,7 +12,7 @@ use super::write;
 use crate::analysis;
 
 /// Raised when the tables change, or what a record must have.
-const LAYOUT: i64 = 2;
+const LAYOUT: i64 = 3;
 
 /// Marks the file as ours ("CWRT").
 const APPLICATION_ID: i64 = 0x4357_5254;
@@ -54,7 +54,8 @@ CREATE TABLE sources (
     raw BLOB
 );
 -- `record` is JSON without content and text, which are the bytes `start` to `end` of the source, with
--- the context before and the tail after; where `tail` is NULL it has them.
+-- the context before and the tail after; where `tail` is NULL it has them. `artifact` is NULL for chunks;
+-- summaries stand behind the chunks of their document. `symbols` has a name a line.
 CREATE TABLE chunks (
     key INTEGER PRIMARY KEY AUTOINCREMENT,
     collection INTEGER NOT NULL,
@@ -67,11 +68,15 @@ CREATE TABLE chunks (
     category TEXT NOT NULL,
     language TEXT,
     content_type TEXT NOT NULL,
+    artifact TEXT,
+    symbols TEXT NOT NULL,
     tail TEXT,
     record TEXT NOT NULL,
     UNIQUE (collection, chunk_id),
     UNIQUE (document, idx)
 );
+-- Whether a collection has any is asked by every search.
+CREATE INDEX summaries ON chunks (collection) WHERE artifact IS NOT NULL;
 CREATE TABLE vectors (
     key INTEGER PRIMARY KEY,
     model TEXT NOT NULL,

@@ -3,6 +3,7 @@
 use chunkwright::ChunkId;
 use rusqlite::{Connection, params};
 
+use super::super::filter::symbol_lines;
 use super::super::{Change, Model, NewChunk, NewDocument, Outcome, StoreError, TextHash, check_vector};
 use super::{CollectionRow, Commit, read};
 use crate::analysis;
@@ -97,8 +98,8 @@ fn replace(connection: &Connection, row: &CollectionRow, new: &NewDocument) -> R
         .prepare_cached("INSERT INTO sources (document, doc_toc, source, raw) VALUES (?1, ?2, ?3, ?4)")?;
     let document = &new.document;
     statement.execute(params![version, document.doc_toc, document.source.as_bytes(), document.raw])?;
-    for chunk in &new.chunks {
-        insert_chunk(connection, row, version, &document.source, chunk)?;
+    for (index, chunk) in new.chunks.iter().enumerate() {
+        insert_chunk(connection, row, version, index, &document.source, chunk)?;
     }
     Ok(Outcome::Written)
 }
@@ -113,6 +114,7 @@ fn insert_chunk(
     connection: &Connection,
     row: &CollectionRow,
     version: i64,
+    index: usize,
     source: &str,
     chunk: &NewChunk,
 ) -> Result<(), StoreError> {
@@ -134,13 +136,13 @@ fn insert_chunk(
         .map_err(|error| StoreError::Damaged { problem: format!("a new chunk cannot be stored: {error}") })?;
     let mut statement = connection.prepare_cached(
         "INSERT INTO chunks (collection, document, idx, chunk_id, text_hash, start, end, category, language,
-            content_type, tail, record)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+            content_type, artifact, symbols, tail, record)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
     )?;
     let inserted = statement.insert(params![
         row.id,
         version,
-        record.chunk_index,
+        index,
         id.0,
         chunk.text_hash,
         record.start_byte,
@@ -148,6 +150,8 @@ fn insert_chunk(
         record.category,
         record.language,
         record.content_type,
+        record.artifact,
+        symbol_lines(record),
         tail,
         json
     ]);
