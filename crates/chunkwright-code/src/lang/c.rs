@@ -38,6 +38,6 @@ pub const LANGUAGE: Language = Language {
         "argument_list",
     ],
     clauses: &["else_clause", "case_statement"],
-    announces_types: true,
+    announced: &[SymbolKind::Struct, SymbolKind::Enum],
     ..Language::BASE
 };

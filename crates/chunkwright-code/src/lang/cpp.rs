@@ -42,5 +42,6 @@ pub const LANGUAGE: Language = Language {
     titles: &["name", "declarator", "function_declarator"],
     owner: Some(("scope", "::")),
     clauses: &["else_clause", "case_statement", "catch_clause"],
+    announced: &[SymbolKind::Class, SymbolKind::Struct, SymbolKind::Enum],
     ..c::LANGUAGE
 };
