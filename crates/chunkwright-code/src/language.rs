@@ -48,6 +48,8 @@ pub struct Language {
     /// Keywords and kinds of children that say which kind of type a symbol is where its own kind does not:
     /// the grammar of Swift has a `class_declaration` for `struct` as well.
     pub type_words: &'static [(&'static str, SymbolKind)],
+    /// Whether macros may stand where the grammar expects none, as in C.
+    pub has_macros: bool,
     /// Whether functions of one name in a row are one function (the equations of Haskell).
     pub joins_equations: bool,
 }
@@ -101,6 +103,7 @@ impl Language {
         inner_comments: &[],
         announced: &[],
         type_words: &[],
+        has_macros: false,
         joins_equations: false,
     };
 }

@@ -31,6 +31,7 @@
 mod detect;
 mod language;
 mod lines;
+mod macros;
 mod outline;
 mod parser;
 mod plain;

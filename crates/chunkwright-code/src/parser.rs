@@ -7,7 +7,7 @@ use chunkwright::{BlockKind, DocumentBuilder, Parser, SymbolKind};
 use tree_sitter::{Node, ParseOptions, ParseState, Tree};
 
 use crate::language::{Language, Role};
-use crate::{lines, outline};
+use crate::{lines, macros, outline};
 
 /// A parser for a language that has a grammar.
 #[derive(Debug)]
@@ -300,7 +300,8 @@ impl CodeParser {
             if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
         let options = ParseOptions::new().progress_callback(&mut count);
-        let bytes = source.as_bytes();
+        let parsed = if self.language.has_macros { macros::as_comments(source) } else { None };
+        let bytes = parsed.as_deref().unwrap_or(source).as_bytes();
         parser.parse_with_options(&mut |at, _| bytes.get(at..).unwrap_or_default(), None, Some(options))
     }
 }
