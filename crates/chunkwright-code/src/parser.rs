@@ -1,5 +1,6 @@
 //! A language as a parser: its tables by number instead of name, made once, and what parsing may cost.
 
+use std::num::NonZeroU16;
 use std::ops::{ControlFlow, Range};
 use std::sync::OnceLock;
 
@@ -219,10 +220,10 @@ impl Compiled {
             let arguments = symbol.child_by_field_name("arguments").or_else(|| symbol.named_child(1));
             node = arguments.and_then(|arguments| arguments.named_child(0)).unwrap_or(symbol);
         }
-        let mut is_named = node != symbol;
+        let (mut is_named, mut last) = (node != symbol, None);
         for _ in 0..MAX_STEPS {
             let step = self.titles.iter().find_map(|&step| match step {
-                Step::Field(field) => node.child_by_field_id(field),
+                Step::Field(field) => node.child_by_field_id(field).inspect(|_| last = Some((node, field))),
                 Step::Kind(kind) => {
                     let mut cursor = node.walk();
                     node.children(&mut cursor).find(|child| child.kind_id() == kind)
@@ -243,7 +244,10 @@ impl Compiled {
             _ if !is_named => return None,
             // What leads to parameters is a name that has no node: `operator bool()`.
             Some(word) if begins(node) == Some('(') => word.start_byte()..node.start_byte(),
-            _ => node.byte_range(),
+            _ => {
+                node.start_byte()
+                    ..last.map_or(node.end_byte(), |(parent, field)| name_end(parent, field, node))
+            }
         };
         Some(Title { name, owner: receiver })
     }
@@ -252,6 +256,20 @@ impl Compiled {
     pub(crate) fn joint(&self) -> &'static str {
         self.owner.map_or("", |(_, joint)| joint)
     }
+}
+
+/// Where a name ends that may be several nodes of `field` in a row: `Shape.square` in Dart.
+fn name_end(parent: Node<'_>, field: u16, first: Node<'_>) -> usize {
+    let mut end = first.end_byte();
+    let Some(field) = NonZeroU16::new(field) else { return end };
+    let mut cursor = parent.walk();
+    let mut parts = parent.children_by_field_id(field, &mut cursor);
+    if parts.next() == Some(first) {
+        while let Some(part) = parts.next().filter(|part| part.start_byte() == end) {
+            end = part.end_byte();
+        }
+    }
+    end
 }
 
 // What parsing may cost, counted in operations of the parser and not in time: a document must read the

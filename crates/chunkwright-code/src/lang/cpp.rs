@@ -41,6 +41,7 @@ pub const LANGUAGE: Language = Language {
         ("enum_specifier", Role::Type(SymbolKind::Enum)),
         ("concept_definition", Role::Type(SymbolKind::Trait)),
     ],
+    titles: &["name", "declarator", "pointer_declarator", "function_declarator"],
     owner: Some(("scope", "::")),
     clauses: &["else_clause", "case_statement", "catch_clause"],
     announced: &[SymbolKind::Class, SymbolKind::Struct, SymbolKind::Enum],
