@@ -4,6 +4,8 @@
 //! Shape {` cost them the symbols that follow. Such macros are parsed as comments of the same length, so that
 //! they travel with what they announce; the text itself stays as it is.
 
+use std::collections::HashSet;
+
 /// Keywords in front of which a word in capitals is a macro: no type can stand there.
 const KEYWORDS: &[&str] = &[
     "auto",
@@ -37,9 +39,13 @@ const KEYWORDS: &[&str] = &[
 /// Shortest word in capitals that is a macro: shorter ones are parameters of templates.
 const LEAST: usize = 4;
 
+/// Longest arguments of a macro, in bytes.
+const LONGEST: usize = 200;
+
 /// `source` as it is to be parsed, or `None` if it has no such macro.
 pub(crate) fn as_comments(source: &str) -> Option<String> {
     let mut changes: Vec<(usize, &str)> = Vec::new();
+    let mut types = HashSet::new();
     let (mut at, mut in_comment, mut continues, mut last) = (0, false, false, b';');
     let mut lines = source.split_inclusive('\n').peekable();
     while let Some(line) = lines.next() {
@@ -64,8 +70,8 @@ pub(crate) fn as_comments(source: &str) -> Option<String> {
             changes.push((indent, "//"));
             continue;
         }
-        last = end;
-        for (macro_at, length) in inner(code, next) {
+        let below_head = std::mem::replace(&mut last, end) == b')';
+        for (macro_at, length) in inner(code, next, below_head, &mut types) {
             changes.push((indent + macro_at, "/*"));
             changes.push((indent + macro_at + length - 2, "*/"));
         }
@@ -89,8 +95,14 @@ fn is_alone(code: &str, next: &str) -> bool {
     !next.starts_with('{') && code[..length].contains('_') && (is_call || !names_function)
 }
 
-/// The macros within a line of code: where they begin and how long they are.
-fn inner(code: &str, next: &str) -> Vec<(usize, usize)> {
+/// The macros within a line of code: where they begin and how long they are. The line may stand below the
+/// head of a function; `types` are those named so far, whose constructors have no type before them.
+fn inner<'a>(
+    code: &'a str,
+    next: &str,
+    below_head: bool,
+    types: &mut HashSet<&'a str>,
+) -> Vec<(usize, usize)> {
     let mut found = Vec::new();
     let (mut at, mut before) = (0, "");
     while at < code.len() {
@@ -110,14 +122,19 @@ fn inner(code: &str, next: &str) -> Vec<(usize, usize)> {
                 && !follows.is_empty()
                 && opens_type(after[follows.len()..].trim_start(), next);
             // `void f() LOCKED(m) {`.
-            let behind_head = after.starts_with('{')
-                && [")", " const", " override"].iter().any(|end| code[..at].trim_end().ends_with(end));
+            let head = code[..at].trim_end();
+            let ends_head = [")", " const", " override"].iter().any(|end| head.ends_with(end));
+            let behind_head = after.starts_with('{') && (ends_head || below_head && head.is_empty());
+            let constructs = types.contains(follows) && after[follows.len()..].starts_with('(');
             let stands_apart = after.len() < rest.len() - length;
-            if stands_apart && (of_type || behind_head || KEYWORDS.contains(&follows)) {
+            if stands_apart && (of_type || behind_head || constructs || KEYWORDS.contains(&follows)) {
                 found.push((at, length));
                 at += length;
                 continue;
             }
+        }
+        if matches!(before, "class" | "struct") {
+            types.insert(&rest[..word]);
         }
         before = &rest[..word];
         at += word;
@@ -145,8 +162,10 @@ fn macro_length(text: &str) -> Option<usize> {
     if !text[word..].starts_with('(') {
         return Some(word);
     }
-    let close = text[word..].find(')')?;
-    Some(word + close + 1).filter(|_| !text[word + 1..word + close].contains('('))
+    let mut arguments = text.as_bytes()[word..].iter().take(LONGEST);
+    let length = word + arguments.position(|&byte| byte == b')')? + 1;
+    let is_simple = |text: &str| text.is_ascii() && text.matches('(').count() == 1;
+    text.get(..length).filter(|text| is_simple(text)).map(str::len)
 }
 
 fn is_word(c: char) -> bool {
@@ -167,7 +186,10 @@ mod tests {
         check("struct PACKED(\"x\") A\n{", "struct /*CKED(\"x*/ A\n{");
         check("API_FN void f();", "/*I_*/ void f();");
         check("void f() const LOCKED(m) {", "void f() const /*CKED(*/ {");
+        check("struct A {\n  API_FN A(int x) : x(x) {}", "struct A {\n  /*I_*/ A(int x) : x(x) {}");
+        check("int f()\n  LOCKED(m) {", "int f()\n  /*CKED(*/ {");
         for kept in [
+            "class FOO_A(é) A {",
             "VALUE\nf(int x)\n{",
             "RET_TYPE\nf (int x)\n{",
             "TEST_F(a, b)\n{",

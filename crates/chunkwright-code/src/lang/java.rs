@@ -25,6 +25,7 @@ pub const LANGUAGE: Language = Language {
         ("interface_declaration", Role::Type(SymbolKind::Interface)),
         ("annotation_type_declaration", Role::Type(SymbolKind::Interface)),
         ("enum_declaration", Role::Type(SymbolKind::Enum)),
+        ("annotation_type_element_declaration", Role::Function(SymbolKind::Method)),
         ("method_declaration", Role::Function(SymbolKind::Method)),
         ("constructor_declaration", Role::Function(SymbolKind::Method)),
         ("compact_constructor_declaration", Role::Function(SymbolKind::Method)),
