@@ -62,7 +62,8 @@ pub enum Role {
     Statement,
     /// A comment: travels with what stands directly below it.
     Comment,
-    /// A decorator, an attribute, a type signature: always travels with what follows.
+    /// A decorator, an attribute, a type signature: always travels with what follows. One at the top of a
+    /// declaration's own node, or among its modifiers, is left out of its signature.
     Attribute,
     /// An import.
     Import,
