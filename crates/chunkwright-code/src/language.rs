@@ -24,9 +24,9 @@ pub struct Language {
     pub roles: &'static [(&'static str, Role)],
     /// What a [`Role::Call`] means by the first word of its text; other words are statements.
     pub calls: &'static [(&'static str, Role)],
-    /// Fields, or kinds of children, that lead from a symbol to its name, tried in order and followed as
-    /// long as one is there: `impl Foo<T>` -`type`-> `Foo<T>` -`type`-> `Foo`. A symbol that none of
-    /// them names has the words before its body as title.
+    /// Fields, kinds of children, or keywords that lead from a symbol to its name, tried in order and
+    /// followed as long as one is there: `impl Foo<T>` -`type`-> `Foo<T>` -`type`-> `Foo`. A type that none
+    /// of them names has the words before its body as title.
     pub titles: &'static [&'static str],
     /// A field of a function, or of what leads to its name, that says which type it is a method of, and
     /// what stands between the two in its title.
@@ -43,8 +43,13 @@ pub struct Language {
     pub comment: (&'static str, &'static str),
     /// How comments begin that belong to what is around them, never to the symbol below: `//!`.
     pub inner_comments: &'static [&'static str],
-    /// Whether a type without a body is no symbol, only announced (`struct Foo;` in C).
-    pub announces_types: bool,
+    /// Types that are no symbols without a body, only announced: `struct Foo;` in C, `package foo` in Scala.
+    pub announced: &'static [SymbolKind],
+    /// Keywords and kinds of children that say which kind of type a symbol is where its own kind does not:
+    /// the grammar of Swift has a `class_declaration` for `struct` as well.
+    pub type_words: &'static [(&'static str, SymbolKind)],
+    /// Whether macros may stand where the grammar expects none, as in C.
+    pub has_macros: bool,
     /// Whether functions of one name in a row are one function (the equations of Haskell).
     pub joins_equations: bool,
 }
@@ -57,7 +62,8 @@ pub enum Role {
     Statement,
     /// A comment: travels with what stands directly below it.
     Comment,
-    /// A decorator, an attribute, a type signature: always travels with what follows.
+    /// A decorator, an attribute, a type signature: always travels with what follows. One at the top of a
+    /// declaration's own node, or among its modifiers, is left out of its signature.
     Attribute,
     /// An import.
     Import,
@@ -96,7 +102,9 @@ impl Language {
         docstring: None,
         comment: ("// ", ""),
         inner_comments: &[],
-        announces_types: false,
+        announced: &[],
+        type_words: &[],
+        has_macros: false,
         joins_equations: false,
     };
 }

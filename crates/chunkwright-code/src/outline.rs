@@ -63,6 +63,8 @@ enum Level {
 
 #[derive(Clone, Copy)]
 struct Inside {
+    /// First byte.
+    start: usize,
     /// Depth of seams.
     depth: usize,
     /// Whether the children are places to cut.
@@ -74,8 +76,9 @@ struct Inside {
 }
 
 impl Inside {
-    fn new(depth: usize, kind: Kind) -> Self {
+    fn new(start: usize, depth: usize, kind: Kind) -> Self {
         Self {
+            start,
             depth: depth + usize::from(kind.is_body),
             is_body: kind.is_body,
             fresh: true,
@@ -89,6 +92,7 @@ impl<'a> Outline<'a> {
         let mut cursor = tree.walk();
         let root = cursor.node();
         let mut levels = Vec::new();
+        let around_all = self.only_member(root);
         let mut next = Some(if root.is_error() { self.group(root, Members::Broken) } else { Level::Inline });
         loop {
             match next.take() {
@@ -107,10 +111,20 @@ impl<'a> Outline<'a> {
             next = match levels.last_mut() {
                 Some(Level::Inside(inside)) => self.inside(cursor.node(), inside),
                 Some(Level::Wrapper) => self.wrapped(cursor.node()),
+                Some(_) if around_all == Some(cursor.node()) => Some(Level::Inline),
                 Some(Level::Scope | Level::Inline) => self.member(cursor.node()),
                 None => return,
             };
         }
+    }
+
+    /// The group that stands around all members of the source: what guards a header of C.
+    fn only_member(&mut self, root: Node<'a>) -> Option<Node<'a>> {
+        let mut cursor = root.walk();
+        let is_member = |node: &Node<'a>| node.is_named() && self.language.kind(*node).role != Role::Comment;
+        let mut members = root.children(&mut cursor).filter(is_member);
+        let only = members.next().filter(|_| members.next().is_none())?;
+        Some(only).filter(|&node| self.language.kind(node).role == Role::Group)
     }
 
     fn leave(&mut self, level: &Level) {
@@ -191,7 +205,9 @@ impl<'a> Outline<'a> {
             around.fresh = false;
             around.comment_end = matches!(kind.role, Role::Comment | Role::Attribute).then_some(end);
         }
-        inside(node, around.depth, kind)
+        // A body that is nothing but another body is one with it.
+        let is_same = around.is_body && kind.is_body && start == around.start;
+        inside(node, around.depth - usize::from(is_same), kind)
     }
 
     /// Notes a symbol or import inside a function or statement. It has no blocks of its own.
@@ -255,7 +271,7 @@ impl<'a> Outline<'a> {
         self.declared_at = declared.value.start_byte();
         let (title, is_owned) = self.title(node, declared);
         let head_end = self.head_end(declared);
-        let signature = self.signature(node.start_byte(), head_end);
+        let signature = self.signature(node, head_end);
         let documentation = self.docstring(declared.value);
         (Symbol { kind, title, is_owned, span: node.byte_range(), signature, documentation }, head_end)
     }
@@ -277,19 +293,18 @@ impl<'a> Outline<'a> {
     /// The name of a symbol, and whether it says which type it belongs to. A type without a name is called
     /// by the words before its body, if that stands in brackets.
     fn title(&self, symbol: Node<'a>, declared: Declared<'a>) -> (String, bool) {
-        let (name, owner) = match self.language.title(symbol) {
-            (None, _) if declared.value != symbol => self.language.title(declared.value),
-            found => found,
-        };
+        let named = |node| self.language.title(node, self.source);
+        let inside = || Some(declared.value).filter(|&value| value != symbol).and_then(named);
         let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-        let Some(name) = name else {
+        let Some(title) = named(symbol).or_else(inside) else {
             let body = self.language.body(declared.value).filter(|body| self.text(*body).starts_with('{'));
             let body = body.filter(|_| matches!(declared.role, Role::Type(_)));
             let head = body.and_then(|body| self.source.get(symbol.start_byte()..body.start_byte()));
             return (words(head.unwrap_or_default()), false);
         };
-        let name = words(self.text(name).trim_matches(['"', '\'']));
-        let owner = owner.map(|owner| self.text(owner)).and_then(type_name);
+        let name = self.source.get(title.name).unwrap_or_default();
+        let name = words(name.trim_matches(['"', '\'']));
+        let owner = title.owner.map(|owner| self.text(owner)).and_then(type_name);
         match owner {
             Some(owner) => (format!("{owner}{}{name}", self.language.joint()), true),
             None => (name, false),
@@ -297,10 +312,28 @@ impl<'a> Outline<'a> {
     }
 
     /// The lines that announce a symbol, from where it starts; decorators and attributes left out.
-    fn signature(&self, start: usize, head_end: usize) -> Range<usize> {
-        let start = lines::indented_start(self.source, start);
+    fn signature(&mut self, symbol: Node<'a>, head_end: usize) -> Range<usize> {
+        let start = lines::indented_start(self.source, self.announced_at(symbol).min(head_end));
         let end = lines::first_lines(self.source, start, head_end, SIGNATURE_LINES);
         start..end.max(start)
+    }
+
+    /// Where a symbol begins behind the attributes that its node holds, at its top or among its modifiers.
+    fn announced_at(&mut self, symbol: Node<'a>) -> usize {
+        self.probe.reset(symbol);
+        let mut inside = 0;
+        while inside < 2 && self.probe.goto_first_child() {
+            inside += 1;
+            while matches!(self.language.kind(self.probe.node()).role, Role::Attribute | Role::Comment) {
+                while !self.probe.goto_next_sibling() {
+                    inside -= 1;
+                    if inside == 0 || !self.probe.goto_parent() {
+                        return symbol.start_byte();
+                    }
+                }
+            }
+        }
+        self.probe.node().start_byte()
     }
 
     /// Where the part of a symbol ends that announces it: with the bracket that opens its body, or what
@@ -336,13 +369,13 @@ impl<'a> Outline<'a> {
 /// The name of a type in what says whose method something is: `Server` of `(s *Server[T])`.
 fn type_name(owner: &str) -> Option<&str> {
     let plain = owner.split(['[', '<']).next().unwrap_or(owner);
-    let is_word = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
+    let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | ':' | '.');
     plain.trim_end_matches([')', ' ']).rsplit(|c| !is_word(c)).find(|word| !word.is_empty())
 }
 
 /// Enters a node for seams, `depth` bodies deep, if it can hold any: they begin lines.
 fn inside(node: Node<'_>, depth: usize, kind: Kind) -> Option<Level> {
-    spans_lines(node).then(|| Level::Inside(Inside::new(depth, kind)))
+    spans_lines(node).then(|| Level::Inside(Inside::new(node.start_byte(), depth, kind)))
 }
 
 fn spans_lines(node: Node<'_>) -> bool {

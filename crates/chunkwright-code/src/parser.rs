@@ -1,13 +1,14 @@
 //! A language as a parser: its tables by number instead of name, made once, and what parsing may cost.
 
-use std::ops::ControlFlow;
+use std::num::NonZeroU16;
+use std::ops::{ControlFlow, Range};
 use std::sync::OnceLock;
 
-use chunkwright::{BlockKind, DocumentBuilder, Parser};
+use chunkwright::{BlockKind, DocumentBuilder, Parser, SymbolKind};
 use tree_sitter::{Node, ParseOptions, ParseState, Tree};
 
 use crate::language::{Language, Role};
-use crate::{outline, plain};
+use crate::{macros, outline, plain};
 
 /// A parser for a language that has a grammar.
 #[derive(Debug)]
@@ -35,6 +36,14 @@ enum Step {
     Kind(u16),
 }
 
+/// Where the words of a symbol's title stand.
+#[derive(Clone, Debug)]
+pub(crate) struct Title<'t> {
+    pub(crate) name: Range<usize>,
+    /// What it is a method of, if it says so.
+    pub(crate) owner: Option<Node<'t>>,
+}
+
 /// What the outline knows of a node kind.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Kind {
@@ -42,6 +51,8 @@ pub(crate) struct Kind {
     pub(crate) is_body: bool,
     pub(crate) is_clause: bool,
     pub(crate) docstring: Option<Docstring>,
+    /// The kind of type of which it is a child.
+    type_word: Option<SymbolKind>,
 }
 
 /// What part of a docstring a node may be.
@@ -70,8 +81,11 @@ impl Compiled {
     fn new(language: &'static Language) -> Self {
         let grammar = (language.grammar)();
         let kind = |id: u16| {
-            let name = grammar.node_kind_for_id(id).filter(|_| grammar.node_kind_is_named(id));
-            let Some(name) = name else { return Kind::default() };
+            let Some(name) = grammar.node_kind_for_id(id) else { return Kind::default() };
+            let type_word = language.type_words.iter().find(|(word, _)| *word == name).map(|&(_, kind)| kind);
+            if !grammar.node_kind_is_named(id) {
+                return Kind { type_word, ..Kind::default() };
+            }
             let role = language.roles.iter().find(|(kind, _)| *kind == name);
             Kind {
                 role: role.map(|&(_, role)| role).unwrap_or_default(),
@@ -82,12 +96,14 @@ impl Compiled {
                     name if name == text => Some(Docstring::Text),
                     _ => None,
                 }),
+                type_word,
             }
         };
         let field = |name: &str| grammar.field_id_for_name(name).map(u16::from);
         let step = |name: &&str| {
-            let kind = || Some(grammar.id_for_node_kind(name, true)).filter(|&id| id != 0).map(Step::Kind);
-            field(name).map(Step::Field).or_else(kind)
+            let kind =
+                |named| Some(grammar.id_for_node_kind(name, named)).filter(|&id| id != 0).map(Step::Kind);
+            field(name).map(Step::Field).or_else(|| kind(true)).or_else(|| kind(false))
         };
         Self {
             kinds: (0..grammar.node_kind_count()).map(|id| kind(id as u16)).collect(),
@@ -120,9 +136,9 @@ impl Compiled {
         let role = match self.kind(node).role {
             Role::Binding => return self.bound(node, source),
             Role::Call => self.called(node, source),
-            Role::Type(_) if self.language.announces_types && self.body(node).is_none() => Role::Statement,
+            Role::Type(kind) if self.announces(kind, node) => Role::Statement,
             // What kind of type it is may stand inside: `type Reader interface {..}`.
-            role @ Role::Type(_) => self.inner_type(node).unwrap_or(role),
+            role @ Role::Type(_) => self.inner_type(node).or_else(|| self.told_type(node)).unwrap_or(role),
             role => role,
         };
         Declared { role, value: node }
@@ -131,6 +147,20 @@ impl Compiled {
     fn inner_type(&self, symbol: Node<'_>) -> Option<Role> {
         let inner = symbol.child_by_field_id(self.inner_type?)?;
         Some(self.kind(inner).role).filter(|role| matches!(role, Role::Type(_)))
+    }
+
+    /// Whether a type is only announced.
+    fn announces(&self, kind: SymbolKind, symbol: Node<'_>) -> bool {
+        self.language.announced.contains(&kind) && self.body(symbol).is_none()
+    }
+
+    /// What kind of type `symbol` is by its keywords and children.
+    fn told_type(&self, symbol: Node<'_>) -> Option<Role> {
+        if self.language.type_words.is_empty() {
+            return None;
+        }
+        let mut cursor = symbol.walk();
+        symbol.children(&mut cursor).find_map(|child| self.kind(child).type_word).map(Role::Type)
     }
 
     /// What a binding holds, or a statement.
@@ -146,8 +176,8 @@ impl Compiled {
                         continue 'deeper;
                     }
                     Role::Call => Some(self.called(child, source)).filter(|&role| role == Role::Import),
-                    role @ Role::Type(_) => self.body(child).map(|_| role),
-                    role @ Role::Function(_) => Some(role),
+                    role @ Role::Type(kind) => Some(role).filter(|_| !self.announces(kind, child)),
+                    role @ (Role::Function(_) | Role::Import) => Some(role),
                     _ => None,
                 };
                 if let Some(role) = role {
@@ -180,39 +210,66 @@ impl Compiled {
         })
     }
 
-    /// Where a symbol's name stands, and where what it is a method of, if it says so.
-    pub(crate) fn title<'t>(&self, symbol: Node<'t>) -> (Option<Node<'t>>, Option<Node<'t>>) {
+    /// Where a symbol's name stands, if something leads to it.
+    pub(crate) fn title<'t>(&self, symbol: Node<'t>, source: &str) -> Option<Title<'t>> {
         let owner = |node: Node<'t>| self.owner.and_then(|(field, _)| node.child_by_field_id(field));
-        let (mut node, mut receiver) = (symbol, owner(symbol));
+        let (mut node, mut receiver, mut word) = (symbol, owner(symbol), None);
+        let begins = |node: Node<'_>| source.get(node.start_byte()..).and_then(|text| text.chars().next());
         if self.kind(symbol).role == Role::Call {
             // What is declared is the first thing that the word is applied to.
             let arguments = symbol.child_by_field_name("arguments").or_else(|| symbol.named_child(1));
             node = arguments.and_then(|arguments| arguments.named_child(0)).unwrap_or(symbol);
         }
+        let (mut is_named, mut last) = (node != symbol, None);
         for _ in 0..MAX_STEPS {
-            let next = self.titles.iter().find_map(|&step| match step {
-                Step::Field(field) => node.child_by_field_id(field),
+            let step = self.titles.iter().find_map(|&step| match step {
+                Step::Field(field) => node.child_by_field_id(field).inspect(|_| last = Some((node, field))),
                 Step::Kind(kind) => {
                     let mut cursor = node.walk();
-                    node.named_children(&mut cursor).find(|child| child.kind_id() == kind)
+                    node.children(&mut cursor).find(|child| child.kind_id() == kind)
                 }
             });
+            is_named |= step.is_some();
             let binding = |child: &Node<'t>| self.kind(*child).role == Role::Binding;
-            let next = next.or_else(|| {
+            let next = step.or_else(|| {
                 let mut cursor = node.walk();
                 Some(node).filter(binding)?.named_children(&mut cursor).take(MAX_LOOKS).find(binding)
             });
             let Some(next) = next else { break };
             node = next;
             receiver = owner(node).or(receiver);
+            word = Some(node).filter(|&node| begins(node).is_some_and(char::is_alphabetic)).or(word);
         }
-        (Some(node).filter(|&node| node != symbol), receiver)
+        let name = match word {
+            _ if !is_named => return None,
+            // What leads to parameters is a name that has no node: `operator bool()`.
+            Some(word) if begins(node) == Some('(') => word.start_byte()..node.start_byte(),
+            _ => {
+                node.start_byte()
+                    ..last.map_or(node.end_byte(), |(parent, field)| name_end(parent, field, node))
+            }
+        };
+        Some(Title { name, owner: receiver })
     }
 
     /// What stands between a type and its method in the method's title.
     pub(crate) fn joint(&self) -> &'static str {
         self.owner.map_or("", |(_, joint)| joint)
     }
+}
+
+/// Where a name ends that may be several nodes of `field` in a row: `Shape.square` in Dart.
+fn name_end(parent: Node<'_>, field: u16, first: Node<'_>) -> usize {
+    let mut end = first.end_byte();
+    let Some(field) = NonZeroU16::new(field) else { return end };
+    let mut cursor = parent.walk();
+    let mut parts = parent.children_by_field_id(field, &mut cursor);
+    if parts.next() == Some(first) {
+        while let Some(part) = parts.next().filter(|part| part.start_byte() == end) {
+            end = part.end_byte();
+        }
+    }
+    end
 }
 
 // What parsing may cost, counted in operations of the parser and not in time: a document must read the
@@ -295,7 +352,8 @@ impl CodeParser {
             if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
         let options = ParseOptions::new().progress_callback(&mut count);
-        let bytes = source.as_bytes();
+        let parsed = if self.language.has_macros { macros::as_comments(source) } else { None };
+        let bytes = parsed.as_deref().unwrap_or(source).as_bytes();
         parser.parse_with_options(&mut |at, _| bytes.get(at..).unwrap_or_default(), None, Some(options))
     }
 }
@@ -335,13 +393,16 @@ mod tests {
             let grammar = (language.grammar)();
             tree_sitter::Parser::new().set_language(&grammar).expect("the grammar fits the parser");
             let is_kind = |kind: &&str| grammar.id_for_node_kind(kind, true) != 0;
+            let is_word = |word: &&str| grammar.id_for_node_kind(word, false) != 0;
             let is_field = |field: &&str| grammar.field_id_for_name(field).is_some();
             let roles = language.roles.iter().map(|(kind, _)| kind);
             let docstring = language.docstring.iter().flat_map(|(statement, string)| [statement, string]);
             let kinds = roles.chain(language.bodies).chain(language.clauses).chain(docstring);
-            let titles = language.titles.iter().filter(|title| !is_field(title));
+            let words = language.type_words.iter().map(|(word, _)| word);
+            let words = words.chain(language.titles.iter().filter(|title| !is_field(title)));
+            let words = words.filter(|word| !is_word(word));
             let owner = language.owner.iter().map(|(field, _)| field).filter(|field| !is_field(field));
-            let missing = kinds.chain(titles).filter(|kind| !is_kind(kind)).chain(owner);
+            let missing = kinds.chain(words).filter(|kind| !is_kind(kind)).chain(owner);
             unknown.extend(missing.map(|name| format!("{} {name}", language.name)));
         }
         assert!(unknown.is_empty(), "not in their grammars: {unknown:?}");

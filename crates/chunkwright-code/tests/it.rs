@@ -320,6 +320,35 @@ fn offsets_are_bytes_whatever_stands_before_the_code() {
 }
 
 #[test]
+fn what_guards_a_header_is_no_group() {
+    check(
+        "a.h",
+        "/* Doc. */\n#ifndef A_H\n#define A_H\n\n#include <b.h>\n#include <c.h>\n\nint x;\n\n// of f\nAPI_EXPORT\nint \
+         f(void) { return 1; }\n\n#endif\n",
+        "1-2 Statement
+         3-3 Statement
+         5-6 Import 6:0
+         8-8 Statement
+         10-12 Function f
+         14-14 Statement",
+    );
+}
+
+#[test]
+fn annotations_in_a_declaration_are_no_part_of_its_signature() {
+    check_sections(
+        "a.java",
+        "@A\n@B(1)\npublic class C {\n    @D void f() {}\n    @E\n    // of g\n    private int g() {}\n}\n",
+        &[
+            "Class C 1-8 `public class C {`",
+            "Method C > f 4-4 `    @D void f() {`",
+            "Method C > g 5-7 `    private int g() {`",
+        ],
+    );
+    check_sections("a.php", "<?php\n#[A]\nclass C {}\n", &["Class C 1-3 `class C {`"]);
+}
+
+#[test]
 fn line_breaks_of_any_kind_give_the_same_outline() {
     for (name, source) in samples() {
         assert_eq!(
@@ -408,6 +437,9 @@ fn hostile() -> Vec<(&'static str, String)> {
         ("a.py", indented("class A:")),
         ("a.py", indented("if x:")),
         ("a.py", "x\0".repeat(n)),
+        ("a.cpp", "ABCD(".repeat(n)),
+        ("a.cpp", "class ABCD ".repeat(n)),
+        ("a.cpp", "AB_CD\n".repeat(n)),
         ("a.rs", "mod a {\n".repeat(n)),
         ("a.rs", "mod a {\n".repeat(n) + &"}\n".repeat(n)),
         ("a.rs", "fn a() {\n".repeat(n) + &"}\n".repeat(n)),

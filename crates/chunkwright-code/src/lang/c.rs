@@ -25,11 +25,12 @@ pub const LANGUAGE: Language = Language {
         ("function_definition", Role::Function(SymbolKind::Function)),
         ("type_definition", Role::Binding),
         ("declaration", Role::Binding),
+        ("field_declaration", Role::Binding),
         ("struct_specifier", Role::Type(SymbolKind::Struct)),
         ("union_specifier", Role::Type(SymbolKind::Struct)),
         ("enum_specifier", Role::Type(SymbolKind::Enum)),
     ],
-    titles: &["name", "declarator"],
+    titles: &["name", "declarator", "pointer_declarator", "function_declarator", "identifier"],
     bodies: &[
         "compound_statement",
         "field_declaration_list",
@@ -38,6 +39,7 @@ pub const LANGUAGE: Language = Language {
         "argument_list",
     ],
     clauses: &["else_clause", "case_statement"],
-    announces_types: true,
+    has_macros: true,
+    announced: &[SymbolKind::Struct, SymbolKind::Enum],
     ..Language::BASE
 };

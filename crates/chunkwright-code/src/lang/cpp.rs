@@ -32,6 +32,8 @@ pub const LANGUAGE: Language = Language {
         ("function_definition", Role::Function(SymbolKind::Function)),
         ("type_definition", Role::Binding),
         ("declaration", Role::Binding),
+        ("init_declarator", Role::Binding),
+        ("lambda_expression", Role::Function(SymbolKind::Function)),
         ("field_declaration", Role::Binding),
         ("class_specifier", Role::Type(SymbolKind::Class)),
         ("struct_specifier", Role::Type(SymbolKind::Struct)),
@@ -39,8 +41,9 @@ pub const LANGUAGE: Language = Language {
         ("enum_specifier", Role::Type(SymbolKind::Enum)),
         ("concept_definition", Role::Type(SymbolKind::Trait)),
     ],
-    titles: &["name", "declarator", "function_declarator"],
+    titles: &["name", "declarator", "pointer_declarator", "function_declarator"],
     owner: Some(("scope", "::")),
     clauses: &["else_clause", "case_statement", "catch_clause"],
+    announced: &[SymbolKind::Class, SymbolKind::Struct, SymbolKind::Enum],
     ..c::LANGUAGE
 };

@@ -12,6 +12,8 @@ pub const LANGUAGE: Language = Language {
     roles: &[
         ("line_comment", Role::Comment),
         ("block_comment", Role::Comment),
+        ("annotation", Role::Attribute),
+        ("marker_annotation", Role::Attribute),
         ("import_declaration", Role::Import),
         ("class_body", Role::Inline),
         ("interface_body", Role::Inline),
@@ -23,9 +25,14 @@ pub const LANGUAGE: Language = Language {
         ("interface_declaration", Role::Type(SymbolKind::Interface)),
         ("annotation_type_declaration", Role::Type(SymbolKind::Interface)),
         ("enum_declaration", Role::Type(SymbolKind::Enum)),
-        ("method_declaration", Role::Function(SymbolKind::Function)),
-        ("constructor_declaration", Role::Function(SymbolKind::Function)),
-        ("compact_constructor_declaration", Role::Function(SymbolKind::Function)),
+        ("annotation_type_element_declaration", Role::Function(SymbolKind::Method)),
+        ("method_declaration", Role::Function(SymbolKind::Method)),
+        ("constructor_declaration", Role::Function(SymbolKind::Method)),
+        ("compact_constructor_declaration", Role::Function(SymbolKind::Method)),
+        ("lambda_expression", Role::Function(SymbolKind::Function)),
+        ("field_declaration", Role::Binding),
+        ("local_variable_declaration", Role::Binding),
+        ("variable_declarator", Role::Binding),
     ],
     bodies: &[
         "block",
@@ -38,6 +45,6 @@ pub const LANGUAGE: Language = Language {
         "array_initializer",
         "argument_list",
     ],
-    clauses: &["catch_clause", "finally_clause"],
+    clauses: &["catch_clause", "finally_clause", "switch_block_statement_group", "switch_rule"],
     ..Language::BASE
 };

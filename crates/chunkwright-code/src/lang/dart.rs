@@ -1,0 +1,62 @@
+//! Dart.
+
+use chunkwright::SymbolKind;
+
+use crate::language::{Language, Role};
+
+/// Dart.
+pub const LANGUAGE: Language = Language {
+    name: "dart",
+    extensions: &["dart"],
+    interpreters: &["dart"],
+    grammar: || tree_sitter_dart::LANGUAGE.into(),
+    roles: &[
+        ("script_tag", Role::Comment),
+        ("comment", Role::Comment),
+        ("block_comment", Role::Comment),
+        ("documentation_comment", Role::Comment),
+        ("documentation_block_comment", Role::Comment),
+        ("annotation", Role::Attribute),
+        ("import_or_export", Role::Import),
+        ("part_directive", Role::Import),
+        ("part_of_directive", Role::Import),
+        ("class_body", Role::Inline),
+        ("enum_body", Role::Inline),
+        ("extension_body", Role::Inline),
+        ("member_declaration", Role::Inline),
+        ("class_declaration", Role::Type(SymbolKind::Class)),
+        ("enum_declaration", Role::Type(SymbolKind::Enum)),
+        ("mixin_declaration", Role::Type(SymbolKind::Trait)),
+        ("extension_declaration", Role::Type(SymbolKind::Impl)),
+        ("extension_type_declaration", Role::Type(SymbolKind::Struct)),
+        ("function_declaration", Role::Function(SymbolKind::Function)),
+        ("local_function_declaration", Role::Function(SymbolKind::Function)),
+        ("getter_declaration", Role::Function(SymbolKind::Function)),
+        ("setter_declaration", Role::Function(SymbolKind::Function)),
+        ("external_function_declaration", Role::Function(SymbolKind::Function)),
+        ("external_getter_declaration", Role::Function(SymbolKind::Function)),
+        ("external_setter_declaration", Role::Function(SymbolKind::Function)),
+        ("method_declaration", Role::Function(SymbolKind::Method)),
+        ("function_signature", Role::Function(SymbolKind::Method)),
+        ("getter_signature", Role::Function(SymbolKind::Method)),
+        ("setter_signature", Role::Function(SymbolKind::Method)),
+        ("operator_signature", Role::Function(SymbolKind::Method)),
+        ("constructor_signature", Role::Function(SymbolKind::Method)),
+        ("factory_constructor_signature", Role::Function(SymbolKind::Method)),
+        ("constant_constructor_signature", Role::Function(SymbolKind::Method)),
+        ("redirecting_factory_constructor_signature", Role::Function(SymbolKind::Method)),
+        ("function_expression", Role::Function(SymbolKind::Function)),
+        ("declaration", Role::Binding),
+        ("top_level_variable_declaration", Role::Binding),
+        ("static_final_declaration_list", Role::Binding),
+        ("static_final_declaration", Role::Binding),
+        ("initialized_identifier_list", Role::Binding),
+        ("initialized_identifier", Role::Binding),
+        ("local_variable_declaration", Role::Binding),
+        ("initialized_variable_declaration", Role::Binding),
+    ],
+    titles: &["name", "signature", "operator", "function_declaration", "function_signature", "getter_signature", "setter_signature", "operator_signature", "constructor_signature", "factory_constructor_signature", "constant_constructor_signature", "redirecting_factory_constructor_signature"],
+    bodies: &["block", "class_body", "enum_body", "extension_body", "switch_block", "list_literal", "set_or_map_literal", "arguments"],
+    clauses: &["catch_clause", "finally_clause"],
+    ..Language::BASE
+};
