@@ -137,7 +137,7 @@ impl<'a> Outline<'a> {
     /// Reads a node at the level of declarations.
     fn member(&mut self, node: Node<'a>) -> Option<Level> {
         let kind = self.language.kind(node);
-        let (start, end) = (node.start_byte(), node.end_byte());
+        let Range { start, end } = self.span(node);
         let scope = self.blocks.scope();
         // What the head of a type reaches into has its members.
         let holds_members = start < scope.head_end && scope.head_end < end;
@@ -149,7 +149,7 @@ impl<'a> Outline<'a> {
             }
             return Some(if kind.role == Role::Wrapper { Level::Wrapper } else { Level::Inline });
         }
-        if start < scope.head_end || start == end {
+        if start < scope.head_end || start >= end {
             return None;
         }
         let declared = self.language.declared(node, self.source);
@@ -157,11 +157,10 @@ impl<'a> Outline<'a> {
             Role::Comment if self.is_inner(node) => self.blocks.inner_comment(start, end),
             Role::Comment => self.blocks.comment(start, end),
             Role::Attribute => self.blocks.attribute(start, end),
+            Role::Doc => self.blocks.doc(start, end),
             Role::Import => self.import(node),
             Role::Function(symbol) => return self.function(symbol, node, declared),
-            Role::Type(SymbolKind::Module) if self.language.body(declared.value).is_none() => {
-                self.import(node);
-            }
+            Role::Type(SymbolKind::Module) if !self.language.has_members(declared.value) => self.import(node),
             Role::Type(symbol) => return Some(self.open_type(symbol, node, declared)),
             Role::Group if spans_lines(node) => return Some(self.group(node, Members::Group)),
             _ if node.has_error() && spans_lines(node) => return Some(self.group(node, Members::Broken)),
@@ -199,7 +198,7 @@ impl<'a> Outline<'a> {
         let declared = self.language.declared(node, self.source);
         match declared.role {
             Role::Import => self.note_import(node),
-            Role::Function(kind) | Role::Type(kind) => {
+            Role::Function(kind) | Role::Type(kind) if !self.language.has_local_values() => {
                 self.declared_at = declared.value.start_byte();
                 let (title, is_owned) = self.title(node, declared);
                 if !title.is_empty() {
@@ -219,7 +218,8 @@ impl<'a> Outline<'a> {
 
     fn import(&mut self, node: Node<'a>) {
         self.note_import(node);
-        self.blocks.member(BlockKind::Import, node.start_byte(), node.end_byte());
+        let Range { start, end } = self.span(node);
+        self.blocks.member(BlockKind::Import, start, end);
     }
 
     fn note_import(&mut self, node: Node<'a>) {
@@ -237,22 +237,26 @@ impl<'a> Outline<'a> {
                 .named_child(0)
                 .is_some_and(|child| self.language.kind(child).docstring == Some(Docstring::Text));
         let block = if documents { BlockKind::Comment } else { BlockKind::Statement };
-        self.blocks.member(block, node.start_byte(), node.end_byte());
+        let Range { start, end } = self.span(node);
+        self.blocks.member(block, start, end);
         inside(node, self.blocks.scope().inner_depth(), kind)
     }
 
     fn group(&mut self, node: Node<'a>, members: Members) -> Level {
-        self.blocks.open_group(members, node.byte_range());
+        self.blocks.open_group(members, self.span(node));
         Level::Scope
     }
 
     fn function(&mut self, kind: SymbolKind, node: Node<'a>, declared: Declared<'a>) -> Option<Level> {
         self.declared_at = declared.value.start_byte();
         let (title, is_owned) = self.title(node, declared);
+        if title.is_empty() {
+            return Some(self.group(node, Members::Group));
+        }
         let head_end = self.head_end(declared);
         let signature = self.signature(node.start_byte(), head_end);
         let joins = self.language.joins_equations();
-        self.blocks.function(kind, is_owned, title, node.byte_range(), signature, joins);
+        self.blocks.function(kind, is_owned, title, self.span(node), signature, joins);
         inside(node, 0, self.language.kind(node))
     }
 
@@ -260,7 +264,7 @@ impl<'a> Outline<'a> {
         let (title, _) = self.title(node, declared);
         let head_end = self.head_end(declared);
         let signature = self.signature(node.start_byte(), head_end);
-        self.blocks.open_type(kind, title, node.byte_range(), head_end, signature);
+        self.blocks.open_type(kind, title, self.span(node), head_end, signature);
         Level::Scope
     }
 
@@ -278,7 +282,7 @@ impl<'a> Outline<'a> {
             let head = body.and_then(|body| self.source.get(symbol.start_byte()..body.start_byte()));
             return (words(head.unwrap_or_default()), false);
         };
-        let name = words(self.text(name).trim_matches(['"', '\'']));
+        let name = words(plain_name(self.text(name)));
         let owner = owner.map(|owner| self.text(owner)).and_then(type_name);
         match owner {
             Some(owner) => (format!("{owner}{}{name}", self.language.joint()), true),
@@ -298,7 +302,11 @@ impl<'a> Outline<'a> {
     fn head_end(&mut self, declared: Declared<'a>) -> usize {
         let symbol = declared.value;
         let Some(body) = self.language.body(symbol) else {
-            return self.text(symbol).find('{').map_or(symbol.end_byte(), |at| symbol.start_byte() + at + 1);
+            if let Some(head) = self.language.head(symbol) {
+                return head.end_byte();
+            }
+            let bracket = self.text(symbol).lines().next().filter(|line| line.trim_end().ends_with('{'));
+            return bracket.map_or(symbol.end_byte(), |line| symbol.start_byte() + line.trim_end().len());
         };
         match self.source.as_bytes().get(body.start_byte()) {
             Some(b'{') => return body.start_byte() + 1,
@@ -318,9 +326,23 @@ impl<'a> Outline<'a> {
         end
     }
 
+    /// Where a node stands; some grammars count the blank lines below to it.
+    fn span(&self, node: Node<'a>) -> Range<usize> {
+        let start = node.start_byte();
+        start..start + self.text(node).trim_end().len()
+    }
+
     fn text(&self, node: Node<'a>) -> &'a str {
         self.source.get(node.byte_range()).unwrap_or_default()
     }
+}
+
+/// A name without quotes, and an operator without the brackets that make a name of it: `(<+>)`.
+fn plain_name(text: &str) -> &str {
+    let within = |quote: char| text.strip_prefix(quote)?.strip_suffix(quote);
+    let bare = ['"', '\'', '`'].into_iter().find_map(within).unwrap_or(text);
+    let operator = bare.strip_prefix('(').and_then(|bare| bare.strip_suffix(')')).map(str::trim);
+    operator.filter(|name| !name.is_empty() && !name.contains(char::is_alphanumeric)).unwrap_or(bare)
 }
 
 /// The name of a type in what says whose method something is: `Server` of `(s *Server[T])`.

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::OnceLock;
 
-use chunkwright::{BlockKind, DocumentBuilder, Parser};
+use chunkwright::{BlockKind, DocumentBuilder, Parser, SymbolKind};
 use tree_sitter::{Node, ParseOptions, ParseState, Tree};
 
 use crate::language::{Language, Role};
@@ -37,10 +37,13 @@ enum Step {
 
 /// What the outline knows of a node kind.
 #[derive(Clone, Copy, Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "the tables of a language do not exclude each other")]
 pub(crate) struct Kind {
     pub(crate) role: Role,
     pub(crate) is_body: bool,
     pub(crate) is_clause: bool,
+    is_name: bool,
+    is_head: bool,
     pub(crate) docstring: Option<Docstring>,
 }
 
@@ -77,6 +80,8 @@ impl Compiled {
                 role: role.map(|&(_, role)| role).unwrap_or_default(),
                 is_body: language.bodies.contains(&name),
                 is_clause: language.clauses.contains(&name),
+                is_name: language.names.contains(&name),
+                is_head: language.heads.contains(&name),
                 docstring: language.docstring.and_then(|(statement, text)| match name {
                     name if name == statement => Some(Docstring::Statement),
                     name if name == text => Some(Docstring::Text),
@@ -110,6 +115,11 @@ impl Compiled {
         self.language.joins_equations
     }
 
+    /// Whether what a function declares inside is no symbol.
+    pub(crate) fn has_local_values(&self) -> bool {
+        self.language.has_local_values
+    }
+
     /// What is known of the kind of `node`.
     pub(crate) fn kind(&self, node: Node<'_>) -> Kind {
         self.kinds.get(node.kind_id() as usize).copied().unwrap_or_default()
@@ -120,6 +130,7 @@ impl Compiled {
         let role = match self.kind(node).role {
             Role::Binding => return self.bound(node, source),
             Role::Call => self.called(node, source),
+            Role::Equation => self.equated(node),
             Role::Type(_) if self.language.announces_types && self.body(node).is_none() => Role::Statement,
             // What kind of type it is may stand inside: `type Reader interface {..}`.
             role @ Role::Type(_) => self.inner_type(node).unwrap_or(role),
@@ -146,12 +157,16 @@ impl Compiled {
                         continue 'deeper;
                     }
                     Role::Call => Some(self.called(child, source)).filter(|&role| role == Role::Import),
-                    role @ Role::Type(_) => self.body(child).map(|_| role),
+                    Role::Equation => Some(self.equated(child)).filter(|&role| role != Role::Statement),
+                    role @ Role::Type(_) => Some(role).filter(|_| self.has_members(child)),
                     role @ Role::Function(_) => Some(role),
+                    Role::Parameter => Some(Role::Function(SymbolKind::Function)),
                     _ => None,
                 };
                 if let Some(role) = role {
-                    return Declared { role, value: child };
+                    let value =
+                        [child, node].into_iter().find(|&node| self.has_members(node)).unwrap_or(child);
+                    return Declared { role, value };
                 }
             }
             break;
@@ -167,14 +182,40 @@ impl Compiled {
             word = first;
         }
         let word = source.get(word.byte_range()).unwrap_or_default();
-        let role = self.language.calls.iter().find(|(name, _)| *name == word);
+        let role = self.language.calls.iter().find(|(name, _)| *name == word || *name == "*");
         role.map(|&(_, role)| role).unwrap_or_default()
+    }
+
+    /// What an equation is by what comes first in it.
+    fn equated(&self, equation: Node<'_>) -> Role {
+        let mut first = equation;
+        for _ in 0..MAX_STEPS {
+            let Some(next) = first.named_child(0).filter(|&next| self.kind(next).is_head) else { break };
+            if self.kind(next).role == Role::Call {
+                return Role::Function(SymbolKind::Function);
+            }
+            first = next;
+        }
+        Role::Statement
+    }
+
+    /// Whether something says where what announces a symbol ends.
+    pub(crate) fn has_members(&self, symbol: Node<'_>) -> bool {
+        self.head(symbol).or(self.body(symbol)).is_some()
+    }
+
+    /// What comes first in a symbol and announces it, where that has no body.
+    pub(crate) fn head<'t>(&self, symbol: Node<'t>) -> Option<Node<'t>> {
+        symbol.named_child(0).filter(|&first| self.kind(first).is_head)
     }
 
     /// The body of a symbol.
     pub(crate) fn body<'t>(&self, symbol: Node<'t>) -> Option<Node<'t>> {
         let by_field = self.body.and_then(|field| symbol.child_by_field_id(field));
         by_field.or_else(|| {
+            if self.head(symbol).is_some() {
+                return None;
+            }
             let mut cursor = symbol.walk();
             symbol.named_children(&mut cursor).find(|&child| self.kind(child).is_body)
         })
@@ -184,12 +225,21 @@ impl Compiled {
     pub(crate) fn title<'t>(&self, symbol: Node<'t>) -> (Option<Node<'t>>, Option<Node<'t>>) {
         let owner = |node: Node<'t>| self.owner.and_then(|(field, _)| node.child_by_field_id(field));
         let (mut node, mut receiver) = (symbol, owner(symbol));
+        if self.titles.is_empty() {
+            return (None, receiver);
+        }
         if self.kind(symbol).role == Role::Call {
+            if let Some(word) = symbol.named_child(0).filter(|&word| self.kind(word).is_name) {
+                return (Some(word), receiver);
+            }
             // What is declared is the first thing that the word is applied to.
             let arguments = symbol.child_by_field_name("arguments").or_else(|| symbol.named_child(1));
             node = arguments.and_then(|arguments| arguments.named_child(0)).unwrap_or(symbol);
         }
         for _ in 0..MAX_STEPS {
+            if self.kind(node).is_name {
+                break;
+            }
             let next = self.titles.iter().find_map(|&step| match step {
                 Step::Field(field) => node.child_by_field_id(field),
                 Step::Kind(kind) => {
@@ -198,7 +248,7 @@ impl Compiled {
                 }
             });
             let binding = |child: &Node<'t>| self.kind(*child).role == Role::Binding;
-            let next = next.or_else(|| {
+            let next = next.or_else(|| self.head(node)).or_else(|| {
                 let mut cursor = node.walk();
                 Some(node).filter(binding)?.named_children(&mut cursor).take(MAX_LOOKS).find(binding)
             });
@@ -206,7 +256,8 @@ impl Compiled {
             node = next;
             receiver = owner(node).or(receiver);
         }
-        (Some(node).filter(|&node| node != symbol), receiver)
+        // A binding that leads to no name has that of what it holds.
+        (Some(node).filter(|&node| node != symbol && self.kind(node).role != Role::Binding), receiver)
     }
 
     /// What stands between a type and its method in the method's title.
@@ -232,6 +283,9 @@ const MOST_OPERATIONS: usize = 6_000_000;
 /// What an operation counts while the parser recovers from an error: each takes many times longer then.
 const RECOVERY_WEIGHT: usize = 8;
 
+/// Bytes of a word that ends a text, where the grammar keeps its length in one byte.
+const MAX_WORD: usize = 255;
+
 /// Operations between two calls of the parser's progress callback.
 const OPERATIONS_PER_CALL: usize = 100;
 
@@ -251,6 +305,9 @@ impl CodeParser {
 
     /// The syntax tree, or `None` where it would cost too much.
     fn tree(&self, source: &str) -> Option<Tree> {
+        if self.language.limited_heredoc.is_some_and(|opening| has_overlong_word(source, opening)) {
+            return None;
+        }
         let mut parser = tree_sitter::Parser::new();
         parser.set_language(&self.compiled().grammar).ok()?;
         let operations = source.len().saturating_mul(OPERATIONS_PER_BYTE);
@@ -264,6 +321,19 @@ impl CodeParser {
         let bytes = source.as_bytes();
         parser.parse_with_options(&mut |at, _| bytes.get(at..).unwrap_or_default(), None, Some(options))
     }
+}
+
+/// Whether a word that ends a text, quoted or not, has more than 255 bytes.
+fn has_overlong_word(source: &str, opening: &str) -> bool {
+    source.match_indices(opening).any(|(at, _)| {
+        let bytes = source.as_bytes().get(at + opening.len()..).unwrap_or_default();
+        let bytes = bytes.strip_prefix(b"-").or(bytes.strip_prefix(b"~")).unwrap_or(bytes);
+        let (word, ends): (&[u8], &dyn Fn(u8) -> bool) = match bytes {
+            [quote @ (b'"' | b'\'' | b'`'), word @ ..] => (word, &|byte| byte == *quote),
+            word => (word, &|byte| byte.is_ascii() && !byte.is_ascii_alphanumeric() && byte != b'_'),
+        };
+        word.len() > MAX_WORD && !word[..=MAX_WORD].iter().any(|&byte| ends(byte))
+    })
 }
 
 impl Parser for CodeParser {
@@ -304,7 +374,8 @@ mod tests {
             let is_field = |field: &&str| grammar.field_id_for_name(field).is_some();
             let roles = language.roles.iter().map(|(kind, _)| kind);
             let docstring = language.docstring.iter().flat_map(|(statement, string)| [statement, string]);
-            let kinds = roles.chain(language.bodies).chain(language.clauses).chain(docstring);
+            let whole = language.names.iter().chain(language.heads);
+            let kinds = roles.chain(language.bodies).chain(language.clauses).chain(docstring).chain(whole);
             let titles = language.titles.iter().filter(|title| !is_field(title));
             let owner = language.owner.iter().map(|(field, _)| field).filter(|field| !is_field(field));
             let missing = kinds.chain(titles).filter(|kind| !is_kind(kind)).chain(owner);

@@ -214,9 +214,22 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    /// A keyword or bracket between members: those of letters belong to a group's header.
+    /// What documents the symbol whose members are read: part of its head, if it stands right below that.
+    pub(crate) fn doc(&mut self, start: usize, end: usize) {
+        let scope = self.scope();
+        match &mut scope.run {
+            Some(head) if scope.fresh && scope.lead.is_none() => head.end = end,
+            _ => self.member(BlockKind::Statement, start, end),
+        }
+    }
+
+    /// A keyword or bracket between members: those of letters belong to a group's header, or to what stands
+    /// above if the scope ends with them.
     pub(crate) fn token(&mut self, start: usize, end: usize) {
         let text = self.source.get(start..end).unwrap_or_default();
+        if end == self.scope().end && self.close_with(end) {
+            return;
+        }
         if text.contains(char::is_alphanumeric) {
             let start = self.take_lead(start);
             self.add(BlockKind::Statement, start, end);
@@ -245,7 +258,7 @@ impl<'a> Blocks<'a> {
         signature: Range<usize>,
         joins: bool,
     ) {
-        if joins && self.continues(&title, span.clone()) {
+        if joins && self.continues(&title, &span) {
             return;
         }
         let kind = self.function_kind(kind, is_owned);
@@ -260,10 +273,10 @@ impl<'a> Blocks<'a> {
         if is_method { SymbolKind::Method } else { kind }
     }
 
-    /// Makes `span` part of the function called `title` if that ends directly above.
-    fn continues(&mut self, title: &str, span: Range<usize>) -> bool {
+    /// Makes `span` part of the function called `title` if that ends directly above, or above comments.
+    fn continues(&mut self, title: &str, span: &Range<usize>) -> bool {
         let scope = self.scope();
-        if scope.run.is_some() || scope.lead.is_some() {
+        if scope.run.is_some() || scope.lead.as_ref().is_some_and(|lead| lead.bound) {
             return false;
         }
         let [.., Event::Open(symbol), Event::Block(run), Event::Close(end)] = self.events.as_mut_slice()
@@ -275,7 +288,8 @@ impl<'a> Blocks<'a> {
         }
         run.end = span.end;
         *end = span.end;
-        self.seam_at(span.start, 0);
+        let lead = self.scope().lead.take();
+        self.seam_at(lead.map_or(span.start, |lead| lead.start), 0);
         true
     }
 
@@ -470,6 +484,19 @@ impl<'a> Blocks<'a> {
             }
         }
         false
+    }
+
+    /// Makes the word that ends the scope part of the last block in it, whoever that belongs to. Whether
+    /// there was one.
+    fn close_with(&mut self, end: usize) -> bool {
+        self.flush_lead();
+        if let Some(run) = &mut self.scope().run {
+            run.end = end;
+            return true;
+        }
+        let mut last = self.events.iter_mut().rev().take(MAX_CLOSED);
+        let block = last.find_map(|event| if let Event::Block(run) = event { Some(run) } else { None });
+        block.map(|run| run.end = end).is_some()
     }
 
     fn flush_lead(&mut self) {

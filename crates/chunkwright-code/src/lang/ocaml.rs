@@ -1,0 +1,73 @@
+//! OCaml.
+
+use chunkwright::SymbolKind;
+
+use crate::language::{Language, Role};
+
+/// OCaml.
+pub const LANGUAGE: Language = Language {
+    name: "ocaml",
+    extensions: &["ml", "mll", "mly"],
+    interpreters: &["ocaml", "ocamlrun"],
+    grammar: || tree_sitter_ocaml::LANGUAGE_OCAML.into(),
+    roles: &[
+        ("comment", Role::Comment),
+        ("attribute_id", Role::Attribute),
+        ("open_module", Role::Import),
+        ("value_definition", Role::Wrapper),
+        ("let_binding", Role::Binding),
+        ("parameter", Role::Parameter),
+        ("fun_expression", Role::Function(SymbolKind::Function)),
+        ("function_expression", Role::Function(SymbolKind::Function)),
+        ("external", Role::Function(SymbolKind::Function)),
+        ("value_specification", Role::Function(SymbolKind::Function)),
+        ("method_definition", Role::Function(SymbolKind::Function)),
+        ("method_specification", Role::Function(SymbolKind::Function)),
+        ("type_definition", Role::Wrapper),
+        ("type_binding", Role::Type(SymbolKind::Struct)),
+        ("record_declaration", Role::Inline),
+        ("variant_declaration", Role::Inline),
+        ("module_definition", Role::Wrapper),
+        ("module_binding", Role::Type(SymbolKind::Module)),
+        ("module_type_definition", Role::Type(SymbolKind::Interface)),
+        ("structure", Role::Inline),
+        ("signature", Role::Inline),
+        ("functor", Role::Inline),
+        ("class_definition", Role::Wrapper),
+        ("class_binding", Role::Type(SymbolKind::Class)),
+        ("class_type_definition", Role::Wrapper),
+        ("class_type_binding", Role::Type(SymbolKind::Interface)),
+        ("object_expression", Role::Inline),
+        ("class_body_type", Role::Inline),
+    ],
+    titles: &[
+        "name",
+        "pattern",
+        "value_name",
+        "method_name",
+        "module_name",
+        "module_type_name",
+        "class_name",
+        "class_type_name",
+        "parenthesized_operator",
+    ],
+    bodies: &[
+        "structure",
+        "signature",
+        "object_expression",
+        "class_body_type",
+        "record_declaration",
+        "variant_declaration",
+        "sequence_expression",
+        "let_expression",
+        "match_expression",
+        "function_expression",
+        "record_expression",
+        "list_expression",
+        "array_expression",
+        "application_expression",
+    ],
+    clauses: &["match_case", "else_clause"],
+    comment: ("(* ", " *)"),
+    ..Language::BASE
+};
