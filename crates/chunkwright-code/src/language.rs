@@ -7,6 +7,7 @@ use chunkwright::SymbolKind;
 /// Kinds of syntax are the named node kinds of the grammar (its `node-types.json`). A file of `src/lang`
 /// states what differs from [`Language::BASE`].
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "what a language is like, not one state of many")]
 pub struct Language {
     /// Name, lower case: `python`.
     pub name: &'static str,
@@ -54,6 +55,9 @@ pub struct Language {
     pub limited_heredoc: Option<&'static str>,
     /// Whether a type without a body is no symbol, only announced (`struct Foo;` in C).
     pub announces_types: bool,
+    /// Whether a comment directly below something documents that, unless something stands directly below
+    /// the comment.
+    pub has_comments_below: bool,
     /// Whether functions of one name in a row are one function (the equations of Haskell).
     pub joins_equations: bool,
     /// Whether what a function declares inside is no symbol, since each of its values is a function.
@@ -118,6 +122,7 @@ impl Language {
         inner_comments: &[],
         limited_heredoc: None,
         announces_types: false,
+        has_comments_below: false,
         joins_equations: false,
         has_local_values: false,
     };

@@ -22,7 +22,7 @@ const SIGNATURE_LINES: usize = 5;
 
 /// Reports what `tree` holds to `out`.
 pub(crate) fn report(language: &Compiled, tree: &Tree, source: &str, out: &mut DocumentBuilder) {
-    let blocks = Blocks::new(source);
+    let blocks = Blocks::new(source, language.has_comments_below());
     let mut outline = Outline {
         language,
         source,
@@ -164,7 +164,7 @@ impl<'a> Outline<'a> {
             Role::Type(symbol) => return Some(self.open_type(symbol, node, declared)),
             Role::Group if spans_lines(node) => return Some(self.group(node, Members::Group)),
             _ if node.has_error() && spans_lines(node) => return Some(self.group(node, Members::Broken)),
-            _ if !node.is_named() => self.blocks.token(start, end),
+            _ if !node.is_named() || self.closes(node) => self.blocks.token(start, end),
             _ => return self.statement(node, kind),
         }
         None
@@ -181,7 +181,11 @@ impl<'a> Outline<'a> {
         }
         if kind.is_clause {
             self.blocks.seam_at(start, around.depth);
-        } else if around.is_body && node.is_named() && lines::starts_line(self.source, start) {
+        } else if around.is_body
+            && node.is_named()
+            && !self.closes(node)
+            && lines::starts_line(self.source, start)
+        {
             let comment_end = around.comment_end.take();
             let below = comment_end.is_some_and(|end| lines::breaks(self.source, end, start) <= 1);
             if !around.fresh && !below {
@@ -332,6 +336,11 @@ impl<'a> Outline<'a> {
         start..start + self.text(node).trim_end().len()
     }
 
+    /// Whether a node is a closing bracket; some grammars have names for them.
+    fn closes(&self, node: Node<'a>) -> bool {
+        matches!(self.text(node), "}" | ")" | "]")
+    }
+
     fn text(&self, node: Node<'a>) -> &'a str {
         self.source.get(node.byte_range()).unwrap_or_default()
     }
@@ -352,9 +361,10 @@ fn type_name(owner: &str) -> Option<&str> {
     plain.trim_end_matches([')', ' ']).rsplit(|c| !is_word(c)).find(|word| !word.is_empty())
 }
 
-/// Enters a node for seams, `depth` bodies deep, if it can hold any: they begin lines.
+/// Enters a node for seams, `depth` bodies deep, if it can hold any: they begin lines. A body may hold
+/// symbols on one line.
 fn inside(node: Node<'_>, depth: usize, kind: Kind) -> Option<Level> {
-    spans_lines(node).then(|| Level::Inside(Inside::new(depth, kind)))
+    (spans_lines(node) || kind.role == Role::Inline).then(|| Level::Inside(Inside::new(depth, kind)))
 }
 
 fn spans_lines(node: Node<'_>) -> bool {

@@ -110,6 +110,11 @@ impl Compiled {
         self.language.inner_comments
     }
 
+    /// Whether a comment may document what stands above it.
+    pub(crate) fn has_comments_below(&self) -> bool {
+        self.language.has_comments_below
+    }
+
     /// Whether functions of one name in a row are one.
     pub(crate) fn joins_equations(&self) -> bool {
         self.language.joins_equations

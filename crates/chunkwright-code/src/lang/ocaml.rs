@@ -14,6 +14,7 @@ pub const LANGUAGE: Language = Language {
         ("comment", Role::Comment),
         ("attribute_id", Role::Attribute),
         ("open_module", Role::Import),
+        ("open_module_signature", Role::Import),
         ("value_definition", Role::Wrapper),
         ("let_binding", Role::Binding),
         ("parameter", Role::Parameter),
@@ -69,5 +70,6 @@ pub const LANGUAGE: Language = Language {
     ],
     clauses: &["match_case", "else_clause"],
     comment: ("(* ", " *)"),
+    has_comments_below: true,
     ..Language::BASE
 };

@@ -107,6 +107,7 @@ const MAX_CLOSED: usize = 8;
 /// Turns the members of nested scopes, told in the order of the source, into sections and blocks.
 pub(crate) struct Blocks<'a> {
     source: &'a str,
+    has_comments_below: bool,
     events: Vec<Event>,
     /// Never empty: the first is the module.
     scopes: Vec<Scope>,
@@ -119,10 +120,11 @@ pub(crate) struct Blocks<'a> {
 }
 
 impl<'a> Blocks<'a> {
-    pub(crate) fn new(source: &'a str) -> Self {
+    pub(crate) fn new(source: &'a str, has_comments_below: bool) -> Self {
         let module = Scope::new(Members::Units, None);
         Self {
             source,
+            has_comments_below,
             events: Vec::new(),
             scopes: vec![module],
             seams: Vec::new(),
@@ -178,7 +180,7 @@ impl<'a> Blocks<'a> {
         }
         if lines::starts_line(source, start) {
             self.scope().lead = Some(Lead { start, end, bound: false });
-        } else if !self.trail(start, end) {
+        } else if !self.trail(start, end, 0) {
             self.add(BlockKind::Comment, start, end);
         }
     }
@@ -234,7 +236,7 @@ impl<'a> Blocks<'a> {
             let start = self.take_lead(start);
             self.add(BlockKind::Statement, start, end);
         } else {
-            self.trail(start, end);
+            self.trail(start, end, 0);
         }
     }
 
@@ -457,10 +459,10 @@ impl<'a> Blocks<'a> {
         self.scope().run = Some(Run { kind, start, end });
     }
 
-    /// Gives what follows a member on its line to that member. Whether there was one.
-    fn trail(&mut self, start: usize, end: usize) -> bool {
+    /// Gives what follows a member, at most `breaks` line breaks below, to that member. Whether there was one.
+    fn trail(&mut self, start: usize, end: usize, breaks: usize) -> bool {
         let source = self.source;
-        let follows = |run: &Run| lines::breaks(source, run.end, start) == 0;
+        let follows = |run: &Run| lines::breaks(source, run.end, start) <= breaks;
         if let Some(run) = &mut self.scope().run {
             let follows = follows(run);
             if follows {
@@ -470,7 +472,7 @@ impl<'a> Blocks<'a> {
         }
         // Behind a symbol: its closing bracket is in the block before, and so is what follows that.
         match self.events.last() {
-            Some(&Event::Close(symbol)) if lines::breaks(source, symbol, start) == 0 => {}
+            Some(&Event::Close(symbol)) if lines::breaks(source, symbol, start) <= breaks => {}
             _ => return false,
         }
         for event in self.events.iter_mut().rev().take(MAX_CLOSED) {
@@ -500,7 +502,9 @@ impl<'a> Blocks<'a> {
     }
 
     fn flush_lead(&mut self) {
-        if let Some(lead) = self.scope().lead.take() {
+        let Some(lead) = self.scope().lead.take() else { return };
+        let may_trail = self.has_comments_below && !lead.bound;
+        if !(may_trail && self.trail(lead.start, lead.end, 1)) {
             self.seam(lead.start);
             self.add(BlockKind::Comment, lead.start, lead.end);
         }
