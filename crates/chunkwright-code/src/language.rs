@@ -7,6 +7,7 @@ use chunkwright::SymbolKind;
 /// Kinds of syntax are the named node kinds of the grammar (its `node-types.json`). A file of `src/lang`
 /// states what differs from [`Language::BASE`].
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "what a language is like, not one state of many")]
 pub struct Language {
     /// Name, lower case: `python`.
     pub name: &'static str,
@@ -22,18 +23,24 @@ pub struct Language {
     pub grammar: fn() -> tree_sitter::Language,
     /// What kinds of syntax mean for the outline; those not listed are [`Role::Statement`].
     pub roles: &'static [(&'static str, Role)],
-    /// What a [`Role::Call`] means by the first word of its text; other words are statements.
+    /// What a [`Role::Call`] means by the first word of its text; `*` stands for the words not listed before
+    /// it. Without that, they are statements.
     pub calls: &'static [(&'static str, Role)],
     /// Fields, kinds of children, or keywords that lead from a symbol to its name, tried in order and
     /// followed as long as one is there: `impl Foo<T>` -`type`-> `Foo<T>` -`type`-> `Foo`. A type that none
     /// of them names has the words before its body as title.
     pub titles: &'static [&'static str],
+    /// Kinds that are a name whole, though a title could lead further: `object$method`.
+    pub names: &'static [&'static str],
     /// A field of a function, or of what leads to its name, that says which type it is a method of, and
     /// what stands between the two in its title.
     pub owner: Option<(&'static str, &'static str)>,
     /// Kinds whose children, where they begin a line, are places to cut: blocks, match arms, large
     /// literals. One that is the child of a symbol is its body where no field says so.
     pub bodies: &'static [&'static str],
+    /// Kinds that announce a symbol if they come first in it, where no node is its body. They lead to its
+    /// name.
+    pub heads: &'static [&'static str],
     /// Kinds that are a place to cut inside a statement: `else`, `except`.
     pub clauses: &'static [&'static str],
     /// A statement of the first kind that holds only the second, at the top of a module or symbol,
@@ -50,8 +57,16 @@ pub struct Language {
     pub type_words: &'static [(&'static str, SymbolKind)],
     /// Whether macros may stand where the grammar expects none, as in C.
     pub has_macros: bool,
+    /// What begins a text that ends with a word of its author's choice, where the grammar ends the process
+    /// for a word longer than 255 characters: source that has one is not parsed.
+    pub limited_heredoc: Option<&'static str>,
+    /// Whether a comment directly below something documents that, unless something stands directly below
+    /// the comment.
+    pub has_comments_below: bool,
     /// Whether functions of one name in a row are one function (the equations of Haskell).
     pub joins_equations: bool,
+    /// Whether what a function declares inside is no symbol, since each of its values is a function.
+    pub has_local_values: bool,
 }
 
 /// What a kind of syntax means for the outline.
@@ -65,10 +80,15 @@ pub enum Role {
     /// A decorator, an attribute, a type signature: always travels with what follows. One at the top of a
     /// declaration's own node, or among its modifiers, is left out of its signature.
     Attribute,
+    /// What documents the symbol around it: stays with the words that announce that.
+    Doc,
     /// An import.
     Import,
-    /// A function or macro: one block, in a section of its own. Inside a type it is a method.
+    /// A function or macro: one block, in a section of its own. Inside a type it is a method. One without a
+    /// name is a group.
     Function(SymbolKind),
+    /// A statement that is a function if a call comes first in it: `f(x) = x + 1`.
+    Equation,
     /// A type or module: a section with members. A module without a body is an import.
     Type(SymbolKind),
     /// What stands around members that count as if they stood in its place: a body, a list of declarations.
@@ -78,6 +98,8 @@ pub enum Role {
     /// A statement that is the function, type or import which it holds directly, or inside others of this
     /// role: `const f = () => ..`.
     Binding,
+    /// What a binding holds if it is a function: `let f x = ..`.
+    Parameter,
     /// A call whose first word decides, by [`Language::calls`].
     Call,
     /// A statement that may hold symbols (`if`, `try`): one block if it holds none, else opened.
@@ -96,8 +118,10 @@ impl Language {
         roles: &[],
         calls: &[],
         titles: &["name"],
+        names: &[],
         owner: None,
         bodies: &[],
+        heads: &[],
         clauses: &[],
         docstring: None,
         comment: ("// ", ""),
@@ -105,6 +129,9 @@ impl Language {
         announced: &[],
         type_words: &[],
         has_macros: false,
+        limited_heredoc: None,
+        has_comments_below: false,
         joins_equations: false,
+        has_local_values: false,
     };
 }

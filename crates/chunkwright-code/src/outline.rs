@@ -22,7 +22,7 @@ const SIGNATURE_LINES: usize = 5;
 
 /// Reports what `tree` holds to `out`.
 pub(crate) fn report(language: &Compiled, tree: &Tree, source: &str, out: &mut DocumentBuilder) {
-    let blocks = Blocks::new(source);
+    let blocks = Blocks::new(source, language.has_comments_below());
     let mut outline = Outline {
         language,
         source,
@@ -151,7 +151,7 @@ impl<'a> Outline<'a> {
     /// Reads a node at the level of declarations.
     fn member(&mut self, node: Node<'a>) -> Option<Level> {
         let kind = self.language.kind(node);
-        let (start, end) = (node.start_byte(), node.end_byte());
+        let Range { start, end } = self.span(node);
         let scope = self.blocks.scope();
         // What the head of a type reaches into has its members.
         let holds_members = start < scope.head_end && scope.head_end < end;
@@ -163,7 +163,7 @@ impl<'a> Outline<'a> {
             }
             return Some(if kind.role == Role::Wrapper { Level::Wrapper } else { Level::Inline });
         }
-        if start < scope.head_end || start == end {
+        if start < scope.head_end || start >= end {
             return None;
         }
         let declared = self.language.declared(node, self.source);
@@ -171,15 +171,14 @@ impl<'a> Outline<'a> {
             Role::Comment if self.is_inner(node) => self.blocks.inner_comment(start, end),
             Role::Comment => self.blocks.comment(start, end),
             Role::Attribute => self.blocks.attribute(start, end),
+            Role::Doc => self.blocks.doc(start, end),
             Role::Import => self.import(node),
             Role::Function(symbol) => return self.function(symbol, node, declared),
-            Role::Type(SymbolKind::Module) if self.language.body(declared.value).is_none() => {
-                self.import(node);
-            }
+            Role::Type(SymbolKind::Module) if !self.language.has_members(declared.value) => self.import(node),
             Role::Type(symbol) => return Some(self.open_type(symbol, node, declared)),
             Role::Group if spans_lines(node) => return Some(self.group(node, Members::Group)),
             _ if node.has_error() && spans_lines(node) => return Some(self.group(node, Members::Broken)),
-            _ if !node.is_named() => self.blocks.token(start, end),
+            _ if !node.is_named() || self.closes(node) => self.blocks.token(start, end),
             _ => return self.statement(node, kind),
         }
         None
@@ -196,7 +195,11 @@ impl<'a> Outline<'a> {
         }
         if kind.is_clause {
             self.blocks.seam_at(start, around.depth);
-        } else if around.is_body && node.is_named() && lines::starts_line(self.source, start) {
+        } else if around.is_body
+            && node.is_named()
+            && !self.closes(node)
+            && lines::starts_line(self.source, start)
+        {
             let comment_end = around.comment_end.take();
             let below = comment_end.is_some_and(|end| lines::breaks(self.source, end, start) <= 1);
             if !around.fresh && !below {
@@ -215,7 +218,7 @@ impl<'a> Outline<'a> {
         let declared = self.language.declared(node, self.source);
         match declared.role {
             Role::Import => self.note_import(node),
-            Role::Function(kind) | Role::Type(kind) => {
+            Role::Function(kind) | Role::Type(kind) if !self.language.has_local_values() => {
                 let (symbol, _) = self.symbol(kind, node, declared);
                 if !symbol.title.is_empty() {
                     self.blocks.nested(symbol);
@@ -232,7 +235,8 @@ impl<'a> Outline<'a> {
 
     fn import(&mut self, node: Node<'a>) {
         self.note_import(node);
-        self.blocks.member(BlockKind::Import, node.start_byte(), node.end_byte());
+        let Range { start, end } = self.span(node);
+        self.blocks.member(BlockKind::Import, start, end);
     }
 
     fn note_import(&mut self, node: Node<'a>) {
@@ -245,17 +249,21 @@ impl<'a> Outline<'a> {
     fn statement(&mut self, node: Node<'a>, kind: Kind) -> Option<Level> {
         let documents = self.blocks.scope().opens_module() && self.is_docstring(node);
         let block = if documents { BlockKind::Comment } else { BlockKind::Statement };
-        self.blocks.member(block, node.start_byte(), node.end_byte());
+        let Range { start, end } = self.span(node);
+        self.blocks.member(block, start, end);
         inside(node, self.blocks.scope().inner_depth(), kind)
     }
 
     fn group(&mut self, node: Node<'a>, members: Members) -> Level {
-        self.blocks.open_group(members, node.byte_range());
+        self.blocks.open_group(members, self.span(node));
         Level::Scope
     }
 
     fn function(&mut self, kind: SymbolKind, node: Node<'a>, declared: Declared<'a>) -> Option<Level> {
         let (symbol, _) = self.symbol(kind, node, declared);
+        if symbol.title.is_empty() {
+            return Some(self.group(node, Members::Group));
+        }
         self.blocks.function(symbol, self.language.joins_equations());
         inside(node, 0, self.language.kind(node))
     }
@@ -273,7 +281,7 @@ impl<'a> Outline<'a> {
         let head_end = self.head_end(declared);
         let signature = self.signature(node, head_end);
         let documentation = self.docstring(declared.value);
-        (Symbol { kind, title, is_owned, span: node.byte_range(), signature, documentation }, head_end)
+        (Symbol { kind, title, is_owned, span: self.span(node), signature, documentation }, head_end)
     }
 
     /// The docstring that a symbol begins with, or nothing.
@@ -303,7 +311,7 @@ impl<'a> Outline<'a> {
             return (words(head.unwrap_or_default()), false);
         };
         let name = self.source.get(title.name).unwrap_or_default();
-        let name = words(name.trim_matches(['"', '\'']));
+        let name = words(plain_name(name));
         let owner = title.owner.map(|owner| self.text(owner)).and_then(type_name);
         match owner {
             Some(owner) => (format!("{owner}{}{name}", self.language.joint()), true),
@@ -341,7 +349,11 @@ impl<'a> Outline<'a> {
     fn head_end(&mut self, declared: Declared<'a>) -> usize {
         let symbol = declared.value;
         let Some(body) = self.language.body(symbol) else {
-            return self.text(symbol).find('{').map_or(symbol.end_byte(), |at| symbol.start_byte() + at + 1);
+            if let Some(head) = self.language.head(symbol) {
+                return head.end_byte();
+            }
+            let bracket = self.text(symbol).lines().next().filter(|line| line.trim_end().ends_with('{'));
+            return bracket.map_or(symbol.end_byte(), |line| symbol.start_byte() + line.trim_end().len());
         };
         match self.source.as_bytes().get(body.start_byte()) {
             Some(b'{') => return body.start_byte() + 1,
@@ -361,9 +373,28 @@ impl<'a> Outline<'a> {
         end
     }
 
+    /// Where a node stands; some grammars count the blank lines below to it.
+    fn span(&self, node: Node<'a>) -> Range<usize> {
+        let start = node.start_byte();
+        start..start + self.text(node).trim_end().len()
+    }
+
+    /// Whether a node is a closing bracket; some grammars have names for them.
+    fn closes(&self, node: Node<'a>) -> bool {
+        matches!(self.text(node), "}" | ")" | "]")
+    }
+
     fn text(&self, node: Node<'a>) -> &'a str {
         self.source.get(node.byte_range()).unwrap_or_default()
     }
+}
+
+/// A name without quotes, and an operator without the brackets that make a name of it: `(<+>)`.
+fn plain_name(text: &str) -> &str {
+    let within = |quote: char| text.strip_prefix(quote)?.strip_suffix(quote);
+    let bare = ['"', '\'', '`'].into_iter().find_map(within).unwrap_or(text);
+    let operator = bare.strip_prefix('(').and_then(|bare| bare.strip_suffix(')')).map(str::trim);
+    operator.filter(|name| !name.is_empty() && !name.contains(char::is_alphanumeric)).unwrap_or(bare)
 }
 
 /// The name of a type in what says whose method something is: `Server` of `(s *Server[T])`.
@@ -373,9 +404,11 @@ fn type_name(owner: &str) -> Option<&str> {
     plain.trim_end_matches([')', ' ']).rsplit(|c| !is_word(c)).find(|word| !word.is_empty())
 }
 
-/// Enters a node for seams, `depth` bodies deep, if it can hold any: they begin lines.
+/// Enters a node for seams, `depth` bodies deep, if it can hold any: they begin lines. A body may hold
+/// symbols on one line.
 fn inside(node: Node<'_>, depth: usize, kind: Kind) -> Option<Level> {
-    spans_lines(node).then(|| Level::Inside(Inside::new(node.start_byte(), depth, kind)))
+    (spans_lines(node) || kind.role == Role::Inline)
+        .then(|| Level::Inside(Inside::new(node.start_byte(), depth, kind)))
 }
 
 fn spans_lines(node: Node<'_>) -> bool {

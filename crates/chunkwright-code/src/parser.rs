@@ -46,10 +46,13 @@ pub(crate) struct Title<'t> {
 
 /// What the outline knows of a node kind.
 #[derive(Clone, Copy, Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "the tables of a language do not exclude each other")]
 pub(crate) struct Kind {
     pub(crate) role: Role,
     pub(crate) is_body: bool,
     pub(crate) is_clause: bool,
+    is_name: bool,
+    is_head: bool,
     pub(crate) docstring: Option<Docstring>,
     /// The kind of type of which it is a child.
     type_word: Option<SymbolKind>,
@@ -91,6 +94,8 @@ impl Compiled {
                 role: role.map(|&(_, role)| role).unwrap_or_default(),
                 is_body: language.bodies.contains(&name),
                 is_clause: language.clauses.contains(&name),
+                is_name: language.names.contains(&name),
+                is_head: language.heads.contains(&name),
                 docstring: language.docstring.and_then(|(statement, text)| match name {
                     name if name == statement => Some(Docstring::Statement),
                     name if name == text => Some(Docstring::Text),
@@ -121,9 +126,19 @@ impl Compiled {
         self.language.inner_comments
     }
 
+    /// Whether a comment may document what stands above it.
+    pub(crate) fn has_comments_below(&self) -> bool {
+        self.language.has_comments_below
+    }
+
     /// Whether functions of one name in a row are one.
     pub(crate) fn joins_equations(&self) -> bool {
         self.language.joins_equations
+    }
+
+    /// Whether what a function declares inside is no symbol.
+    pub(crate) fn has_local_values(&self) -> bool {
+        self.language.has_local_values
     }
 
     /// What is known of the kind of `node`.
@@ -136,6 +151,7 @@ impl Compiled {
         let role = match self.kind(node).role {
             Role::Binding => return self.bound(node, source),
             Role::Call => self.called(node, source),
+            Role::Equation => self.equated(node),
             Role::Type(kind) if self.announces(kind, node) => Role::Statement,
             // What kind of type it is may stand inside: `type Reader interface {..}`.
             role @ Role::Type(_) => self.inner_type(node).or_else(|| self.told_type(node)).unwrap_or(role),
@@ -176,12 +192,19 @@ impl Compiled {
                         continue 'deeper;
                     }
                     Role::Call => Some(self.called(child, source)).filter(|&role| role == Role::Import),
+                    Role::Equation => Some(self.equated(child)).filter(|&role| role != Role::Statement),
                     role @ Role::Type(kind) => Some(role).filter(|_| !self.announces(kind, child)),
                     role @ (Role::Function(_) | Role::Import) => Some(role),
+                    Role::Parameter => Some(Role::Function(SymbolKind::Function)),
                     _ => None,
                 };
                 if let Some(role) = role {
-                    return Declared { role, value: child };
+                    // The body of a function may be that of the binding: `let f x = ..`.
+                    let is_outer = matches!(role, Role::Function(_))
+                        && !self.has_members(child)
+                        && self.has_members(node);
+                    let value = if is_outer { node } else { child };
+                    return Declared { role, value };
                 }
             }
             break;
@@ -197,14 +220,40 @@ impl Compiled {
             word = first;
         }
         let word = source.get(word.byte_range()).unwrap_or_default();
-        let role = self.language.calls.iter().find(|(name, _)| *name == word);
+        let role = self.language.calls.iter().find(|(name, _)| *name == word || *name == "*");
         role.map(|&(_, role)| role).unwrap_or_default()
+    }
+
+    /// What an equation is by what comes first in it.
+    fn equated(&self, equation: Node<'_>) -> Role {
+        let mut first = equation;
+        for _ in 0..MAX_STEPS {
+            let Some(next) = first.named_child(0).filter(|&next| self.kind(next).is_head) else { break };
+            if self.kind(next).role == Role::Call {
+                return Role::Function(SymbolKind::Function);
+            }
+            first = next;
+        }
+        Role::Statement
+    }
+
+    /// Whether something says where what announces a symbol ends.
+    pub(crate) fn has_members(&self, symbol: Node<'_>) -> bool {
+        self.head(symbol).or(self.body(symbol)).is_some()
+    }
+
+    /// What comes first in a symbol and announces it, where that has no body.
+    pub(crate) fn head<'t>(&self, symbol: Node<'t>) -> Option<Node<'t>> {
+        symbol.named_child(0).filter(|&first| self.kind(first).is_head)
     }
 
     /// The body of a symbol.
     pub(crate) fn body<'t>(&self, symbol: Node<'t>) -> Option<Node<'t>> {
         let by_field = self.body.and_then(|field| symbol.child_by_field_id(field));
         by_field.or_else(|| {
+            if self.head(symbol).is_some() {
+                return None;
+            }
             let mut cursor = symbol.walk();
             symbol.named_children(&mut cursor).find(|&child| self.kind(child).is_body)
         })
@@ -214,14 +263,23 @@ impl Compiled {
     pub(crate) fn title<'t>(&self, symbol: Node<'t>, source: &str) -> Option<Title<'t>> {
         let owner = |node: Node<'t>| self.owner.and_then(|(field, _)| node.child_by_field_id(field));
         let (mut node, mut receiver, mut word) = (symbol, owner(symbol), None);
+        if self.titles.is_empty() {
+            return None;
+        }
         let begins = |node: Node<'_>| source.get(node.start_byte()..).and_then(|text| text.chars().next());
         if self.kind(symbol).role == Role::Call {
+            if let Some(word) = symbol.named_child(0).filter(|&word| self.kind(word).is_name) {
+                return Some(Title { name: word.byte_range(), owner: receiver });
+            }
             // What is declared is the first thing that the word is applied to.
             let arguments = symbol.child_by_field_name("arguments").or_else(|| symbol.named_child(1));
             node = arguments.and_then(|arguments| arguments.named_child(0)).unwrap_or(symbol);
         }
         let (mut is_named, mut last) = (node != symbol, None);
         for _ in 0..MAX_STEPS {
+            if self.kind(node).is_name {
+                break;
+            }
             let step = self.titles.iter().find_map(|&step| match step {
                 Step::Field(field) => node.child_by_field_id(field).inspect(|_| last = Some((node, field))),
                 Step::Kind(kind) => {
@@ -229,6 +287,7 @@ impl Compiled {
                     node.children(&mut cursor).find(|child| child.kind_id() == kind)
                 }
             });
+            let step = step.or_else(|| self.head(node));
             is_named |= step.is_some();
             let binding = |child: &Node<'t>| self.kind(*child).role == Role::Binding;
             let next = step.or_else(|| {
@@ -289,6 +348,9 @@ const MOST_OPERATIONS: usize = 6_000_000;
 /// What an operation counts while the parser recovers from an error: each takes many times longer then.
 const RECOVERY_WEIGHT: usize = 8;
 
+/// Bytes of a word that ends a text, where the grammar keeps its length in one byte.
+const MAX_WORD: usize = 255;
+
 /// Operations between two calls of the parser's progress callback.
 const OPERATIONS_PER_CALL: usize = 100;
 
@@ -342,6 +404,9 @@ impl CodeParser {
 
     /// The syntax tree, or `None` where it would cost too much.
     fn tree(&self, source: &str) -> Option<Tree> {
+        if self.language.limited_heredoc.is_some_and(|opening| has_overlong_word(source, opening)) {
+            return None;
+        }
         let mut parser = tree_sitter::Parser::new();
         parser.set_language(&self.compiled().grammar).ok()?;
         let operations = source.len().saturating_mul(OPERATIONS_PER_BYTE);
@@ -356,6 +421,19 @@ impl CodeParser {
         let bytes = parsed.as_deref().unwrap_or(source).as_bytes();
         parser.parse_with_options(&mut |at, _| bytes.get(at..).unwrap_or_default(), None, Some(options))
     }
+}
+
+/// Whether a word that ends a text, quoted or not, has more than 255 bytes.
+fn has_overlong_word(source: &str, opening: &str) -> bool {
+    source.match_indices(opening).any(|(at, _)| {
+        let bytes = source.as_bytes().get(at + opening.len()..).unwrap_or_default();
+        let bytes = bytes.strip_prefix(b"-").or(bytes.strip_prefix(b"~")).unwrap_or(bytes);
+        let (word, ends): (&[u8], &dyn Fn(u8) -> bool) = match bytes {
+            [quote @ (b'"' | b'\'' | b'`'), word @ ..] => (word, &|byte| byte == *quote),
+            word => (word, &|byte| byte.is_ascii() && !byte.is_ascii_alphanumeric() && byte != b'_'),
+        };
+        word.len() > MAX_WORD && !word[..=MAX_WORD].iter().any(|&byte| ends(byte))
+    })
 }
 
 impl Parser for CodeParser {
@@ -397,7 +475,8 @@ mod tests {
             let is_field = |field: &&str| grammar.field_id_for_name(field).is_some();
             let roles = language.roles.iter().map(|(kind, _)| kind);
             let docstring = language.docstring.iter().flat_map(|(statement, string)| [statement, string]);
-            let kinds = roles.chain(language.bodies).chain(language.clauses).chain(docstring);
+            let whole = language.names.iter().chain(language.heads);
+            let kinds = roles.chain(language.bodies).chain(language.clauses).chain(docstring).chain(whole);
             let words = language.type_words.iter().map(|(word, _)| word);
             let words = words.chain(language.titles.iter().filter(|title| !is_field(title)));
             let words = words.filter(|word| !is_word(word));

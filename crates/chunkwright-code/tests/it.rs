@@ -448,6 +448,21 @@ fn hostile() -> Vec<(&'static str, String)> {
         ("a.rs", "impl X { fn }\n".repeat(n)),
         ("a.rs", "fn a() {}".to_string() + &" /*a*/".repeat(n)),
         ("a.rs", "{\n".repeat(n)),
+        ("a.rb", format!("x = <<\"{}\"\n", "a\n".repeat(300))),
+        ("a.rb", format!("f <<~{}\n", "A".repeat(300))),
+        ("a.sh", format!("cat <<{}\n", "A".repeat(300))),
+        ("a.tf", format!("a = <<{}\n", "A".repeat(300))),
+        ("a.hs", "f x = x\n".repeat(n)),
+        ("a.nix", "{ a = ".repeat(n)),
+        ("a.jl", "module A\n".repeat(n)),
+        ("a.jl", "@a ".repeat(n)),
+        ("a.ml", "let f x = ".repeat(n)),
+        ("a.mk", "ifdef A\n".repeat(n)),
+        ("a.css", "a {\n".repeat(n)),
+        ("a.sql", "SELECT (".repeat(n)),
+        ("a.r", "f <- function() {\n".repeat(n)),
+        ("a.ps1", "function a {\n".repeat(n)),
+        ("a.erl", "f() -> [".repeat(n)),
     ]
 }
 

@@ -33,8 +33,10 @@ pub const LANGUAGE: Language = Language {
         ("autoload", Role::Import),
     ],
     titles: &["name", "value"],
+    names: &["setter"],
     bodies: &["body_statement", "block_body", "do_block", "then", "hash", "array", "argument_list", "case"],
     clauses: &["else", "elsif", "when", "rescue", "ensure"],
     comment: ("# ", ""),
+    limited_heredoc: Some("<<"),
     ..Language::BASE
 };

@@ -114,6 +114,7 @@ const MAX_CLOSED: usize = 8;
 /// Turns the members of nested scopes, told in the order of the source, into sections and blocks.
 pub(crate) struct Blocks<'a> {
     source: &'a str,
+    has_comments_below: bool,
     events: Vec<Event>,
     /// Never empty: the first is the module.
     scopes: Vec<Scope>,
@@ -128,10 +129,11 @@ pub(crate) struct Blocks<'a> {
 }
 
 impl<'a> Blocks<'a> {
-    pub(crate) fn new(source: &'a str) -> Self {
+    pub(crate) fn new(source: &'a str, has_comments_below: bool) -> Self {
         let module = Scope::new(Members::Units, None);
         Self {
             source,
+            has_comments_below,
             events: Vec::new(),
             scopes: vec![module],
             seams: Vec::new(),
@@ -191,7 +193,7 @@ impl<'a> Blocks<'a> {
         }
         if lines::starts_line(source, start) {
             self.scope().lead = Some(Lead { start, end, comments: start..end, bound: false });
-        } else if !self.trail(start, end) {
+        } else if !self.trail(start, end, 0) {
             self.add(BlockKind::Comment, start, end);
         }
     }
@@ -228,14 +230,27 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    /// A keyword or bracket between members: those of letters belong to a group's header.
+    /// What documents the symbol whose members are read: part of its head, if it stands right below that.
+    pub(crate) fn doc(&mut self, start: usize, end: usize) {
+        let scope = self.scope();
+        match &mut scope.run {
+            Some(head) if scope.fresh && scope.lead.is_none() => head.end = end,
+            _ => self.member(BlockKind::Statement, start, end),
+        }
+    }
+
+    /// A keyword or bracket between members: those of letters belong to a group's header, or to what stands
+    /// above if the scope ends with them.
     pub(crate) fn token(&mut self, start: usize, end: usize) {
         let text = self.source.get(start..end).unwrap_or_default();
+        if end == self.scope().end && self.close_with(end) {
+            return;
+        }
         if text.contains(char::is_alphanumeric) {
             let start = self.take_lead(start);
             self.add(BlockKind::Statement, start, end);
         } else {
-            self.trail(start, end);
+            self.trail(start, end, 0);
         }
     }
 
@@ -251,7 +266,7 @@ impl<'a> Blocks<'a> {
     /// A function: one block in a section of its own. With `joins`, it continues the function of the same
     /// name directly above.
     pub(crate) fn function(&mut self, symbol: Symbol, joins: bool) {
-        if joins && self.continues(&symbol.title, symbol.span.clone()) {
+        if joins && self.continues(&symbol.title, &symbol.span) {
             return;
         }
         let kind = self.function_kind(symbol.kind, symbol.is_owned);
@@ -266,10 +281,10 @@ impl<'a> Blocks<'a> {
         if is_method { SymbolKind::Method } else { kind }
     }
 
-    /// Makes `span` part of the function called `title` if that ends directly above.
-    fn continues(&mut self, title: &str, span: Range<usize>) -> bool {
+    /// Makes `span` part of the function called `title` if that ends directly above, or above comments.
+    fn continues(&mut self, title: &str, span: &Range<usize>) -> bool {
         let scope = self.scope();
-        if scope.run.is_some() || scope.lead.is_some() {
+        if scope.run.is_some() || scope.lead.as_ref().is_some_and(|lead| lead.bound) {
             return false;
         }
         let [.., Event::Open(symbol), Event::Block(run), Event::Close(end)] = self.events.as_mut_slice()
@@ -281,7 +296,8 @@ impl<'a> Blocks<'a> {
         }
         run.end = span.end;
         *end = span.end;
-        self.seam_at(span.start, 0);
+        let lead = self.scope().lead.take();
+        self.seam_at(lead.map_or(span.start, |lead| lead.start), 0);
         true
     }
 
@@ -438,10 +454,10 @@ impl<'a> Blocks<'a> {
         self.scope().run = Some(Run { kind, start, end });
     }
 
-    /// Gives what follows a member on its line to that member. Whether there was one.
-    fn trail(&mut self, start: usize, end: usize) -> bool {
+    /// Gives what follows a member, at most `breaks` line breaks below, to that member. Whether there was one.
+    fn trail(&mut self, start: usize, end: usize, breaks: usize) -> bool {
         let source = self.source;
-        let follows = |run: &Run| lines::breaks(source, run.end, start) == 0;
+        let follows = |run: &Run| lines::breaks(source, run.end, start) <= breaks;
         if let Some(run) = &mut self.scope().run {
             let follows = follows(run);
             if follows {
@@ -451,7 +467,7 @@ impl<'a> Blocks<'a> {
         }
         // Behind a symbol: its closing bracket is in the block before, and so is what follows that.
         match self.events.last() {
-            Some(&Event::Close(symbol)) if lines::breaks(source, symbol, start) == 0 => {}
+            Some(&Event::Close(symbol)) if lines::breaks(source, symbol, start) <= breaks => {}
             _ => return false,
         }
         for event in self.events.iter_mut().rev().take(MAX_CLOSED) {
@@ -467,8 +483,23 @@ impl<'a> Blocks<'a> {
         false
     }
 
+    /// Makes the word that ends the scope part of the last block in it, whoever that belongs to. Whether
+    /// there was one.
+    fn close_with(&mut self, end: usize) -> bool {
+        self.flush_lead();
+        if let Some(run) = &mut self.scope().run {
+            run.end = end;
+            return true;
+        }
+        let mut last = self.events.iter_mut().rev().take(MAX_CLOSED);
+        let block = last.find_map(|event| if let Event::Block(run) = event { Some(run) } else { None });
+        block.map(|run| run.end = end).is_some()
+    }
+
     fn flush_lead(&mut self) {
-        if let Some(lead) = self.scope().lead.take() {
+        let Some(lead) = self.scope().lead.take() else { return };
+        let may_trail = self.has_comments_below && !lead.bound;
+        if !(may_trail && self.trail(lead.start, lead.end, 1)) {
             self.seam(lead.start);
             self.add(BlockKind::Comment, lead.start, lead.end);
         }
