@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::document::{Block, BlockKind, Document, Enclosure, Markup, Seam, Section, SectionId, SectionKind};
+use crate::document::{
+    Block, BlockKind, Document, Embedded, Enclosure, Markup, Seam, Section, SectionId, SectionKind,
+};
 use crate::span::{LineIndex, Span, is_blank, is_cluster_start};
 
 /// Collects what a parser sees and turns it into a [`Document`] that keeps its invariants.
@@ -56,6 +58,7 @@ impl DocumentBuilder {
             language: None,
             comment: ("", ""),
             is_unparsed: false,
+            embedded: Embedded::default(),
             positions: None,
         };
         Self { document, open: Vec::new(), gap_kind: BlockKind::Paragraph }
