@@ -284,7 +284,7 @@ impl CodeParser {
     }
 
     /// The syntax tree, or `None` where it would cost too much.
-    fn tree(&self, source: &str) -> Option<Tree> {
+    pub(crate) fn tree(&self, source: &str) -> Option<Tree> {
         let mut parser = tree_sitter::Parser::new();
         parser.set_language(&self.compiled().grammar).ok()?;
         let operations = source.len().saturating_mul(OPERATIONS_PER_BYTE);

@@ -9,6 +9,8 @@ mod invariants;
 #[path = "../../chunkwright/tests/it/spec.rs"]
 mod spec;
 
+#[path = "it/component.rs"]
+mod component;
 #[path = "it/embedded.rs"]
 mod embedded;
 
