@@ -5,7 +5,7 @@ use std::fmt;
 use chunkwright::Parser;
 
 use crate::language::Language;
-use crate::{CodeParser, LANGUAGES, PLAIN};
+use crate::{COMPONENTS, CodeParser, LANGUAGES, PLAIN};
 
 /// The parser for a file, and what told it.
 #[derive(Clone, Copy)]
@@ -72,9 +72,8 @@ pub fn detect(name: &str, head: &str) -> Option<Detected> {
     };
     let by_extension = || {
         let extension = extension.as_deref()?;
-        let plain = || PLAIN.iter().find(|plain| plain.extensions.contains(&extension));
         by(&|language| language.extensions.contains(&extension))
-            .or_else(|| plain().map(|plain| plain as &'static dyn Parser))
+            .or_else(|| other(&|parser| parser.extensions().contains(&extension)))
     };
     let by_interpreter = || {
         let interpreter = interpreter(head).filter(|_| extension.is_none())?;
@@ -98,12 +97,19 @@ pub fn language_named(name: &str) -> Option<&'static dyn Parser> {
     let known = with(&|language| language.name == name)
         .or_else(|| with(&|language| language.aliases.contains(&name)))
         .or_else(|| with(&|language| language.extensions.contains(&name)));
-    let plain = || PLAIN.iter().find(|plain| plain.name == name || plain.extensions.contains(&name));
-    known.map(|parser| parser as &'static dyn Parser).or_else(|| plain().map(|plain| plain as _))
+    known
+        .map(|parser| parser as &'static dyn Parser)
+        .or_else(|| other(&|parser| parser.name() == name || parser.extensions().contains(&name)))
 }
 
 fn with(has: &dyn Fn(&Language) -> bool) -> Option<&'static CodeParser> {
     LANGUAGES.iter().copied().find(|parser| has(parser.language()))
+}
+
+/// A parser for what is in no language with a grammar, or in several.
+fn other(has: &dyn Fn(&dyn Parser) -> bool) -> Option<&'static dyn Parser> {
+    let plain = PLAIN.iter().map(|plain| plain as &'static dyn Parser);
+    plain.chain(COMPONENTS.iter().copied()).find(|&parser| has(parser))
 }
 
 /// The language of a file whose extension several share, where its text tells them apart.

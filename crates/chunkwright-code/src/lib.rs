@@ -28,6 +28,8 @@
 //! **To add a language**, copy a file of `src/lang/`, fill it, and name it in [`LANGUAGES`]' list. The
 //! tests run over the list: they tell of a kind that the grammar does not know.
 
+#[cfg(feature = "vue")]
+mod component;
 mod detect;
 mod language;
 mod lines;
@@ -36,10 +38,22 @@ mod outline;
 mod parser;
 mod plain;
 
+use chunkwright::Parser;
+
 pub use detect::{Detected, Reason, detect, language_for, language_named};
 pub use language::{Language, Role};
 pub use parser::CodeParser;
 pub use plain::{PLAIN, Plain};
+
+/// Formats whose files have parts in several languages.
+pub static COMPONENTS: &[&dyn Parser] = &[
+    #[cfg(feature = "vue")]
+    &component::VUE,
+    #[cfg(feature = "vue")]
+    &component::SVELTE,
+    #[cfg(feature = "vue")]
+    &component::ASTRO,
+];
 
 /// Declares the module of each language, behind its feature, and lists it.
 macro_rules! languages {

@@ -403,7 +403,7 @@ impl CodeParser {
     }
 
     /// The syntax tree, or `None` where it would cost too much.
-    fn tree(&self, source: &str) -> Option<Tree> {
+    pub(crate) fn tree(&self, source: &str) -> Option<Tree> {
         if self.language.limited_heredoc.is_some_and(|opening| has_overlong_word(source, opening)) {
             return None;
         }

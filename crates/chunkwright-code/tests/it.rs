@@ -9,13 +9,18 @@ mod invariants;
 #[path = "../../chunkwright/tests/it/spec.rs"]
 mod spec;
 
+#[path = "it/component.rs"]
+mod component;
+#[path = "it/embedded.rs"]
+mod embedded;
+
 use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::OnceLock;
 use std::{env, fs};
 
-use chunkwright::{Document, Parser, SectionKind};
-use chunkwright_code::{LANGUAGES, language_for};
+use chunkwright::{Document, PARSERS, Parser, SectionKind};
+use chunkwright_code::{LANGUAGES, language_for, language_named};
 use proptest::prelude::*;
 
 /// The samples, by name: a file of each language in `tests/samples`.
@@ -35,7 +40,12 @@ fn samples() -> &'static [(String, String)] {
 /// The parsers whose formats the specification may name.
 fn parsers() -> impl Iterator<Item = &'static dyn Parser> {
     let plain = chunkwright_code::PLAIN.iter().map(|parser| parser as _);
-    LANGUAGES.iter().map(|&parser| parser as _).chain(plain)
+    PARSERS.iter().copied().chain(LANGUAGES.iter().map(|&parser| parser as _)).chain(plain)
+}
+
+/// Documents of the specification know the languages of their blocks of code.
+fn with_languages(document: Document) -> Document {
+    document.with_languages(language_named)
 }
 
 fn parse(name: &str, source: &str) -> Document {

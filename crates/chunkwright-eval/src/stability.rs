@@ -15,8 +15,8 @@ use std::path::Path;
 
 use chunkwright::diff::Diff;
 use chunkwright::stats::Distribution;
-use chunkwright::{Chunker, Document, Record, RecordContext};
-use chunkwright_index::format::parser_for;
+use chunkwright::{Chunker, Record, RecordContext};
+use chunkwright_index::format::{parse, parser_for};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -136,7 +136,7 @@ fn new_texts(old: &[Record], new: &[Record], text: impl Fn(&Record) -> &String) 
 fn records(chunker: &Chunker, edit: &Edit, text: &str) -> Vec<Record> {
     let head: String = text.lines().next().unwrap_or_default().chars().take(256).collect();
     let parser = parser_for(Path::new(&edit.doc_id), &head);
-    let document = Document::parse(edit.doc_id.clone(), text, parser);
+    let document = parse(&edit.doc_id, text, parser);
     chunker.records(&document, &chunker.chunk(&document), &RecordContext::default())
 }
 

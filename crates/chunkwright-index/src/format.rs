@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::path::Path;
+use std::sync::Arc;
 
 use chunkwright::parse::{Markdown, Text};
 use chunkwright::{Document, PARSERS, Parser, Positions};
@@ -113,12 +114,17 @@ impl Source {
             Format::Text(parser) => parser,
             Format::Binary(_) => &Markdown,
         };
-        let document = Document::parse(doc_id, self.text, parser);
+        let document = parse(doc_id, self.text, parser);
         match self.positions {
             Some(positions) => document.with_positions(positions),
             None => document,
         }
     }
+}
+
+/// The document of a text, with the languages that its blocks of code may name.
+pub fn parse(doc_id: &str, text: impl Into<Arc<str>>, parser: &dyn Parser) -> Document {
+    Document::parse(doc_id, text, parser).with_languages(chunkwright_code::language_named)
 }
 
 /// BLAKE3 of a file's bytes, hex.

@@ -2,6 +2,7 @@
 //! for it whatever parser made it.
 
 mod builder;
+mod embedded;
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -11,6 +12,9 @@ use crate::position::Positions;
 use crate::span::{LineIndex, Span};
 
 pub use builder::DocumentBuilder;
+pub(crate) use embedded::Begins;
+use embedded::Embedded;
+pub use embedded::Languages;
 
 /// A parsed document.
 ///
@@ -37,6 +41,7 @@ pub struct Document {
     comment: (&'static str, &'static str),
     is_unparsed: bool,
     lines: LineIndex,
+    embedded: Embedded,
     pub(crate) positions: Option<Positions>,
 }
 

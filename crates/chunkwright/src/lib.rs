@@ -51,7 +51,7 @@ pub use chunk::{
 };
 pub use context::{Borrow, Rendered};
 pub use document::{
-    Block, BlockKind, Document, DocumentBuilder, Section, SectionId, SectionKind, SymbolKind,
+    Block, BlockKind, Document, DocumentBuilder, Languages, Section, SectionId, SectionKind, SymbolKind,
 };
 pub use parse::{PARSERS, Parser};
 pub use position::{Position, PositionUnit, Positions};

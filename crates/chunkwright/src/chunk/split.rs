@@ -9,7 +9,7 @@ use unicode_segmentation::UnicodeSegmentation;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::chunk::{ChunkConfig, Cut};
-use crate::document::{Block, BlockKind, Document, Enclosure, EnclosureKind};
+use crate::document::{Begins, Block, BlockKind, Document, Enclosure, EnclosureKind};
 use crate::span::{Span, is_blank, is_cluster_start};
 
 /// Why a cut before an atom is possible.
@@ -19,6 +19,8 @@ pub(crate) enum Level {
     Section,
     /// A block begins.
     Block,
+    /// A symbol of embedded code, or another block of it after a blank line, by depth.
+    Embedded(u8),
     /// A seam of prose: a list item or a block in a block, by depth.
     Item(u8),
     /// A line of code after a blank line, by indentation in columns.
@@ -49,7 +51,7 @@ impl Level {
             Self::Block => Cut::Full,
             Self::Item(_) => Cut::Item,
             Self::BlankLine(_) => Cut::BlankLine,
-            Self::Statement(_) => Cut::Statement,
+            Self::Embedded(_) | Self::Statement(_) => Cut::Statement,
             Self::Row => Cut::Row,
             Self::Cell => Cut::Cell,
             Self::Indent(_) => Cut::Indent,
@@ -65,6 +67,7 @@ impl Level {
         match self {
             Self::Section => 0,
             Self::Block => 20,
+            Self::Embedded(depth) => 20 + 40 * u32::from(depth.min(10)),
             Self::Item(depth) => 80 + 40 * u32::from(depth.min(10)),
             Self::BlankLine(indent) => 100 + 10 * u32::from(indent.min(40)),
             Self::Statement(depth) => 200 + 60 * u32::from(depth.min(10)),
@@ -218,7 +221,8 @@ impl Splitter<'_> {
                 // Lines that one reads and the source has not.
                 let is_line = |at: u32| self.document.lines().start(self.document.lines().line(at)) == at;
                 let seams = self.document.seams(span).iter().filter(|seam| !is_line(seam.at));
-                starts.extend(seams.map(|seam| (seam.at, Level::Indent(0), 0)));
+                let level = |at: u32| self.code_level(at, false, 0).unwrap_or(Level::Indent(0));
+                starts.extend(seams.map(|seam| (seam.at, level(seam.at), 0)));
                 starts.sort_by_key(|&(start, ..)| start);
             }
         } else {
@@ -317,10 +321,12 @@ impl Splitter<'_> {
             }
             let inside = enclosures.get(enclosure).filter(|enclosure| enclosure.span.divided_by(start));
             let indent = (text.len() - text.trim_start().len()).min(255) as u8;
-            let level = match (inside, seams.get(seam).filter(|seam| seam.at == start)) {
-                (Some(Enclosure { kind: EnclosureKind::Table, .. }), _) => Level::Row,
+            let code = inside.and_then(|_| self.code_level(start, blank_before, indent));
+            let level = match (inside, code, seams.get(seam).filter(|seam| seam.at == start)) {
+                (Some(Enclosure { kind: EnclosureKind::Table, .. }), ..) => Level::Row,
+                (_, Some(level), _) => level,
                 _ if blank_before => Level::BlankLine(indent),
-                (_, Some(seam)) => Level::Statement(seam.depth),
+                (_, _, Some(seam)) => Level::Statement(seam.depth),
                 _ => Level::Indent(indent),
             };
             let tears = inside.is_some_and(|inside| {
@@ -332,6 +338,18 @@ impl Splitter<'_> {
             starts.push((start, level, if tears { TEARING } else { 0 }));
             blank_before = false;
         }
+    }
+
+    /// Why a cut at byte `at` of a fence is possible, if the syntax of its code tells.
+    fn code_level(&self, at: u32, blank_before: bool, indent: u8) -> Option<Level> {
+        Some(match self.document.code_begins(at)? {
+            Begins::Symbol(depth) => Level::Embedded(depth),
+            Begins::Block(depth) if blank_before => Level::Embedded(depth),
+            Begins::Inner(_) if blank_before => Level::BlankLine(indent),
+            Begins::Block(depth) | Begins::Inner(depth) => Level::Statement(depth),
+            // A blank line in a string is part of it.
+            Begins::Nothing => Level::Indent(indent),
+        })
     }
 
     /// Places at the rows of a table whose parser says where they begin: its outermost seams.

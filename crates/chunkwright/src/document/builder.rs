@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::document::{Block, BlockKind, Document, Enclosure, Markup, Seam, Section, SectionId, SectionKind};
+use crate::document::{
+    Block, BlockKind, Document, Embedded, Enclosure, Markup, Seam, Section, SectionId, SectionKind,
+};
 use crate::span::{LineIndex, Span, is_blank, is_cluster_start};
 
 /// Collects what a parser sees and turns it into a [`Document`] that keeps its invariants.
@@ -57,6 +59,7 @@ impl DocumentBuilder {
             language: None,
             comment: ("", ""),
             is_unparsed: false,
+            embedded: Embedded::default(),
             positions: None,
         };
         Self { document, open: Vec::new(), gap_kind: BlockKind::Paragraph }
@@ -187,6 +190,45 @@ impl DocumentBuilder {
                 reads = Cow::Borrowed("");
             }
             self.document.markup.push(Markup { span: Span::new(start, end), reads });
+        }
+    }
+
+    /// Lets the block added last reach to `end`.
+    pub fn reach(&mut self, end: usize) {
+        if let Some(block) = self.document.blocks.last_mut() {
+            block.span.end = block.span.end.max(end as u32);
+        }
+    }
+
+    /// Takes over what stands in `part`, a document of the source from byte `at` on: its sections, inside the
+    /// one that is open now, blocks, seams, enclosures, markup and imports. It must not go back.
+    pub fn embed(&mut self, part: &Document, at: usize) {
+        let shift = |span: Span| Span { start: span.start + at as u32, end: span.end + at as u32 };
+        let (around, count) = (self.innermost(), self.document.sections.len() as u32);
+        let place = |id: SectionId| if id == SectionId::ROOT { around } else { SectionId(count + id.0 - 1) };
+        let document = &mut self.document;
+        document.sections.extend(part.sections.iter().skip(1).map(|section| Section {
+            span: shift(section.span),
+            parent: section.parent.map(place),
+            signature: shift(section.signature),
+            ..section.clone()
+        }));
+        let blocks = part.blocks.iter();
+        document.blocks.extend(blocks.map(|block| Block {
+            span: shift(block.span),
+            section: place(block.section),
+            ..*block
+        }));
+        document.enclosures.extend(part.enclosures.iter().map(|enclosure| Enclosure {
+            span: shift(enclosure.span),
+            open: shift(enclosure.open),
+            ..enclosure.clone()
+        }));
+        let markup = part.markup.iter();
+        document.markup.extend(markup.map(|markup| Markup { span: shift(markup.span), ..markup.clone() }));
+        document.imports.extend_from_slice(&part.imports);
+        for seam in &part.seams {
+            self.seam(seam.at as usize + at, seam.depth.into());
         }
     }
 

@@ -76,7 +76,7 @@ fn outcome(info: &str, input: &str, config: &str) -> String {
     let mut words = info.split(' ').skip(1);
     let name = words.next().unwrap_or("markdown");
     let parser = crate::parsers().find(|parser| parser.name() == name).expect("no parser has this name");
-    let document = Document::parse(words.next().unwrap_or("input"), input, parser);
+    let document = crate::with_languages(Document::parse(words.next().unwrap_or("input"), input, parser));
     let chunker = Chunker::new(read(config), Arc::new(Chars)).unwrap();
     let chunks = invariants::chunk(&chunker, &document);
     let mut out = String::new();
