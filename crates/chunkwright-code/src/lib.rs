@@ -10,11 +10,11 @@
 //! * A function is **one block**, with its decorators, attributes, and the comments directly above it.
 //!   What a class has beside its methods is blocks of the class. At the top level, a run of imports,
 //!   each other statement, and each free-standing comment is a block.
-//! * Functions inside functions are places to cut (**seams**), not sections.
+//! * Functions inside functions are sections without blocks of their own: they have names, and their lines
+//!   are places to cut (**seams**).
 //!
-//! Broken source keeps its symbols wherever the grammar recovers; source that would cost too much to
-//! parse is read as paragraphs between blank lines; a language without a grammar is read by its lines
-//! ([`PLAIN`]). Either way every visible byte is in one block.
+//! Broken source keeps its symbols wherever the grammar recovers. Source that is mostly errors or would
+//! cost too much to parse is read by its lines, as a language without a grammar is ([`PLAIN`]). Either way every visible byte is in one block.
 //!
 //! ```
 //! use chunkwright::Document;
@@ -25,9 +25,11 @@
 //! assert_eq!(document.outline(), "Circle\n  area\n");
 //! ```
 //!
-//! **To add a language**, copy a file of `src/lang/`, fill it, and name it in [`LANGUAGES`]' list. The
-//! tests run over the list: they tell of a kind that the grammar does not know.
+//! **To add a language**, copy a file of `src/lang/`, fill it, name it in [`LANGUAGES`]' list, and put a file
+//! of it into `tests/samples`. The tests run over both: they tell of a kind that the grammar does not know,
+//! and `tests/outlines` shows what the sample becomes.
 
+mod compiled;
 #[cfg(feature = "vue")]
 mod component;
 mod detect;

@@ -13,9 +13,9 @@ use chunkwright::{BlockKind, DocumentBuilder, SymbolKind};
 use tree_sitter::{Node, Tree, TreeCursor};
 
 use self::members::{Blocks, Members, Symbol};
+use crate::compiled::{Compiled, Declared, Docstring, Kind};
 use crate::language::Role;
 use crate::lines;
-use crate::parser::{Compiled, Declared, Docstring, Kind};
 
 /// Lines of a signature that are kept.
 const SIGNATURE_LINES: usize = 5;

@@ -176,7 +176,8 @@ fn describe(report: &IndexReport, dry_run: bool) -> String {
         ("chunks without vector", report.pending),
         ("texts longer than the model reads", report.truncated),
     ];
-    for (name, number) in rows {
+    let is_news = |(name, number): &(&str, usize)| *number > 0 || !name.ends_with("among them");
+    for (name, number) in rows.into_iter().filter(is_news) {
         table.row([name.to_owned(), bold(&grouped(number))]);
     }
     table.to_string()

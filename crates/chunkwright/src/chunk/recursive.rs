@@ -21,7 +21,7 @@ impl Strategy for Recursive {
     }
 
     fn version(&self) -> (u16, u16) {
-        (1, 1)
+        (1, 2)
     }
 
     fn summary(&self) -> &'static str {
