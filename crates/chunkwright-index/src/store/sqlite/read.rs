@@ -258,27 +258,25 @@ pub(super) fn lexical(
         return Ok(Vec::new());
     }
     let words = collection.words();
-    let is_kind = |artifact: &&str| !Filter::ARTIFACTS.contains(artifact);
-    let kind_of_summary =
-        if filter.artifact.as_deref().filter(is_kind).is_some() { &filter.artifact } else { &None };
+    // A kind of summary is a value of the column; the other artifacts are more than one.
+    let kind = filter.artifact.clone().filter(|artifact| !Filter::ARTIFACTS.contains(&artifact.as_str()));
     let mut values = vec![Value::Text(query), Value::Integer(i64::try_from(limit).unwrap_or(i64::MAX))];
     let mut wheres = String::new();
     let is = [
         ("chunks.category", &filter.category),
         ("chunks.language", &filter.language),
         ("chunks.content_type", &filter.content_type),
-        ("chunks.artifact", kind_of_summary),
+        ("chunks.artifact", &kind),
     ];
     for (column, value) in is.into_iter().filter_map(|(column, value)| Some((column, value.as_ref()?))) {
         values.push(Value::Text(value.clone()));
         wheres = format!("{wheres} AND {column} = ?{}", values.len());
     }
-    match filter.artifact.as_deref() {
-        None | Some("chunk") => wheres.push_str(" AND chunks.artifact IS NULL"),
-        Some("all") => {}
-        Some("summary") => wheres.push_str(" AND chunks.artifact IS NOT NULL"),
-        Some(_) => {}
-    }
+    wheres.push_str(match filter.artifact.as_deref() {
+        None | Some("chunk") => " AND chunks.artifact IS NULL",
+        Some("summary") => " AND chunks.artifact IS NOT NULL",
+        Some(_) => "",
+    });
     if let Some(line) = filter.symbol_line() {
         values.push(Value::Text(line));
         wheres = format!("{wheres} AND instr(chunks.symbols, ?{}) > 0", values.len());
