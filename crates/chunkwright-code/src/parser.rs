@@ -37,6 +37,16 @@ const RECOVERY_WEIGHT: usize = 8;
 /// Bytes of a word that ends a text, where the grammar keeps its length in one byte.
 const MAX_WORD: usize = 255;
 
+/// Bytes that the parser is given at a time.
+const PIECE: usize = 4 << 10;
+
+/// How often it may be given each byte on average: some grammars look for the end of a string or comment
+/// that has none from every place where it could begin.
+const READ_PER_BYTE: usize = 24;
+
+/// Bytes that the parser of any source may be given, however short.
+const LEAST_READ: usize = 4 << 20;
+
 /// Operations between two calls of the parser's progress callback.
 const OPERATIONS_PER_CALL: usize = 100;
 
@@ -105,7 +115,17 @@ impl CodeParser {
         let options = ParseOptions::new().progress_callback(&mut count);
         let parsed = if self.language.has_macros { macros::as_comments(source) } else { None };
         let bytes = parsed.as_deref().unwrap_or(source).as_bytes();
-        parser.parse_with_options(&mut |at, _| bytes.get(at..).unwrap_or_default(), None, Some(options))
+        let most = source.len().saturating_mul(READ_PER_BYTE).max(LEAST_READ);
+        let mut served = 0;
+        let mut read = |at: usize, _| {
+            // At the end of the source, a scanner stops.
+            let end = if served > most { at } else { at.saturating_add(PIECE).min(bytes.len()) };
+            let piece = bytes.get(at..end).unwrap_or_default();
+            served += piece.len();
+            piece
+        };
+        let tree = parser.parse_with_options(&mut read, None, Some(options));
+        tree.filter(|_| served <= most)
     }
 }
 

@@ -436,6 +436,11 @@ fn hostile() -> Vec<(&'static str, String)> {
         lines.concat()
     };
     vec![
+        // Grammars that look for the end of a comment or string from wherever one could begin.
+        ("a.lua", "--[==[ x\nlocal a = [[ }(\n".repeat(n)),
+        ("a.jl", "#= x\na = \"\"\" }(\n".repeat(n)),
+        ("a.dart", "(".repeat(10 * n)),
+        ("a.scala", "(".repeat(10 * n)),
         ("a.py", "(".repeat(n)),
         ("a.py", format!("x = {}{}", "[".repeat(n), "]".repeat(n))),
         ("a.py", "[\n".repeat(n)),

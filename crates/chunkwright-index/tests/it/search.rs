@@ -203,7 +203,7 @@ fn summaries_are_found_when_asked_for() {
             let [class, file, function] =
                 ["class_summary", "file_summary", "function_summary"].map(|kind| Some(kind.to_owned()));
             assert_eq!(kinds(None), [None], "{kind} {mode:?}");
-            assert_eq!(kinds(Some("function_summary")), [function.clone()]);
+            assert_eq!(kinds(Some("function_summary")), std::slice::from_ref(&function));
             assert_eq!(kinds(Some("summary")), [class.clone(), file.clone(), function.clone()]);
             assert_eq!(kinds(Some("all")), [None, class, file, function]);
         }
