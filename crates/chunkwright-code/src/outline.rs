@@ -5,6 +5,7 @@
 //! than one line.
 
 mod members;
+mod scope;
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -12,7 +13,8 @@ use std::ops::Range;
 use chunkwright::{BlockKind, DocumentBuilder, SymbolKind};
 use tree_sitter::{Node, Tree, TreeCursor};
 
-use self::members::{Blocks, Members, Symbol};
+use self::members::{Blocks, Symbol};
+use self::scope::Members;
 use crate::compiled::{Compiled, Declared, Docstring, Kind};
 use crate::language::Role;
 use crate::lines;

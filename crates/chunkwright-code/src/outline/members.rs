@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use chunkwright::{BlockKind, DocumentBuilder, SectionKind, SymbolKind};
 
+use super::scope::{Lead, Members, Run, Scope};
 use crate::lines;
 
 /// What is told to the builder once it is certain.
@@ -33,78 +34,6 @@ impl Symbol {
         out.open_section(SectionKind::Symbol(self.kind), &self.title, self.span.start);
         out.set_signature(self.signature.start, self.signature.end);
         out.set_documentation(self.documentation.start, self.documentation.end);
-    }
-}
-
-/// A block that may still grow.
-#[derive(Clone, Copy)]
-struct Run {
-    kind: BlockKind,
-    start: usize,
-    end: usize,
-}
-
-/// Comments, attributes and decorators that wait for what they belong to.
-struct Lead {
-    start: usize,
-    end: usize,
-    /// The comments among them, up to the first attribute.
-    comments: Range<usize>,
-    /// Holds an attribute: not even a blank line parts it from what follows.
-    bound: bool,
-}
-
-/// How the members of a scope that are not symbols become blocks.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Members {
-    /// Each its own block; imports together. A module.
-    Units,
-    /// All between two symbols together. A class.
-    Class,
-    /// Those without a blank line between together. A statement that turned out to hold symbols.
-    Group,
-    /// As a group, but cut at blank lines. What the grammar did not understand.
-    Broken,
-}
-
-/// A node whose members are being read.
-pub(crate) struct Scope {
-    pub(crate) members: Members,
-    /// The symbol whose members these are; a group has the one around it.
-    pub(crate) symbol: Option<SymbolKind>,
-    /// Depth of seams between members.
-    pub(crate) depth: usize,
-    /// First byte, comments above included, and where members begin: what is before is the head.
-    start: usize,
-    pub(crate) head_end: usize,
-    end: usize,
-    /// Number of events, and the open run of the scope around, when a group began.
-    mark: usize,
-    outer_run: Option<Run>,
-    /// Whether a symbol was found inside.
-    has_symbols: bool,
-    /// Whether no member was seen yet since the last header line.
-    pub(crate) fresh: bool,
-    lead: Option<Lead>,
-    run: Option<Run>,
-}
-
-impl Scope {
-    fn new(members: Members, symbol: Option<SymbolKind>) -> Self {
-        Self {
-            members,
-            symbol,
-            depth: 0,
-            start: 0,
-            head_end: 0,
-            end: 0,
-            mark: 0,
-            outer_run: None,
-            has_symbols: false,
-            fresh: true,
-            lead: None,
-            run: None,
-        }
     }
 }
 
@@ -509,26 +438,5 @@ impl<'a> Blocks<'a> {
         if let Some(run) = self.scope().run.take() {
             self.events.push(Event::Block(run));
         }
-    }
-}
-
-impl Scope {
-    fn in_class(&self) -> bool {
-        self.symbol.is_some_and(SymbolKind::is_type)
-    }
-
-    /// Whether the next member is the first of the whole source.
-    pub(crate) fn opens_module(&self) -> bool {
-        self.members == Members::Units && self.symbol.is_none() && self.fresh
-    }
-
-    /// The kind of a block in this scope: a class has one kind for all but methods.
-    fn block_kind(&self, kind: BlockKind) -> BlockKind {
-        if self.in_class() { BlockKind::ClassBody } else { kind }
-    }
-
-    /// Depth of seams one level further in. Each member of a module is a block and starts anew.
-    pub(crate) fn inner_depth(&self) -> usize {
-        if self.members == Members::Units { 0 } else { self.depth + 1 }
     }
 }
