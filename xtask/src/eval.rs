@@ -62,7 +62,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     };
     let sets = data.as_deref().map(sets).transpose()?;
     println!(
-        "This builds the release binary (about 4 minutes from nothing), installs the models, and measures every\n\
+        "This builds the release binary (about 7 minutes from nothing), installs the models, and measures every\n\
          preset: seconds for the example corpus, a few minutes for question sets of a megabyte each."
     );
     build::binaries()?;
