@@ -80,7 +80,8 @@ impl Compiled {
             if !grammar.node_kind_is_named(id) {
                 return Kind { type_word, ..Kind::default() };
             }
-            let role = language.roles.iter().find(|(kind, _)| *kind == name);
+            let mut roles = language.own_roles.iter().chain(language.roles);
+            let role = roles.find(|(kind, _)| *kind == name);
             Kind {
                 role: role.map(|&(_, role)| role).unwrap_or_default(),
                 is_body: language.bodies.contains(&name),
@@ -336,7 +337,7 @@ mod tests {
             let is_kind = |kind: &&str| grammar.id_for_node_kind(kind, true) != 0;
             let is_word = |word: &&str| grammar.id_for_node_kind(word, false) != 0;
             let is_field = |field: &&str| grammar.field_id_for_name(field).is_some();
-            let roles = language.roles.iter().map(|(kind, _)| kind);
+            let roles = language.own_roles.iter().chain(language.roles).map(|(kind, _)| kind);
             let docstring = language.docstring.iter().flat_map(|(statement, string)| [statement, string]);
             let whole = language.names.iter().chain(language.heads);
             let kinds = roles.chain(language.bodies).chain(language.clauses).chain(docstring).chain(whole);

@@ -23,6 +23,8 @@ pub struct Language {
     pub grammar: fn() -> tree_sitter::Language,
     /// What kinds of syntax mean for the outline; those not listed are [`Role::Statement`].
     pub roles: &'static [(&'static str, Role)],
+    /// Roles beside `roles`, which a dialect has of the language it starts from. These come first.
+    pub own_roles: &'static [(&'static str, Role)],
     /// What a [`Role::Call`] means by the first word of its text; `*` stands for the words not listed before
     /// it. Without that, they are statements.
     pub calls: &'static [(&'static str, Role)],
@@ -116,6 +118,7 @@ impl Language {
         aliases: &[],
         grammar: || unreachable!("every language names its grammar"),
         roles: &[],
+        own_roles: &[],
         calls: &[],
         titles: &["name"],
         names: &[],

@@ -203,8 +203,8 @@ fn cut(chunker: &Chunker, preset: &str, item: &Item, look: Look, summaries: bool
     let line = |record| json_line(record).expect("a record of plain values is JSON");
     let output = match look {
         Look::Lines if summaries => {
-            let summaries = chunker.summary_records(&document, &chunker.summaries(&document), &context);
-            records.iter().chain(&summaries).flat_map(line).collect()
+            let result = chunker.process(&document, &context);
+            result.chunks.iter().chain(&result.summaries).flat_map(line).collect()
         }
         Look::Lines => records.iter().flat_map(line).collect(),
         Look::Table => table(document.id(), &records).into_bytes(),
