@@ -66,7 +66,7 @@ macro_rules! languages {
         }
 
         /// A parser of each language, with what it compiles at first use.
-        #[expect(non_upper_case_globals, reason = "they are called as their modules are")]
+        #[allow(non_upper_case_globals, unused_imports, reason = "called as their modules are; there may be none")]
         mod parsers {
             use crate::{CodeParser, lang};
             $(#[cfg(feature = $feature)]
