@@ -339,12 +339,22 @@ pub(crate) fn embedder(settings: &Settings) -> Result<Option<Arc<dyn Embedder>>>
     Ok(Some(chunkwright_models::embedder(spec, &data_dir)?))
 }
 
-/// The model whose vectors the collection in force holds; `None` if it has no vectors.
-pub(crate) fn stored_model(settings: &Settings, store: &dyn Store) -> Result<Option<Model>> {
-    let mut collections = store.collections()?.into_iter();
-    Ok(collections
-        .find(|collection| collection.name == settings.collection)
-        .and_then(|collection| collection.model))
+/// The embedder to index with: the one that was asked for; else the one whose vectors the collection has,
+/// so that a model that is missing today does not rebuild it; for a new collection the best installed.
+pub(crate) fn index_embedder(settings: &Settings, store: &dyn Store) -> Result<Option<Arc<dyn Embedder>>> {
+    let generation = match store.open(&settings.collection) {
+        Ok(generation) if settings.embedder.is_none() => generation,
+        _ => return embedder(settings),
+    };
+    let Some(model) = &generation.spec.model else { return Ok(None) };
+    match query_embedder(settings, Some(model))? {
+        Some(embedder) => Ok(Some(embedder)),
+        None => bail!(
+            "collection `{}` has vectors of `{}`, which is not to be had here; `chunkwright doctor` says what is installed, and `--embedder` names another model",
+            settings.collection,
+            model.name
+        ),
+    }
 }
 
 /// The embedder for queries: the one of the stored model, unless another was asked for. `None` if there
@@ -361,6 +371,11 @@ pub(crate) fn query_embedder(
     // A model's name is that of its vectors, not of the embedder.
     let info = EMBEDDERS.iter().find(|info| info.vectors == model.name);
     Ok(info.and_then(|info| chunkwright_models::embedder(info.name, &data_dir).ok()))
+}
+
+/// The time, in nanoseconds since 1970.
+pub(crate) fn now_nanos() -> i64 {
+    i64::try_from(jiff::Timestamp::now().as_nanosecond()).unwrap_or(0)
 }
 
 /// The time, ISO 8601, in whole seconds.

@@ -232,7 +232,7 @@ impl Item {
     pub(crate) fn read(&self) -> Result<Source, Unread> {
         let bytes = match self {
             Self::File { file, .. } => {
-                read(file, &WalkOptions::default()).map_err(|reason| self.unread(reason))?
+                read(file, &WalkOptions::default()).map_err(|reason| self.unread(reason))?.0
             }
             Self::Stdin(_) => {
                 let mut bytes = Vec::new();

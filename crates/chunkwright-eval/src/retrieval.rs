@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use chunkwright::{Chunk, ChunkId, Chunker, Document, RecordContext, Span, TokenCounter, span::is_blank};
 use chunkwright_index::{
-    Change, DocumentInfo, Fusion, MemoryStore, Mode, Model, NewChunk, NewDocument, Scored, SearchError,
-    SearchOptions, Store, StoreError, StoredDocument, rank,
+    Cache, Change, DocumentInfo, Fusion, Generation, GenerationSpec, MemoryStore, Mode, Model, NewChunk,
+    NewDocument, Scored, SearchError, SearchOptions, Store, StoreError, StoredDocument, rank,
 };
 use chunkwright_models::{EmbedError, Embedder, Embedding, ModelInfo, Role, TextHash};
 use rayon::prelude::*;
@@ -154,9 +154,9 @@ impl<'a> Bench<'a> {
         for chunker in chunkers {
             let mut cut = self.cut(chunker);
             tally.add(&cut.tally);
-            self.index(&std::mem::take(&mut cut.documents))?;
+            let generation = self.index(&std::mem::take(&mut cut.documents))?;
             let asked: Result<Vec<_>, EvalError> =
-                self.questions.par_iter().map(|question| self.ask(question, &cut)).collect();
+                self.questions.par_iter().map(|question| self.ask(question, &cut, &generation)).collect();
             for (number, answers) in asked?.into_iter().enumerate() {
                 for (mode, (figures, returned)) in answers.into_iter().enumerate() {
                     let sums = &mut all.figures[mode];
@@ -169,7 +169,7 @@ impl<'a> Bench<'a> {
                     }
                 }
             }
-            self.store.drop_collection(COLLECTION)?;
+            self.store.remove(&generation)?;
         }
         let times = chunkers.len().max(1) as f64;
         all.figures.iter_mut().flatten().flatten().for_each(|figure| *figure /= times);
@@ -240,11 +240,20 @@ impl<'a> Bench<'a> {
     }
 
     /// Stores the documents, and vectors of the texts that have none yet.
-    fn index(&self, documents: &[Change]) -> Result<(), EvalError> {
-        self.store.write(COLLECTION, documents)?;
-        let Some(embedder) = &self.embedder else { return Ok(()) };
+    fn index(&self, documents: &[Change]) -> Result<Generation, EvalError> {
+        let model = self.embedder.as_ref().map(Embedder::model);
+        let model = model.map(|model| Model { name: model.name.clone(), dimension: model.dimension });
+        let generation =
+            self.store.begin(COLLECTION, &GenerationSpec { model, ..GenerationSpec::default() })?;
+        if let Some(embedder) = &self.embedder {
+            self.embed(embedder, documents)?;
+        }
+        self.store.write(&generation, documents)?;
+        Ok(generation)
+    }
+
+    fn embed(&self, embedder: &Remembering, documents: &[Change]) -> Result<(), EvalError> {
         let model = embedder.model();
-        self.store.set_model(COLLECTION, &Model { name: model.name.clone(), dimension: model.dimension })?;
         let mut texts: HashMap<TextHash, &str> = HashMap::new();
         for change in documents {
             if let Change::Replace(document) = change {
@@ -281,7 +290,7 @@ impl<'a> Bench<'a> {
     }
 
     /// The figures of one question in every mode, and what was returned.
-    fn ask(&self, question: &Question, cut: &Cut) -> Result<Vec<Answer>, EvalError> {
+    fn ask(&self, question: &Question, cut: &Cut, generation: &Generation) -> Result<Vec<Answer>, EvalError> {
         let excluded: HashSet<usize> =
             question.exclude.iter().flat_map(|&place| cut.chunks.touching(place)).collect();
         let candidates = self.options.candidates;
@@ -291,7 +300,7 @@ impl<'a> Bench<'a> {
             ..SearchOptions::default()
         };
         let embedder = self.embedder.as_ref().map(|embedder| embedder as &dyn Embedder);
-        let mut ranked = rank(&self.store, COLLECTION, embedder, &question.text, &options)?;
+        let mut ranked = rank(&self.store, generation, embedder, &question.text, &options)?;
         let allow = |stage: &mut Vec<Scored>| {
             stage.retain(|scored| cut.ids.get(&scored.id).is_some_and(|chunk| !excluded.contains(chunk)));
             stage.truncate(candidates);

@@ -3,7 +3,8 @@
 //! * Folding is NFKC and lower case, with `ß` as `ss`, final sigma as sigma and `ё` as `е`; invisible
 //!   characters (zero-width, soft hyphen, bidirectional controls, tags) are removed.
 //! * Scripts written without spaces (Chinese, Japanese, Korean, Thai and their like) become overlapping
-//!   pairs of characters; a character that stands alone is a term.
+//!   pairs of characters; a character that stands alone is a term. So that such a one is found in longer
+//!   text, what is stored has each character of a pair as well ([`terms_and_singles`]).
 //! * Identifiers are divided at case, underscore and between letters and digits, and kept whole
 //!   beside: `maxChunkSize` is `max`, `chunk`, `size` and `maxchunksize`.
 //! * Words are stemmed by their script: Cyrillic by the Russian Snowball algorithm, Latin by the
@@ -13,6 +14,7 @@
 //! Terms hold letters, digits, marks, pictographs and `_` only, so that any engine that divides at
 //! other ASCII characters stores them unchanged.
 
+use std::cell::RefCell;
 use std::ops::Range;
 
 use rust_stemmers::{Algorithm, Stemmer};
@@ -20,7 +22,7 @@ use unicode_normalization::char::is_combining_mark;
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
 
 /// Raised when terms of an unchanged text change: a store then analyses its texts again.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// Longest term, in characters: what follows is left out, of identifiers without end for instance.
 const MAX_TERM: usize = 64;
@@ -37,10 +39,26 @@ pub fn terms(text: &str) -> Vec<String> {
 
 /// Calls `each` with every term of `text` and the bytes of `text` that it stands for.
 pub fn analyze(text: &str, each: &mut dyn FnMut(&str, Range<usize>)) {
+    run_all(text, each, None);
+}
+
+/// Calls `each` with every term of `text`, and with each character of the pairs among them, then with
+/// `true`: what is stored of a text.
+pub fn terms_and_singles(text: &str, each: &mut dyn FnMut(&str, bool)) {
+    let each = RefCell::new(each);
+    run_all(
+        text,
+        &mut |term, _| (each.borrow_mut())(term, false),
+        Some(&|single| (each.borrow_mut())(single, true)),
+    );
+}
+
+fn run_all(text: &str, each: &mut dyn FnMut(&str, Range<usize>), single: Option<&dyn Fn(&str)>) {
     let mut analyzer = Analyzer {
         english: Stemmer::create(Algorithm::English),
         russian: Stemmer::create(Algorithm::Russian),
         each,
+        single,
     };
     let mut run: Option<usize> = None;
     for (at, c) in text.char_indices() {
@@ -58,17 +76,12 @@ pub fn analyze(text: &str, each: &mut dyn FnMut(&str, Range<usize>)) {
     }
 }
 
-/// Whether a term matches every term that it begins: one character of a script without spaces, which
-/// is part of pairs in longer text.
-pub fn is_prefix(term: &str) -> bool {
-    let mut chars = term.chars();
-    matches!((chars.next(), chars.next()), (Some(c), None) if is_unspaced(c))
-}
-
 struct Analyzer<'a> {
     english: Stemmer,
     russian: Stemmer,
     each: &'a mut dyn FnMut(&str, Range<usize>),
+    /// Called with each character of a pair.
+    single: Option<&'a dyn Fn(&str)>,
 }
 
 impl Analyzer<'_> {
@@ -140,6 +153,9 @@ impl Analyzer<'_> {
                 for pair in ends.windows(2) {
                     (self.each)(&folded[start..pair[1]], inner(start..pair[1]));
                     start = pair[0];
+                }
+                if let Some(single) = self.single {
+                    folded.char_indices().for_each(|(at, c)| single(&folded[at..at + c.len_utf8()]));
                 }
             }
         }
@@ -377,8 +393,12 @@ mod tests {
     }
 
     #[test]
-    fn a_lone_character_matches_pairs_that_it_begins() {
-        assert!(is_prefix("猫"));
-        assert!(!is_prefix("黑猫") && !is_prefix("a") && !is_prefix(""));
+    fn what_is_stored_has_the_characters_of_pairs_too() {
+        let mut stored = Vec::new();
+        terms_and_singles("黑猫 cat 猫", &mut |term, is_single| stored.push((term.to_owned(), is_single)));
+        let stored: Vec<(&str, bool)> =
+            stored.iter().map(|(term, is_single)| (&**term, *is_single)).collect();
+        let expected = [("黑猫", false), ("黑", true), ("猫", true), ("cat", false), ("猫", false)];
+        assert_eq!(stored, expected);
     }
 }

@@ -14,7 +14,7 @@ use chunkwright::TokenCounter;
 use serde::Serialize;
 
 use crate::search::{Answer, Hit, Mode, Stage};
-use crate::store::{Store, StoreError};
+use crate::store::{Generation, Store, StoreError};
 
 pub(crate) use area::Shown;
 
@@ -180,10 +180,10 @@ impl FoundChunk {
 ///
 /// # Errors
 ///
-/// An unknown collection, a store that fails.
+/// A generation that is gone, a store that fails.
 pub fn expand(
     store: &dyn Store,
-    collection: &str,
+    generation: &Generation,
     answer: &Answer,
     expansion: Expansion<'_>,
 ) -> Result<ExpandedAnswer, StoreError> {
@@ -193,7 +193,7 @@ pub fn expand(
     }
     let mut passages = Vec::new();
     for (doc_id, hits) in documents {
-        let Some(shown) = Shown::load(store, collection, doc_id)? else { continue };
+        let Some(shown) = Shown::load(store, generation, doc_id)? else { continue };
         let index = |hit: &Hit| {
             let index = hit.record.chunk_index as usize;
             shown.records.get(index).is_some_and(|now| now.chunk_id == hit.record.chunk_id).then_some(index)

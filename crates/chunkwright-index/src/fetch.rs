@@ -3,7 +3,7 @@
 use chunkwright::{ChunkId, LineIndex, Record, Span};
 
 use crate::expand::{Expansion, Shown};
-use crate::store::{DocumentInfo, Store, StoreError};
+use crate::store::{DocumentInfo, Generation, Store, StoreError};
 
 /// How to fetch.
 #[derive(Clone, Copy, Default)]
@@ -105,25 +105,25 @@ pub enum FetchError {
     Store(#[from] StoreError),
 }
 
-/// Fetches what `reference` names in `collection`: a document's id, a chunk's id, `DOC_ID#INDEX` or
+/// Fetches what `reference` names in `generation`: a document's id, a chunk's id, `DOC_ID#INDEX` or
 /// `DOC_ID#L10-L80` (lines, both included). A document's id wins over every other reading.
 ///
 /// # Errors
 ///
-/// An unknown reference or collection; lines or an index that the document does not have.
+/// An unknown reference, a generation that is gone; lines or an index that the document does not have.
 pub fn fetch(
     store: &dyn Store,
-    collection: &str,
+    generation: &Generation,
     reference: &str,
     options: FetchOptions<'_>,
 ) -> Result<Fetched, FetchError> {
-    if let Some(document) = store.document(collection, reference)? {
+    if let Some(document) = store.document(generation, reference)? {
         // Storage engines do not notice a bit that flips inside a text.
         if !document.is_intact() {
             let problem = format!("the stored text of `{reference}` is not that of the file it was made of");
             return Err(StoreError::Damaged { problem }.into());
         }
-        let records = store.records(collection, reference)?;
+        let records = store.records(generation, reference)?;
         let last = lines(&document.source).len();
         return Ok(Fetched {
             document: document.info,
@@ -138,10 +138,11 @@ pub fn fetch(
             token_count: None,
         });
     }
-    let unknown = || FetchError::Unknown { collection: collection.into(), reference: reference.into() };
-    let load = |doc_id: &str| Shown::load(store, collection, doc_id)?.ok_or_else(unknown);
+    let unknown =
+        || FetchError::Unknown { collection: generation.collection.clone(), reference: reference.into() };
+    let load = |doc_id: &str| Shown::load(store, generation, doc_id)?.ok_or_else(unknown);
     if let Ok(id) = reference.parse::<ChunkId>()
-        && let Some(chunk) = store.chunk(collection, id)?
+        && let Some(Some(chunk)) = store.chunks(generation, &[id])?.pop()
     {
         let shown = load(&chunk.record.doc_id)?;
         // The document may have been replaced between two readings.

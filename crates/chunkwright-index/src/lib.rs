@@ -15,7 +15,9 @@
 //! The crate reads files and a store, and nothing else: no clock, no environment, no configuration,
 //! no network but what an [`Embedder`](chunkwright_models::Embedder) that it is given does.
 
+pub mod amend;
 pub mod analysis;
+pub mod bm25;
 pub mod decode;
 pub mod expand;
 pub mod fetch;
@@ -29,6 +31,7 @@ pub mod search;
 pub mod source;
 pub mod store;
 
+pub use amend::{AmendError, Limit, amend};
 pub use expand::{
     Expand, ExpandedAnswer, Expansion, FoundChunk, FoundPassage, ParseExpandError, Passage, expand,
 };
@@ -36,11 +39,16 @@ pub use fetch::{Extent, FetchError, FetchOptions, Fetched, fetch};
 pub use format::{Format, ReadError, Source, read};
 pub use fuse::Fusion;
 pub use nature::{Nature, nature};
-pub use pipeline::{IndexError, IndexOptions, Pipeline, Progress, Prune};
+pub use pipeline::{IndexError, IndexOptions, Pipeline, Progress, Prune, remove_documents};
 pub use query::{QueryError, parse_query};
 pub use report::{Failure, IndexReport, SkipReason, Skipped};
-pub use search::{Answer, Hit, Mode, Ranked, SearchError, SearchOptions, Stage, rank, search};
+pub use search::{
+    Answer, Duplicates, Explained, Hit, Kept, Mode, Ranked, SearchError, SearchOptions, Stage, Verdict,
+    explain, rank, search, search_all_versions,
+};
 pub use store::{
-    Access, Change, CheckReport, Collection, DocumentInfo, Filter, MemoryStore, Model, NewChunk, NewDocument,
-    Outcome, STORES, Scored, SqliteStore, Store, StoreError, StoredChunk, StoredDocument,
+    Access, Cache, CacheUsage, Change, CheckReport, Collection, Condition, DocumentInfo, Field, Filter,
+    FilterError, Generation, GenerationSpec, GenerationState, GenerationStatus, MemoryStore, Model, NewChunk,
+    NewDocument, Outcome, Overlay, Overlays, STORES, Scored, SqliteStore, Store, StoreError, StoredChunk,
+    StoredDocument,
 };

@@ -1,5 +1,9 @@
 //! The one place where all stages meet.
 //!
+//! A run works on one generation: the one whose strategy, configuration and model are those of the
+//! pipeline. If that is not the one that searches see, it is built beside it, of the files found and of
+//! all other documents, whose files the store has; once it is whole, it is made the current one.
+//!
 //! Files go through in windows: a window is read, decoded, cut and analysed on all cores, its unknown
 //! texts are embedded, and its documents are stored in one transaction. What is stored is whole
 //! documents, so a run that is stopped at any moment has done each document or has not.
@@ -21,7 +25,8 @@ use chunkwright_models::Embedder;
 
 use crate::report::IndexReport;
 use crate::source::{self, SourceError, WalkOptions};
-use crate::store::{DocumentInfo, Model, Store, StoreError};
+use crate::store::filter::matches_pattern;
+use crate::store::{Change, DocumentInfo, Generation, GenerationSpec, Model, Store, StoreError};
 use run::Run;
 
 /// Brings a collection to the state of the files it is given.
@@ -55,6 +60,14 @@ pub struct IndexOptions {
     pub walk: WalkOptions,
     /// When, ISO 8601: what records say as `indexed_at`.
     pub indexed_at: String,
+    /// When, in nanoseconds since 1970. A file that is as long and was modified when it was before is taken
+    /// as unchanged unread, unless it had been modified less than two seconds before it was read: some
+    /// file systems tell times no better. 0: every file is read.
+    pub started: i64,
+    /// Read every file, whatever its time says.
+    pub rehash: bool,
+    /// What a million tokens cost to embed, in the money of the user's choice.
+    pub price: Option<f64>,
     /// What happens to documents whose files are gone.
     pub prune: Prune,
     /// Count what would be done, and write nothing.
@@ -178,24 +191,65 @@ impl Pipeline {
         let seen = walk.files.len() + walk.skipped.len();
         let report = IndexReport { seen, skipped: walk.skipped, ..IndexReport::default() };
         on_progress(Progress::Found { files: walk.files.len() });
-        let stored = self.prepare_collection(options)?;
-        let stored = stored.into_iter().map(|info| (info.doc_id.clone(), info)).collect();
-        Run::new(self, options, on_progress, stored, report).go(walk.files, &walk.roots)
+        let generations = self.generations(options)?;
+        Run::new(self, options, on_progress, generations, report)?.go(walk.files, &walk.roots)
     }
 
-    /// Makes sure that the collection exists and takes this model's vectors; lists what it has.
-    fn prepare_collection(&self, options: &IndexOptions) -> Result<Vec<DocumentInfo>, StoreError> {
-        if !options.dry_run {
-            self.store.write(&self.collection, &[])?;
-            if let Some(embedder) = &self.embedder {
-                let model = embedder.model();
-                let model = Model { name: model.name.clone(), dimension: model.dimension };
-                self.store.set_model(&self.collection, &model)?;
-            }
-        }
-        match self.store.documents(&self.collection) {
-            Err(StoreError::UnknownCollection { .. }) if options.dry_run => Ok(Vec::new()),
-            listed => listed,
+    /// What all chunks that this pipeline makes have in common.
+    pub fn spec(&self) -> GenerationSpec {
+        let model = self.embedder.as_ref().map(|embedder| embedder.model());
+        let chunks = self.chunker.config_hash();
+        GenerationSpec {
+            strategy_version: self.chunker.strategy_version(),
+            config_hash: if self.summaries { format!("{chunks}+summaries") } else { chunks },
+            model: model.map(|model| Model { name: model.name.clone(), dimension: model.dimension }),
         }
     }
+
+    /// The generation to bring up to date and the one that searches see. A dry run makes none.
+    fn generations(&self, options: &IndexOptions) -> Result<Generations, StoreError> {
+        let spec = self.spec();
+        let target = if options.dry_run {
+            let collection =
+                self.store.collections()?.into_iter().find(|known| known.name == self.collection);
+            let known = collection.map(|collection| collection.generations).unwrap_or_default();
+            known.into_iter().map(|status| status.generation).rev().find(|known| known.spec == spec)
+        } else {
+            Some(self.store.begin(&self.collection, &spec)?)
+        };
+        match self.store.open(&self.collection) {
+            Ok(current) => Ok(Generations { target, current: Some(current) }),
+            Err(StoreError::UnknownCollection { .. }) => Ok(Generations { target, current: None }),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// The generations of a run.
+struct Generations {
+    /// The one to bring up to date; none in a dry run that would begin it.
+    target: Option<Generation>,
+    /// The one that searches see; none before the first.
+    current: Option<Generation>,
+}
+
+/// Removes the documents of a generation whose id matches `pattern`, in which `*` stands for any text;
+/// answers which. A dry run removes none.
+///
+/// # Errors
+///
+/// A generation that is gone, a store that fails.
+pub fn remove_documents(
+    store: &dyn Store,
+    generation: &Generation,
+    pattern: &str,
+    dry_run: bool,
+) -> Result<Vec<DocumentInfo>, StoreError> {
+    let mut documents = store.documents(generation)?;
+    documents.retain(|info| matches_pattern(pattern, &info.doc_id));
+    if !dry_run && !documents.is_empty() {
+        let remove = |info: &DocumentInfo| Change::Remove { doc_id: info.doc_id.clone() };
+        store.write(generation, &documents.iter().map(remove).collect::<Vec<_>>())?;
+    }
+    Ok(documents)
 }

@@ -11,7 +11,7 @@ use crate::format::ReadError;
 ///
 /// Every file system entry that was seen is counted once:
 /// `seen == indexed + unchanged + empty + skipped.len() + failed.len()`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct IndexReport {
     /// Entries seen. An ignored folder is one entry: nothing in it is looked at.
     pub seen: usize,
@@ -27,6 +27,28 @@ pub struct IndexReport {
     pub failed: Vec<Failure>,
     /// Documents removed because their files are gone.
     pub pruned: Vec<String>,
+    /// Number of the generation that was brought up to date; none if it would be begun.
+    pub generation: Option<i64>,
+    /// Number of the generation that was current until this run made its own the current one.
+    pub switched: Option<i64>,
+    /// Why the generation that was built is not the current one yet; the next run goes on with it.
+    pub withheld: Option<String>,
+    /// Documents cut again of what the store has of them, because they are not in the paths scanned.
+    pub carried: usize,
+    /// Chunks that are what and where they were.
+    pub kept: usize,
+    /// Chunks that are what they were, on other lines.
+    pub moved: usize,
+    /// Chunks in the place of others that were edited.
+    pub changed: usize,
+    /// Chunks where there was none.
+    pub added: usize,
+    /// Chunks that are gone, and nothing is in their place.
+    pub removed: usize,
+    /// Tokens of the texts whose vectors were not known.
+    pub tokens_to_embed: usize,
+    /// What embedding those costs, where a price is given.
+    pub cost: Option<f64>,
     /// Documents written that a program wrote, as they say or their names do (see [`nature`](crate::nature())).
     pub generated: usize,
     /// Documents written whose line breaks were taken out.

@@ -6,9 +6,14 @@ use chunkwright::{ChunkId, Record};
 use chunkwright_models::{EmbedError, Embedder, Role};
 use serde::{Deserialize, Serialize};
 
+mod explain;
+
 use crate::analysis;
+use crate::bm25::query_ids;
 use crate::fuse::Fusion;
-use crate::store::{Filter, Scored, Store, StoreError};
+use crate::store::{Filter, Generation, Scored, Store, StoreError, StoredChunk};
+
+pub use explain::{Explained, Verdict, explain};
 
 /// How to search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -24,6 +29,21 @@ pub struct SearchOptions {
     pub fusion: Fusion,
     /// Number of candidates that each stage hands to the fusion; at least `top_k` are taken.
     pub candidates: usize,
+    /// Most hits of one document; none for no limit.
+    pub per_document: Option<usize>,
+    /// What becomes of hits that say what a better one says.
+    pub duplicates: Duplicates,
+}
+
+/// What becomes of hits whose content is that of a better one: copies of a file, repeated notices.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Duplicates {
+    /// They are named by the better one, and leave their place to others.
+    #[default]
+    Collapse,
+    /// They are hits as any other.
+    Keep,
 }
 
 /// Which stages of the search run.
@@ -63,11 +83,31 @@ pub struct Hit {
     pub lexical: Option<Stage>,
     /// Terms of the query that the chunk's text has, as the analysis sees them.
     pub matched_terms: Vec<String>,
+    /// Why it is in the answer.
+    pub kept: Kept,
+    /// Ids of chunks with the same content that were ranked lower.
+    pub duplicates: Vec<String>,
+    /// Number of the generation that it is of.
+    pub generation: i64,
     /// Outline of the chunk's document.
     pub doc_toc: String,
     /// The chunk.
     #[serde(flatten)]
     pub record: Record,
+}
+
+/// Why a chunk is in an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kept {
+    /// Somebody said that it answers this query.
+    Pinned,
+    /// Words and meaning put it among the best.
+    Both,
+    /// Only words found it, or only words were asked.
+    Lexical,
+    /// Only meaning found it, or only meaning was asked.
+    Dense,
 }
 
 /// What one stage of the search thought of a chunk.
@@ -136,6 +176,8 @@ impl Default for SearchOptions {
             filter: Filter::default(),
             fusion: Fusion::default(),
             candidates: 200,
+            per_document: None,
+            duplicates: Duplicates::default(),
         }
     }
 }
@@ -182,7 +224,7 @@ impl Ranked {
     }
 }
 
-/// Ranks the chunks of `collection` for `query`, stage by stage: what [`search`] does before fusion, for
+/// Ranks the chunks of `generation` for `query`, stage by stage: what [`search`] does before fusion, for
 /// whoever compares modes and fusions.
 ///
 /// # Errors
@@ -190,7 +232,7 @@ impl Ranked {
 /// As [`search`].
 pub fn rank(
     store: &dyn Store,
-    collection: &str,
+    generation: &Generation,
     embedder: Option<&dyn Embedder>,
     query: &str,
     options: &SearchOptions,
@@ -199,11 +241,11 @@ pub fn rank(
     if query.trim().is_empty() {
         return Err(SearchError::EmptyQuery);
     }
-    let limit = options.candidates.max(options.top_k).min(10 * SearchOptions::MAX_TOP_K);
+    let limit = options.candidates.max(options.top_k);
     let mut ranked = Ranked::default();
     if options.mode != Mode::Lexical {
-        match query_vector(store, collection, embedder, query) {
-            Ok(vector) => ranked.dense = Some(store.dense(collection, &vector, &options.filter, limit)?),
+        match query_vector(generation, embedder, query) {
+            Ok(vector) => ranked.dense = Some(store.dense(generation, &vector, &options.filter, limit)?),
             Err(error @ (SearchError::NoDense(_) | SearchError::Embed(_)))
                 if options.mode == Mode::Hybrid =>
             {
@@ -213,47 +255,172 @@ pub fn rank(
         }
     }
     if options.mode != Mode::Dense {
-        ranked.lexical = Some(store.lexical(collection, &query_terms(query), &options.filter, limit)?);
+        let terms = query_ids(&analysis::terms(query));
+        ranked.lexical = Some(store.lexical(generation, &terms, &options.filter, limit)?);
     }
     Ok(ranked)
 }
 
-/// Searches `collection` for `query`. `embedder` is needed for the dense stage only.
+/// Searches `generation` for `query`. `embedder` is needed for the dense stage only.
 ///
 /// # Errors
 ///
-/// Options out of range, an unknown collection, an embedder of another model than the collection's,
+/// Options out of range, a generation that is gone, an embedder of another model than the generation's,
 /// a store that fails. An embedder that is not there or fails makes a hybrid search lexical, and the
 /// answer says so; a dense search is an error then.
 pub fn search(
+    store: &dyn Store,
+    generation: &Generation,
+    embedder: Option<&dyn Embedder>,
+    query: &str,
+    options: &SearchOptions,
+) -> Result<Answer, SearchError> {
+    let ranked = rank(store, generation, embedder, query, options)?;
+    let terms = query_terms(query);
+    let stages = (places(ranked.dense.as_deref()), places(ranked.lexical.as_deref()));
+    let pinned = pinned(store, generation, query, options)?;
+    let mut fused = ranked.fused(options.fusion);
+    let best = fused.first().map_or(0.0, |best| best.score);
+    fused.retain(|scored| !pinned.contains(&scored.id));
+    let order: Vec<Scored> = pinned.iter().map(|&id| Scored { id, score: best }).chain(fused).collect();
+    let mut hits = Vec::with_capacity(options.top_k);
+    for (scored, chunk, duplicates) in chosen(store, generation, &order, options)? {
+        let (dense, lexical) = (stages.0.get(&scored.id).copied(), stages.1.get(&scored.id).copied());
+        let kept = match (dense, lexical) {
+            _ if pinned.contains(&scored.id) => Kept::Pinned,
+            (Some(_), Some(_)) => Kept::Both,
+            (Some(_), None) => Kept::Dense,
+            (None, _) => Kept::Lexical,
+        };
+        hits.push(Hit {
+            rank: hits.len() + 1,
+            score: scored.score,
+            dense,
+            lexical,
+            matched_terms: matched(&terms, &chunk.record.text),
+            kept,
+            duplicates,
+            generation: generation.number,
+            doc_toc: chunk.doc_toc,
+            record: chunk.record,
+        });
+    }
+    Ok(Answer { hits, mode: ranked.mode(), degraded: ranked.degraded })
+}
+
+/// Searches every generation of `collection`, and orders the hits of all by their scores. Generations of
+/// another model than the embedder's are searched by words.
+///
+/// # Errors
+///
+/// As [`search`].
+pub fn search_all_versions(
     store: &dyn Store,
     collection: &str,
     embedder: Option<&dyn Embedder>,
     query: &str,
     options: &SearchOptions,
 ) -> Result<Answer, SearchError> {
-    let ranked = rank(store, collection, embedder, query, options)?;
-    let terms = query_terms(query);
-    let stages = (places(ranked.dense.as_deref()), places(ranked.lexical.as_deref()));
-    let mut hits = Vec::with_capacity(options.top_k);
-    for scored in ranked.fused(options.fusion) {
-        if hits.len() == options.top_k {
-            break;
+    let current = store.open(collection)?;
+    let mut answer = search(store, &current, embedder, query, options)?;
+    let others = store.collections()?.into_iter().filter(|known| known.name == current.collection);
+    for status in others.flat_map(|known| known.generations) {
+        if status.generation.number == current.number {
+            continue;
         }
-        // A chunk may have gone since it was ranked: another version of its document is there now.
-        let Some(chunk) = store.chunk(collection, scored.id)? else { continue };
-        let record = chunk.record;
-        hits.push(Hit {
-            rank: hits.len() + 1,
-            score: scored.score,
-            dense: stages.0.get(&scored.id).copied(),
-            lexical: stages.1.get(&scored.id).copied(),
-            matched_terms: matched(&terms, &record.text),
-            doc_toc: chunk.doc_toc,
-            record,
-        });
+        let given = embedder.map(Embedder::model);
+        let fits = status
+            .generation
+            .spec
+            .model
+            .as_ref()
+            .zip(given)
+            .is_some_and(|(model, given)| model.name == given.name && model.dimension == given.dimension);
+        let old = search(store, &status.generation, embedder.filter(|_| fits), query, options);
+        match old {
+            Ok(old) => answer.hits.extend(old.hits),
+            // It was removed meanwhile, or cannot be searched by meaning.
+            Err(SearchError::Store(StoreError::UnknownGeneration { .. }) | SearchError::NoDense(_)) => {}
+            Err(error) => return Err(error),
+        }
     }
-    Ok(Answer { hits, mode: ranked.mode(), degraded: ranked.degraded })
+    let order = |a: &Hit, b: &Hit| {
+        b.score.total_cmp(&a.score).then(b.generation.cmp(&a.generation)).then(a.rank.cmp(&b.rank))
+    };
+    answer.hits.sort_by(order);
+    answer.hits.truncate(options.top_k);
+    for (index, hit) in answer.hits.iter_mut().enumerate() {
+        hit.rank = index + 1;
+    }
+    Ok(answer)
+}
+
+/// A chunk that was chosen, its score, and the ids of those that say the same.
+type Chosen = (Scored, StoredChunk, Vec<String>);
+
+/// The first `top_k` of `order` that there are, of one moment: no more of a document, and none twice, than
+/// the options allow.
+fn chosen(
+    store: &dyn Store,
+    generation: &Generation,
+    order: &[Scored],
+    options: &SearchOptions,
+) -> Result<Vec<Chosen>, SearchError> {
+    let mut looked_at = (2 * options.top_k).max(16).min(order.len());
+    loop {
+        let ids: Vec<ChunkId> = order[..looked_at].iter().map(|scored| scored.id).collect();
+        let chunks = store.chunks(generation, &ids)?;
+        let mut chosen: Vec<Chosen> = Vec::with_capacity(options.top_k);
+        let mut seen: HashMap<String, usize> = HashMap::new();
+        let mut of_document: HashMap<String, usize> = HashMap::new();
+        for (scored, chunk) in order.iter().zip(chunks) {
+            // A chunk may have gone since it was ranked: another version of its document is there now.
+            let Some(chunk) = chunk.filter(|chunk| chunk.enabled) else { continue };
+            if options.duplicates == Duplicates::Collapse {
+                let next = chosen.len();
+                let first = *seen.entry(chunk.record.content.clone()).or_insert(next);
+                if first < next {
+                    chosen[first].2.push(chunk.record.chunk_id);
+                    continue;
+                }
+            }
+            if chosen.len() == options.top_k {
+                continue;
+            }
+            let count = of_document.entry(chunk.record.doc_id.clone()).or_default();
+            *count += 1;
+            if options.per_document.is_some_and(|most| *count > most) {
+                seen.remove(&chunk.record.content);
+                continue;
+            }
+            chosen.push((*scored, chunk, Vec::new()));
+        }
+        if chosen.len() == options.top_k || looked_at == order.len() {
+            return Ok(chosen);
+        }
+        looked_at = (4 * looked_at).min(order.len());
+    }
+}
+
+/// The chunks that somebody pinned to this query, and that the filter lets pass.
+fn pinned(
+    store: &dyn Store,
+    generation: &Generation,
+    query: &str,
+    options: &SearchOptions,
+) -> Result<Vec<ChunkId>, SearchError> {
+    let overlays = store.overlays(&generation.collection)?;
+    let asked = query_ids(&analysis::terms(query));
+    let is_asked = |pin: &String| query_ids(&analysis::terms(pin)) == asked;
+    let mut pinned = Vec::new();
+    for overlay in overlays.iter().filter(|overlay| !overlay.disabled && overlay.pins.iter().any(is_asked)) {
+        let records = store.records(generation, &overlay.doc_id)?;
+        let placed = overlays.place(records.iter());
+        let found = records.iter().zip(placed).find(|(_, placed)| *placed == Some(overlay));
+        let passes = found.filter(|(record, _)| options.filter.passes_record(record));
+        pinned.extend(passes.and_then(|(record, _)| record.chunk_id.parse::<ChunkId>().ok()));
+    }
+    Ok(pinned)
 }
 
 /// The query's terms, each once.
@@ -263,23 +430,18 @@ fn query_terms(query: &str) -> Vec<String> {
 }
 
 fn matched(terms: &[String], text: &str) -> Vec<String> {
-    let words: HashSet<String> = analysis::terms(text).into_iter().collect();
-    let is_there = |term: &&String| {
-        words.contains(*term)
-            || analysis::is_prefix(term) && words.iter().any(|word| word.starts_with(term.as_str()))
-    };
-    terms.iter().filter(is_there).cloned().collect()
+    let mut words: HashSet<String> = HashSet::new();
+    analysis::terms_and_singles(text, &mut |term, _| _ = words.insert(term.to_owned()));
+    terms.iter().filter(|term| words.contains(*term)).cloned().collect()
 }
 
 fn query_vector(
-    store: &dyn Store,
-    collection: &str,
+    generation: &Generation,
     embedder: Option<&dyn Embedder>,
     query: &str,
 ) -> Result<Vec<f32>, SearchError> {
-    let stored = store.model(collection)?;
-    let Some(stored) = stored else {
-        return Err(SearchError::NoDense(format!("collection `{collection}` has no vectors")));
+    let Some(stored) = &generation.spec.model else {
+        return Err(SearchError::NoDense(format!("collection `{}` has no vectors", generation.collection)));
     };
     let Some(embedder) = embedder else {
         return Err(SearchError::NoDense(format!(
@@ -290,8 +452,8 @@ fn query_vector(
     let given = embedder.model();
     if given.name != stored.name || given.dimension != stored.dimension {
         let error = StoreError::OtherModel {
-            collection: collection.into(),
-            stored: stored.name,
+            collection: generation.collection.clone(),
+            stored: stored.name.clone(),
             stored_dimension: stored.dimension,
             given: given.name.clone(),
             given_dimension: given.dimension,

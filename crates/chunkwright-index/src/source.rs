@@ -9,6 +9,7 @@ use std::fmt::Write as _;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read as _};
 use std::path::{Component, Path, PathBuf};
+use std::time::UNIX_EPOCH;
 
 use ignore::WalkBuilder;
 
@@ -66,6 +67,8 @@ pub struct SourceFile {
     pub root: String,
     /// Its length when it was found, in bytes.
     pub bytes: u64,
+    /// When it was modified, as of then: nanoseconds since 1970, 0 where the system does not say.
+    pub modified: i64,
 }
 
 /// Why paths cannot be walked.
@@ -236,10 +239,17 @@ fn take(path: &Path, name: &Path, root: &str, metadata: &Metadata, options: &Wal
             doc_id,
             root: root.to_owned(),
             bytes: metadata.len(),
+            modified: modified(metadata),
         });
         return;
     };
     walk.skipped.push(Skipped { path: doc_id, reason });
+}
+
+/// When a file was modified, in nanoseconds since 1970; 0 where the system does not say.
+fn modified(metadata: &Metadata) -> i64 {
+    let since = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    since.map_or(0, |since| i64::try_from(since.as_nanos()).unwrap_or(0))
 }
 
 /// Folders that hold credentials.
@@ -289,12 +299,13 @@ fn error_path(error: &ignore::Error) -> Option<&Path> {
     }
 }
 
-/// Reads a file, the whole of one state of it: if its length or time changed meanwhile, once more.
+/// Reads a file, the whole of one state of it, and when that was made: if its length or time changed
+/// meanwhile, once more.
 ///
 /// # Errors
 ///
 /// The reason to leave it out.
-pub fn read(file: &SourceFile, options: &WalkOptions) -> Result<Vec<u8>, SkipReason> {
+pub fn read(file: &SourceFile, options: &WalkOptions) -> Result<(Vec<u8>, i64), SkipReason> {
     for _ in 0..2 {
         // Looked at again right before opening: opening a FIFO would wait for its writer.
         let before = fs::symlink_metadata(&file.path).map_err(|error| reason_of(&error))?;
@@ -312,7 +323,7 @@ pub fn read(file: &SourceFile, options: &WalkOptions) -> Result<Vec<u8>, SkipRea
         let after = limited.into_inner().metadata().map_err(|error| reason_of(&error))?;
         let same = after.len() == bytes.len() as u64 && before.modified().ok() == after.modified().ok();
         if same {
-            return Ok(bytes);
+            return Ok((bytes, modified(&after)));
         }
     }
     Err(SkipReason::Unstable)

@@ -1,9 +1,12 @@
 //! Stores: what every one of them promises, and the types they speak.
 
+mod cache;
 mod error;
-mod filter;
+pub mod filter;
+mod generation;
+mod index;
 mod memory;
-mod rank;
+mod overlay;
 mod sqlite;
 
 use std::path::Path;
@@ -13,91 +16,105 @@ use chunkwright::{ChunkId, Record};
 use chunkwright_models::{TextHash, text_hash};
 use serde::{Deserialize, Serialize};
 
+pub use cache::{Cache, CacheUsage};
 pub use error::StoreError;
-pub use filter::Filter;
+pub use filter::{Condition, Field, Filter, FilterError};
+pub use generation::{Collection, Generation, GenerationSpec, GenerationState, GenerationStatus, Model};
 pub use memory::MemoryStore;
+pub use overlay::{Overlay, Overlays};
 pub use sqlite::SqliteStore;
 
-use crate::analysis;
+use crate::bm25::{TermCounts, TermId};
 use crate::format::file_hash;
 
 pub(crate) use error::check_vector;
-use error::{check_name, unknown_collection};
+use error::{check_name, unknown_collection, unknown_generation};
 
-/// Keeps the documents, chunks, vectors and words of collections.
+/// Keeps collections: their generations, documents, chunks and vectors.
 ///
 /// Guarantees of every store, tested by one suite over [`STORES`]:
 ///
-/// * [`write`](Self::write) is atomic and durable: all of its changes or none, and once it has
-///   returned they outlive the process and, for a store on disk, the machine's power;
-/// * a reader sees exactly one version of a document, whole;
+/// * [`write`](Self::write) is atomic for each document and durable: a document has its old version or its
+///   new one, whole, and once it has returned they outlive the process and, for a store on disk, the
+///   machine's power;
+/// * a reader sees exactly one version of a document, whole, and one generation of a collection;
 /// * equal scores are ordered by chunk id, so that equal queries have equal answers.
 ///
 /// # Errors
 ///
-/// Every method fails if the storage engine does. All but [`write`](Self::write),
-/// [`set_model`](Self::set_model) and [`drop_collection`](Self::drop_collection) fail if the collection
-/// does not exist.
+/// Every method fails if the storage engine does, or if the generation or collection does not exist.
 #[expect(clippy::missing_errors_doc, reason = "what holds for all methods is said once, above")]
 pub trait Store: Send + Sync {
     /// All collections, by name.
     fn collections(&self) -> Result<Vec<Collection>, StoreError>;
 
-    /// Makes `changes` to the collection, which begins to exist with its first write; answers what
-    /// became of each, in order.
-    fn write(&self, collection: &str, changes: &[Change]) -> Result<Vec<Outcome>, StoreError>;
+    /// The generation that `name` means: the current one of the collection `name`, or number `N` of
+    /// it if the name is `COLLECTION@N`. Costs no more than a look.
+    fn open(&self, name: &str) -> Result<Generation, StoreError>;
 
-    /// The model of the collection's vectors; none until [`set_model`](Self::set_model).
-    fn model(&self, collection: &str) -> Result<Option<Model>, StoreError>;
+    /// The generation of the collection that `spec` describes: found, or begun now. A collection begins to
+    /// exist with its first, which is current from its beginning; later ones wait for
+    /// [`switch`](Self::switch).
+    fn begin(&self, collection: &str, spec: &GenerationSpec) -> Result<Generation, StoreError>;
 
-    /// Says which model's vectors the collection holds, on its first use; later only the same is taken.
-    fn set_model(&self, collection: &str, model: &Model) -> Result<(), StoreError>;
+    /// Makes a generation the current one of its collection, atomically. The one before stays.
+    fn switch(&self, generation: &Generation) -> Result<(), StoreError>;
 
-    /// Removes the collection and everything in it. Removing what does not exist is no error.
-    fn drop_collection(&self, collection: &str) -> Result<(), StoreError>;
+    /// Removes a generation and everything in it. Removing what does not exist is no error; removing the
+    /// current one removes the collection.
+    fn remove(&self, generation: &Generation) -> Result<(), StoreError>;
+
+    /// Makes `changes` and answers what became of each, in order. The whole of `changes` is one transaction
+    /// where the engine has transactions.
+    fn write(&self, generation: &Generation, changes: &[Change]) -> Result<Vec<Outcome>, StoreError>;
 
     /// All documents, by id.
-    fn documents(&self, collection: &str) -> Result<Vec<DocumentInfo>, StoreError>;
+    fn documents(&self, generation: &Generation) -> Result<Vec<DocumentInfo>, StoreError>;
 
     /// One document with its source.
-    fn document(&self, collection: &str, doc_id: &str) -> Result<Option<StoredDocument>, StoreError>;
+    fn document(&self, generation: &Generation, doc_id: &str) -> Result<Option<StoredDocument>, StoreError>;
 
     /// The records of a document's chunks, in order. Empty if there is no such document.
-    fn records(&self, collection: &str, doc_id: &str) -> Result<Vec<Record>, StoreError>;
+    fn records(&self, generation: &Generation, doc_id: &str) -> Result<Vec<Record>, StoreError>;
 
-    /// One chunk.
-    fn chunk(&self, collection: &str, id: ChunkId) -> Result<Option<StoredChunk>, StoreError>;
-
-    /// The vectors of `hashes` by `model`, in order, where they are known.
-    fn vectors(&self, model: &str, hashes: &[TextHash]) -> Result<Vec<Option<Vec<f32>>>, StoreError>;
-
-    /// Remembers vectors by `model`. They belong to texts, not to chunks, and outlive both.
-    fn put_vectors(&self, model: &str, vectors: &[(TextHash, Vec<f32>)]) -> Result<(), StoreError>;
+    /// Chunks by id, in order; none where there is none. All are of one moment.
+    fn chunks(
+        &self,
+        generation: &Generation,
+        ids: &[ChunkId],
+    ) -> Result<Vec<Option<StoredChunk>>, StoreError>;
 
     /// The `limit` chunks with the greatest dot product with `query`, best first.
     fn dense(
         &self,
-        collection: &str,
+        generation: &Generation,
         query: &[f32],
         filter: &Filter,
         limit: usize,
     ) -> Result<Vec<Scored>, StoreError>;
 
-    /// The `limit` chunks that BM25 ranks first for `terms` (see [`analysis`]), best first.
+    /// The `limit` chunks that BM25 ranks first for `terms` (see [`bm25`](crate::bm25)), best first.
     fn lexical(
         &self,
-        collection: &str,
-        terms: &[String],
+        generation: &Generation,
+        terms: &[TermId],
         filter: &Filter,
         limit: usize,
     ) -> Result<Vec<Scored>, StoreError>;
 
-    /// Looks for damage: the storage engine's own checks, chunks without documents, words without
-    /// chunks, chunks without words.
-    fn check(&self) -> Result<CheckReport, StoreError>;
+    /// What was changed by hand in a collection, by chunk id.
+    fn overlays(&self, collection: &str) -> Result<Overlays, StoreError>;
 
-    /// Removes vectors of texts that no chunk has; answers how many.
-    fn collect_garbage(&self) -> Result<usize, StoreError>;
+    /// Keeps what was changed by hand of one chunk; an empty overlay takes it back. Chunks are as they
+    /// were until their document is written again.
+    fn put_overlay(&self, collection: &str, overlay: &Overlay) -> Result<(), StoreError>;
+
+    /// Where vectors and notes are remembered.
+    fn cache(&self) -> &dyn Cache;
+
+    /// Looks for damage: the storage engine's own checks, chunks without documents, documents without
+    /// their chunks, texts that are not those of their files.
+    fn check(&self) -> Result<CheckReport, StoreError>;
 }
 
 /// A kind of store, for help texts and for the tests that run over all of them.
@@ -137,32 +154,6 @@ pub enum Access {
     Write,
 }
 
-/// A set of documents that are searched together.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Collection {
-    /// Its name.
-    pub name: String,
-    /// The model of its vectors; none until it was indexed with an embedder.
-    pub model: Option<Model>,
-    /// Number of documents, empty ones included.
-    pub documents: usize,
-    /// Number of chunks.
-    pub chunks: usize,
-    /// Chunks without a vector although the collection has a model.
-    pub pending: usize,
-    /// Raised by every write that changed the collection.
-    pub change: u64,
-}
-
-/// The model that made a collection's vectors.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Model {
-    /// Its name, which is different for whatever gives different vectors.
-    pub name: String,
-    /// Length of its vectors.
-    pub dimension: usize,
-}
-
 /// A document as a store lists it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DocumentInfo {
@@ -177,10 +168,9 @@ pub struct DocumentInfo {
     pub file_hash: String,
     /// Length of the raw file, in bytes.
     pub bytes: u64,
-    /// Hash of every setting that moves a boundary.
-    pub config_hash: String,
-    /// `<strategy>-v<major>.<minor>`.
-    pub strategy_version: String,
+    /// When the file was modified, in nanoseconds since 1970, where that and its length tell an unchanged
+    /// file: 0 if it was modified so shortly before it was read that they do not.
+    pub modified: i64,
     /// Name of the preset.
     pub preset: String,
     /// Name of the format's parser.
@@ -193,20 +183,29 @@ pub struct DocumentInfo {
     pub replacements: u32,
     /// Number of chunks; 0 for a document without a visible character.
     pub chunks: u32,
-    /// Chunks without a vector although the collection has a model.
+    /// Chunks without a vector although the generation has a model.
     pub pending: u32,
+    /// Hash of what was changed by hand in its chunks; empty for nothing.
+    pub overlays: String,
     /// When it was stored, ISO 8601.
     pub indexed_at: String,
 }
 
 impl DocumentInfo {
+    /// Whether both were made of the same file in the same way, but for what was changed by hand.
+    pub(crate) fn is_same_file(&self, other: &Self) -> bool {
+        let is_outdated = self.overlays == Self::OUTDATED;
+        let file = |info: &Self| [&info.file_hash, &info.format, &info.preset, &info.root].map(String::clone);
+        !is_outdated && file(self) == file(other)
+    }
+
+    /// What `overlays` says of a document that has to be cut again whatever its file says.
+    pub(crate) const OUTDATED: &str = "outdated";
+
     /// Whether both were made of the same bytes in the same way, so that storing one in place of the
     /// other would change nothing.
     pub(crate) fn is_same_input(&self, other: &Self) -> bool {
-        let input = |info: &Self| {
-            [&info.file_hash, &info.config_hash, &info.format, &info.preset, &info.root].map(String::clone)
-        };
-        input(self) == input(other)
+        self.is_same_file(other) && self.overlays == other.overlays
     }
 }
 
@@ -242,7 +241,7 @@ pub struct StoredChunk {
     pub record: Record,
     /// Outline of its document.
     pub doc_toc: String,
-    /// Whether it has a vector of the collection's model.
+    /// Whether it has a vector of the generation's model.
     pub embedded: bool,
     /// Whether searches may find it.
     pub enabled: bool,
@@ -261,25 +260,39 @@ pub struct NewDocument {
     pub chunks: Vec<NewChunk>,
 }
 
-/// A chunk to be stored.
+/// A chunk to be stored. Its vector is the one that the store's [`Cache`] knows for its text.
 #[derive(Clone, Debug)]
 pub struct NewChunk {
     /// The chunk.
     pub record: Record,
     /// Key of its vector.
     pub text_hash: TextHash,
-    /// Terms of its text, separated by spaces.
-    pub terms: String,
+    /// What a search by words sees.
+    pub terms: TermCounts,
+    /// Whether searches may find it.
+    pub enabled: bool,
 }
 
 impl NewChunk {
     /// Prepares `record` for storing: hashes and analyses its text.
     pub fn new(record: Record) -> Self {
-        Self { text_hash: text_hash(&record.text), terms: analysis::terms(&record.text).join(" "), record }
+        Self {
+            text_hash: text_hash(&record.text),
+            terms: TermCounts::of(&record.text),
+            enabled: true,
+            record,
+        }
+    }
+
+    /// Its id.
+    pub(crate) fn id(&self) -> Result<ChunkId, StoreError> {
+        self.record.chunk_id.parse().map_err(|error| StoreError::Damaged {
+            problem: format!("a new chunk cannot be stored: {error}"),
+        })
     }
 }
 
-/// One change to a collection.
+/// One change to a generation.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Change {
@@ -290,11 +303,23 @@ pub enum Change {
         /// The document.
         doc_id: String,
     },
-    /// Lets searches find a chunk again.
-    Enable(ChunkId),
-    /// Hides a chunk from searches until it is enabled; holds for as long as its id lives, over
-    /// replacements of its document.
-    Disable(ChunkId),
+    /// Puts a chunk in place of the one with its id, in the document that has it; if that has not the version
+    /// `base` any more, the change is [`Outcome::Stale`].
+    Amend {
+        /// The chunk.
+        chunk: Box<NewChunk>,
+        /// Version of its document.
+        base: i64,
+        /// As [`DocumentInfo::overlays`] from now on.
+        overlays: String,
+    },
+    /// Notes that the file of a document was touched and says what it said: nothing that readers see.
+    Touch {
+        /// The document.
+        doc_id: String,
+        /// As [`DocumentInfo::modified`].
+        modified: i64,
+    },
 }
 
 /// What became of a change.
@@ -320,7 +345,7 @@ pub struct Scored {
 /// What a check found.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckReport {
-    /// Documents looked at.
+    /// Documents looked at, of all generations.
     pub documents: usize,
     /// Chunks looked at.
     pub chunks: usize,

@@ -76,7 +76,8 @@ impl Fetch {
         let store = app::store(&settings, Access::Read)?;
         let expansion = self.expand.get(&settings)?;
         let options = FetchOptions { expansion: expansion.as_ref().map(OwnExpansion::borrow) };
-        let fetched = fetch(&*store, &settings.collection, &self.reference, options)?;
+        let generation = store.open(&settings.collection)?;
+        let fetched = fetch(&*store, &generation, &self.reference, options)?;
         let to_terminal = self.output.is_none() && io::stdout().is_terminal();
         let default = if to_terminal { FetchFormat::Text } else { FetchFormat::Raw };
         let format = self.format.unwrap_or(default);

@@ -19,9 +19,13 @@ use crate::text::{Table, bold, grouped, plain, red, yellow};
 /// nor written. A document is replaced whole: a search, and a machine that loses power, sees its old
 /// version or its new one. Documents whose files are gone stay, unless --prune is given.
 ///
+/// With another configuration or model than the collection was made with, all of it is made again beside
+/// the old one, which searches see until the new one is whole. A run that is stopped is gone on with.
+///
 /// A document that cannot be indexed keeps its last good version; the rest is indexed, and the exit
 /// status is 3.
 #[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub(crate) struct Index {
     /// Files and folders, walked as ripgrep does
     #[arg(value_name = "PATH", default_value = ".")]
@@ -35,6 +39,12 @@ pub(crate) struct Index {
     /// `--prune=force` removes them all the same.
     #[arg(long, value_name = "force", num_args = 0..=1, require_equals = true, default_missing_value = "gone")]
     prune: Option<PruneFlag>,
+    /// Read every file, also those whose time and length are as they were
+    #[arg(long)]
+    rehash: bool,
+    /// What a million tokens cost to embed, to have the cost told
+    #[arg(long, value_name = "MONEY")]
+    price: Option<f64>,
     /// Store summaries of functions, classes and files of source code beside their chunks
     #[arg(long)]
     summaries: bool,
@@ -73,9 +83,9 @@ impl Index {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
         let settings = global.settings(&[&self.cut, &self.collection])?;
         let chunker = app::chunker(&settings)?;
-        let embedder = app::embedder(&settings)?;
-        let model = embedder.as_ref().map(|embedder| embedder.model().name.clone());
         let store = app::store(&settings, Access::Write)?;
+        let embedder = app::index_embedder(&settings, &*store)?;
+        let model = embedder.as_ref().map(|embedder| embedder.model().name.clone());
         let mut pipeline = Pipeline::new(store, &settings.collection, chunker, &settings.preset)
             .with_summaries(self.summaries);
         if let Some(embedder) = embedder {
@@ -85,6 +95,9 @@ impl Index {
         }
         let options = IndexOptions {
             indexed_at: app::now(),
+            started: app::now_nanos(),
+            rehash: self.rehash,
+            price: self.price,
             prune: match self.prune {
                 None => Prune::Keep,
                 Some(PruneFlag::Gone) => Prune::Remove,
@@ -114,6 +127,20 @@ impl Index {
         report_skipped(global, &report.skipped);
         for failure in &report.failed {
             crate::output::note(&format!("{} `{}`: {}", red("failed"), plain(&failure.doc_id), plain(&failure.message)));
+        }
+        if let Some(before) = report.switched {
+            let collection = &settings.collection;
+            let generation = report.generation.unwrap_or_default();
+            global.say(&format!(
+                "searches see `{collection}@{generation}` now; `{collection}@{before}` is kept until `chunkwright prune`"
+            ));
+        }
+        if let Some(why) = &report.withheld {
+            global.say(&format!(
+                "{} searches still see the generation before, since {}; the next run goes on with the new one",
+                yellow("note:"),
+                plain(why)
+            ));
         }
         if report.pending > 0 {
             let why = report.embed_error.as_deref().unwrap_or("the embedder failed");
@@ -170,15 +197,26 @@ fn describe(report: &IndexReport, dry_run: bool) -> String {
         (if dry_run { "would be pruned" } else { "pruned" }, report.pruned.len()),
         ("generated among them", report.generated),
         ("minified among them", report.minified),
+        ("documents of other paths", report.carried),
         ("chunks written", report.chunks),
+        ("chunks kept", report.kept),
+        ("chunks moved", report.moved),
+        ("chunks changed", report.changed),
+        ("chunks added", report.added),
+        ("chunks removed", report.removed),
+        (if dry_run { "tokens to embed" } else { "tokens embedded" }, report.tokens_to_embed),
         ("texts embedded", report.embedded),
         ("vectors reused", report.reused),
         ("chunks without vector", report.pending),
         ("texts longer than the model reads", report.truncated),
     ];
-    let is_news = |(name, number): &(&str, usize)| *number > 0 || !name.ends_with("among them");
+    let only_if_any = |name: &str| name.ends_with("among them") || name.ends_with("other paths");
+    let is_news = |(name, number): &(&str, usize)| *number > 0 || !only_if_any(name);
     for (name, number) in rows.into_iter().filter(is_news) {
         table.row([name.to_owned(), bold(&grouped(number))]);
+    }
+    if let Some(cost) = report.cost {
+        table.row(["cost of embedding".to_owned(), bold(&format!("{cost:.4}"))]);
     }
     table.to_string()
 }

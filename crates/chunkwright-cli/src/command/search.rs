@@ -1,18 +1,18 @@
 //! `chunkwright search`
 
-use std::str::FromStr;
-
-use anyhow::{Result, bail};
+use anyhow::Result;
+use chunkwright::ChunkId;
 use chunkwright_index::{
-    Access, Answer, ExpandedAnswer, Filter, FoundPassage, Hit, Mode, SearchOptions, Stage, expand, parse_query,
-    query::check_artifact, search,
+    Access, Answer, Duplicates, ExpandedAnswer, Explained, Filter, FoundPassage, Generation, Hit, Kept, Mode,
+    SearchOptions, Stage, Store, Verdict, expand, explain, parse_query, search, search_all_versions,
 };
+use chunkwright_models::Embedder;
 
 use crate::app::{self, CollectionFlags, Global, Outcome};
 use crate::expand::ExpandFlags;
 use crate::output::{Format, OutputFlags};
 use crate::searching::{FusionFlag, ModeFlag};
-use crate::text::{bold, count, dim, green, plain, plain_lines, preview, terminal_width, yellow};
+use crate::text::{Table, bold, count, dim, green, plain, plain_lines, preview, terminal_width, yellow};
 
 /// Search a collection
 ///
@@ -32,10 +32,22 @@ pub(crate) struct Search {
     /// Number of hits
     #[arg(short = 'k', long, value_name = "N", default_value_t = 5)]
     top_k: usize,
-    /// Only chunks with this value: doc_id (`*` stands for any text), category, language, content_type,
-    /// symbol, artifact (`chunk`, `summary`, `function_summary`, `class_summary`, `file_summary`, `all`)
-    #[arg(long, value_name = "KEY=VALUE")]
-    filter: Vec<Condition>,
+    /// Only chunks that pass: conditions FIELD=VALUE on any field of the record (also !=, >, >=, <, <=, ^= for
+    /// a prefix, ~ for a glob), joined by `and`, `or`, `not` and parentheses; given twice, both must hold
+    #[arg(long, value_name = "EXPRESSION", value_parser = Filter::parse)]
+    filter: Vec<Filter>,
+    /// Search every generation of the collection, not the current one alone
+    #[arg(long)]
+    all_versions: bool,
+    /// Most hits of one document
+    #[arg(long, value_name = "N")]
+    per_document: Option<usize>,
+    /// Show hits that say what a better one says too, instead of naming them there
+    #[arg(long)]
+    keep_duplicates: bool,
+    /// Say why this chunk is or is not in the answer
+    #[arg(long, value_name = "CHUNK_ID", conflicts_with = "all_versions")]
+    explain: Option<ChunkId>,
     /// How two rankings become one: `sum` (of scores stretched to 0..1) or `rrf` (of reciprocal ranks)
     #[arg(long, value_name = "HOW", default_value = "sum")]
     fusion: FusionFlag,
@@ -51,45 +63,37 @@ const EXAMPLES: &str = "\
 Examples:
   chunkwright search \"how is a lifetime elided?\"
   chunkwright search parse_config --mode lexical --filter language=rust
+  chunkwright search retries --filter 'doc_id~docs/** and (category=api or token_count<200)'
   chunkwright search \"symbol:Report.render -path:tests/ how are pages numbered?\"
   chunkwright search \"how is a lifetime elided?\" --expand parent";
-
-/// Keys of the filter.
-const KEYS: &[&str] = &["doc_id", "category", "language", "content_type", "symbol", "artifact"];
-
-/// A key of the filter and its value.
-#[derive(Clone, Debug)]
-struct Condition(String, String);
-
-impl FromStr for Condition {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let (key, value) = text.split_once('=').ok_or("a filter is KEY=VALUE, such as language=rust")?;
-        if !KEYS.contains(&key) {
-            let known = KEYS.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ");
-            return Err(format!("unknown key `{key}`; known are {known}"));
-        }
-        Ok(Self(key.into(), value.into()))
-    }
-}
 
 impl Search {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
         let settings = global.settings(&[&self.collection])?;
         let store = app::store(&settings, Access::Read)?;
         let mode = self.mode.mode();
-        let model = app::stored_model(&settings, &*store)?;
-        let embedder = if mode == Mode::Lexical { None } else { app::query_embedder(&settings, model.as_ref())? };
-        let (query, filter) = parse_query(&self.query, self.filter()?)?;
+        let generation = store.open(&settings.collection)?;
+        let model = generation.spec.model.as_ref();
+        let embedder = if mode == Mode::Lexical { None } else { app::query_embedder(&settings, model)? };
+        let filter = self.filter.iter().cloned().fold(Filter::default(), Filter::and);
+        let (query, filter) = parse_query(&self.query, filter)?;
         let options = SearchOptions {
             mode,
             top_k: self.top_k,
             filter,
             fusion: self.fusion.fusion(),
+            per_document: self.per_document,
+            duplicates: if self.keep_duplicates { Duplicates::Keep } else { Duplicates::Collapse },
             ..SearchOptions::default()
         };
-        let answer = search(&*store, &settings.collection, embedder.as_deref(), &query, &options)?;
+        if let Some(id) = self.explain {
+            return self.explain(&*store, &generation, embedder.as_deref(), (&query, &options), id);
+        }
+        let answer = if self.all_versions {
+            search_all_versions(&*store, &generation.collection, embedder.as_deref(), &query, &options)?
+        } else {
+            search(&*store, &generation, embedder.as_deref(), &query, &options)?
+        };
         // That a collection was indexed without vectors is no news.
         if let Some(why) = answer.degraded.as_ref().filter(|_| model.is_some() || global.verbose) {
             global.say(&format!("{} searched by words only: {}", yellow("note:"), plain(why)));
@@ -97,7 +101,7 @@ impl Search {
         let expansion = self.expand.get(&settings)?;
         let mut output = self.output.open()?;
         if let Some(expansion) = expansion {
-            let expanded = expand(&*store, &settings.collection, &answer, expansion.borrow())?;
+            let expanded = expand(&*store, &generation, &answer, expansion.borrow())?;
             match output.format() {
                 Format::Json => output.only(&expanded)?,
                 Format::Jsonl => expanded.passages.iter().try_for_each(|passage| output.object(passage))?,
@@ -118,26 +122,61 @@ impl Search {
         Ok(Outcome::Success)
     }
 
-    fn filter(&self) -> Result<Filter> {
-        let mut filter = Filter::default();
-        for Condition(key, value) in &self.filter {
-            let field = match key.as_str() {
-                "doc_id" => &mut filter.doc_id,
-                "category" => &mut filter.category,
-                "language" => &mut filter.language,
-                "symbol" => &mut filter.symbol,
-                "artifact" => {
-                    check_artifact(value)?;
-                    &mut filter.artifact
-                }
-                _ => &mut filter.content_type,
-            };
-            if field.replace(value.clone()).is_some() {
-                bail!("`--filter {key}` was given twice; a chunk has one value");
-            }
+    /// Says why a chunk is not in the answer.
+    fn explain(
+        &self,
+        store: &dyn Store,
+        generation: &Generation,
+        embedder: Option<&dyn Embedder>,
+        (query, options): (&str, &SearchOptions),
+        id: ChunkId,
+    ) -> Result<Outcome> {
+        let explained = explain(store, generation, embedder, query, options, id)?;
+        let mut output = self.output.open()?;
+        if output.is_text() {
+            output.text(&describe_explained(&explained))?;
+        } else {
+            output.only(&explained)?;
         }
-        Ok(filter)
+        output.finish()?;
+        let found = matches!(explained.verdict, Verdict::Found { .. });
+        Ok(if found { Outcome::Success } else { Outcome::Nothing })
     }
+}
+
+fn describe_explained(explained: &Explained) -> String {
+    let why = match &explained.verdict {
+        Verdict::Found { rank } => format!("it is hit {rank}"),
+        Verdict::Missing => "there is no such chunk in this generation".into(),
+        Verdict::Disabled => "it is disabled".into(),
+        Verdict::Filtered => "the filter does not let it pass".into(),
+        Verdict::Duplicate { of } => format!("it says what the hit {of} says"),
+        Verdict::NoMatch => "it has no word of the query, and was not compared by meaning".into(),
+        Verdict::NoCandidate { candidates } => format!("more than {candidates} chunks are better in every stage"),
+        Verdict::PerDocument { per_document } => format!("its document has {per_document} better hits"),
+        Verdict::Outranked { top_k } => format!("{top_k} hits are better"),
+        _ => "it was not chosen".into(),
+    };
+    let mut table = Table::new(["", ""]);
+    let stage = |stage: Option<Stage>| {
+        stage.map_or_else(|| dim("-"), |stage| format!("#{} {:.3}", stage.rank, stage.score))
+    };
+    let rows = [
+        ("chunk", plain(&explained.chunk_id)),
+        ("document", explained.doc_id.as_deref().map_or_else(|| dim("-"), plain)),
+        ("why", bold(&why)),
+        ("by words", stage(explained.lexical)),
+        ("by meaning", stage(explained.dense)),
+        ("by both", stage(explained.fused)),
+        ("score needed", explained.needed.map_or_else(|| dim("-"), |score| format!("{score:.3}"))),
+        ("terms asked", plain(&explained.query_terms.join(" "))),
+        ("terms matched", plain(&explained.matched_terms.join(" "))),
+        ("has a vector", if explained.embedded { "yes" } else { "no" }.into()),
+    ];
+    for (name, value) in rows {
+        table.row([name.to_owned(), value]);
+    }
+    table.to_string()
 }
 
 fn describe(answer: &Answer) -> String {
@@ -154,7 +193,14 @@ fn describe_hit(hit: &Hit) -> String {
         lines.push(preview(&record.section_path.join(" > "), width - 3));
     }
     lines.push(preview(&record.content, (width - 3) * 2));
-    lines.push(dim(&record.chunk_id));
+    let mut notes = vec![record.chunk_id.clone()];
+    if hit.kept == Kept::Pinned {
+        notes.push("pinned to this query".into());
+    }
+    if !hit.duplicates.is_empty() {
+        notes.push(format!("and {} that say the same", hit.duplicates.len()));
+    }
+    lines.push(dim(&notes.join(", ")));
     lines.join("\n   ") + "\n"
 }
 

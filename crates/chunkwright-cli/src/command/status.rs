@@ -1,7 +1,7 @@
 //! `chunkwright status`
 
 use anyhow::Result;
-use chunkwright_index::{Access, Collection};
+use chunkwright_index::{Access, Collection, GenerationSpec};
 
 use crate::app::{self, CollectionFlags, Global, Outcome};
 use crate::output::{Format, OutputFlags};
@@ -27,7 +27,7 @@ impl Status {
         let store = app::store(&settings, Access::Read)?;
         let mut output = self.output.open()?;
         let found = if self.documents {
-            let documents = store.documents(&settings.collection)?;
+            let documents = store.documents(&store.open(&settings.collection)?)?;
             let mut table = Table::new(["document", "chunks", "no vector", "bytes", "format", "preset", "indexed"]);
             for document in &documents {
                 if output.format() == Format::Text {
@@ -55,7 +55,7 @@ impl Status {
                 output.text(&format!("{}\n", dim(&format!("store {}", plain(&place)))))?;
                 output.text(&describe(&collections))?;
             } else {
-                collections.iter().try_for_each(|collection| output.object(collection))?;
+                collections.iter().filter_map(Collection::current).try_for_each(|status| output.object(status))?;
             }
             collections.len()
         };
@@ -69,15 +69,22 @@ impl Status {
     }
 }
 
+/// The model of a generation's vectors, in words.
+pub(super) fn model(spec: &GenerationSpec) -> String {
+    spec.model.as_ref().map_or_else(|| dim("none"), |model| format!("{} ({})", plain(&model.name), model.dimension))
+}
+
 fn describe(collections: &[Collection]) -> String {
-    let mut table = Table::new(["collection", "documents", "chunks", "no vector", "model"]);
-    for collection in collections {
+    let mut table = Table::new(["collection", "documents", "chunks", "no vector", "model", "version"]);
+    for status in collections.iter().filter_map(Collection::current) {
+        let spec = &status.generation.spec;
         table.row([
-            bold(&plain(&collection.name)),
-            grouped(collection.documents),
-            grouped(collection.chunks),
-            grouped(collection.pending),
-            collection.model.as_ref().map_or_else(|| dim("none"), |model| format!("{} ({})", plain(&model.name), model.dimension)),
+            bold(&plain(&status.generation.collection)),
+            grouped(status.documents),
+            grouped(status.chunks),
+            grouped(status.pending),
+            model(spec),
+            plain(&spec.strategy_version),
         ]);
     }
     if table.is_empty() { String::new() } else { table.to_string() }

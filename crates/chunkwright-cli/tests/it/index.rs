@@ -66,7 +66,7 @@ fn words_are_found_and_every_stage_is_told() {
     assert_eq!(run.code, 2);
     assert!(
         run.stderr
-            .contains("unknown key `colour`; known are `doc_id`, `category`, `language`, `content_type`")
+            .contains("unknown field `colour`; known are `doc_id`, `category`, `language`, `content_type`")
     );
 }
 
@@ -154,7 +154,7 @@ fn a_chunk_is_fetched_with_its_section_or_its_neighbours() {
 fn status_counts_what_is_stored() {
     let folder = indexed();
     let [collection] = folder.run(&["status"]).lines().try_into().unwrap();
-    assert_eq!((&collection["name"], &collection["documents"]), (&"default".into(), &3.into()));
+    assert_eq!((&collection["collection"], &collection["documents"]), (&"default".into(), &3.into()));
     let documents = folder.run(&["status", "--documents"]).lines();
     let ids: Vec<&str> = documents.iter().map(|document| document["doc_id"].as_str().unwrap()).collect();
     assert_eq!(ids, ["code.py", "guide.md", "install.md"]);
@@ -210,6 +210,89 @@ fn symbols_paths_and_summaries_are_searched_for() {
     let second = folder.run(&["index", "docs", "--embedder", "none", "--skip-generated"]);
     assert_eq!(
         (second.code, second.stderr.as_str()),
-        (0, "skipped 1 entry: 1 minified (`--verbose` lists them)\n")
+        (
+            0,
+            "skipped 1 entry: 1 minified (`--verbose` lists them)\nsearches see `default@2` now; `default@1` is kept until `chunkwright prune`\n"
+        )
     );
+}
+
+#[test]
+fn generations_are_listed_searched_pruned_and_gone_back_to() {
+    let folder = indexed();
+    let run = folder.run(&["index", "docs", "--embedder", "none", "--max-size", "100"]);
+    assert!(
+        run.stderr.contains("searches see `default@2` now; `default@1` is kept until `chunkwright prune`"),
+        "{}",
+        run.stderr
+    );
+    let [old, new] = folder.run(&["versions"]).lines().try_into().unwrap();
+    assert_eq!((&old["generation"], &old["state"]), (&1.into(), &"old".into()));
+    assert_eq!(
+        (&new["generation"], &new["state"], &new["documents"]),
+        (&2.into(), &"current".into(), &3.into())
+    );
+    let all: Value = serde_json::from_str(&folder.run(&["versions", "-f", "json"]).success()).unwrap();
+    assert_eq!(all["stats"].as_object().unwrap().len(), 1);
+    let generations = |args: &[&str]| -> Vec<i64> {
+        let args = [&["search", "installer", "--keep-duplicates", "-k", "9"], args].concat();
+        folder.run(&args).lines().iter().map(|hit| hit["generation"].as_i64().unwrap()).collect()
+    };
+    assert_eq!(generations(&[]), [2]);
+    assert_eq!(generations(&["--collection", "default@1"]), [1]);
+    assert_eq!(generations(&["--all-versions"]), [2, 1]);
+    let [would] = folder.run(&["prune", "--dry-run"]).lines().try_into().unwrap();
+    assert_eq!((&would["generation"]["generation"], &would["documents"]), (&1.into(), &3.into()));
+    folder.run(&["prune"]).success();
+    assert_eq!(generations(&["--all-versions"]), [2]);
+    let run = folder.run(&["search", "installer", "--collection", "default@1"]);
+    assert!(run.stderr.starts_with("error: there is no generation `default@1`"), "{}", run.stderr);
+    assert_eq!(folder.run(&["prune"]).code, 1);
+    let removed = folder.run(&["delete", "--source", "*.py"]).lines();
+    assert_eq!(removed[0]["doc_id"], "code.py");
+    assert_eq!(folder.run(&["status", "--documents"]).lines().len(), 2);
+    folder.run(&["delete", "--all"]).success();
+    assert_eq!(folder.run(&["status"]).code, 1);
+}
+
+#[test]
+fn chunks_are_changed_by_hand_and_stay_so() {
+    let folder = indexed();
+    let first = |query: &str| -> Option<Value> {
+        let hits = folder.run(&["search", query, "-q"]).stdout;
+        hits.lines().next().map(|hit| serde_json::from_str(hit).unwrap())
+    };
+    let id = first("installer").unwrap()["chunk_id"].as_str().unwrap().to_owned();
+    folder.run(&["disable", &id]).success();
+    assert!(first("installer").is_none());
+    let why: Value =
+        serde_json::from_str(&folder.run(&["search", "installer", "--explain", &id]).stdout).unwrap();
+    assert_eq!(why["verdict"]["verdict"], "disabled");
+    folder.run(&["enable", &id]).success();
+    folder.run(&["amend", &id, "--keywords", "wizard, setup assistant", "--pin", "first steps"]).success();
+    assert_eq!(first("wizard").unwrap()["chunk_id"], id);
+    assert_eq!(first("First steps").unwrap()["kept"], "pinned");
+    // Another configuration cuts all anew, and what was changed is still there.
+    folder.run(&["index", "docs", "--embedder", "none", "--max-size", "100", "-q"]).success();
+    assert!(first("wizard").is_some());
+    let [overlay] = folder.run(&["overlays"]).lines().try_into().unwrap();
+    assert_eq!((&overlay["chunk_id"], &overlay["keywords"][1]), (&id.into(), &"setup assistant".into()));
+    folder.run(&["amend", overlay["on"].as_str().unwrap(), "--reset"]).success();
+    assert!(first("wizard").is_none());
+    assert_eq!(folder.run(&["overlays"]).code, 1);
+}
+
+#[test]
+fn a_store_is_checked_backed_up_and_restored() {
+    let folder = indexed();
+    let report: Value = serde_json::from_str(&folder.run(&["check"]).success()).unwrap();
+    assert_eq!((&report["documents"], &report["problems"]), (&3.into(), &serde_json::json!([])));
+    folder.run(&["backup", "copy.db"]).success();
+    assert!(folder.run(&["backup", "copy.db"]).stderr.starts_with("error: `copy.db` cannot be used"));
+    folder.run(&["restore", "copy.db", "--store", "other"]).success();
+    let found = folder.run(&["search", "installer", "--store", "other"]).lines();
+    assert_eq!(found, folder.run(&["search", "installer"]).lines());
+    assert!(folder.run(&["restore", "copy.db", "--store", "other"]).stderr.contains("cannot be used"));
+    let usage = folder.run(&["cache"]).lines();
+    assert_eq!(usage.last().unwrap()["entries"], 0);
 }

@@ -5,7 +5,7 @@ use chunkwright::{LineIndex, Record, Span, TokenCounter};
 
 use super::{Expand, Expansion, Passage};
 use crate::fetch::Place;
-use crate::store::{Store, StoreError, StoredDocument};
+use crate::store::{Generation, Store, StoreError, StoredDocument};
 
 /// A document that is shown, with its chunks.
 pub(crate) struct Shown {
@@ -27,12 +27,12 @@ impl Shown {
     /// Reads a document and its chunks, of one version; `None` if there is no such document.
     pub(crate) fn load(
         store: &dyn Store,
-        collection: &str,
+        generation: &Generation,
         doc_id: &str,
     ) -> Result<Option<Self>, StoreError> {
         for _ in 0..READINGS {
-            let Some(document) = store.document(collection, doc_id)? else { return Ok(None) };
-            let records = store.records(collection, doc_id)?;
+            let Some(document) = store.document(generation, doc_id)? else { return Ok(None) };
+            let records = store.records(generation, doc_id)?;
             let is_of = |record: &Record| document.source.get(span(record).range()) == Some(&*record.content);
             if records.len() == document.info.chunks as usize && records.iter().all(is_of) {
                 let lines = LineIndex::new(&document.source);

@@ -2,10 +2,11 @@
 
 use std::collections::{HashMap, HashSet};
 
+use chunkwright::Record;
 use chunkwright_models::{EmbedError, Embedder, Embedding, Role, TextHash};
 
 use super::Progress;
-use crate::store::{NewDocument, Store, StoreError, check_vector};
+use crate::store::{Cache, NewDocument, StoreError, check_vector};
 
 /// Texts that one call of the embedder gets. What was embedded is stored after each.
 const BATCH: usize = 64;
@@ -17,9 +18,12 @@ const MAX_FAILURES: usize = 2;
 /// Embeds what is not known and counts.
 pub(super) struct Vectors<'a> {
     embedder: Option<&'a dyn Embedder>,
-    store: &'a dyn Store,
+    cache: &'a dyn Cache,
     dry_run: bool,
-    failures: usize,
+    /// Failed calls in a row, the last ones.
+    pub(super) failures: usize,
+    /// Tokens of the texts that had no vector.
+    pub(super) tokens: usize,
     pub(super) embedded: usize,
     pub(super) reused: usize,
     pub(super) truncated: usize,
@@ -27,39 +31,50 @@ pub(super) struct Vectors<'a> {
 }
 
 impl<'a> Vectors<'a> {
-    pub(super) fn new(embedder: Option<&'a dyn Embedder>, store: &'a dyn Store, dry_run: bool) -> Self {
-        Self { embedder, store, dry_run, failures: 0, embedded: 0, reused: 0, truncated: 0, error: None }
+    pub(super) fn new(embedder: Option<&'a dyn Embedder>, cache: &'a dyn Cache, dry_run: bool) -> Self {
+        Self {
+            embedder,
+            cache,
+            dry_run,
+            failures: 0,
+            tokens: 0,
+            embedded: 0,
+            reused: 0,
+            truncated: 0,
+            error: None,
+        }
     }
 
-    /// Sees to it that the store knows the vectors of all texts of `documents`; answers how many chunks
+    /// Sees to it that the cache knows the vectors of all texts of `documents`; answers how many chunks
     /// have none nevertheless.
     pub(super) fn add(
         &mut self,
-        documents: &[Box<NewDocument>],
+        documents: &[&NewDocument],
         on_progress: &dyn Fn(Progress<'_>),
     ) -> Result<usize, StoreError> {
         let Some(embedder) = self.embedder else { return Ok(0) };
         let chunks = || documents.iter().flat_map(|document| &document.chunks);
-        let mut texts: HashMap<TextHash, &str> = HashMap::new();
+        let mut texts: HashMap<TextHash, &Record> = HashMap::new();
         let mut hashes = Vec::new();
         for chunk in chunks() {
-            if texts.insert(chunk.text_hash, &chunk.record.text).is_none() {
+            if texts.insert(chunk.text_hash, &chunk.record).is_none() {
                 hashes.push(chunk.text_hash);
             }
         }
-        let known = self.store.vectors(&embedder.model().name, &hashes)?;
+        let known = self.cache.vectors(&embedder.model().name, &hashes)?;
         let mut missing: Vec<TextHash> =
             hashes.iter().zip(&known).filter(|(_, known)| known.is_none()).map(|(hash, _)| *hash).collect();
         self.reused += hashes.len() - missing.len();
+        self.tokens += missing.iter().map(|hash| texts[hash].token_count as usize).sum::<usize>();
         if self.dry_run {
             self.embedded += missing.len();
             return Ok(0);
         }
         // Texts of like length together: a batch is as slow as its longest.
-        missing.sort_by_key(|hash| (texts[hash].len(), *hash));
+        missing.sort_by_key(|hash| (texts[hash].text.len(), *hash));
         let mut without: HashSet<TextHash> = HashSet::new();
         for batch in missing.chunks(BATCH) {
-            let batch = batch.iter().map(|hash| (*hash, texts[hash])).collect();
+            let batch = batch.iter().map(|hash| (*hash, texts[hash].text.as_str())).collect();
             self.embed(embedder, batch, &mut without)?;
             on_progress(Progress::Embedded { texts: self.embedded });
         }
@@ -114,7 +129,7 @@ impl<'a> Vectors<'a> {
             .map(|(hash, _)| *hash)
             .zip(embeddings.into_iter().map(|embedding| embedding.vector))
             .collect();
-        self.store.put_vectors(&embedder.model().name, &vectors)
+        self.cache.put_vectors(&embedder.model().name, &vectors)
     }
 
     fn fail(&mut self, error: String) {

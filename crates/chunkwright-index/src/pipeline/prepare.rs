@@ -2,23 +2,25 @@
 
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 
 use chunkwright::{Document, Record, RecordContext};
 
+use super::run::Input;
 use super::{IndexOptions, Pipeline};
 use crate::format::{Format, file_hash, read};
 use crate::nature::{Nature, nature};
 use crate::report::SkipReason;
-use crate::source::{self, SourceFile};
-use crate::store::{DocumentInfo, NewChunk, NewDocument, StoredDocument};
+use crate::source;
+use crate::store::{DocumentInfo, Generation, NewChunk, NewDocument, Overlays, StoredDocument};
 
 /// Longest outline that is stored, in bytes; the rest of a longer one is left out.
 const MAX_OUTLINE: usize = 32 << 10;
 
 /// What a file turned out to be.
 pub(super) enum Prepared {
-    /// Its stored version is still right.
-    Unchanged,
+    /// Its stored version is still right; the file was modified then.
+    Unchanged(Option<i64>),
     /// A document to store.
     Ready(Box<NewDocument>, Option<Nature>),
     /// No document.
@@ -27,60 +29,96 @@ pub(super) enum Prepared {
     Failed(String),
 }
 
+/// What a document is made of, beside its file.
+#[derive(Clone, Copy)]
+pub(super) struct Context<'a> {
+    pub(super) options: &'a IndexOptions,
+    /// What was changed by hand in the collection.
+    pub(super) overlays: &'a Overlays,
+    /// Where the files of documents are that were not found on disk.
+    pub(super) current: Option<&'a Generation>,
+    /// Whether generated files are left out.
+    pub(super) skip_generated: bool,
+}
+
+/// A file's time is trusted if it is this much older than the reading, in nanoseconds.
+const SETTLED: i64 = 2_000_000_000;
+
 impl Pipeline {
     /// Reads, decodes, cuts and analyses a file, unless `stored` is still right.
     pub(super) fn prepare(
         &self,
-        file: &SourceFile,
+        input: &Input<'_>,
         stored: Option<&DocumentInfo>,
-        options: &IndexOptions,
+        context: Context<'_>,
     ) -> Prepared {
-        let bytes = match source::read(file, &options.walk) {
-            Ok(bytes) => bytes,
-            Err(reason) => return Prepared::Skipped(reason),
+        let options = context.options;
+        let is_done = |stored: &&DocumentInfo| stored.pending == 0 || self.embedder.is_none();
+        if let (Input::File(file), Some(stored)) = (input, stored.filter(is_done))
+            && !options.rehash
+            && stored.modified != 0
+            && (stored.modified, stored.bytes) == (file.modified, file.bytes)
+            && (&stored.root, &stored.preset) == (&file.root, &self.preset)
+        {
+            return Prepared::Unchanged(None);
+        }
+        let (bytes, modified) = match input {
+            Input::File(file) => match source::read(file, &options.walk) {
+                Ok(read) => read,
+                Err(reason) => return Prepared::Skipped(reason),
+            },
+            Input::Stored(info) => match self.stored_bytes(info, context.current) {
+                Ok(bytes) => (bytes, info.modified),
+                Err(message) => return Prepared::Failed(message),
+            },
         };
-        let format = Format::of(&file.path, &bytes);
+        let settled = options.started.saturating_sub(SETTLED);
+        let path = input.path();
+        let format = Format::of(&path, &bytes);
         let info = DocumentInfo {
-            doc_id: file.doc_id.clone(),
-            root: file.root.clone(),
+            doc_id: input.doc_id().to_owned(),
+            root: input.root().to_owned(),
             file_hash: file_hash(&bytes),
             bytes: bytes.len() as u64,
-            config_hash: self.config_hash(),
-            strategy_version: self.chunker.strategy_version(),
+            modified: if modified < settled { modified } else { 0 },
             preset: self.preset.clone(),
             format: format.name().to_owned(),
             indexed_at: options.indexed_at.clone(),
             ..DocumentInfo::default()
         };
-        if let Some(stored) = stored
-            && stored.is_same_input(&info)
-            && (stored.pending == 0 || self.embedder.is_none())
+        if let Some(stored) = stored.filter(is_done)
+            && stored.is_same_file(&info)
         {
-            return Prepared::Unchanged;
+            return Prepared::Unchanged(Some(info.modified).filter(|modified| *modified != stored.modified));
         }
         let base = stored.map_or(0, |stored| stored.version);
         // Parsers cannot fail by their contract. If one breaks it, one document pays and not the run.
-        let cut = catch_unwind(AssertUnwindSafe(|| self.cut(file, info, &bytes, base, options)));
+        let cut =
+            catch_unwind(AssertUnwindSafe(|| self.cut(&path, info, &bytes, base, input.context(context))));
         cut.unwrap_or_else(|_| {
             Prepared::Failed(format!("the `{}` parser failed on it; please report this", format.name()))
         })
     }
 
-    /// Hash of all that the chunks and summaries of a document depend on.
-    fn config_hash(&self) -> String {
-        let chunks = self.chunker.config_hash();
-        if self.summaries { format!("{chunks}+summaries") } else { chunks }
+    /// The file of a document that is stored.
+    fn stored_bytes(&self, info: &DocumentInfo, current: Option<&Generation>) -> Result<Vec<u8>, String> {
+        let document = current.map(|current| self.store.document(current, &info.doc_id)).transpose();
+        match document.map_err(|error| error.to_string())?.flatten() {
+            Some(document) if document.is_intact() => Ok(document.bytes().to_vec()),
+            Some(_) => Err("its stored text is not that of the file it was made of".into()),
+            None => Err("it was removed by another run meanwhile".into()),
+        }
     }
 
     fn cut(
         &self,
-        file: &SourceFile,
+        path: &Path,
         mut info: DocumentInfo,
         bytes: &[u8],
         base: i64,
-        options: &IndexOptions,
+        Context { overlays, skip_generated, .. }: Context<'_>,
     ) -> Prepared {
-        let source = match read(&file.path, bytes) {
+        let source = match read(path, bytes) {
             Ok(source) => source,
             Err(error) => {
                 return SkipReason::of(&error)
@@ -90,9 +128,9 @@ impl Pipeline {
         source.encoding.clone_into(&mut info.encoding);
         info.low_confidence = source.low_confidence;
         info.replacements = source.replacements as u32;
-        let document = source.parse(&file.doc_id);
-        let nature = nature(&file.path, document.source(), document.language().is_some());
-        if let Some(nature) = nature.filter(|_| options.skip_generated) {
+        let document = source.parse(&info.doc_id);
+        let nature = nature(path, document.source(), document.language().is_some());
+        if let Some(nature) = nature.filter(|_| skip_generated) {
             return Prepared::Skipped(match nature {
                 Nature::Generated => SkipReason::Generated,
                 Nature::Minified => SkipReason::Minified,
@@ -116,9 +154,11 @@ impl Pipeline {
         for record in &mut records {
             record.indexed_at = Some(info.indexed_at.clone());
         }
+        let mut chunks: Vec<NewChunk> = records.into_iter().map(NewChunk::new).collect();
+        info.overlays = overlays.put_on(&mut chunks);
         let document = NewDocument {
             base,
-            chunks: records.into_iter().map(NewChunk::new).collect(),
+            chunks,
             document: StoredDocument {
                 info,
                 doc_toc: outline(&document),

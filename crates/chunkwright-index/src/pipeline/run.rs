@@ -1,34 +1,83 @@
-//! A run under way: windows of files, and the counts of what became of them.
+//! A run under way: windows of documents, and the counts of what became of them.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
+use chunkwright::Record;
+use chunkwright::diff::Diff;
 use rayon::prelude::*;
 
 use super::embed::Vectors;
-use super::prepare::Prepared;
-use super::{IndexError, IndexOptions, Pipeline, Progress, Prune};
+use super::prepare::{Context, Prepared};
+use super::{Generations, IndexError, IndexOptions, Pipeline, Progress, Prune};
 use crate::nature::Nature;
 use crate::report::{Failure, IndexReport, Skipped};
 use crate::source::{Root, SourceFile};
-use crate::store::{Change, DocumentInfo, NewDocument, Outcome, StoreError};
+use crate::store::{Change, DocumentInfo, NewDocument, Outcome, Overlays, StoreError};
 
-/// Most files of a window.
-const WINDOW_FILES: usize = 128;
+/// Most documents of a window.
+const WINDOW_DOCUMENTS: usize = 128;
 
 /// Most bytes of a window, unless one file alone has more.
 const WINDOW_BYTES: u64 = 16 << 20;
 
-/// Consecutive files that are worked on together.
-fn windows(files: &[SourceFile]) -> impl Iterator<Item = &[SourceFile]> {
-    let mut rest = files;
+/// What a document is made of.
+pub(super) enum Input<'a> {
+    /// A file that was found.
+    File(&'a SourceFile),
+    /// What the current generation has of it.
+    Stored(&'a DocumentInfo),
+}
+
+impl Input<'_> {
+    pub(super) fn doc_id(&self) -> &str {
+        match self {
+            Self::File(file) => &file.doc_id,
+            Self::Stored(info) => &info.doc_id,
+        }
+    }
+
+    pub(super) fn root(&self) -> &str {
+        match self {
+            Self::File(file) => &file.root,
+            Self::Stored(info) => &info.root,
+        }
+    }
+
+    /// What tells its format.
+    pub(super) fn path(&self) -> Cow<'_, Path> {
+        match self {
+            Self::File(file) => Cow::Borrowed(&file.path),
+            Self::Stored(info) => Cow::Owned(PathBuf::from(&info.doc_id)),
+        }
+    }
+
+    /// What the store has of a document stays, whatever is left out from now on.
+    pub(super) fn context<'c>(&self, context: Context<'c>) -> Context<'c> {
+        let is_file = matches!(self, Self::File(_));
+        Context { skip_generated: context.skip_generated && is_file, ..context }
+    }
+
+    fn bytes(&self) -> u64 {
+        match self {
+            Self::File(file) => file.bytes,
+            Self::Stored(info) => info.bytes,
+        }
+    }
+}
+
+/// Consecutive documents that are worked on together.
+fn windows<'a, 'i>(inputs: &'a [Input<'i>]) -> impl Iterator<Item = &'a [Input<'i>]> {
+    let mut rest = inputs;
     std::iter::from_fn(move || {
         let mut bytes = 0;
-        let fits = |file: &&SourceFile| {
-            bytes += file.bytes;
+        let fits = |input: &&Input<'_>| {
+            bytes += input.bytes();
             bytes <= WINDOW_BYTES
         };
-        let count = rest.iter().take(WINDOW_FILES).take_while(fits).count().max(1).min(rest.len());
+        let count = rest.iter().take(WINDOW_DOCUMENTS).take_while(fits).count().max(1).min(rest.len());
         let (window, after) = rest.split_at(count);
         rest = after;
         (!window.is_empty()).then_some(window)
@@ -41,8 +90,12 @@ pub(super) struct Run<'a> {
     options: &'a IndexOptions,
     on_progress: &'a dyn Fn(Progress<'_>),
     vectors: Vectors<'a>,
-    /// What the collection had when the run began.
+    generations: Generations,
+    overlays: Overlays,
+    /// What the generation had when the run began.
     stored: HashMap<String, DocumentInfo>,
+    /// What searches saw when the run began, where that is another generation.
+    seen: HashMap<String, DocumentInfo>,
     report: IndexReport,
     /// Ids of files that turned out to be no documents when they were read.
     left_out: HashSet<String>,
@@ -53,11 +106,36 @@ impl<'a> Run<'a> {
         pipeline: &'a Pipeline,
         options: &'a IndexOptions,
         on_progress: &'a dyn Fn(Progress<'_>),
-        stored: HashMap<String, DocumentInfo>,
+        generations: Generations,
         report: IndexReport,
-    ) -> Self {
-        let vectors = Vectors::new(pipeline.embedder.as_deref(), &*pipeline.store, options.dry_run);
-        Self { pipeline, options, on_progress, vectors, stored, report, left_out: HashSet::new() }
+    ) -> Result<Self, StoreError> {
+        let store = &*pipeline.store;
+        let listed = |generation: Option<&_>| -> Result<HashMap<String, DocumentInfo>, StoreError> {
+            let listed = generation.map(|generation| store.documents(generation)).transpose()?;
+            Ok(listed.unwrap_or_default().into_iter().map(|info| (info.doc_id.clone(), info)).collect())
+        };
+        let stored = listed(generations.target.as_ref())?;
+        let other =
+            generations.current.as_ref().filter(|current| generations.target.as_ref() != Some(current));
+        let seen = listed(other)?;
+        let overlays = match &generations.current {
+            Some(current) => store.overlays(&current.collection)?,
+            None => Overlays::default(),
+        };
+        let vectors = Vectors::new(pipeline.embedder.as_deref(), store.cache(), options.dry_run);
+        let left_out = HashSet::new();
+        Ok(Self {
+            pipeline,
+            options,
+            on_progress,
+            vectors,
+            generations,
+            overlays,
+            stored,
+            seen,
+            report,
+            left_out,
+        })
     }
 
     /// Indexes `files`, which are all that was found in `roots`.
@@ -66,24 +144,34 @@ impl<'a> Run<'a> {
         if self.options.prune == Prune::Remove {
             self.refuse_mass_delete(roots, &files)?;
         }
+        let inputs: Vec<Input<'_>> = files.iter().map(Input::File).collect();
+        self.index_all(&inputs)?;
+        if !self.report.cancelled && self.options.prune != Prune::Keep {
+            self.prune(roots, &files)?;
+        }
+        if !self.report.cancelled && self.is_building() {
+            self.complete(&files)?;
+        }
+        Ok(self.finish())
+    }
+
+    /// Whether the generation is another than the one that searches see.
+    fn is_building(&self) -> bool {
+        self.generations.current.is_some() && self.generations.target != self.generations.current
+    }
+
+    fn index_all(&mut self, inputs: &[Input<'_>]) -> Result<(), StoreError> {
         let mut done = 0;
-        for window in windows(&files) {
-            if self.is_cancelled() {
+        for window in windows(inputs) {
+            if self.options.cancel.as_ref().is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
                 self.report.cancelled = true;
-                return Ok(self.finish());
+                return Ok(());
             }
             self.index_window(window)?;
             done += window.len();
             (self.on_progress)(Progress::Read { files: done });
         }
-        if self.options.prune != Prune::Keep {
-            self.prune(roots, &files)?;
-        }
-        Ok(self.finish())
-    }
-
-    fn is_cancelled(&self) -> bool {
-        self.options.cancel.as_ref().is_some_and(|cancel| cancel.load(Ordering::Relaxed))
+        Ok(())
     }
 
     /// Two paths given may have files of one relative name; only the first can be a document.
@@ -108,65 +196,119 @@ impl<'a> Run<'a> {
         self.report.failed.push(Failure { doc_id, message });
     }
 
-    fn index_window(&mut self, window: &[SourceFile]) -> Result<(), StoreError> {
+    fn index_window(&mut self, window: &[Input<'_>]) -> Result<(), StoreError> {
+        let context = Context {
+            options: self.options,
+            overlays: &self.overlays,
+            current: self.generations.current.as_ref(),
+            skip_generated: self.options.skip_generated,
+        };
         let prepared: Vec<Prepared> = window
             .par_iter()
-            .map(|file| self.pipeline.prepare(file, self.stored.get(&file.doc_id), self.options))
+            .map(|input| self.pipeline.prepare(input, self.stored.get(input.doc_id()), context))
             .collect();
         let mut documents = Vec::new();
-        for (file, prepared) in window.iter().zip(prepared) {
+        let mut changes = Vec::new();
+        for (input, prepared) in window.iter().zip(prepared) {
+            let is_file = matches!(input, Input::File(_));
+            let doc_id = input.doc_id().to_owned();
             match prepared {
-                Prepared::Unchanged => self.report.unchanged += 1,
+                Prepared::Unchanged(touched) => {
+                    self.report.unchanged += usize::from(is_file);
+                    self.report.kept += self.stored.get(&doc_id).map_or(0, |info| info.chunks as usize);
+                    changes.extend(touched.map(|modified| Change::Touch { doc_id, modified }));
+                }
                 Prepared::Ready(document, nature) => {
                     self.report.generated += usize::from(nature == Some(Nature::Generated));
                     self.report.minified += usize::from(nature == Some(Nature::Minified));
-                    documents.push(document);
+                    self.report.carried += usize::from(!is_file);
+                    documents.push((document, is_file));
                 }
-                Prepared::Failed(message) => self.fail(file.doc_id.clone(), message),
+                Prepared::Failed(message) => self.fail(doc_id, message),
                 Prepared::Skipped(reason) => {
                     if !reason.is_temporary() {
-                        self.left_out.insert(file.doc_id.clone());
+                        self.left_out.insert(doc_id.clone());
                     }
-                    self.report.skipped.push(Skipped { path: file.doc_id.clone(), reason });
+                    self.report.skipped.push(Skipped { path: doc_id, reason });
                 }
             }
         }
-        if documents.is_empty() {
-            return Ok(());
+        let new: Vec<&NewDocument> = documents.iter().map(|(document, _)| &**document).collect();
+        for document in &new {
+            self.compare(document)?;
         }
-        let pending = self.vectors.add(&documents, self.on_progress)?;
-        self.report.pending += pending;
+        self.report.pending += self.vectors.add(&new, self.on_progress)?;
         if self.options.dry_run {
-            for document in &documents {
-                self.count(document, Outcome::Written);
+            for (document, is_file) in &documents {
+                self.count(document, Outcome::Written, *is_file);
             }
             return Ok(());
         }
-        let changes: Vec<Change> = documents.into_iter().map(Change::Replace).collect();
-        self.store_changes(&changes)
+        let are_files: HashMap<String, bool> = documents
+            .iter()
+            .map(|(document, is_file)| (document.document.info.doc_id.clone(), *is_file))
+            .collect();
+        changes.extend(documents.into_iter().map(|(document, _)| Change::Replace(document)));
+        self.store_changes(&changes, &are_files)
     }
 
-    fn store_changes(&mut self, changes: &[Change]) -> Result<(), StoreError> {
+    /// Counts what becomes of the chunks that searches see, or saw, of a document.
+    fn compare(&mut self, new: &NewDocument) -> Result<(), StoreError> {
+        let doc_id = &new.document.info.doc_id;
+        let generation = if self.stored.contains_key(doc_id) {
+            self.generations.target.as_ref()
+        } else {
+            self.generations.current.as_ref().filter(|_| self.seen.contains_key(doc_id))
+        };
+        let old = generation.map(|generation| self.pipeline.store.records(generation, doc_id)).transpose()?;
+        let records = new.chunks.iter().map(|chunk| &chunk.record).filter(|record| record.artifact.is_none());
+        let new: Vec<Record> = records.cloned().collect();
+        let summary = Diff::of(&old.unwrap_or_default(), &new).summary;
+        self.report.kept += summary.kept;
+        self.report.moved += summary.moved;
+        self.report.changed += summary.changed;
+        self.report.added += summary.added;
+        self.report.removed += summary.removed;
+        Ok(())
+    }
+
+    fn store_changes(
+        &mut self,
+        changes: &[Change],
+        are_files: &HashMap<String, bool>,
+    ) -> Result<(), StoreError> {
+        let Some(target) = self.generations.target.clone().filter(|_| !changes.is_empty()) else {
+            return Ok(());
+        };
         let store = &*self.pipeline.store;
         let mut committed = Vec::new();
-        match store.write(&self.pipeline.collection, changes) {
+        let mut settle = |run: &mut Self, change: &Change, outcome| {
+            let Change::Replace(document) = change else { return };
+            let doc_id = &document.document.info.doc_id;
+            run.count(document, outcome, are_files.get(doc_id).copied().unwrap_or(true));
+            if outcome == Outcome::Written {
+                committed.push(doc_id.clone());
+            }
+        };
+        match store.write(&target, changes) {
             Ok(outcomes) => {
                 for (change, outcome) in changes.iter().zip(outcomes) {
-                    self.settle(change, outcome, &mut committed);
+                    settle(self, change, outcome);
                 }
             }
             // One document is at fault: the others are stored without it.
             Err(StoreError::IdCollision { .. }) => {
                 for change in changes {
-                    match store.write(&self.pipeline.collection, std::slice::from_ref(change)) {
+                    match store.write(&target, std::slice::from_ref(change)) {
                         Ok(outcomes) => {
                             for outcome in outcomes {
-                                self.settle(change, outcome, &mut committed);
+                                settle(self, change, outcome);
                             }
                         }
-                        Err(StoreError::IdCollision { id, doc_id }) => {
-                            let error = StoreError::IdCollision { id, doc_id: doc_id.clone() };
-                            self.fail(doc_id, error.to_string());
+                        Err(error @ StoreError::IdCollision { .. }) => {
+                            if let StoreError::IdCollision { doc_id, .. } = &error {
+                                self.fail(doc_id.clone(), error.to_string());
+                            }
                         }
                         Err(error) => return Err(error),
                     }
@@ -180,27 +322,28 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    fn settle(&mut self, change: &Change, outcome: Outcome, committed: &mut Vec<String>) {
-        let Change::Replace(document) = change else { return };
-        self.count(document, outcome);
-        if outcome == Outcome::Written {
-            committed.push(document.document.info.doc_id.clone());
-        }
-    }
-
-    fn count(&mut self, document: &NewDocument, outcome: Outcome) {
+    /// Counts a document. One that was not found as a file is no entry that was seen.
+    fn count(&mut self, document: &NewDocument, outcome: Outcome, is_file: bool) {
         match outcome {
-            Outcome::Written if document.chunks.is_empty() => self.report.empty += 1,
             Outcome::Written => {
-                self.report.indexed += 1;
+                if document.chunks.is_empty() {
+                    self.report.empty += usize::from(is_file);
+                } else {
+                    self.report.indexed += usize::from(is_file);
+                }
                 self.report.chunks += document.chunks.len();
             }
-            Outcome::Unchanged => self.report.unchanged += 1,
+            Outcome::Unchanged => self.report.unchanged += usize::from(is_file),
             Outcome::Stale => self.fail(
                 document.document.info.doc_id.clone(),
                 "it was stored by another run meanwhile; run again if that one read an older file".into(),
             ),
         }
+    }
+
+    /// What searches see: documents by id.
+    fn visible(&self) -> &HashMap<String, DocumentInfo> {
+        if self.is_building() { &self.seen } else { &self.stored }
     }
 
     /// Documents known of the paths scanned, and those of them whose files are gone.
@@ -218,7 +361,7 @@ impl<'a> Run<'a> {
         };
         let mut known = 0;
         let mut vanished = Vec::new();
-        for info in self.stored.values().filter(in_scope) {
+        for info in self.visible().values().filter(in_scope) {
             known += 1;
             let is_found = found.contains(&*info.doc_id) && !self.left_out.contains(&info.doc_id);
             let unreadable = temporary.iter().any(|path| is_inside(&info.doc_id, path));
@@ -239,18 +382,78 @@ impl<'a> Run<'a> {
 
     fn prune(&mut self, roots: &[Root], files: &[SourceFile]) -> Result<(), StoreError> {
         let (_, vanished) = self.vanished(roots, files);
+        for doc_id in &vanished {
+            self.report.removed += self.visible().get(doc_id).map_or(0, |info| info.chunks as usize);
+        }
+        self.remove(&vanished)?;
         if !self.options.dry_run && !vanished.is_empty() {
-            let remove = |doc_id: &String| Change::Remove { doc_id: doc_id.clone() };
-            let changes: Vec<Change> = vanished.iter().map(remove).collect();
-            self.pipeline.store.write(&self.pipeline.collection, &changes)?;
             (self.on_progress)(Progress::Committed { doc_ids: &vanished });
         }
         self.report.pruned = vanished;
         Ok(())
     }
 
+    fn remove(&self, doc_ids: &[String]) -> Result<(), StoreError> {
+        let Some(target) = self.generations.target.as_ref().filter(|_| !self.options.dry_run) else {
+            return Ok(());
+        };
+        let remove = |doc_id: &String| Change::Remove { doc_id: doc_id.clone() };
+        let changes: Vec<Change> = doc_ids.iter().map(remove).collect();
+        if !changes.is_empty() {
+            self.pipeline.store.write(target, &changes)?;
+        }
+        Ok(())
+    }
+
+    /// Makes of a generation that is built all that searches see, and then the current one.
+    fn complete(&mut self, files: &[SourceFile]) -> Result<(), StoreError> {
+        let found: HashSet<&str> = files.iter().map(|file| file.doc_id.as_str()).collect();
+        let pruned: HashSet<String> = self.report.pruned.iter().cloned().collect();
+        let seen = std::mem::take(&mut self.seen);
+        let failed: HashSet<String> =
+            self.report.failed.iter().map(|failure| failure.doc_id.clone()).collect();
+        let skipped: HashSet<String> =
+            self.report.skipped.iter().map(|skipped| skipped.path.clone()).collect();
+        // A file that could not be read now counts as what the store has of it.
+        let is_carried = |info: &&DocumentInfo| {
+            let doc_id = &info.doc_id;
+            !pruned.contains(doc_id)
+                && !failed.contains(doc_id)
+                && (!found.contains(doc_id.as_str()) || skipped.contains(doc_id))
+        };
+        let mut carried: Vec<&DocumentInfo> = seen.values().filter(is_carried).collect();
+        carried.sort_unstable_by(|a, b| a.doc_id.cmp(&b.doc_id));
+        let inputs: Vec<Input<'_>> = carried.into_iter().map(Input::Stored).collect();
+        self.index_all(&inputs)?;
+        // What an old generation has and searches do not see any more was removed meanwhile.
+        let is_over = |doc_id: &&String| !seen.contains_key(*doc_id) && !found.contains(doc_id.as_str());
+        let over: Vec<String> = self.stored.keys().filter(is_over).cloned().collect();
+        self.remove(&over)?;
+        let is_lost = |failure: &&Failure| seen.contains_key(&failure.doc_id);
+        self.report.withheld = if self.report.cancelled {
+            Some("it was told to stop".into())
+        } else if let Some(lost) = self.report.failed.iter().find(is_lost) {
+            Some(format!("`{}` could not be indexed: {}", lost.doc_id, lost.message))
+        } else if self.vectors.failures > 0 {
+            self.vectors.error.as_ref().map(|error| format!("some texts could not be embedded: {error}"))
+        } else {
+            None
+        };
+        self.seen = seen;
+        if let Some(target) = self.generations.target.as_ref().filter(|_| self.report.withheld.is_none())
+            && !self.options.dry_run
+        {
+            self.pipeline.store.switch(target)?;
+            self.report.switched = self.generations.current.as_ref().map(|before| before.number);
+        }
+        Ok(())
+    }
+
     fn finish(mut self) -> IndexReport {
+        self.report.generation = self.generations.target.as_ref().map(|target| target.number);
         self.report.embedded = self.vectors.embedded;
+        self.report.tokens_to_embed = self.vectors.tokens;
+        self.report.cost = self.options.price.map(|price| price * self.vectors.tokens as f64 / 1e6);
         self.report.reused = self.vectors.reused;
         self.report.truncated = self.vectors.truncated;
         self.report.embed_error = self.vectors.error;

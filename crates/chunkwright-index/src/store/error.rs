@@ -41,9 +41,17 @@ pub enum StoreError {
         /// The name that was asked for.
         name: String,
     },
-    /// The collection holds vectors of another model.
+    /// The generation does not exist.
     #[error(
-        "collection `{collection}` holds vectors of `{stored}` ({stored_dimension} dimensions), not of `{given}` ({given_dimension}); use that model, or index into another collection"
+        "there is no generation `{name}`; it may have been removed, and `versions` lists those there are"
+    )]
+    UnknownGeneration {
+        /// `COLLECTION@N`.
+        name: String,
+    },
+    /// The vectors of a generation are of another model.
+    #[error(
+        "collection `{collection}` holds vectors of `{stored}` ({stored_dimension} dimensions), not of `{given}` ({given_dimension}); use that model, or index the collection with this one"
     )]
     OtherModel {
         /// The collection.
@@ -56,6 +64,18 @@ pub enum StoreError {
         given: String,
         /// Its dimension.
         given_dimension: usize,
+    },
+    /// A model whose vectors have another dimension than those stored.
+    #[error(
+        "`{model}` is said to give vectors of {given} numbers, and those stored of it have {stored}; a model that differs needs another name"
+    )]
+    OtherDimension {
+        /// The model.
+        model: String,
+        /// Dimension of its vectors that are stored.
+        stored: usize,
+        /// The dimension given.
+        given: usize,
     },
     /// A vector that cannot be compared.
     #[error("a vector {problem}; it must have {dimension} finite numbers that are not all 0")]
@@ -139,6 +159,11 @@ pub(super) fn unknown_collection<'a>(name: &str, known: impl Iterator<Item = &'a
     let known = known.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     let known = if known.is_empty() { "none".into() } else { known };
     StoreError::UnknownCollection { name: name.into(), known }
+}
+
+/// `name` is `COLLECTION@N`.
+pub(super) fn unknown_generation(name: &impl ToString) -> StoreError {
+    StoreError::UnknownGeneration { name: name.to_string() }
 }
 
 #[cfg(test)]

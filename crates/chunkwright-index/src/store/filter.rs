@@ -1,34 +1,234 @@
-//! Which chunks a search may find.
+//! Which chunks a search may find: conditions on the fields of records, joined by and, or, not.
+//!
+//! One evaluator decides for every store; what an engine can decide by itself it may be told beforehand,
+//! as long as it lets nothing through less than the evaluator does.
+
+mod parse;
+
+use std::borrow::Cow;
 
 use chunkwright::Record;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-/// Which chunks a search may find. Empty fields let everything pass, but that summaries are found only
-/// where `artifact` asks for them.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+pub use parse::FilterError;
+
+/// Which chunks a search may find. The default lets every chunk pass. Summaries pass only where a
+/// condition speaks of `artifact`.
+///
+/// As JSON: `{"field": "language", "is": "rust"}`, `{"and": [..]}`, `{"or": [..]}`, `{"not": ..}`; tests
+/// are `is`, `in` (a list), `prefix`, `glob`, `gt`, `gte`, `lt`, `lte`. As text, see [`Filter::parse`].
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct Filter {
-    /// Pattern of the document's id; `*` stands for any text, `/` included.
-    pub doc_id: Option<String>,
-    /// Patterns of ids of documents that are left out.
-    pub not_doc_ids: Vec<String>,
-    /// `api`, `doc`, `demo`, `code`, ...
-    pub category: Option<String>,
-    /// Programming or natural language.
-    pub language: Option<String>,
-    /// `paragraph`, `function`, ...
-    pub content_type: Option<String>,
-    /// Name of a symbol that the chunk holds some of: `render`, or qualified as far as wanted,
-    /// `Report.render`.
-    pub symbol: Option<String>,
-    /// `chunk`, `function_summary`, `class_summary`, `file_summary`, `summary` for all of these, or `all`.
-    /// None: chunks.
-    pub artifact: Option<String>,
+    condition: Option<Condition>,
 }
 
-/// What filters ask of a chunk beside its document's id.
+/// What a chunk must be.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Condition {
+    /// All of these; of none, always true.
+    And(Vec<Condition>),
+    /// One of these at least; of none, never true.
+    Or(Vec<Condition>),
+    /// Anything but this.
+    Not(Box<Condition>),
+    /// One field.
+    #[serde(untagged)]
+    Field {
+        /// A field of the record, or one of [`Field::EXTRA`].
+        field: Field,
+        /// What its value must be. Of a list, one element must.
+        #[serde(flatten)]
+        test: Test,
+    },
+}
+
+/// What a value must be.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Test {
+    /// This value.
+    Is(Value),
+    /// One of these values.
+    In(Vec<Value>),
+    /// A text that begins so.
+    Prefix(String),
+    /// A path that the pattern matches: `*` within a folder, `**` over folders, `?`, `[..]`, `{a,b}`.
+    Glob(String),
+    /// A number or text in a range; texts are ordered by their characters, so times in ISO 8601 are as well.
+    #[serde(untagged)]
+    Range(Box<Range>),
+}
+
+/// Bounds, each of which may be missing.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Range {
+    /// Greater than this.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub gt: Option<Value>,
+    /// This or greater.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub gte: Option<Value>,
+    /// Less than this.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub lt: Option<Value>,
+    /// This or less.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub lte: Option<Value>,
+}
+
+/// The name of a field that a condition may be about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(transparent)]
+pub struct Field(&'static str);
+
+impl<'de> Deserialize<'de> for Field {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        Self::of(&name).ok_or_else(|| serde::de::Error::custom(FilterError::Field { name }))
+    }
+}
+
+/// What the values of a field are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FieldType {
+    /// Text.
+    Text,
+    /// Numbers.
+    Number,
+    /// True or false.
+    Bool,
+    /// Lists of texts.
+    List,
+}
+
+/// The fields by type. A test holds them to the record.
+const FIELDS: &[(FieldType, &[&str])] = &[
+    (
+        FieldType::Text,
+        &[
+            "doc_id",
+            "category",
+            "language",
+            "content_type",
+            "artifact",
+            "symbol",
+            "chunk_id",
+            "chunk_type",
+            "parent",
+            "previous",
+            "next",
+            "content",
+            "context",
+            "text",
+            "header_path",
+            "tokenizer",
+            "token_level",
+            "cut",
+            "section_title",
+            "strategy_version",
+            "preset",
+            "config_hash",
+            "file_hash",
+            "indexed_at",
+            "symbols.function_name",
+            "symbols.class_name",
+            "symbols.parent_class",
+        ],
+    ),
+    (
+        FieldType::Number,
+        &[
+            "chunk_index",
+            "total_chunks",
+            "start_line",
+            "end_line",
+            "start_byte",
+            "end_byte",
+            "start_char",
+            "end_char",
+            "char_count",
+            "word_count",
+            "token_count",
+            "section_index",
+            "part.index",
+            "part.total",
+        ],
+    ),
+    (FieldType::Bool, &["oversize", "adaptive_chunking", "is_complete_document"]),
+    (FieldType::List, &["section_path", "imports", "symbols.names"]),
+];
+
+/// Fields that an index holds in memory: a filter on these alone reads no record.
+const QUICK: usize = 6;
+
+impl Field {
+    /// Key of the document.
+    pub const DOC_ID: Self = Self("doc_id");
+    /// `api`, `doc`, `demo`, `code` or a user rule's value.
+    pub const CATEGORY: Self = Self("category");
+    /// Programming or natural language.
+    pub const LANGUAGE: Self = Self("language");
+    /// `paragraph`, `function`, ...
+    pub const CONTENT_TYPE: Self = Self("content_type");
+    /// `chunk`, `function_summary`, `class_summary`, `file_summary`, `summary` for all of these, or `all`.
+    pub const ARTIFACT: Self = Self("artifact");
+    /// Name of a symbol that the chunk holds some of: `render`, or qualified as far as wanted,
+    /// `Report.render`.
+    pub const SYMBOL: Self = Self("symbol");
+
+    /// Fields that are none of a record: they are made of others.
+    pub const EXTRA: &[&str] = &["symbol"];
+
+    /// Every field.
+    pub fn all() -> impl Iterator<Item = Self> {
+        FIELDS.iter().flat_map(|(_, names)| names.iter().copied().map(Self))
+    }
+
+    /// The field of that name.
+    pub fn of(name: &str) -> Option<Self> {
+        Self::all().find(|field| field.0 == name)
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        self.0
+    }
+
+    /// What its values are.
+    pub fn field_type(self) -> FieldType {
+        let is_of = |names: &&[&str]| names.contains(&self.0);
+        FIELDS.iter().find(|(_, names)| is_of(names)).map_or(FieldType::Text, |(field_type, _)| *field_type)
+    }
+
+    fn is_quick(self) -> bool {
+        FIELDS[0].1[..QUICK].contains(&self.0)
+    }
+}
+
+/// Where an evaluator finds the values of one chunk.
+pub(crate) trait Fields {
+    /// The value of a field.
+    fn get(&self, field: Field) -> Got<'_>;
+}
+
+/// A field's value.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Got<'a> {
+    Nothing,
+    Text(&'a str),
+    Value(&'a Value),
+    /// By [`symbol_lines`].
+    Symbols(Cow<'a, str>),
+}
+
+/// What an index knows of a chunk without its record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Facts<'a> {
+    pub(crate) doc_id: &'a str,
     pub(crate) category: &'a str,
     pub(crate) language: Option<&'a str>,
     pub(crate) content_type: &'a str,
@@ -37,51 +237,219 @@ pub(crate) struct Facts<'a> {
     pub(crate) symbols: &'a str,
 }
 
+impl Fields for Facts<'_> {
+    fn get(&self, field: Field) -> Got<'_> {
+        let optional = |value: Option<_>| value.map_or(Got::Nothing, Got::Text);
+        match field {
+            Field::DOC_ID => Got::Text(self.doc_id),
+            Field::CATEGORY => Got::Text(self.category),
+            Field::LANGUAGE => optional(self.language),
+            Field::CONTENT_TYPE => Got::Text(self.content_type),
+            Field::ARTIFACT => optional(self.artifact),
+            Field::SYMBOL => Got::Symbols(self.symbols.into()),
+            _ => Got::Nothing,
+        }
+    }
+}
+
+/// A record as JSON.
+impl Fields for Value {
+    fn get(&self, field: Field) -> Got<'_> {
+        if field == Field::SYMBOL {
+            let names =
+                self.pointer("/symbols/names").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+            return Got::Symbols(symbol_lines(names.iter().filter_map(Value::as_str)).into());
+        }
+        let found = field.0.split('.').try_fold(self, |value, key| value.get(key));
+        found.filter(|value| !value.is_null()).map_or(Got::Nothing, Got::Value)
+    }
+}
+
 impl Filter {
     /// Values of `artifact` that are no kind of summary.
     pub const ARTIFACTS: &[&str] = &["chunk", "summary", "all"];
 
-    /// Whether every chunk passes.
-    pub fn is_empty(&self) -> bool {
-        *self == Self::default()
+    /// A filter of one condition.
+    pub fn new(condition: Condition) -> Self {
+        Self { condition: Some(condition) }
     }
 
-    /// Whether the document's id passes.
-    pub(crate) fn passes_doc_id(&self, doc_id: &str) -> bool {
-        self.doc_id.as_deref().is_none_or(|pattern| matches_pattern(pattern, doc_id))
-            && !self.not_doc_ids.iter().any(|pattern| matches_pattern(pattern, doc_id))
+    /// Chunks whose `field` is `value`. In a text, `*` stands for anything.
+    pub fn is(field: Field, value: impl Into<Value>) -> Self {
+        Self::new(Condition::Field { field, test: Test::Is(value.into()) })
     }
 
-    /// Whether what a chunk says of itself passes.
-    pub(crate) fn passes(&self, facts: Facts<'_>) -> bool {
-        let is =
-            |wanted: &Option<String>, value| wanted.as_deref().is_none_or(|wanted| Some(wanted) == value);
-        is(&self.category, Some(facts.category))
-            && is(&self.language, facts.language)
-            && is(&self.content_type, Some(facts.content_type))
-            && self.passes_artifact(facts.artifact)
-            && self.symbol_line().is_none_or(|line| facts.symbols.contains(&line))
-    }
-
-    pub(crate) fn passes_artifact(&self, artifact: Option<&str>) -> bool {
-        match self.artifact.as_deref() {
-            None | Some("chunk") => artifact.is_none(),
-            Some("all") => true,
-            Some("summary") => artifact.is_some(),
-            wanted => wanted == artifact,
+    /// What passes both.
+    pub fn and(self, other: Self) -> Self {
+        match (self.condition, other.condition) {
+            (Some(Condition::And(mut all)), Some(other)) => {
+                all.push(other);
+                Self::new(Condition::And(all))
+            }
+            (Some(condition), Some(other)) => Self::new(Condition::And(vec![condition, other])),
+            (condition, other) => Self { condition: condition.or(other) },
         }
     }
 
-    /// The line that [`symbol_lines`] of a chunk with the symbol has.
-    pub(crate) fn symbol_line(&self) -> Option<String> {
-        self.symbol.as_deref().map(|symbol| format!("\n{}\n", symbol.replace("::", ".")))
+    /// What does not pass.
+    pub fn negated(self) -> Self {
+        Self::new(Condition::Not(Box::new(self.condition.unwrap_or(Condition::And(Vec::new())))))
     }
+
+    /// The condition; none for a filter that lets every chunk pass.
+    pub fn condition(&self) -> Option<&Condition> {
+        self.condition.as_ref()
+    }
+
+    /// Whether every chunk passes.
+    pub fn is_empty(&self) -> bool {
+        self.condition.is_none()
+    }
+
+    /// Whether a condition is about `field`.
+    pub fn mentions(&self, field: Field) -> bool {
+        self.any_field(&|found| found == field)
+    }
+
+    /// Whether [`Facts`] are enough to decide.
+    pub(crate) fn is_quick(&self) -> bool {
+        !self.any_field(&|field| !field.is_quick())
+    }
+
+    fn any_field(&self, is: &dyn Fn(Field) -> bool) -> bool {
+        fn any(condition: &Condition, is: &dyn Fn(Field) -> bool) -> bool {
+            match condition {
+                Condition::And(all) | Condition::Or(all) => all.iter().any(|one| any(one, is)),
+                Condition::Not(not) => any(not, is),
+                Condition::Field { field, .. } => is(*field),
+            }
+        }
+        self.condition.as_ref().is_some_and(|condition| any(condition, is))
+    }
+
+    /// Whether a chunk passes. What a filter does not say of artifacts is said here: chunks only.
+    pub(crate) fn passes(&self, fields: &dyn Fields) -> bool {
+        (fields.get(Field::ARTIFACT) == Got::Nothing || self.mentions(Field::ARTIFACT))
+            && self.condition.as_ref().is_none_or(|condition| condition.passes(fields))
+    }
+
+    /// Whether a record passes.
+    pub fn passes_record(&self, record: &Record) -> bool {
+        if self.is_quick() {
+            return self.passes(&facts(record, &record_symbols(record)));
+        }
+        serde_json::to_value(record).is_ok_and(|value| self.passes(&value))
+    }
+}
+
+impl Condition {
+    fn passes(&self, fields: &dyn Fields) -> bool {
+        match self {
+            Self::And(all) => all.iter().all(|one| one.passes(fields)),
+            Self::Or(any) => any.iter().any(|one| one.passes(fields)),
+            Self::Not(not) => !not.passes(fields),
+            Self::Field { field: Field::ARTIFACT, test: Test::Is(Value::String(wanted)) } => {
+                let is_chunk = fields.get(Field::ARTIFACT) == Got::Nothing;
+                match wanted.as_str() {
+                    "chunk" => is_chunk,
+                    "summary" => !is_chunk,
+                    "all" => true,
+                    wanted => {
+                        fields.get(Field::ARTIFACT) == Got::Text(wanted)
+                            || matches!(fields.get(Field::ARTIFACT), Got::Value(Value::String(is)) if is == wanted)
+                    }
+                }
+            }
+            Self::Field { field, test } => match fields.get(*field) {
+                Got::Nothing => false,
+                Got::Text(text) => test.passes_text(text),
+                Got::Value(Value::Array(values)) => values.iter().any(|value| test.passes(value)),
+                Got::Value(value) => test.passes(value),
+                Got::Symbols(lines) => test.passes_symbols(&lines),
+            },
+        }
+    }
+}
+
+impl Test {
+    fn passes(&self, value: &Value) -> bool {
+        match (self, value) {
+            (_, Value::String(text)) => self.passes_text(text),
+            (Self::Is(wanted), _) => same(wanted, value),
+            (Self::In(wanted), _) => wanted.iter().any(|wanted| same(wanted, value)),
+            (Self::Range(range), Value::Number(number)) => {
+                let number = number.as_f64();
+                let holds = |bound: &Option<Value>, is: fn(&f64, &f64) -> bool| {
+                    bound.as_ref().is_none_or(|bound| match (number, bound.as_f64()) {
+                        (Some(number), Some(bound)) => is(&number, &bound),
+                        _ => false,
+                    })
+                };
+                holds(&range.gt, f64::gt)
+                    && holds(&range.gte, f64::ge)
+                    && holds(&range.lt, f64::lt)
+                    && holds(&range.lte, f64::le)
+            }
+            _ => false,
+        }
+    }
+
+    fn passes_text(&self, text: &str) -> bool {
+        match self {
+            Self::Is(wanted) => wanted.as_str().is_some_and(|wanted| matches_pattern(wanted, text)),
+            Self::In(wanted) => wanted.iter().filter_map(Value::as_str).any(|wanted| wanted == text),
+            Self::Prefix(prefix) => text.starts_with(prefix.as_str()),
+            Self::Glob(pattern) => fast_glob::glob_match(pattern, text),
+            Self::Range(range) => {
+                let holds = |bound: &Option<Value>, is: fn(&str, &str) -> bool| {
+                    bound.as_ref().is_none_or(|bound| bound.as_str().is_some_and(|bound| is(text, bound)))
+                };
+                holds(&range.gt, |a, b| a > b)
+                    && holds(&range.gte, |a, b| a >= b)
+                    && holds(&range.lt, |a, b| a < b)
+                    && holds(&range.lte, |a, b| a <= b)
+            }
+        }
+    }
+
+    fn passes_symbols(&self, lines: &str) -> bool {
+        let has = |symbol: &str| lines.contains(&format!("\n{}\n", symbol.replace("::", ".")));
+        match self {
+            Self::Is(Value::String(symbol)) if !symbol.contains('*') => has(symbol),
+            Self::In(symbols) => symbols.iter().filter_map(Value::as_str).any(has),
+            _ => lines.lines().filter(|line| !line.is_empty()).any(|line| self.passes_text(line)),
+        }
+    }
+}
+
+fn same(a: &Value, b: &Value) -> bool {
+    match (a.as_f64(), b.as_f64()) {
+        (Some(a), Some(b)) => a.total_cmp(&b).is_eq(),
+        _ => a == b,
+    }
+}
+
+/// What an index keeps of a record; `symbols` is what [`record_symbols`] gave.
+pub(crate) fn facts<'a>(record: &'a Record, symbols: &'a str) -> Facts<'a> {
+    Facts {
+        doc_id: &record.doc_id,
+        category: &record.category,
+        language: record.language.as_deref(),
+        content_type: &record.content_type,
+        artifact: record.artifact.as_deref(),
+        symbols,
+    }
+}
+
+/// [`symbol_lines`] of a record.
+pub(crate) fn record_symbols(record: &Record) -> String {
+    let names = record.symbols.as_ref().map_or(&[][..], |symbols| &symbols.names);
+    symbol_lines(names.iter().map(String::as_str))
 }
 
 /// The names by which a chunk's symbols may be asked for, a line each, `\n` at both ends: each qualified
 /// name and what follows a dot in it. `::` counts as a dot.
-pub(crate) fn symbol_lines(record: &Record) -> String {
-    let names = record.symbols.as_ref().map_or(&[][..], |symbols| &symbols.names);
+fn symbol_lines<'a>(names: impl Iterator<Item = &'a str>) -> String {
     let mut lines = String::new();
     for name in names {
         let name = name.replace("::", ".");
@@ -98,7 +466,7 @@ pub(crate) fn symbol_lines(record: &Record) -> String {
 
 /// Whether `text` is what `pattern` says, in which `*` stands for any text. Linear but for the number
 /// of stars.
-fn matches_pattern(pattern: &str, text: &str) -> bool {
+pub(crate) fn matches_pattern(pattern: &str, text: &str) -> bool {
     let Some((first, rest)) = pattern.split_once('*') else { return pattern == text };
     let Some(mut text) = text.strip_prefix(first) else { return false };
     let mut parts: Vec<&str> = rest.split('*').collect();
@@ -114,6 +482,8 @@ fn matches_pattern(pattern: &str, text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     #[test]
@@ -131,5 +501,76 @@ mod tests {
         ] {
             assert_eq!(matches_pattern(pattern, text), expected, "{pattern} {text}");
         }
+    }
+
+    /// A record with a value in every field.
+    fn full() -> Value {
+        let json = r#"{
+            "chunk_id": "0", "doc_id": "docs/a.md", "artifact": "file_summary", "chunk_index": 3, "total_chunks": 9,
+            "parent": "docs/a.md", "previous": "p", "next": "n", "content": "c", "context": "x", "text": "xc",
+            "start_line": 10, "end_line": 12, "start_byte": 0, "end_byte": 1, "start_char": 0, "end_char": 1,
+            "header_path": "H1 A", "section_path": ["A", "B"], "content_type": "function", "chunk_type": "function",
+            "category": "code", "language": "rust",
+            "symbols": {"function_name": "f", "class_name": "c", "parent_class": "p", "names": ["Report::render"]},
+            "imports": ["use std::fmt;"], "char_count": 2, "word_count": 1, "token_count": 200, "tokenizer": "o200k",
+            "token_level": "normal", "oversize": false, "part": {"index": 0, "total": 2}, "cut": "heading",
+            "adaptive_chunking": true, "is_complete_document": false, "section_title": "A", "section_index": 1,
+            "strategy_version": "tree-v1.2", "preset": "auto", "config_hash": "0", "file_hash": "1",
+            "indexed_at": "2026-01-01T00:00:00Z"
+        }"#;
+        serde_json::from_str(json).expect("JSON")
+    }
+
+    #[test]
+    fn every_field_of_a_record_can_be_filtered_by() {
+        let record: Record = serde_json::from_value(full()).expect("a record");
+        let mut keys = BTreeSet::new();
+        let Value::Object(fields) = serde_json::to_value(record).expect("JSON") else { panic!("no object") };
+        for (key, value) in fields {
+            match value {
+                Value::Object(inner) => keys.extend(inner.keys().map(|name| format!("{key}.{name}"))),
+                _ => _ = keys.insert(key),
+            }
+        }
+        let known: BTreeSet<String> = Field::all()
+            .filter(|field| !Field::EXTRA.contains(&field.0))
+            .map(|field| field.0.to_owned())
+            .collect();
+        assert_eq!(keys, known);
+    }
+
+    #[test]
+    fn conditions_read_as_text_and_as_json_mean_the_same() {
+        for (text, expected) in [
+            ("language=rust", true),
+            ("language!=rust", false),
+            ("language=python or category=code", true),
+            ("not language=python and token_count>=200", true),
+            ("token_count>200", false),
+            ("token_count>100 and token_count<=200", true),
+            ("(language=python or language=rust) and not (oversize=true)", true),
+            ("doc_id~docs/*.md", true),
+            ("doc_id~*.md", false),
+            ("doc_id~**/*.{md,rs}", true),
+            ("doc_id^=docs/", true),
+            ("doc_id=*.md", true),
+            ("section_path=B", true),
+            ("section_path=C", false),
+            ("symbol=render", true),
+            ("symbol=Report.render", true),
+            ("symbols.function_name=f", true),
+            ("part.total>=2", true),
+            ("indexed_at>=2026-01-01", true),
+            ("indexed_at<2026-01-01", false),
+            ("section_title=\"A\"", true),
+            ("preset=\"a b\"", false),
+        ] {
+            let filter = Filter::parse(text).expect(text).and(Filter::is(Field::ARTIFACT, "all"));
+            assert_eq!(filter.passes(&full()), expected, "{text}");
+            let json = serde_json::to_string(&filter).expect("JSON");
+            assert_eq!(serde_json::from_str::<Filter>(&json).expect(&json), filter);
+        }
+        assert!(!Filter::default().passes(&full()), "a summary");
+        assert!(!Filter::is(Field::LANGUAGE, "rust").passes(&full()), "a summary");
     }
 }

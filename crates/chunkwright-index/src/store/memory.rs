@@ -1,21 +1,23 @@
 //! A store that is gone with its process: the plainest thing that keeps the promises of [`Store`].
 //!
-//! What a search reads (words by chunk, vectors in one piece) is derived from the documents at the first
-//! search after a change, so that writing stays plain and many searches of one state are quick.
+//! What a search reads is derived from the documents at the first search after a change, so that writing
+//! stays plain and many searches of one state are quick.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::convert::Infallible;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use chunkwright::{ChunkId, Record};
 
-use super::filter::{Facts, symbol_lines};
-use super::rank::{DenseIndex, NewRow, top};
+use super::filter::{facts, record_symbols};
+use super::generation::parse_name;
+use super::index::{NewRow, Passing, SearchIndex};
 use super::{
-    Change, CheckReport, Collection, DocumentInfo, Filter, Model, NewChunk, NewDocument, Outcome, Scored,
-    Store, StoreError, StoredChunk, StoredDocument, TextHash, check_name, check_vector, unknown_collection,
+    Cache, CacheUsage, Change, CheckReport, Collection, DocumentInfo, Filter, Generation, GenerationSpec,
+    GenerationState, GenerationStatus, NewChunk, NewDocument, Outcome, Overlay, Overlays, Scored, Store,
+    StoreError, StoredChunk, StoredDocument, TermId, TextHash, check_name, check_vector, unknown_collection,
+    unknown_generation,
 };
-use crate::analysis;
 
 /// A store that is gone with its process. See [`Store`].
 #[derive(Debug, Default)]
@@ -23,25 +25,33 @@ pub struct MemoryStore {
     state: RwLock<State>,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 struct State {
     collections: BTreeMap<String, Shelf>,
     vectors: HashMap<(String, TextHash), Vec<f32>>,
-    /// Last version given to a document.
-    version: i64,
+    notes: HashMap<TextHash, String>,
+    /// Last number given to a generation or a version of a document.
+    last: i64,
 }
 
 /// A collection.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 struct Shelf {
-    model: Option<Model>,
+    current: i64,
+    generations: BTreeMap<i64, Held>,
+    overlays: Overlays,
+}
+
+/// A generation.
+#[derive(Clone, Debug)]
+struct Held {
+    generation: Generation,
+    was_current: bool,
     change: u64,
     documents: BTreeMap<String, Arc<(StoredDocument, Vec<NewChunk>)>>,
     /// Where each chunk is: its document and its position there.
     ids: HashMap<ChunkId, (String, usize)>,
-    disabled: HashSet<ChunkId>,
-    words: OnceLock<Arc<Words>>,
-    dense: OnceLock<Arc<DenseIndex>>,
+    index: OnceLock<Arc<SearchIndex>>,
 }
 
 impl MemoryStore {
@@ -52,28 +62,67 @@ impl MemoryStore {
     fn lock(&self) -> RwLockWriteGuard<'_, State> {
         self.state.write().unwrap_or_else(PoisonError::into_inner)
     }
+
+    /// Runs `search` over the index of a generation and the rows that pass.
+    fn search(
+        &self,
+        generation: &Generation,
+        filter: &Filter,
+        search: impl FnOnce(&SearchIndex, &Passing) -> Vec<Scored>,
+    ) -> Result<Vec<Scored>, StoreError> {
+        let state = self.read();
+        let held = state.held(generation)?;
+        let index = held.index.get_or_init(|| Arc::new(state.index(held)));
+        let by_record = || {
+            let chunks = held.chunks().filter(|(_, chunk)| filter.passes_record(&chunk.record));
+            Ok::<HashSet<ChunkId>, Infallible>(chunks.map(|(id, _)| id).collect())
+        };
+        let Ok(passing) = index.passing(filter, by_record);
+        Ok(search(index, &passing))
+    }
 }
 
 impl State {
-    fn collection(&self, name: &str) -> Result<&Shelf, StoreError> {
+    fn kept(&self, name: &str) -> Result<&Shelf, StoreError> {
         let known = || self.collections.keys().map(String::as_str);
         self.collections.get(name).ok_or_else(|| unknown_collection(name, known()))
     }
 
-    fn has_vector(&self, held: &Shelf, hash: TextHash) -> bool {
-        held.model.as_ref().is_some_and(|model| self.vectors.contains_key(&(model.name.clone(), hash)))
+    fn held(&self, generation: &Generation) -> Result<&Held, StoreError> {
+        let kept = self.collections.get(&generation.collection);
+        let held = kept.and_then(|kept| kept.generations.get(&generation.number));
+        held.ok_or_else(|| unknown_generation(generation))
+    }
+
+    fn vector(&self, generation: &Generation, hash: TextHash) -> Option<&Vec<f32>> {
+        self.vectors.get(&(generation.model_name().to_owned(), hash))
+    }
+
+    /// What a search of `held` reads.
+    fn index(&self, held: &Held) -> SearchIndex {
+        let dimension = held.generation.spec.model.as_ref().map_or(0, |model| model.dimension);
+        let mut index = SearchIndex::new(dimension);
+        for document in held.documents.values() {
+            let info = &document.0.info;
+            index.begin(info.version, &info.doc_id);
+            for chunk in &document.1 {
+                let Ok(id) = chunk.id() else { continue };
+                let symbols = record_symbols(&chunk.record);
+                let facts = facts(&chunk.record, &symbols);
+                let row = NewRow { id, facts, terms: &chunk.terms, enabled: chunk.enabled };
+                let vector = self.vector(&held.generation, chunk.text_hash);
+                index.push(&row, vector.map(|vector| vector.iter().copied()));
+            }
+        }
+        index
     }
 }
 
-impl Shelf {
-    /// All chunks that searches may find, with their ids.
+impl Held {
+    /// All chunks, with their ids.
     fn chunks(&self) -> impl Iterator<Item = (ChunkId, &NewChunk)> {
         let chunks = self.documents.values().flat_map(|document| &document.1);
-        chunks.filter_map(|chunk| Some((chunk.record.chunk_id.parse().ok()?, chunk)))
-    }
-
-    fn enabled(&self) -> impl Iterator<Item = (ChunkId, &NewChunk)> {
-        self.chunks().filter(|(id, _)| !self.disabled.contains(id))
+        chunks.filter_map(|chunk| Some((chunk.id().ok()?, chunk)))
     }
 
     /// The chunk and its document.
@@ -83,11 +132,6 @@ impl Shelf {
         Some((&document.0, document.1.get(*index)?))
     }
 
-    /// Forgets what was derived from a state before.
-    fn changed(&mut self) {
-        (self.words, self.dense) = (OnceLock::new(), OnceLock::new());
-    }
-
     fn remove(&mut self, doc_id: &str) -> bool {
         let removed = self.documents.remove(doc_id);
         if removed.is_some() {
@@ -95,110 +139,216 @@ impl Shelf {
         }
         removed.is_some()
     }
-}
 
-fn facts<'a>(record: &'a Record, symbols: &'a str) -> Facts<'a> {
-    Facts {
-        category: &record.category,
-        language: record.language.as_deref(),
-        content_type: &record.content_type,
-        artifact: record.artifact.as_deref(),
-        symbols,
+    fn touch(&mut self, doc_id: &str, modified: i64) -> Outcome {
+        match self.documents.get_mut(doc_id) {
+            Some(document) if document.0.info.modified != modified => {
+                Arc::make_mut(document).0.info.modified = modified;
+                Outcome::Written
+            }
+            _ => Outcome::Unchanged,
+        }
     }
-}
 
-fn passes(filter: &Filter, record: &Record) -> bool {
-    filter.passes_doc_id(&record.doc_id) && filter.passes(facts(record, &symbol_lines(record)))
+    fn amend(
+        &mut self,
+        state: &State,
+        chunk: &NewChunk,
+        base: i64,
+        overlays: &str,
+        version: &mut i64,
+    ) -> Result<Outcome, StoreError> {
+        let Some((doc_id, index)) = self.ids.get(&chunk.id()?).cloned() else { return Ok(Outcome::Stale) };
+        let document = self.documents.get_mut(&doc_id).filter(|document| document.0.info.version == base);
+        let Some(document) = document else { return Ok(Outcome::Stale) };
+        let (stored, chunks) = Arc::make_mut(document);
+        chunks[index] = chunk.clone();
+        *version += 1;
+        stored.info.version = *version;
+        overlays.clone_into(&mut stored.info.overlays);
+        if self.generation.spec.model.is_some() {
+            let without = |chunk: &&NewChunk| state.vector(&self.generation, chunk.text_hash).is_none();
+            stored.info.pending = chunks.iter().filter(without).count() as u32;
+        }
+        Ok(Outcome::Written)
+    }
+
+    fn replace(
+        &mut self,
+        state: &State,
+        new: &NewDocument,
+        version: &mut i64,
+    ) -> Result<Outcome, StoreError> {
+        let doc_id = &new.document.info.doc_id;
+        let stored = self.documents.get(doc_id).map(|document| &document.0.info);
+        if stored.map_or(0, |stored| stored.version) != new.base {
+            return Ok(Outcome::Stale);
+        }
+        let pending = match &self.generation.spec.model {
+            Some(_) => {
+                let without = |chunk: &&NewChunk| state.vector(&self.generation, chunk.text_hash).is_none();
+                new.chunks.iter().filter(without).count() as u32
+            }
+            None => 0,
+        };
+        if stored.is_some_and(|stored| stored.is_same_input(&new.document.info) && stored.pending <= pending)
+        {
+            return Ok(Outcome::Unchanged);
+        }
+        let mut ids = HashMap::with_capacity(new.chunks.len());
+        for (index, chunk) in new.chunks.iter().enumerate() {
+            let id = chunk.id()?;
+            let is_taken = self.ids.get(&id).is_some_and(|(other, _)| other != doc_id);
+            if is_taken || ids.insert(id, (doc_id.clone(), index)).is_some() {
+                return Err(StoreError::IdCollision { id, doc_id: doc_id.clone() });
+            }
+        }
+        self.remove(doc_id);
+        self.ids.extend(ids);
+        *version += 1;
+        let mut document = new.document.clone();
+        document.info.version = *version;
+        document.info.chunks = new.chunks.len() as u32;
+        document.info.pending = pending;
+        self.documents.insert(doc_id.clone(), Arc::new((document, new.chunks.clone())));
+        Ok(Outcome::Written)
+    }
 }
 
 impl Store for MemoryStore {
     fn collections(&self) -> Result<Vec<Collection>, StoreError> {
-        let collection = |(name, held): (&String, &Shelf)| Collection {
-            name: name.clone(),
-            model: held.model.clone(),
+        let status = |kept: &Shelf, held: &Held| GenerationStatus {
+            generation: held.generation.clone(),
+            state: match (held.generation.number == kept.current, held.was_current) {
+                (true, _) => GenerationState::Current,
+                (false, true) => GenerationState::Old,
+                (false, false) => GenerationState::Building,
+            },
             documents: held.documents.len(),
             chunks: held.documents.values().map(|document| document.1.len()).sum(),
             pending: held.documents.values().map(|document| document.0.info.pending as usize).sum(),
             change: held.change,
         };
+        let collection = |(name, kept): (&String, &Shelf)| Collection {
+            name: name.clone(),
+            generations: kept.generations.values().map(|held| status(kept, held)).collect(),
+        };
         Ok(self.read().collections.iter().map(collection).collect())
     }
 
-    fn write(&self, collection: &str, changes: &[Change]) -> Result<Vec<Outcome>, StoreError> {
+    fn open(&self, name: &str) -> Result<Generation, StoreError> {
+        let (collection, number) = parse_name(name);
+        let state = self.read();
+        let kept = state.kept(collection)?;
+        let held = kept.generations.get(&number.unwrap_or(kept.current));
+        held.map(|held| held.generation.clone()).ok_or_else(|| unknown_generation(&name))
+    }
+
+    fn begin(&self, collection: &str, spec: &GenerationSpec) -> Result<Generation, StoreError> {
         check_name(collection)?;
         let mut state = self.lock();
+        if let Some(model) = &spec.model {
+            let specs = state.collections.values().flat_map(|kept| kept.generations.values());
+            let other = specs
+                .filter_map(|held| held.generation.spec.model.as_ref())
+                .find(|stored| stored.name == model.name && stored.dimension != model.dimension);
+            if let Some(stored) = other {
+                return Err(StoreError::OtherDimension {
+                    model: model.name.clone(),
+                    stored: stored.dimension,
+                    given: model.dimension,
+                });
+            }
+        }
+        let number = state.last + 1;
+        let kept = state.collections.entry(collection.to_owned()).or_default();
+        if let Some(found) = kept.generations.values().rev().find(|held| held.generation.spec == *spec) {
+            return Ok(found.generation.clone());
+        }
+        let is_first = kept.generations.is_empty();
+        if is_first {
+            kept.current = number;
+        }
+        let generation = Generation { collection: collection.into(), number, spec: spec.clone() };
+        let held = Held {
+            generation: generation.clone(),
+            was_current: is_first,
+            change: 0,
+            documents: BTreeMap::new(),
+            ids: HashMap::new(),
+            index: OnceLock::new(),
+        };
+        kept.generations.insert(number, held);
+        state.last = number;
+        Ok(generation)
+    }
+
+    fn switch(&self, generation: &Generation) -> Result<(), StoreError> {
+        let mut state = self.lock();
+        state.held(generation)?;
+        if let Some(kept) = state.collections.get_mut(&generation.collection) {
+            kept.current = generation.number;
+            kept.generations.entry(generation.number).and_modify(|held| held.was_current = true);
+        }
+        Ok(())
+    }
+
+    fn remove(&self, generation: &Generation) -> Result<(), StoreError> {
+        let mut state = self.lock();
+        let Some(kept) = state.collections.get_mut(&generation.collection) else { return Ok(()) };
+        if kept.current == generation.number {
+            state.collections.remove(&generation.collection);
+        } else {
+            kept.generations.remove(&generation.number);
+        }
+        Ok(())
+    }
+
+    fn write(&self, generation: &Generation, changes: &[Change]) -> Result<Vec<Outcome>, StoreError> {
+        let mut state = self.lock();
         // Changes are made to a copy, so that all of them happen or none.
-        let mut held = state.collections.get(collection).cloned().unwrap_or_default();
-        let mut version = state.version;
+        let mut held = state.held(generation)?.clone();
+        let mut version = state.last;
         let mut outcomes = Vec::with_capacity(changes.len());
+        let mut is_visible = false;
         for change in changes {
-            outcomes.push(match change {
-                Change::Replace(new) => replace(&state, &mut held, new, &mut version)?,
-                Change::Remove { doc_id } => outcome(held.remove(doc_id)),
-                Change::Enable(id) => outcome(held.disabled.remove(id)),
-                Change::Disable(id) => outcome(held.ids.contains_key(id) && held.disabled.insert(*id)),
-            });
+            let outcome = match change {
+                Change::Replace(new) => held.replace(&state, new, &mut version)?,
+                Change::Remove { doc_id } if held.remove(doc_id) => Outcome::Written,
+                Change::Remove { .. } => Outcome::Unchanged,
+                Change::Amend { chunk, base, overlays } => {
+                    held.amend(&state, chunk, *base, overlays, &mut version)?
+                }
+                Change::Touch { doc_id, modified } => held.touch(doc_id, *modified),
+            };
+            is_visible |= outcome == Outcome::Written && !matches!(change, Change::Touch { .. });
+            outcomes.push(outcome);
         }
-        if outcomes.contains(&Outcome::Written) {
+        if is_visible {
             held.change += 1;
-            held.changed();
+            held.index = OnceLock::new();
         }
-        state.version = version;
-        state.collections.insert(collection.to_owned(), held);
+        state.last = version;
+        if let Some(kept) = state.collections.get_mut(&generation.collection) {
+            kept.generations.insert(generation.number, held);
+        }
         Ok(outcomes)
     }
 
-    fn model(&self, collection: &str) -> Result<Option<Model>, StoreError> {
-        Ok(self.read().collection(collection)?.model.clone())
-    }
-
-    fn set_model(&self, collection: &str, model: &Model) -> Result<(), StoreError> {
-        check_name(collection)?;
-        let mut state = self.lock();
-        let held = state.collections.entry(collection.to_owned()).or_default();
-        match &held.model {
-            Some(stored) if stored == model => {}
-            Some(stored) => {
-                return Err(StoreError::OtherModel {
-                    collection: collection.into(),
-                    stored: stored.name.clone(),
-                    stored_dimension: stored.dimension,
-                    given: model.name.clone(),
-                    given_dimension: model.dimension,
-                });
-            }
-            None => {
-                held.model = Some(model.clone());
-                held.change += 1;
-                held.changed();
-                for document in held.documents.values_mut() {
-                    let (document, chunks) = Arc::make_mut(document);
-                    document.info.pending = chunks.len() as u32;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn drop_collection(&self, collection: &str) -> Result<(), StoreError> {
-        self.lock().collections.remove(collection);
-        Ok(())
-    }
-
-    fn documents(&self, collection: &str) -> Result<Vec<DocumentInfo>, StoreError> {
+    fn documents(&self, generation: &Generation) -> Result<Vec<DocumentInfo>, StoreError> {
         let state = self.read();
-        let documents = state.collection(collection)?.documents.values();
+        let documents = state.held(generation)?.documents.values();
         Ok(documents.map(|document| document.0.info.clone()).collect())
     }
 
-    fn document(&self, collection: &str, doc_id: &str) -> Result<Option<StoredDocument>, StoreError> {
+    fn document(&self, generation: &Generation, doc_id: &str) -> Result<Option<StoredDocument>, StoreError> {
         let state = self.read();
-        Ok(state.collection(collection)?.documents.get(doc_id).map(|document| document.0.clone()))
+        Ok(state.held(generation)?.documents.get(doc_id).map(|document| document.0.clone()))
     }
 
-    fn records(&self, collection: &str, doc_id: &str) -> Result<Vec<Record>, StoreError> {
+    fn records(&self, generation: &Generation, doc_id: &str) -> Result<Vec<Record>, StoreError> {
         let state = self.read();
-        let found = state.collection(collection)?.documents.get(doc_id);
+        let found = state.held(generation)?.documents.get(doc_id);
         Ok(found
             .map(|document| {
                 let records = document.1.iter().map(|chunk| &chunk.record);
@@ -207,72 +357,66 @@ impl Store for MemoryStore {
             .unwrap_or_default())
     }
 
-    fn chunk(&self, collection: &str, id: ChunkId) -> Result<Option<StoredChunk>, StoreError> {
+    fn chunks(
+        &self,
+        generation: &Generation,
+        ids: &[ChunkId],
+    ) -> Result<Vec<Option<StoredChunk>>, StoreError> {
         let state = self.read();
-        let held = state.collection(collection)?;
-        Ok(held.find(id).map(|(document, chunk)| StoredChunk {
-            record: chunk.record.clone(),
-            doc_toc: document.doc_toc.clone(),
-            embedded: state.has_vector(held, chunk.text_hash),
-            enabled: !held.disabled.contains(&id),
-        }))
-    }
-
-    fn vectors(&self, model: &str, hashes: &[TextHash]) -> Result<Vec<Option<Vec<f32>>>, StoreError> {
-        let state = self.read();
-        Ok(hashes.iter().map(|&hash| state.vectors.get(&(model.to_owned(), hash)).cloned()).collect())
-    }
-
-    fn put_vectors(&self, model: &str, vectors: &[(TextHash, Vec<f32>)]) -> Result<(), StoreError> {
-        for (_, vector) in vectors {
-            check_vector(vector, vector.len())?;
-        }
-        let mut state = self.lock();
-        for (hash, vector) in vectors {
-            state.vectors.insert((model.to_owned(), *hash), vector.clone());
-        }
-        // A chunk that had no vector may have one now.
-        state.collections.values_mut().for_each(|held| held.dense = OnceLock::new());
-        Ok(())
+        let held = state.held(generation)?;
+        let chunk = |id: &ChunkId| {
+            held.find(*id).map(|(document, chunk)| StoredChunk {
+                record: chunk.record.clone(),
+                doc_toc: document.doc_toc.clone(),
+                embedded: state.vector(generation, chunk.text_hash).is_some(),
+                enabled: chunk.enabled,
+            })
+        };
+        Ok(ids.iter().map(chunk).collect())
     }
 
     fn dense(
         &self,
-        collection: &str,
+        generation: &Generation,
         query: &[f32],
         filter: &Filter,
         limit: usize,
     ) -> Result<Vec<Scored>, StoreError> {
-        let state = self.read();
-        let held = state.collection(collection)?;
-        let Some(model) = &held.model else { return Ok(Vec::new()) };
+        let Some(model) = &generation.spec.model else { return Ok(Vec::new()) };
         check_vector(query, model.dimension)?;
-        let index = held.dense.get_or_init(|| Arc::new(state.dense(held, model)));
-        Ok(index.search(query, filter, limit))
+        self.search(generation, filter, |index, passing| index.dense(query, passing, limit))
     }
 
     fn lexical(
         &self,
-        collection: &str,
-        terms: &[String],
+        generation: &Generation,
+        terms: &[TermId],
         filter: &Filter,
         limit: usize,
     ) -> Result<Vec<Scored>, StoreError> {
-        let state = self.read();
-        let held = state.collection(collection)?;
-        let words = held.words.get_or_init(|| Arc::new(Words::of(held)));
-        let is_hit = |scored: &Scored| {
-            !held.disabled.contains(&scored.id)
-                && held.find(scored.id).is_some_and(|(_, chunk)| passes(filter, &chunk.record))
-        };
-        Ok(top(words.bm25(terms).filter(is_hit).collect(), limit))
+        self.search(generation, filter, |index, passing| index.lexical(terms, passing, limit))
+    }
+
+    fn overlays(&self, collection: &str) -> Result<Overlays, StoreError> {
+        Ok(self.read().collections.get(collection).map(|kept| kept.overlays.clone()).unwrap_or_default())
+    }
+
+    fn put_overlay(&self, collection: &str, overlay: &Overlay) -> Result<(), StoreError> {
+        let mut state = self.lock();
+        state.kept(collection)?;
+        state.collections.entry(collection.to_owned()).and_modify(|kept| kept.overlays.put(overlay.clone()));
+        Ok(())
+    }
+
+    fn cache(&self) -> &dyn Cache {
+        self
     }
 
     fn check(&self) -> Result<CheckReport, StoreError> {
         let state = self.read();
         let mut report = CheckReport::default();
-        let mut seen = BTreeSet::new();
-        for (name, held) in &state.collections {
+        for held in state.collections.values().flat_map(|kept| kept.generations.values()) {
+            let mut seen = BTreeSet::new();
             report.documents += held.documents.len();
             for document in held.documents.values().filter(|document| !document.0.is_intact()) {
                 let doc_id = &document.0.info.doc_id;
@@ -282,149 +426,79 @@ impl Store for MemoryStore {
             }
             for (id, _) in held.chunks() {
                 report.chunks += 1;
-                if !seen.insert((name, id)) {
-                    report.problems.push(format!("`{name}` holds chunk `{id}` twice"));
+                if !seen.insert(id) {
+                    report.problems.push(format!("`{}` holds chunk `{id}` twice", held.generation));
                 }
             }
         }
         Ok(report)
     }
+}
 
-    fn collect_garbage(&self) -> Result<usize, StoreError> {
-        let mut state = self.lock();
-        let mut used = HashSet::new();
-        for held in state.collections.values() {
-            if let Some(model) = &held.model {
-                used.extend(held.chunks().map(|(_, chunk)| (model.name.clone(), chunk.text_hash)));
-            }
+impl Cache for MemoryStore {
+    fn vectors(&self, model: &str, hashes: &[TextHash]) -> Result<Vec<Option<Vec<f32>>>, StoreError> {
+        let state = self.read();
+        Ok(hashes.iter().map(|&hash| state.vectors.get(&(model.to_owned(), hash)).cloned()).collect())
+    }
+
+    fn put_vectors(&self, model: &str, vectors: &[(TextHash, Vec<f32>)]) -> Result<(), StoreError> {
+        for (_, vector) in vectors {
+            check_vector(vector, vectors[0].1.len())?;
         }
-        let before = state.vectors.len();
+        let mut state = self.lock();
+        for (hash, vector) in vectors {
+            state.vectors.entry((model.to_owned(), *hash)).or_insert_with(|| vector.clone());
+        }
+        Ok(())
+    }
+
+    fn notes(&self, keys: &[TextHash]) -> Result<Vec<Option<String>>, StoreError> {
+        let state = self.read();
+        Ok(keys.iter().map(|key| state.notes.get(key).cloned()).collect())
+    }
+
+    fn put_notes(&self, notes: &[(TextHash, String)]) -> Result<(), StoreError> {
+        self.lock().notes.extend(notes.iter().cloned());
+        Ok(())
+    }
+
+    fn usage(&self) -> Result<Vec<CacheUsage>, StoreError> {
+        let state = self.read();
+        let used = state.used();
+        let mut usage: BTreeMap<&str, CacheUsage> = BTreeMap::new();
+        for (key, vector) in &state.vectors {
+            let entry = usage.entry(&key.0).or_insert_with(|| CacheUsage {
+                model: Some(key.0.clone()),
+                entries: 0,
+                bytes: 0,
+                used: 0,
+            });
+            entry.entries += 1;
+            entry.bytes += 4 * vector.len() as u64;
+            entry.used += usize::from(used.contains(key));
+        }
+        let (entries, bytes) = (state.notes.len(), state.notes.values().map(|note| note.len() as u64).sum());
+        let notes = CacheUsage { model: None, entries, bytes, used: entries };
+        Ok(usage.into_values().chain([notes]).collect())
+    }
+
+    fn clear(&self) -> Result<usize, StoreError> {
+        let mut state = self.lock();
+        let used = state.used();
+        let before = state.vectors.len() + state.notes.len();
         state.vectors.retain(|key, _| used.contains(key));
+        state.notes.clear();
         Ok(before - state.vectors.len())
     }
 }
 
-fn outcome(changed: bool) -> Outcome {
-    if changed { Outcome::Written } else { Outcome::Unchanged }
-}
-
-fn replace(
-    state: &State,
-    held: &mut Shelf,
-    new: &NewDocument,
-    version: &mut i64,
-) -> Result<Outcome, StoreError> {
-    let doc_id = &new.document.info.doc_id;
-    let stored = held.documents.get(doc_id).map(|document| &document.0.info);
-    if stored.map_or(0, |stored| stored.version) != new.base {
-        return Ok(Outcome::Stale);
-    }
-    let pending = match held.model {
-        Some(_) => new.chunks.iter().filter(|chunk| !state.has_vector(held, chunk.text_hash)).count() as u32,
-        None => 0,
-    };
-    if stored.is_some_and(|stored| stored.is_same_input(&new.document.info) && stored.pending <= pending) {
-        return Ok(Outcome::Unchanged);
-    }
-    let mut ids = HashMap::with_capacity(new.chunks.len());
-    for (index, chunk) in new.chunks.iter().enumerate() {
-        let id = chunk.record.chunk_id.parse().map_err(|error| StoreError::Damaged {
-            problem: format!("a new chunk cannot be stored: {error}"),
-        })?;
-        let is_taken = held.ids.get(&id).is_some_and(|(other, _)| other != doc_id);
-        if is_taken || ids.insert(id, (doc_id.clone(), index)).is_some() {
-            return Err(StoreError::IdCollision { id, doc_id: doc_id.clone() });
-        }
-    }
-    held.remove(doc_id);
-    held.ids.extend(ids);
-    *version += 1;
-    let mut document = new.document.clone();
-    document.info.version = *version;
-    document.info.chunks = new.chunks.len() as u32;
-    document.info.pending = pending;
-    held.documents.insert(doc_id.clone(), Arc::new((document, new.chunks.clone())));
-    Ok(Outcome::Written)
-}
-
 impl State {
-    /// The vectors of what searches may find in `held`.
-    fn dense(&self, held: &Shelf, model: &Model) -> DenseIndex {
-        let mut index = DenseIndex::new(model.dimension);
-        for (id, chunk) in held.enabled() {
-            if let Some(vector) = self.vectors.get(&(model.name.clone(), chunk.text_hash)) {
-                let record = &chunk.record;
-                let symbols = symbol_lines(record);
-                let row = NewRow { id, doc_id: &record.doc_id, facts: facts(record, &symbols) };
-                index.push(&row, vector.iter().copied());
-            }
-        }
-        index
-    }
-}
-
-/// Which chunks have a term, and how often: what BM25 reads.
-#[derive(Debug, Default)]
-struct Words {
-    /// Every chunk and the number of its terms.
-    chunks: Vec<(ChunkId, u32)>,
-    /// By term: positions in `chunks` and how often the term is there.
-    by_term: BTreeMap<String, Vec<(u32, u32)>>,
-}
-
-impl Words {
-    fn of(held: &Shelf) -> Self {
-        let mut words = Self::default();
-        for (id, chunk) in held.chunks() {
-            let at = words.chunks.len() as u32;
-            let mut length = 0;
-            for term in chunk.terms.split_whitespace() {
-                length += 1;
-                let places = match words.by_term.get_mut(term) {
-                    Some(places) => places,
-                    None => words.by_term.entry(term.to_owned()).or_default(),
-                };
-                match places.last_mut() {
-                    Some((chunk, count)) if *chunk == at => *count += 1,
-                    _ => places.push((at, 1)),
-                }
-            }
-            words.chunks.push((id, length));
-        }
-        words
-    }
-
-    /// Where `term` is, in order, and how often; a term that is a prefix is everything that it begins.
-    fn places(&self, term: &str) -> Cow<'_, [(u32, u32)]> {
-        if !analysis::is_prefix(term) {
-            return Cow::Borrowed(self.by_term.get(term).map_or(&[], Vec::as_slice));
-        }
-        let mut places: BTreeMap<u32, u32> = BTreeMap::new();
-        let begun = self.by_term.range(term.to_owned()..).take_while(|(word, _)| word.starts_with(term));
-        for (chunk, count) in begun.flat_map(|(_, places)| places) {
-            *places.entry(*chunk).or_default() += count;
-        }
-        places.into_iter().collect()
-    }
-
-    /// The chunks with any of the terms, by BM25 with the constants and the floor of `SQLite`'s FTS5.
-    fn bm25(&self, terms: &[String]) -> impl Iterator<Item = Scored> {
-        const K1: f64 = 1.2;
-        const B: f64 = 0.75;
-        let all = self.chunks.len() as f64;
-        let mean = self.chunks.iter().map(|(_, length)| f64::from(*length)).sum::<f64>() / all.max(1.0);
-        let mut scores = vec![None; self.chunks.len()];
-        for term in terms {
-            let places = self.places(term);
-            let having = places.len() as f64;
-            let weight = ((all - having + 0.5) / (having + 0.5)).ln().max(1e-6);
-            for &(chunk, count) in &*places {
-                let (count, length) = (f64::from(count), f64::from(self.chunks[chunk as usize].1) / mean);
-                *scores[chunk as usize].get_or_insert(0.0) +=
-                    weight * count * (K1 + 1.0) / (count + K1 * (1.0 - B + B * length));
-            }
-        }
-        let hit = |((id, _), score): (&(ChunkId, u32), Option<f64>)| Some(Scored { id: *id, score: score? });
-        self.chunks.iter().zip(scores).filter_map(hit)
+    /// Keys of the vectors that some chunk needs.
+    fn used(&self) -> HashSet<(String, TextHash)> {
+        let held = self.collections.values().flat_map(|kept| kept.generations.values());
+        held.flat_map(|held| {
+            held.chunks().map(|(_, chunk)| (held.generation.model_name().to_owned(), chunk.text_hash))
+        })
+        .collect()
     }
 }

@@ -1,15 +1,18 @@
 //! The embedded store: `SQLite` in one folder.
 //!
-//! * Everything of a document changes in one transaction, its words (FTS5) included. Measured over 100
-//!   kills: with two transactions 55 documents had two versions at once, with one none.
+//! * Everything of a document changes in one transaction. Measured over 100 kills: with two transactions
+//!   55 documents had two versions at once, with one none.
 //! * `synchronous=FULL`: `NORMAL` lost 439 acknowledged commits in one of five power cuts. Documents
 //!   are written in batches instead, so that the cost is shared.
-//! * Keys are `AUTOINCREMENT`: a row of words never meets a new chunk under an old key.
-//! * Each collection has its own table of words, so that BM25 weighs by that collection alone.
+//! * Keys are `AUTOINCREMENT`: a version of a document has a greater number than any before it, which is
+//!   what keeps the [index](super::index) in memory up to date.
 //! * One process writes, and says so in a lock that the system releases when the process ends, however
 //!   it ends. Any number of processes read meanwhile.
 
+mod backup;
+mod cache;
 mod check;
+mod migrate;
 mod read;
 mod setup;
 mod write;
@@ -17,15 +20,17 @@ mod write;
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use chunkwright::{ChunkId, Record};
-use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, TransactionBehavior};
+use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
-use super::rank::DenseIndex;
+use super::generation::parse_name;
+use super::index::SearchIndex;
 use super::{
-    Access, Change, CheckReport, Collection, DocumentInfo, Filter, Model, Outcome, Scored, Store, StoreError,
-    StoredChunk, StoredDocument, TextHash, check_name, unknown_collection,
+    Access, Cache, CacheUsage, Change, CheckReport, Collection, DocumentInfo, Filter, Generation,
+    GenerationSpec, Outcome, Overlay, Overlays, Scored, Store, StoreError, StoredChunk, StoredDocument,
+    TermId, TextHash, check_name, unknown_collection, unknown_generation,
 };
 use crate::analysis;
 use setup::{BUSY_TIMEOUT, analysis_version, check_layout, create_folder, lock, prepare};
@@ -40,8 +45,15 @@ pub struct SqliteStore {
     writer: Option<Writer>,
     /// Connections to read that are not in use.
     readers: Mutex<Vec<Connection>>,
-    /// Vectors by collection, as of a change.
-    dense: Mutex<HashMap<i64, (u64, Arc<DenseIndex>)>>,
+    /// What searches read, by generation.
+    indexes: Mutex<HashMap<i64, Arc<RwLock<Indexed>>>>,
+}
+
+/// An index and the change of the generation that it reflects.
+#[derive(Debug, Default)]
+struct Indexed {
+    change: Option<u64>,
+    index: SearchIndex,
 }
 
 #[derive(Debug)]
@@ -60,14 +72,15 @@ enum ReadFlags {
 
 impl SqliteStore {
     /// Name of the file in the store's folder.
-    const FILE: &str = "chunkwright.sqlite3";
+    pub const FILE: &str = "chunkwright.sqlite3";
 
-    /// Opens the store in the folder `path`, which begins to exist when it is opened to write.
+    /// Opens the store in the folder `path`, which begins to exist when it is opened to write. A store
+    /// of an older layout is brought to this program's when it is opened to write.
     ///
     /// # Errors
     ///
     /// [`StoreError::Locked`], at once, if another process writes to it; [`StoreError::Missing`] if
-    /// there is none to read; a layout of another program version.
+    /// there is none to read; a layout of a newer program version.
     pub fn open(path: &Path, access: Access) -> Result<Self, StoreError> {
         let file = path.join(Self::FILE);
         let shown = || path.display().to_string();
@@ -87,7 +100,7 @@ impl SqliteStore {
             flags: ReadFlags::Shared,
             writer,
             readers: Mutex::default(),
-            dense: Mutex::default(),
+            indexes: Mutex::default(),
         };
         if store.writer.is_some() {
             return Ok(store);
@@ -130,6 +143,7 @@ impl SqliteStore {
             }
         };
         connection.busy_timeout(BUSY_TIMEOUT)?;
+        connection.set_prepared_statement_cache_capacity(64);
         // The first access finds out whether the file can be read at all.
         connection.query_row("SELECT count(*) FROM sqlite_master", [], |_| Ok(()))?;
         Ok(connection)
@@ -167,6 +181,29 @@ impl SqliteStore {
         }
         Ok(value)
     }
+
+    /// Runs `search` over the index of a generation as the snapshot `transaction` has it, or newer.
+    fn with_index<T>(
+        &self,
+        transaction: &Transaction<'_>,
+        generation: &Generation,
+        search: impl FnOnce(&SearchIndex) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let change = read::change(transaction, generation)?;
+        let shared = Arc::clone(lock_mutex(&self.indexes).entry(generation.number).or_default());
+        let is_new = |indexed: &Indexed| indexed.change.is_some_and(|known| known >= change);
+        let indexed = shared.read().unwrap_or_else(PoisonError::into_inner);
+        if is_new(&indexed) {
+            return search(&indexed.index);
+        }
+        drop(indexed);
+        let mut indexed = shared.write().unwrap_or_else(PoisonError::into_inner);
+        if !is_new(&indexed) {
+            read::refresh(transaction, generation, &mut indexed.index)?;
+            indexed.change = Some(change);
+        }
+        search(&indexed.index)
+    }
 }
 
 /// Whether a transaction has anything to keep.
@@ -176,44 +213,15 @@ enum Commit {
     NothingChanged,
 }
 
+impl From<bool> for Commit {
+    fn from(changed: bool) -> Self {
+        if changed { Self::Yes } else { Self::NothingChanged }
+    }
+}
+
 /// A lock is only poisoned if a caller's code panicked; what it guards is whole at any time.
 fn lock_mutex<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// A collection's row.
-#[derive(Debug)]
-struct CollectionRow {
-    id: i64,
-    model: Option<Model>,
-    change: u64,
-}
-
-impl CollectionRow {
-    fn find(connection: &Connection, name: &str) -> Result<Option<Self>, StoreError> {
-        let mut statement = connection
-            .prepare_cached("SELECT id, model, dimension, change FROM collections WHERE name = ?1")?;
-        let row = statement.query_row([name], |row| {
-            let (model, dimension) = (row.get::<_, Option<String>>(1)?, row.get::<_, Option<usize>>(2)?);
-            let model = model.zip(dimension).map(|(name, dimension)| Model { name, dimension });
-            Ok(Self { id: row.get(0)?, model, change: row.get(3)? })
-        });
-        Ok(row.optional()?)
-    }
-
-    fn get(connection: &Connection, name: &str) -> Result<Self, StoreError> {
-        if let Some(found) = Self::find(connection, name)? {
-            return Ok(found);
-        }
-        let mut statement = connection.prepare("SELECT name FROM collections ORDER BY name")?;
-        let known = statement.query_map([], |row| row.get(0))?.collect::<Result<Vec<String>, _>>()?;
-        Err(unknown_collection(name, known.iter().map(String::as_str)))
-    }
-
-    /// Name of its table of words.
-    fn words(&self) -> String {
-        format!("words_{}", self.id)
-    }
 }
 
 impl Store for SqliteStore {
@@ -221,93 +229,125 @@ impl Store for SqliteStore {
         self.read(|transaction| read::collections(transaction))
     }
 
-    fn write(&self, collection: &str, changes: &[Change]) -> Result<Vec<Outcome>, StoreError> {
+    fn open(&self, name: &str) -> Result<Generation, StoreError> {
+        self.read(|transaction| read::open(transaction, name))
+    }
+
+    fn begin(&self, collection: &str, spec: &GenerationSpec) -> Result<Generation, StoreError> {
         check_name(collection)?;
-        self.write_with(|transaction| write::write(transaction, collection, changes))
+        // Looking is enough where it exists, so that a run that changes nothing waits for nobody.
+        if let Some(found) = self.read(|transaction| read::find_spec(transaction, collection, spec))? {
+            return Ok(found);
+        }
+        self.write_with(|transaction| write::begin(transaction, collection, spec))
     }
 
-    fn model(&self, collection: &str) -> Result<Option<Model>, StoreError> {
-        self.read(|transaction| Ok(CollectionRow::get(transaction, collection)?.model))
+    fn switch(&self, generation: &Generation) -> Result<(), StoreError> {
+        self.write_with(|transaction| write::switch(transaction, generation))
     }
 
-    fn set_model(&self, collection: &str, model: &Model) -> Result<(), StoreError> {
-        check_name(collection)?;
-        self.write_with(|transaction| write::set_model(transaction, collection, model))
+    fn remove(&self, generation: &Generation) -> Result<(), StoreError> {
+        self.write_with(|transaction| write::remove(transaction, generation))?;
+        lock_mutex(&self.indexes).remove(&generation.number);
+        Ok(())
     }
 
-    fn drop_collection(&self, collection: &str) -> Result<(), StoreError> {
-        self.write_with(|transaction| write::drop_collection(transaction, collection))
+    fn write(&self, generation: &Generation, changes: &[Change]) -> Result<Vec<Outcome>, StoreError> {
+        let prepared = write::prepare(generation, changes)?;
+        self.write_with(|transaction| write::write(transaction, generation, changes, &prepared))
     }
 
-    fn documents(&self, collection: &str) -> Result<Vec<DocumentInfo>, StoreError> {
-        self.read(|transaction| read::documents(transaction, collection))
+    fn documents(&self, generation: &Generation) -> Result<Vec<DocumentInfo>, StoreError> {
+        self.read(|transaction| read::documents(transaction, generation))
     }
 
-    fn document(&self, collection: &str, doc_id: &str) -> Result<Option<StoredDocument>, StoreError> {
-        self.read(|transaction| read::document(transaction, collection, doc_id))
+    fn document(&self, generation: &Generation, doc_id: &str) -> Result<Option<StoredDocument>, StoreError> {
+        self.read(|transaction| read::document(transaction, generation, doc_id))
     }
 
-    fn records(&self, collection: &str, doc_id: &str) -> Result<Vec<Record>, StoreError> {
-        self.read(|transaction| read::records(transaction, collection, doc_id))
+    fn records(&self, generation: &Generation, doc_id: &str) -> Result<Vec<Record>, StoreError> {
+        self.read(|transaction| read::records(transaction, generation, doc_id))
     }
 
-    fn chunk(&self, collection: &str, id: ChunkId) -> Result<Option<StoredChunk>, StoreError> {
-        self.read(|transaction| read::chunk(transaction, collection, id))
-    }
-
-    fn vectors(&self, model: &str, hashes: &[TextHash]) -> Result<Vec<Option<Vec<f32>>>, StoreError> {
-        self.read(|transaction| read::vectors(transaction, model, hashes))
-    }
-
-    fn put_vectors(&self, model: &str, vectors: &[(TextHash, Vec<f32>)]) -> Result<(), StoreError> {
-        self.write_with(|transaction| write::put_vectors(transaction, model, vectors))
+    fn chunks(
+        &self,
+        generation: &Generation,
+        ids: &[ChunkId],
+    ) -> Result<Vec<Option<StoredChunk>>, StoreError> {
+        self.read(|transaction| ids.iter().map(|id| read::chunk(transaction, generation, *id)).collect())
     }
 
     fn dense(
         &self,
-        collection: &str,
+        generation: &Generation,
         query: &[f32],
         filter: &Filter,
         limit: usize,
     ) -> Result<Vec<Scored>, StoreError> {
+        let Some(model) = &generation.spec.model else { return Ok(Vec::new()) };
+        super::check_vector(query, model.dimension)?;
         self.read(|transaction| {
-            let row = CollectionRow::get(transaction, collection)?;
-            let Some(model) = &row.model else { return Ok(Vec::new()) };
-            super::check_vector(query, model.dimension)?;
-            let known =
-                lock_mutex(&self.dense).get(&row.id).filter(|(change, _)| *change == row.change).cloned();
-            let index = if let Some((_, index)) = known {
-                index
-            } else {
-                let index = Arc::new(read::dense_index(transaction, row.id, model)?);
-                lock_mutex(&self.dense).insert(row.id, (row.change, Arc::clone(&index)));
-                index
-            };
-            Ok(index.search(query, filter, limit))
+            self.with_index(transaction, generation, |index| {
+                let passing = index.passing(filter, || read::passing(transaction, generation, filter))?;
+                Ok(index.dense(query, &passing, limit))
+            })
         })
     }
 
     fn lexical(
         &self,
-        collection: &str,
-        terms: &[String],
+        generation: &Generation,
+        terms: &[TermId],
         filter: &Filter,
         limit: usize,
     ) -> Result<Vec<Scored>, StoreError> {
         self.read(|transaction| {
-            let row = CollectionRow::get(transaction, collection)?;
-            read::lexical(transaction, &row, terms, filter, limit)
+            self.with_index(transaction, generation, |index| {
+                let passing = index.passing(filter, || read::passing(transaction, generation, filter))?;
+                Ok(index.lexical(terms, &passing, limit))
+            })
         })
     }
 
-    fn check(&self) -> Result<CheckReport, StoreError> {
-        // A connection of its own: FTS5's part of the check trusts what it remembers of an older state.
-        let mut connection = self.connect()?;
-        let transaction = connection.transaction_with_behavior(TransactionBehavior::Deferred)?;
-        check::check(&transaction)
+    fn overlays(&self, collection: &str) -> Result<Overlays, StoreError> {
+        self.read(|transaction| read::overlays(transaction, collection))
     }
 
-    fn collect_garbage(&self) -> Result<usize, StoreError> {
-        self.write_with(|transaction| write::collect_garbage(transaction))
+    fn put_overlay(&self, collection: &str, overlay: &Overlay) -> Result<(), StoreError> {
+        self.write_with(|transaction| write::put_overlay(transaction, collection, overlay))
+    }
+
+    fn cache(&self) -> &dyn Cache {
+        self
+    }
+
+    fn check(&self) -> Result<CheckReport, StoreError> {
+        self.read(|transaction| check::check(transaction))
+    }
+}
+
+impl Cache for SqliteStore {
+    fn vectors(&self, model: &str, hashes: &[TextHash]) -> Result<Vec<Option<Vec<f32>>>, StoreError> {
+        self.read(|transaction| cache::vectors(transaction, model, hashes))
+    }
+
+    fn put_vectors(&self, model: &str, vectors: &[(TextHash, Vec<f32>)]) -> Result<(), StoreError> {
+        self.write_with(|transaction| cache::put_vectors(transaction, model, vectors))
+    }
+
+    fn notes(&self, keys: &[TextHash]) -> Result<Vec<Option<String>>, StoreError> {
+        self.read(|transaction| cache::notes(transaction, keys))
+    }
+
+    fn put_notes(&self, notes: &[(TextHash, String)]) -> Result<(), StoreError> {
+        self.write_with(|transaction| cache::put_notes(transaction, notes))
+    }
+
+    fn usage(&self) -> Result<Vec<CacheUsage>, StoreError> {
+        self.read(|transaction| cache::usage(transaction))
+    }
+
+    fn clear(&self) -> Result<usize, StoreError> {
+        self.write_with(|transaction| cache::clear(transaction))
     }
 }

@@ -3,7 +3,7 @@
 use chunkwright_index::SkipReason::{Encrypted, NoText};
 use chunkwright_index::{FetchOptions, Mode, SearchOptions, fetch};
 
-use crate::fixture::{COLLECTION, Fixture, for_each_store};
+use crate::fixture::{Fixture, for_each_store, now};
 
 const ENGLISH: &[u8] = include_bytes!("../../../chunkwright-convert/tests/samples/english.pdf");
 const ENCRYPTED: &[u8] = include_bytes!("../../../chunkwright-convert/tests/samples/encrypted.pdf");
@@ -15,7 +15,8 @@ fn a_pdf_is_found_with_its_pages_and_given_back_as_it_was() {
         let fixture = Fixture::new(kind, &[("other.md", "# Other\n\nNothing to see.\n")]);
         fixture.write("guide.pdf", ENGLISH);
         assert_eq!(fixture.index().indexed, 2);
-        let fetched = fetch(&*fixture.store, COLLECTION, "guide.pdf", FetchOptions::default()).unwrap();
+        let fetched =
+            fetch(&*fixture.store, &now(&*fixture.store), "guide.pdf", FetchOptions::default()).unwrap();
         assert_eq!(fetched.document.format, "pdf");
         assert!(fetched.bytes() == ENGLISH, "the bytes fetched are not those of the file");
         assert!(fetched.text.starts_with("# Installation Guide\n"));

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use chunkwright::parse::Text;
 use chunkwright::{ChunkId, Document, RecordContext};
 use chunkwright_index::analysis::terms;
+use chunkwright_index::bm25::query_ids;
 use chunkwright_index::format;
 use chunkwright_index::{
-    Change, DocumentInfo, Filter, Model, NewChunk, NewDocument, Outcome, Scored, Store, StoreError,
-    StoredDocument,
+    Change, DocumentInfo, Field, Filter, Generation, GenerationSpec, GenerationState, Model, NewChunk,
+    NewDocument, Outcome, Overlay, Scored, Store, StoreError, StoredChunk, StoredDocument,
 };
-use chunkwright_models::{TextHash, text_hash};
+use chunkwright_models::text_hash;
 
 use crate::fixture::{chunker, for_each_store, open};
 
@@ -51,27 +52,41 @@ fn document(doc_id: &str, base: i64, paragraphs: &[&str]) -> NewDocument {
     }
 }
 
+/// The generation that tests write to.
+fn g(store: &dyn Store) -> Generation {
+    store.open(C).unwrap_or_else(|_| store.begin(C, &GenerationSpec::default()).unwrap())
+}
+
+/// Begins the collection with vectors of the model `m`.
+fn with_model(store: &dyn Store, dimension: usize) {
+    store.begin(C, &spec("m", dimension)).unwrap();
+}
+
+fn spec(model: &str, dimension: usize) -> GenerationSpec {
+    GenerationSpec { model: Some(Model { name: model.into(), dimension }), ..GenerationSpec::default() }
+}
+
+fn chunk(store: &dyn Store, id: ChunkId) -> Option<StoredChunk> {
+    store.chunks(&g(store), &[id]).unwrap().remove(0)
+}
+
 fn replace(store: &dyn Store, new: NewDocument) -> Outcome {
-    store.write(C, &[Change::Replace(Box::new(new))]).unwrap()[0]
+    store.write(&g(store), &[Change::Replace(Box::new(new))]).unwrap()[0]
 }
 
 /// Stores a new version whatever the one before is.
 fn put(store: &dyn Store, doc_id: &str, paragraphs: &[&str]) -> Outcome {
-    let listed = store.documents(C).unwrap_or_default();
+    let listed = store.documents(&g(store)).unwrap();
     let base = listed.iter().find(|info| info.doc_id == doc_id).map_or(0, |info| info.version);
     replace(store, document(doc_id, base, paragraphs))
 }
 
 fn lexical(store: &dyn Store, query: &str, filter: &Filter) -> Vec<Scored> {
-    store.lexical(C, &terms(query), filter, 100).unwrap()
+    store.lexical(&g(store), &query_ids(&terms(query)), filter, 100).unwrap()
 }
 
 fn texts(store: &dyn Store, hits: &[Scored]) -> Vec<String> {
-    hits.iter().map(|hit| store.chunk(C, hit.id).unwrap().unwrap().record.content).collect()
-}
-
-fn hash_of(store: &dyn Store, hit: &Scored) -> TextHash {
-    text_hash(&store.chunk(C, hit.id).unwrap().unwrap().record.text)
+    hits.iter().map(|hit| chunk(store, hit.id).unwrap().record.content).collect()
 }
 
 #[test]
@@ -81,16 +96,16 @@ fn a_document_comes_back_as_it_was_stored() {
         let (source, records): (_, Vec<_>) =
             (new.document.source.clone(), new.chunks.iter().map(|chunk| chunk.record.clone()).collect());
         assert_eq!(replace(&*store, new), Outcome::Written);
-        let stored = store.document(C, "a.txt").unwrap().unwrap();
+        let stored = store.document(&g(&*store), "a.txt").unwrap().unwrap();
         assert_eq!(stored.source, source);
-        assert_eq!(store.records(C, "a.txt").unwrap(), records);
+        assert_eq!(store.records(&g(&*store), "a.txt").unwrap(), records);
         assert_eq!(stored.info.chunks as usize, records.len());
         for record in records {
             let id = record.chunk_id.parse().unwrap();
-            assert_eq!(store.chunk(C, id).unwrap().unwrap().record, record);
+            assert_eq!(chunk(&*store, id).unwrap().record, record);
         }
-        assert_eq!(store.document(C, "b.txt").unwrap(), None);
-        assert_eq!(store.chunk(C, ChunkId([0; 16])).unwrap(), None);
+        assert_eq!(store.document(&g(&*store), "b.txt").unwrap(), None);
+        assert_eq!(chunk(&*store, ChunkId([0; 16])), None);
     });
 }
 
@@ -111,9 +126,9 @@ fn a_replaced_document_leaves_nothing_behind() {
         put(&*store, "b.txt", &["The apple is green."]);
         put(&*store, "a.txt", &["The pear is yellow."]);
         assert_eq!(texts(&*store, &lexical(&*store, "apple", &Filter::default())), ["The apple is green."]);
-        store.write(C, &[Change::Remove { doc_id: "b.txt".into() }]).unwrap();
+        store.write(&g(&*store), &[Change::Remove { doc_id: "b.txt".into() }]).unwrap();
         assert!(lexical(&*store, "apple", &Filter::default()).is_empty());
-        assert_eq!(store.documents(C).unwrap().len(), 1);
+        assert_eq!(store.documents(&g(&*store)).unwrap().len(), 1);
     });
 }
 
@@ -127,7 +142,7 @@ fn bm25_after_changes_is_that_of_a_fresh_store() {
             }
         }
         for n in (0..30).step_by(3) {
-            churned.write(C, &[Change::Remove { doc_id: format!("{n}.txt") }]).unwrap();
+            churned.write(&g(&*churned), &[Change::Remove { doc_id: format!("{n}.txt") }]).unwrap();
         }
         check(|fresh| {
             for n in (0..30).filter(|n| n % 3 != 0) {
@@ -150,15 +165,15 @@ fn bm25_after_changes_is_that_of_a_fresh_store() {
 fn an_older_reading_never_replaces_a_newer_one() {
     check(|store| {
         put(&*store, "a.txt", &["Old."]);
-        let listed = store.documents(C).unwrap()[0].version;
+        let listed = store.documents(&g(&*store)).unwrap()[0].version;
         let (late, early) =
             (document("a.txt", listed, &["Read first."]), document("a.txt", listed, &["Read second."]));
         assert_eq!(replace(&*store, early), Outcome::Written);
         assert_eq!(replace(&*store, late), Outcome::Stale);
-        assert_eq!(store.document(C, "a.txt").unwrap().unwrap().source, "Read second.");
-        store.write(C, &[Change::Remove { doc_id: "a.txt".into() }]).unwrap();
+        assert_eq!(store.document(&g(&*store), "a.txt").unwrap().unwrap().source, "Read second.");
+        store.write(&g(&*store), &[Change::Remove { doc_id: "a.txt".into() }]).unwrap();
         assert_eq!(replace(&*store, document("a.txt", listed, &["Old."])), Outcome::Stale);
-        assert_eq!(store.documents(C).unwrap(), []);
+        assert_eq!(store.documents(&g(&*store)).unwrap(), []);
     });
 }
 
@@ -167,16 +182,17 @@ fn a_write_happens_whole_or_not_at_all() {
     check(|store| {
         put(&*store, "a.txt", &["Kept."]);
         let mut thief = document("c.txt", 0, &["Kept."]);
-        thief.chunks[0].record.chunk_id = store.records(C, "a.txt").unwrap()[0].chunk_id.clone();
+        thief.chunks[0].record.chunk_id = store.records(&g(&*store), "a.txt").unwrap()[0].chunk_id.clone();
         let changes = [
             Change::Replace(Box::new(document("b.txt", 0, &["New."]))),
             Change::Remove { doc_id: "a.txt".into() },
             Change::Replace(Box::new(document("a.txt", 0, &["Kept."]))),
             Change::Replace(Box::new(thief)),
         ];
-        let error = store.write(C, &changes).unwrap_err();
+        let error = store.write(&g(&*store), &changes).unwrap_err();
         assert!(matches!(error, StoreError::IdCollision { .. }), "{error}");
-        let names: Vec<String> = store.documents(C).unwrap().into_iter().map(|info| info.doc_id).collect();
+        let names: Vec<String> =
+            store.documents(&g(&*store)).unwrap().into_iter().map(|info| info.doc_id).collect();
         assert_eq!(names, ["a.txt"]);
     });
 }
@@ -185,7 +201,7 @@ fn a_write_happens_whole_or_not_at_all() {
 fn an_empty_document_is_known_and_can_be_filled() {
     check(|store| {
         assert_eq!(put(&*store, "a.txt", &[]), Outcome::Written);
-        assert_eq!(store.documents(C).unwrap()[0].chunks, 0);
+        assert_eq!(store.documents(&g(&*store)).unwrap()[0].chunks, 0);
         put(&*store, "a.txt", &["Now there is text."]);
         assert_eq!(lexical(&*store, "text", &Filter::default()).len(), 1);
         put(&*store, "a.txt", &[]);
@@ -197,80 +213,135 @@ fn an_empty_document_is_known_and_can_be_filled() {
 fn collections_do_not_see_each_other() {
     check(|store| {
         put(&*store, "a.txt", &["Shared words here."]);
+        let other = store.begin("other", &GenerationSpec::default()).unwrap();
         let new = document("a.txt", 0, &["Shared words there."]);
-        store.write("other", &[Change::Replace(Box::new(new))]).unwrap();
+        store.write(&other, &[Change::Replace(Box::new(new))]).unwrap();
         assert_eq!(texts(&*store, &lexical(&*store, "shared", &Filter::default())), ["Shared words here."]);
-        store.drop_collection("other").unwrap();
+        store.remove(&other).unwrap();
         assert_eq!(store.collections().unwrap().len(), 1);
-        let error = store.documents("other").unwrap_err();
+        let error = store.open("other").unwrap_err();
         assert_eq!(error.to_string(), "unknown collection `other`; known are `notes`");
-        assert!(matches!(store.write("no/name", &[]), Err(StoreError::CollectionName { .. })));
+        assert!(matches!(store.documents(&other), Err(StoreError::UnknownGeneration { .. })));
+        let error = store.begin("no/name", &GenerationSpec::default()).unwrap_err();
+        assert!(matches!(error, StoreError::CollectionName { .. }));
+    });
+}
+
+#[test]
+fn a_generation_is_built_beside_the_current_one_and_switched_to() {
+    check(|store| {
+        put(&*store, "a.txt", &["The first cut."]);
+        let first = g(&*store);
+        let next = GenerationSpec { config_hash: "other".into(), ..GenerationSpec::default() };
+        let second = store.begin(C, &next).unwrap();
+        assert_eq!(store.begin(C, &next).unwrap(), second, "a generation is begun once");
+        assert!(second.number > first.number);
+        let new = document("a.txt", 0, &["The second cut."]);
+        store.write(&second, &[Change::Replace(Box::new(new))]).unwrap();
+        assert_eq!(g(&*store), first);
+        assert_eq!(texts(&*store, &lexical(&*store, "cut", &Filter::default())), ["The first cut."]);
+        let states = || -> Vec<GenerationState> {
+            let collections = store.collections().unwrap();
+            collections[0].generations.iter().map(|status| status.state).collect()
+        };
+        assert_eq!(states(), [GenerationState::Current, GenerationState::Building]);
+        store.switch(&second).unwrap();
+        assert_eq!(states(), [GenerationState::Old, GenerationState::Current]);
+        assert_eq!(texts(&*store, &lexical(&*store, "cut", &Filter::default())), ["The second cut."]);
+        // A reader stays with the generation that it began with.
+        let old = store.lexical(&first, &query_ids(&terms("cut")), &Filter::default(), 9).unwrap();
+        let old = store.chunks(&first, &[old[0].id]).unwrap().remove(0).unwrap();
+        assert_eq!(old.record.content, "The first cut.");
+        assert_eq!(store.open(&first.to_string()).unwrap(), first);
+        store.remove(&first).unwrap();
+        assert_eq!(states(), [GenerationState::Current]);
+        let error = store.open(&first.to_string()).unwrap_err().to_string();
+        assert!(error.starts_with(&format!("there is no generation `{first}`")), "{error}");
+    });
+}
+
+#[test]
+fn a_touched_file_changes_nothing_that_readers_see() {
+    check(|store| {
+        put(&*store, "a.txt", &["As it was."]);
+        let before = store.collections().unwrap();
+        let touch = Change::Touch { doc_id: "a.txt".into(), modified: 7 };
+        assert_eq!(store.write(&g(&*store), &[touch]).unwrap(), [Outcome::Written]);
+        assert_eq!(store.documents(&g(&*store)).unwrap()[0].modified, 7);
+        assert_eq!(store.collections().unwrap(), before);
     });
 }
 
 #[test]
 fn dense_search_is_exact_and_ordered() {
     check(|store| {
-        let model = Model { name: "m".into(), dimension: 3 };
-        store.set_model(C, &model).unwrap();
-        put(&*store, "a.txt", &["North."]);
-        put(&*store, "b.txt", &["East."]);
-        put(&*store, "c.txt", &["North again."]);
-        assert_eq!(store.dense(C, &[1.0, 0.0, 0.0], &Filter::default(), 9).unwrap(), []);
-        assert_eq!(store.collections().unwrap()[0].pending, 3);
+        with_model(&*store, 3);
         let vector =
             |name: &str| if name.starts_with("North") { vec![1.0, 0.0, 0.0] } else { vec![0.0, 1.0, 0.5] };
         let all = ["North.", "East.", "North again."];
         let vectors: Vec<_> = all.iter().map(|text| (text_hash(text), vector(text))).collect();
-        store.put_vectors("m", &vectors).unwrap();
-        let hits = store.dense(C, &[0.5, 1.0, 0.0], &Filter::default(), 9).unwrap();
+        store.cache().put_vectors("m", &vectors).unwrap();
+        put(&*store, "a.txt", &["North."]);
+        put(&*store, "b.txt", &["East."]);
+        put(&*store, "c.txt", &["North again."]);
+        put(&*store, "d.txt", &["Not embedded."]);
+        assert_eq!(store.collections().unwrap()[0].generations[0].pending, 1);
+        let hits = store.dense(&g(&*store), &[0.5, 1.0, 0.0], &Filter::default(), 9).unwrap();
         let scores: Vec<f64> = hits.iter().map(|hit| hit.score).collect();
         assert_eq!(scores, [1.0, 0.5, 0.5]);
         assert_eq!(texts(&*store, &hits[..1]), ["East."]);
         assert!(hits[1].id < hits[2].id);
-        assert_eq!(store.dense(C, &[0.5, 1.0, 0.0], &Filter::default(), 2).unwrap(), hits[..2]);
-        let only = Filter { doc_id: Some("c.*".into()), ..Filter::default() };
-        assert_eq!(texts(&*store, &store.dense(C, &[0.5, 1.0, 0.0], &only, 9).unwrap()), ["North again."]);
+        assert_eq!(store.dense(&g(&*store), &[0.5, 1.0, 0.0], &Filter::default(), 2).unwrap(), hits[..2]);
+        let only = Filter::is(Field::DOC_ID, "c.*");
+        assert_eq!(
+            texts(&*store, &store.dense(&g(&*store), &[0.5, 1.0, 0.0], &only, 9).unwrap()),
+            ["North again."]
+        );
     });
 }
 
 #[test]
 fn vectors_belong_to_texts_and_outlive_chunks() {
     check(|store| {
-        store.set_model(C, &Model { name: "m".into(), dimension: 2 }).unwrap();
+        with_model(&*store, 2);
+        let hash = text_hash("Same text.");
+        store.cache().put_vectors("m", &[(hash, vec![1.0, 2.0])]).unwrap();
         put(&*store, "a.txt", &["Same text."]);
-        let hash = hash_of(&*store, &lexical(&*store, "same", &Filter::default())[0]);
-        store.put_vectors("m", &[(hash, vec![1.0, 2.0])]).unwrap();
-        store.write(C, &[Change::Remove { doc_id: "a.txt".into() }]).unwrap();
-        assert_eq!(store.vectors("m", &[hash, [0; 16]]).unwrap(), [Some(vec![1.0, 2.0]), None]);
-        assert_eq!(store.vectors("other", &[hash]).unwrap(), [None]);
+        store.write(&g(&*store), &[Change::Remove { doc_id: "a.txt".into() }]).unwrap();
+        assert_eq!(store.cache().vectors("m", &[hash, [0; 16]]).unwrap(), [Some(vec![1.0, 2.0]), None]);
+        assert_eq!(store.cache().vectors("other", &[hash]).unwrap(), [None]);
         put(&*store, "b.txt", &["Same text."]);
-        assert_eq!(store.collect_garbage().unwrap(), 0);
-        assert_eq!(store.dense(C, &[1.0, 0.0], &Filter::default(), 9).unwrap().len(), 1);
-        store.write(C, &[Change::Remove { doc_id: "b.txt".into() }]).unwrap();
-        assert_eq!(store.dense(C, &[1.0, 0.0], &Filter::default(), 9).unwrap(), []);
-        assert_eq!(store.collect_garbage().unwrap(), 1);
+        assert_eq!(store.cache().clear().unwrap(), 0);
+        assert_eq!(store.dense(&g(&*store), &[1.0, 0.0], &Filter::default(), 9).unwrap().len(), 1);
+        store.write(&g(&*store), &[Change::Remove { doc_id: "b.txt".into() }]).unwrap();
+        assert_eq!(store.dense(&g(&*store), &[1.0, 0.0], &Filter::default(), 9).unwrap(), []);
+        let usage = store.cache().usage().unwrap();
+        assert_eq!(
+            (usage[0].model.as_deref(), usage[0].entries, usage[0].bytes, usage[0].used),
+            (Some("m"), 1, 8, 0)
+        );
+        assert_eq!(store.cache().clear().unwrap(), 1);
     });
 }
 
 #[test]
 fn vectors_that_cannot_be_compared_are_refused() {
     check(|store| {
-        store.set_model(C, &Model { name: "m".into(), dimension: 2 }).unwrap();
+        with_model(&*store, 2);
         for (vector, problem) in [
             (vec![1.0, f32::NAN], "has a number that is not finite"),
             (vec![f32::INFINITY, 1.0], "has a number that is not finite"),
             (vec![0.0, 0.0], "is all 0"),
             (vec![1.0], "has another length"),
         ] {
-            let error = store.dense(C, &vector, &Filter::default(), 5).unwrap_err().to_string();
+            let error = store.dense(&g(&*store), &vector, &Filter::default(), 5).unwrap_err().to_string();
             assert!(error.contains(problem), "{error}");
         }
-        assert!(store.put_vectors("m", &[([1; 16], vec![f32::NAN, 1.0])]).is_err());
-        let error = store.set_model(C, &Model { name: "n".into(), dimension: 2 }).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "collection `notes` holds vectors of `m` (2 dimensions), not of `n` (2); use that model, or index into another collection"
+        assert!(store.cache().put_vectors("m", &[([1; 16], vec![f32::NAN, 1.0])]).is_err());
+        let error = store.begin(C, &spec("m", 3)).unwrap_err().to_string();
+        assert!(
+            error.starts_with("`m` is said to give vectors of 3 numbers, and those stored of it have 2"),
+            "{error}"
         );
     });
 }
@@ -282,36 +353,66 @@ fn filters_hold_in_words_too() {
         put(&*store, "docs/a1.txt", &["A word."]);
         put(&*store, "src/b.txt", &["A word."]);
         let count = |filter: Filter| lexical(&*store, "word", &filter).len();
-        let by_id = |pattern: &str| Filter { doc_id: Some(pattern.into()), ..Filter::default() };
+        let by_id = |pattern: &str| Filter::is(Field::DOC_ID, pattern);
         assert_eq!(count(by_id("docs/*")), 2);
         assert_eq!(count(by_id("docs/a[1].txt")), 1);
         assert_eq!(count(by_id("*b*")), 1);
-        assert_eq!(count(Filter { category: Some("doc".into()), ..Filter::default() }), 3);
-        assert_eq!(count(Filter { language: Some("rust".into()), ..Filter::default() }), 0);
-        assert_eq!(count(Filter { content_type: Some("paragraph".into()), ..by_id("src/*") }), 1);
+        let parse = |text: &str| Filter::parse(text).unwrap();
+        for (filter, expected) in [
+            ("category=doc", 3),
+            ("language=rust", 0),
+            ("content_type=paragraph and doc_id=src/*", 1),
+            ("doc_id~docs/*", 2),
+            ("doc_id~*.txt", 0),
+            ("doc_id^=docs/ and not doc_id=*1.txt", 1),
+            ("doc_id=src/b.txt or doc_id=docs/a1.txt", 2),
+            ("start_line=1", 3),
+            ("start_line>1", 0),
+            ("char_count>=7 and char_count<=7 and content=\"A word.\"", 3),
+            ("oversize=true", 0),
+            ("not (oversize=true or category=code)", 3),
+        ] {
+            assert_eq!(count(parse(filter)), expected, "{filter}");
+        }
     });
 }
 
 #[test]
-fn a_disabled_chunk_is_hidden_for_as_long_as_its_id_lives() {
+fn a_chunk_that_is_not_enabled_is_hidden_and_there() {
     check(|store| {
-        put(&*store, "a.txt", &["Hidden words."]);
-        let hit = lexical(&*store, "hidden", &Filter::default())[0];
-        assert_eq!(store.write(C, &[Change::Disable(hit.id)]).unwrap(), [Outcome::Written]);
-        assert_eq!(store.write(C, &[Change::Disable(hit.id)]).unwrap(), [Outcome::Unchanged]);
+        let mut new = document("a.txt", 0, &["Hidden words."]);
+        new.chunks[0].enabled = false;
+        replace(&*store, new);
         assert!(lexical(&*store, "hidden", &Filter::default()).is_empty());
-        assert!(!store.chunk(C, hit.id).unwrap().unwrap().enabled);
-        put(
-            &*store,
-            "a.txt",
-            &["Hidden words.", "", "And other words, long enough to stand alone. ".repeat(6).trim()],
-        );
-        assert!(
-            lexical(&*store, "hidden", &Filter::default()).is_empty()
-                || store.chunk(C, hit.id).unwrap().is_none()
-        );
-        store.write(C, &[Change::Enable(hit.id)]).unwrap();
-        assert_eq!(lexical(&*store, "hidden", &Filter::default()).len(), 1);
+        let id = store.records(&g(&*store), "a.txt").unwrap()[0].chunk_id.parse().unwrap();
+        assert!(!chunk(&*store, id).unwrap().enabled);
+    });
+}
+
+#[test]
+fn overlays_are_kept_apart_from_chunks() {
+    check(|store| {
+        put(&*store, "a.txt", &["Some words."]);
+        let record = &store.records(&g(&*store), "a.txt").unwrap()[0];
+        let overlay = Overlay { disabled: true, keywords: vec!["alias".into()], ..Overlay::of(record) };
+        store.put_overlay(C, &overlay).unwrap();
+        store.write(&g(&*store), &[Change::Remove { doc_id: "a.txt".into() }]).unwrap();
+        let overlays = store.overlays(C).unwrap();
+        assert_eq!(overlays.iter().collect::<Vec<_>>(), [&overlay]);
+        store.put_overlay(C, &Overlay::of(record)).unwrap();
+        assert!(store.overlays(C).unwrap().is_empty());
+        assert!(store.put_overlay("other", &overlay).is_err());
+    });
+}
+
+#[test]
+fn notes_are_remembered_by_their_keys() {
+    check(|store| {
+        let cache = store.cache();
+        cache.put_notes(&[([1; 16], "первая".into()), ([2; 16], "二".into())]).unwrap();
+        let found = cache.notes(&[[2; 16], [3; 16], [1; 16]]).unwrap();
+        assert_eq!(found, [Some("二".to_owned()), None, Some("первая".to_owned())]);
+        assert_eq!(cache.usage().unwrap().last().unwrap().entries, 2);
     });
 }
 

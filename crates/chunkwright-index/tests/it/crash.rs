@@ -132,17 +132,19 @@ fn nothing_acknowledged_is_lost_when_the_process_is_killed() {
         // The lock of the killed process is no obstacle.
         let store = open(folder.path(), Access::Write);
         assert_eq!(store.check().unwrap().problems, Vec::<String>::new(), "round {round}");
-        let listed = store.documents(COLLECTION).unwrap_or_default();
+        let listed = store.open(COLLECTION).map(|now| store.documents(&now).unwrap()).unwrap_or_default();
         for (doc_id, versions) in &mut possible {
             let found: Vec<_> = listed.iter().filter(|info| info.doc_id == *doc_id).collect();
             assert!(found.len() <= 1, "round {round}: {doc_id} is there {} times", found.len());
-            let stored = found.first().map(|_| store.document(COLLECTION, doc_id).unwrap().unwrap().source);
+            let stored = found
+                .first()
+                .map(|_| store.document(&store.open(COLLECTION).unwrap(), doc_id).unwrap().unwrap().source);
             assert!(
                 versions.contains(&stored),
                 "round {round}: {doc_id} is {stored:?}, which is none of {versions:?}"
             );
             if let Some(source) = &stored {
-                let records = store.records(COLLECTION, doc_id).unwrap();
+                let records = store.records(&store.open(COLLECTION).unwrap(), doc_id).unwrap();
                 assert_eq!(records.len(), found[0].chunks as usize, "round {round}: {doc_id}");
                 let contents: usize =
                     records.iter().map(|record| record.content.matches("revision").count()).sum();

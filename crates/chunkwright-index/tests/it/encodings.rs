@@ -3,7 +3,7 @@
 use chunkwright_index::{FetchOptions, Mode, SearchOptions, fetch};
 use chunkwright_models::text_hash;
 
-use crate::fixture::{COLLECTION, Fixture, for_each_store};
+use crate::fixture::{Fixture, for_each_store, now};
 
 const CHINESE: &str = "# 指南\r\n\r\n启动之前必须先配置数据库连接，然后再运行程序。\r\n";
 const RUSSIAN: &str = "# Руководство\n\nПеред запуском настройте подключение к базе данных.\n";
@@ -24,7 +24,7 @@ fn check(bytes: &[u8], encoding: &str, text: &str, query: &str) {
         let fixture = Fixture::new(kind, &[("other.md", "# Other\n\nNothing to see.\n")]);
         fixture.write("a.md", bytes);
         assert_eq!(fixture.index().indexed, 2);
-        let fetched = fetch(&*fixture.store, COLLECTION, "a.md", FetchOptions::default()).unwrap();
+        let fetched = fetch(&*fixture.store, &now(&*fixture.store), "a.md", FetchOptions::default()).unwrap();
         assert_eq!(fetched.document.encoding, encoding);
         assert_eq!(fetched.text, text);
         assert_eq!(text_hash(&fetched.text), text_hash(text));

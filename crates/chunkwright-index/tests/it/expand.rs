@@ -6,7 +6,7 @@ use chunkwright_index::{
     SearchOptions, Store, expand, fetch, search,
 };
 
-use crate::fixture::{COLLECTION, Fixture, for_each_store};
+use crate::fixture::{Fixture, for_each_store, now};
 
 fn prose(titles: [&str; 4], sentence: &str) -> String {
     let paragraphs = |count: usize, word: usize| -> String {
@@ -71,12 +71,12 @@ fn by(expand: Expand, max_tokens: Option<usize>) -> Expansion<'static> {
 }
 
 fn get(store: &dyn Store, reference: &str, expansion: Option<Expansion<'_>>) -> Fetched {
-    fetch(store, COLLECTION, reference, FetchOptions { expansion }).unwrap()
+    fetch(store, &now(store), reference, FetchOptions { expansion }).unwrap()
 }
 
 fn all_records(store: &dyn Store) -> Vec<Record> {
-    let documents = store.documents(COLLECTION).unwrap();
-    documents.iter().flat_map(|info| store.records(COLLECTION, &info.doc_id).unwrap()).collect()
+    let documents = store.documents(&now(store)).unwrap();
+    documents.iter().flat_map(|info| store.records(&now(&*store), &info.doc_id).unwrap()).collect()
 }
 
 #[test]
@@ -111,8 +111,8 @@ fn a_parent_is_what_fetch_takes_and_holds_more_than_the_chunk() {
 fn neighbours_are_linked_in_both_directions() {
     for_each_store(|kind| {
         let fixture = corpus(kind);
-        for info in fixture.store.documents(COLLECTION).unwrap() {
-            let records = fixture.store.records(COLLECTION, &info.doc_id).unwrap();
+        for info in fixture.store.documents(&now(&*fixture.store)).unwrap() {
+            let records = fixture.store.records(&now(&*fixture.store), &info.doc_id).unwrap();
             let ids: Vec<Option<&String>> = records.iter().map(|record| Some(&record.chunk_id)).collect();
             let (previous, next): (Vec<_>, Vec<_>) =
                 records.iter().map(|record| (record.previous.as_ref(), record.next.as_ref())).unzip();
@@ -205,14 +205,14 @@ fn a_section_that_fits_comes_whole_and_a_larger_one_in_part() {
 
 fn found(fixture: &Fixture, query: &str, top_k: usize) -> Answer {
     let options = SearchOptions { mode: Mode::Lexical, top_k, ..SearchOptions::default() };
-    search(&*fixture.store, COLLECTION, None, query, &options).unwrap()
+    search(&*fixture.store, &now(&*fixture.store), None, query, &options).unwrap()
 }
 
 /// Expands what `query` finds and asserts what holds for every answer.
 #[track_caller]
 fn expanded(fixture: &Fixture, query: &str, expansion: Expansion<'_>) -> ExpandedAnswer {
     let answer = found(fixture, query, 20);
-    let expanded = expand(&*fixture.store, COLLECTION, &answer, expansion).unwrap();
+    let expanded = expand(&*fixture.store, &now(&*fixture.store), &answer, expansion).unwrap();
     let mut ranks = Vec::new();
     for (index, found) in expanded.passages.iter().enumerate() {
         let passage = &found.passage;
@@ -274,13 +274,15 @@ fn passages_share_no_byte_whatever_the_budget() {
 fn neighbours_of_neighbours_become_one_passage() {
     for_each_store(|kind| {
         let fixture = corpus(kind);
-        let chunk = |index: usize| fixture.store.records(COLLECTION, "en.md").unwrap().remove(index);
+        let chunk =
+            |index: usize| fixture.store.records(&now(&*fixture.store), "en.md").unwrap().remove(index);
         let answer = found(&fixture, "archive", 20);
         let hit = |index: usize| {
             answer.hits.iter().find(|hit| hit.record.chunk_id == chunk(index).chunk_id).unwrap()
         };
         let answer = Answer { hits: vec![hit(3).clone(), hit(5).clone()], ..answer.clone() };
-        let answer = expand(&*fixture.store, COLLECTION, &answer, by(Expand::Neighbours(1), None)).unwrap();
+        let answer =
+            expand(&*fixture.store, &now(&*fixture.store), &answer, by(Expand::Neighbours(1), None)).unwrap();
         let [passage] = answer.passages.as_slice() else { panic!("{kind}: {answer:?}") };
         let span = (passage.passage.start_byte, passage.passage.end_byte);
         assert_eq!(span, (chunk(2).start_byte, chunk(6).end_byte), "{kind}");
@@ -292,7 +294,7 @@ fn what_went_away_since_it_was_found_is_not_shown() {
     for_each_store(|kind| {
         let fixture = corpus(kind);
         let answer = found(&fixture, "archive 数据库", 20);
-        fixture.store.write(COLLECTION, &[Change::Remove { doc_id: "zh.md".into() }]).unwrap();
+        fixture.store.write(&now(&*fixture.store), &[Change::Remove { doc_id: "zh.md".into() }]).unwrap();
         fixture.remove("zh.md");
         fixture.write(
             "en.md",
@@ -301,7 +303,8 @@ fn what_went_away_since_it_was_found_is_not_shown() {
         fixture.index();
         let source = get(&*fixture.store, "en.md", None).text;
         for how in [Expand::Parent, Expand::Neighbours(2)] {
-            let expanded = expand(&*fixture.store, COLLECTION, &answer, by(how, Some(100))).unwrap();
+            let expanded =
+                expand(&*fixture.store, &now(&*fixture.store), &answer, by(how, Some(100))).unwrap();
             for found in &expanded.passages {
                 let passage = &found.passage;
                 assert_eq!(passage.doc_id, "en.md", "{kind}");
@@ -321,8 +324,9 @@ fn nothing_unknown_is_expanded() {
         let fixture = corpus(kind);
         let expansion = Some(by(Expand::Parent, None));
         for reference in ["nope.md", "nope.md#1", "0123456789abcdef0123456789abcdef"] {
-            let error =
-                fetch(&*fixture.store, COLLECTION, reference, FetchOptions { expansion }).err().unwrap();
+            let error = fetch(&*fixture.store, &now(&*fixture.store), reference, FetchOptions { expansion })
+                .err()
+                .unwrap();
             assert!(matches!(error, FetchError::Unknown { .. }), "{kind} {reference} {error}");
         }
         let whole = get(&*fixture.store, "one.md", expansion);

@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex};
 
 use chunkwright::{ChunkConfig, Chunker, Unit, Words};
 use chunkwright_index::{
-    Access, IndexError, IndexOptions, IndexReport, Pipeline, STORES, SearchOptions, Store, analysis, search,
+    Access, Generation, IndexError, IndexOptions, IndexReport, Pipeline, STORES, SearchOptions, Store,
+    analysis, search,
 };
 use chunkwright_models::{EmbedError, Embedder, Embedding, ModelInfo, Role};
 use tempfile::TempDir;
@@ -151,7 +152,7 @@ impl Fixture {
 
     /// `doc_id:line` of the hits.
     pub(crate) fn search(&self, query: &str, options: &SearchOptions) -> Vec<String> {
-        let answer = search(&*self.store, COLLECTION, Some(&*self.bag), query, options).unwrap();
+        let answer = search(&*self.store, &now(&*self.store), Some(&*self.bag), query, options).unwrap();
         answer.hits.iter().map(|hit| format!("{}:{}", hit.record.doc_id, hit.record.start_line)).collect()
     }
 }
@@ -167,4 +168,9 @@ pub(crate) fn for_each_store(body: impl Fn(&str)) {
     for kind in STORES {
         body(kind.name);
     }
+}
+
+/// The generation that searches see.
+pub(crate) fn now(store: &dyn Store) -> Generation {
+    store.open(COLLECTION).unwrap()
 }

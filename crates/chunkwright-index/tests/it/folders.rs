@@ -3,19 +3,19 @@
 use chunkwright_index::SkipReason::{self, Binary, Hidden, Ignored, Secret, TooLarge};
 use chunkwright_index::{FetchOptions, fetch};
 
-use crate::fixture::{COLLECTION, Fixture};
+use crate::fixture::{Fixture, now};
 
 #[track_caller]
 fn check(fixture: &Fixture, documents: &[&str], skipped: &[(&str, SkipReason)]) {
     let report = fixture.index();
-    let stored = fixture.store.documents(COLLECTION).unwrap();
+    let stored = fixture.store.documents(&now(&*fixture.store)).unwrap();
     assert_eq!(stored.iter().map(|info| info.doc_id.as_str()).collect::<Vec<_>>(), documents);
     let left_out: Vec<_> =
         report.skipped.iter().map(|skipped| (skipped.path.as_str(), skipped.reason)).collect();
     assert_eq!(left_out, skipped);
     assert_eq!(report.seen, documents.len() + skipped.len());
     for doc_id in documents {
-        let fetched = fetch(&*fixture.store, COLLECTION, doc_id, FetchOptions::default()).unwrap();
+        let fetched = fetch(&*fixture.store, &now(&*fixture.store), doc_id, FetchOptions::default()).unwrap();
         assert_eq!(fetched.document.doc_id, *doc_id);
     }
 }

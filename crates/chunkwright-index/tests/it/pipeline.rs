@@ -5,11 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use chunkwright_index::{
-    Access, Expand, Expansion, FetchError, FetchOptions, IndexError, Mode, Pipeline, Prune, STORES,
-    SearchOptions, StoreError, fetch,
+    Access, Duplicates, Expand, Expansion, FetchError, FetchOptions, GenerationState, IndexError,
+    IndexReport, Mode, Pipeline, Prune, STORES, SearchOptions, StoreError, fetch, search,
 };
 
-use crate::fixture::{Bag, COLLECTION, Fixture, POISON, chunker, for_each_store};
+use crate::fixture::{Bag, COLLECTION, Fixture, POISON, chunker, for_each_store, now};
 
 /// A word for a number, without digits, which the analysis would divide off.
 fn word(n: usize) -> String {
@@ -28,21 +28,9 @@ fn sections(from: usize, to: usize) -> String {
     (from..to).map(section).collect()
 }
 
-const LEXICAL: SearchOptions = SearchOptions {
-    mode: Mode::Lexical,
-    top_k: 5,
-    filter: chunkwright_index::Filter {
-        doc_id: None,
-        not_doc_ids: Vec::new(),
-        category: None,
-        language: None,
-        content_type: None,
-        symbol: None,
-        artifact: None,
-    },
-    fusion: chunkwright_index::Fusion::Rrf { k: 60.0 },
-    candidates: 200,
-};
+fn lexical() -> SearchOptions {
+    SearchOptions { mode: Mode::Lexical, ..SearchOptions::default() }
+}
 
 #[test]
 fn only_texts_that_changed_are_embedded_again() {
@@ -59,10 +47,10 @@ fn only_texts_that_changed_are_embedded_again() {
         assert_eq!(texts.len(), second.embedded);
         assert!(second.embedded <= 3 && texts.iter().any(|text| text.contains("somethingelse")), "{texts:?}");
         assert_eq!(second.reused + second.embedded, second.chunks);
-        assert!(fixture.search("mik", &LEXICAL).is_empty());
+        assert!(fixture.search("mik", &lexical()).is_empty());
         // Nothing is stale, and what only moved says where it stands now.
-        assert_eq!(fixture.search("somethingelse", &LEXICAL).len(), 1);
-        let moved = fetch(&*fixture.store, COLLECTION, "a.md", FetchOptions::default()).unwrap();
+        assert_eq!(fixture.search("somethingelse", &lexical()).len(), 1);
+        let moved = fetch(&*fixture.store, &now(&*fixture.store), "a.md", FetchOptions::default()).unwrap();
         assert_eq!(moved.bytes(), edited.as_bytes());
         for record in &moved.records {
             assert_eq!(record.content, edited[record.start_byte as usize..record.end_byte as usize]);
@@ -109,7 +97,8 @@ fn a_dry_run_counts_and_writes_nothing() {
     assert!(bytes_of(&fixture.store_path()) == before);
     assert!(fixture.bag.take_texts().is_empty());
     fixture.options.dry_run = false;
-    assert_eq!(fixture.index(), counted);
+    let written = fixture.index();
+    assert_eq!(IndexReport { generation: None, ..written }, counted);
 }
 
 #[test]
@@ -121,14 +110,14 @@ fn a_failing_embedder_loses_no_text_and_is_asked_again_next_time() {
         assert_eq!((first.indexed, first.embedded, first.pending), (2, 0, first.chunks));
         assert!(first.embed_error.unwrap().ends_with("the bag is torn"));
         assert_eq!(fixture.bag.calls.load(Ordering::Relaxed), 2);
-        assert_eq!(fixture.search("mik", &LEXICAL).len(), 1);
+        assert_eq!(fixture.search("mik", &lexical()).len(), 1);
         // Still down: nothing new to store.
         let second = fixture.index();
         assert_eq!((second.indexed, second.unchanged, second.pending), (0, 2, first.chunks));
         fixture.bag.down.store(false, Ordering::Relaxed);
         let third = fixture.index();
         assert_eq!((third.indexed, third.embedded, third.pending), (2, first.chunks, 0));
-        let dense = SearchOptions { mode: Mode::Dense, ..LEXICAL };
+        let dense = SearchOptions { mode: Mode::Dense, ..lexical() };
         assert_eq!(fixture.search("mik", &dense).len(), 5);
         assert_eq!(fixture.index().unchanged, 2);
     });
@@ -141,7 +130,7 @@ fn a_text_without_a_vector_costs_no_other_text_its_own() {
         let fixture = Fixture::new(kind, &[("a.md", &text)]);
         let report = fixture.index();
         assert_eq!((report.pending, report.embedded), (1, report.chunks - 1));
-        assert_eq!(fixture.search(POISON, &LEXICAL).len(), 1);
+        assert_eq!(fixture.search(POISON, &lexical()).len(), 1);
         assert_eq!(fixture.index().unchanged, 1);
     });
 }
@@ -154,10 +143,10 @@ fn a_document_that_becomes_empty_leaves_no_chunks() {
         fixture.write("a.md", b"");
         let report = fixture.index();
         assert_eq!(report.empty, 1);
-        assert!(fixture.search("cek", &LEXICAL).is_empty());
+        assert!(fixture.search("cek", &lexical()).is_empty());
         fixture.write("a.md", sections(0, 2).as_bytes());
         assert_eq!(fixture.index().indexed, 1);
-        assert!(!fixture.search("cek", &LEXICAL).is_empty());
+        assert!(!fixture.search("cek", &lexical()).is_empty());
     });
 }
 
@@ -171,17 +160,19 @@ fn vanished_files_go_only_when_that_is_asked_for() {
         fixture.index();
         fixture.remove("a.md");
         assert_eq!(fixture.index().unchanged, 4);
-        assert_eq!(fixture.store.documents(COLLECTION).unwrap().len(), 5);
+        assert_eq!(fixture.store.documents(&now(&*fixture.store)).unwrap().len(), 5);
         fixture.options.prune = Prune::Remove;
         assert_eq!(fixture.index().pruned, ["a.md"]);
         // Equal files are documents of their own: the others are still there.
-        assert_eq!(fixture.search("same text", &LEXICAL).len(), 4);
+        let all = SearchOptions { duplicates: Duplicates::Keep, ..lexical() };
+        assert_eq!(fixture.search("same text", &all).len(), 4);
+        assert_eq!(fixture.search("same text", &lexical()).len(), 1);
         for name in ["b.md", "c.md", "sub/d.md"] {
             fixture.remove(name);
         }
         let error = fixture.try_index().unwrap_err();
         assert!(matches!(error, IndexError::MassDelete { vanished: 3, known: 4 }), "{error}");
-        assert_eq!(fixture.store.documents(COLLECTION).unwrap().len(), 4);
+        assert_eq!(fixture.store.documents(&now(&*fixture.store)).unwrap().len(), 4);
         fixture.options.prune = Prune::Force;
         assert_eq!(fixture.index().pruned, ["b.md", "c.md", "sub/d.md"]);
         // A file that is ignored from now on has vanished too.
@@ -203,7 +194,7 @@ fn pruning_stays_within_the_paths_scanned() {
         fixture.remove("docs/a.md");
         assert_eq!(index(&fixture, "src").pruned, Vec::<String>::new());
         assert_eq!(index(&fixture, "docs").pruned, ["a.md"]);
-        assert_eq!(fixture.store.documents(COLLECTION).unwrap().len(), 2);
+        assert_eq!(fixture.store.documents(&now(&*fixture.store)).unwrap().len(), 2);
     });
 }
 
@@ -212,7 +203,7 @@ fn another_configuration_cuts_everything_again() {
     for_each_store(|kind| {
         let fixture = Fixture::new(kind, &[("a.md", &sections(0, 3))]);
         fixture.index();
-        let before = fixture.store.records(COLLECTION, "a.md").unwrap();
+        let before = fixture.store.records(&now(&*fixture.store), "a.md").unwrap();
         let config =
             chunkwright::ChunkConfig { max_size: 120, target_size: 100, ..chunker().config().clone() };
         let other = chunkwright::Chunker::new(config, Arc::new(chunkwright::Words)).unwrap();
@@ -220,12 +211,13 @@ fn another_configuration_cuts_everything_again() {
             .with_embedder(fixture.bag.clone());
         let report = other.index(&[fixture.root()], &fixture.options, &|_| {}).unwrap();
         assert_eq!(report.indexed, 1);
-        let records = fixture.store.records(COLLECTION, "a.md").unwrap();
+        let records = fixture.store.records(&now(&*fixture.store), "a.md").unwrap();
         assert_eq!(records.len(), report.chunks);
         assert_ne!(records, before);
-        // Going back restores what was.
-        assert_eq!(fixture.index().indexed, 1);
-        assert_eq!(fixture.store.records(COLLECTION, "a.md").unwrap(), before);
+        // Going back restores what was, which is still there.
+        let back = fixture.index();
+        assert_eq!((back.indexed, back.unchanged, back.switched), (0, 1, report.generation));
+        assert_eq!(fixture.store.records(&now(&*fixture.store), "a.md").unwrap(), before);
     });
 }
 
@@ -239,8 +231,8 @@ fn a_file_that_was_moved_is_one_document_and_keeps_its_vectors() {
         let second = fixture.index();
         assert_eq!((second.indexed, second.unchanged, second.embedded), (1, 1, 0));
         assert_eq!(second.pruned, ["a.md"]);
-        assert_eq!(fixture.store.collections().unwrap()[0].chunks, first.chunks);
-        assert_eq!(fixture.search("cek", &LEXICAL).len(), 1);
+        assert_eq!(fixture.store.collections().unwrap()[0].generations[0].chunks, first.chunks);
+        assert_eq!(fixture.search("cek", &lexical()).len(), 1);
     });
 }
 
@@ -254,19 +246,164 @@ fn any_number_of_files_is_indexed_once() {
         assert_eq!(fixture.index().indexed, count);
         let second = fixture.index();
         assert_eq!((second.unchanged, second.indexed), (count, 0));
-        assert_eq!(fixture.store.documents(COLLECTION).unwrap().len(), count);
+        assert_eq!(fixture.store.documents(&now(&*fixture.store)).unwrap().len(), count);
     }
 }
 
+/// A pipeline like the fixture's that cuts smaller.
+fn smaller(fixture: &Fixture) -> Pipeline {
+    let config = chunkwright::ChunkConfig { max_size: 120, target_size: 100, ..chunker().config().clone() };
+    let chunker = chunkwright::Chunker::new(config, Arc::new(chunkwright::Words)).unwrap();
+    Pipeline::new(Arc::clone(&fixture.store), COLLECTION, chunker, "test").with_embedder(fixture.bag.clone())
+}
+
+fn states(fixture: &Fixture) -> Vec<(GenerationState, usize)> {
+    let collections = fixture.store.collections().unwrap();
+    collections[0].generations.iter().map(|status| (status.state, status.documents)).collect()
+}
+
 #[test]
-fn another_model_is_refused_before_anything_is_read() {
+fn another_model_builds_the_next_generation_and_vectors_are_never_mixed() {
     for_each_store(|kind| {
         let fixture = Fixture::new(kind, &[("a.md", &sections(0, 3))]);
         fixture.index();
-        let other = Pipeline::new(Arc::clone(&fixture.store), COLLECTION, chunker(), "test")
-            .with_embedder(Bag::new(8));
-        let error = other.index(&[fixture.root()], &fixture.options, &|_| {}).unwrap_err();
-        assert!(matches!(error, IndexError::Store(StoreError::OtherModel { .. })), "{error}");
+        let other = Bag::new(8);
+        let pipeline = Pipeline::new(Arc::clone(&fixture.store), COLLECTION, chunker(), "test")
+            .with_embedder(other.clone());
+        other.down.store(true, Ordering::Relaxed);
+        let report = pipeline.index(&[fixture.root()], &fixture.options, &|_| {}).unwrap();
+        assert!(report.withheld.unwrap().contains("the bag is torn"));
+        // Searches go on as before.
+        assert_eq!(states(&fixture), [(GenerationState::Current, 1), (GenerationState::Building, 1)]);
+        let dense = SearchOptions { mode: Mode::Dense, ..lexical() };
+        assert!(!fixture.search("cek", &dense).is_empty());
+        other.down.store(false, Ordering::Relaxed);
+        let report = pipeline.index(&[fixture.root()], &fixture.options, &|_| {}).unwrap();
+        assert_eq!((report.withheld, report.switched.is_some(), report.pending), (None, true, 0));
+        let found = search(&*fixture.store, &now(&*fixture.store), Some(&*other), "cek", &dense).unwrap();
+        assert!(!found.hits.is_empty());
+        let error =
+            search(&*fixture.store, &now(&*fixture.store), Some(&*fixture.bag), "cek", &dense).unwrap_err();
+        assert!(
+            error.to_string().contains("holds vectors of `bag-8` (8 dimensions), not of `bag-256` (256)"),
+            "{error}"
+        );
+    });
+}
+
+#[test]
+fn a_generation_has_the_documents_of_paths_that_were_not_scanned_too() {
+    for_each_store(|kind| {
+        let mut fixture = Fixture::new(
+            kind,
+            &[("docs/a.md", &sections(0, 4)), ("src/b.md", &sections(4, 8)), ("src/c.md", "x")],
+        );
+        let index = |pipeline: &Pipeline, fixture: &Fixture, name: &str| {
+            pipeline.index(&[fixture.root().join(name)], &fixture.options, &|_| {}).unwrap()
+        };
+        index(&fixture.pipeline, &fixture, "docs");
+        index(&fixture.pipeline, &fixture, "src");
+        fixture.remove("src/b.md");
+        let smaller = smaller(&fixture);
+        fixture.options.dry_run = true;
+        let counted = index(&smaller, &fixture, "docs");
+        assert_eq!(states(&fixture), [(GenerationState::Current, 3)]);
+        fixture.options.dry_run = false;
+        let report = index(&smaller, &fixture, "docs");
+        assert_eq!((report.indexed, report.carried), (1, 2));
+        assert_eq!((counted.indexed, counted.carried, counted.chunks), (1, 2, report.chunks));
+        assert_eq!(states(&fixture), [(GenerationState::Old, 3), (GenerationState::Current, 3)]);
+        // The file is gone, and what the store had of it was enough.
+        assert_eq!(fixture.search("kak", &lexical()).len(), 1);
+        // What is removed from the new generation does not come back with the old one.
+        fixture.options.prune = Prune::Force;
+        assert_eq!(index(&smaller, &fixture, "src").pruned, ["b.md"]);
+        fixture.options.prune = Prune::Keep;
+        let back = index(&fixture.pipeline, &fixture, "docs");
+        assert!(back.switched.is_some());
+        assert_eq!(states(&fixture), [(GenerationState::Current, 2), (GenerationState::Old, 2)]);
+        assert!(fixture.search("kak", &lexical()).is_empty());
+    });
+}
+
+#[test]
+fn a_generation_whose_building_was_stopped_is_gone_on_with() {
+    for_each_store(|kind| {
+        let mut fixture = Fixture::new(kind, &[]);
+        for n in 0..300 {
+            fixture.write(format!("{n:03}.md"), sections(n, n + 1).as_bytes());
+        }
+        fixture.index();
+        let smaller = smaller(&fixture);
+        let cancel = Arc::new(AtomicBool::new(false));
+        fixture.options.cancel = Some(Arc::clone(&cancel));
+        let stop = |_: chunkwright_index::Progress<'_>| cancel.store(true, Ordering::Relaxed);
+        let stopped = smaller.index(&[fixture.root()], &fixture.options, &stop).unwrap();
+        assert!(stopped.cancelled && stopped.switched.is_none());
+        cancel.store(false, Ordering::Relaxed);
+        let count = |progress: chunkwright_index::Progress<'_>| {
+            if let chunkwright_index::Progress::Committed { .. } = progress {
+                cancel.store(true, Ordering::Relaxed);
+            }
+        };
+        let first = smaller.index(&[fixture.root()], &fixture.options, &count).unwrap();
+        assert!(first.cancelled && first.indexed > 0);
+        assert_eq!(
+            states(&fixture),
+            [(GenerationState::Current, 300), (GenerationState::Building, first.indexed)]
+        );
+        cancel.store(false, Ordering::Relaxed);
+        let rest = smaller.index(&[fixture.root()], &fixture.options, &|_| {}).unwrap();
+        assert_eq!((rest.unchanged, rest.indexed), (first.indexed, 300 - first.indexed));
+        assert!(rest.switched.is_some());
+    });
+}
+
+#[test]
+fn a_file_whose_time_and_length_are_as_before_is_not_read() {
+    for_each_store(|kind| {
+        let mut fixture = Fixture::new(kind, &[("a.md", "One text.\n"), ("b.md", "Another text.\n")]);
+        let path = fixture.root().join("a.md");
+        let modified = std::fs::metadata(&path).unwrap().modified().unwrap();
+        let nanos = modified.duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos() as i64;
+        // Read at once after it was written, its time proves nothing.
+        fixture.options.started = nanos + 1_000_000_000;
+        fixture.index();
+        let rewrite = |fixture: &Fixture, text: &str| {
+            fixture.write("a.md", text.as_bytes());
+            std::fs::File::options().write(true).open(&path).unwrap().set_modified(modified).unwrap();
+        };
+        rewrite(&fixture, "Two text.\n");
+        fixture.options.started = nanos + 60_000_000_000;
+        assert_eq!(fixture.index().indexed, 1);
+        rewrite(&fixture, "Six text.\n");
+        assert_eq!(fixture.index().indexed, 0);
+        fixture.options.rehash = true;
+        assert_eq!(fixture.index().indexed, 1);
+        assert_eq!(fixture.search("six", &lexical()).len(), 1);
+    });
+}
+
+#[test]
+fn a_run_says_what_became_of_chunks_and_what_embedding_costs() {
+    for_each_store(|kind| {
+        let mut fixture = Fixture::new(kind, &[("a.md", &sections(0, 20)), ("b.md", &sections(20, 22))]);
+        fixture.options.price = Some(1e6);
+        let first = fixture.index();
+        assert_eq!(
+            (first.added, first.kept, first.cost),
+            (first.chunks, 0, Some(first.tokens_to_embed as f64))
+        );
+        let edited = format!("A new first line.\n\n{}", sections(0, 20)).replace("mik", "somethingelse");
+        fixture.write("a.md", edited.as_bytes());
+        fixture.options.prune = Prune::Remove;
+        fixture.options.dry_run = true;
+        let counted = fixture.try_index().unwrap();
+        fixture.options.dry_run = false;
+        let second = fixture.index();
+        assert_eq!(counted, second);
+        assert!(second.moved > 10 && second.changed >= 1 && second.tokens_to_embed < 200, "{second:?}");
+        assert_eq!(second.kept + second.moved + second.changed + second.removed, first.chunks);
     });
 }
 
@@ -298,11 +435,11 @@ fn a_store_is_written_by_one_process_and_read_by_many() {
     let error = (sqlite.open)(&fixture.store_path(), Access::Write).err().unwrap().to_string();
     assert!(error.contains(&format!("is being written by process {}", std::process::id())), "{error}");
     let reader = (sqlite.open)(&fixture.store_path(), Access::Read).unwrap();
-    assert_eq!(reader.documents(COLLECTION).unwrap().len(), 1);
-    assert!(matches!(reader.write(COLLECTION, &[]), Err(StoreError::ReadOnly)));
+    assert_eq!(reader.documents(&now(&*reader)).unwrap().len(), 1);
+    assert!(matches!(reader.write(&now(&*reader), &[]), Err(StoreError::ReadOnly)));
     fixture.write("b.md", b"# B\n\nMore.\n");
     fixture.index();
-    assert_eq!(reader.documents(COLLECTION).unwrap().len(), 2);
+    assert_eq!(reader.documents(&now(&*reader)).unwrap().len(), 2);
     let missing = (sqlite.open)(&fixture.root(), Access::Read).err().unwrap();
     assert!(matches!(missing, StoreError::Missing { .. }), "{missing}");
 }
@@ -313,7 +450,9 @@ fn fetch_gives_documents_chunks_and_lines_exactly() {
         let text = "# One\r\n\r\nFirst.\r\n\r\n# Two\r\n\r\nSecond 文.\r\n";
         let fixture = Fixture::new(kind, &[("a#1.md", text), ("empty.md", "")]);
         fixture.index();
-        let get = |reference: &str| fetch(&*fixture.store, COLLECTION, reference, FetchOptions::default());
+        let get = |reference: &str| {
+            fetch(&*fixture.store, &now(&*fixture.store), reference, FetchOptions::default())
+        };
         let whole = get("a#1.md").unwrap();
         assert_eq!((whole.text.as_str(), whole.start_line, whole.end_line), (text, 1, 7));
         assert_eq!(get("a#1.md#L3").unwrap().text, "First.\r\n");
@@ -326,7 +465,7 @@ fn fetch_gives_documents_chunks_and_lines_exactly() {
         let expansion =
             Expansion { expand: Expand::Neighbours(9), max_tokens: None, counter: &chunkwright::Words };
         let options = FetchOptions { expansion: Some(expansion) };
-        let window = fetch(&*fixture.store, COLLECTION, "a#1.md#0", options).unwrap();
+        let window = fetch(&*fixture.store, &now(&*fixture.store), "a#1.md#0", options).unwrap();
         assert_eq!(window.records.len(), whole.records.len());
         assert_eq!(window.text, text.trim_end());
         assert_eq!(get("empty.md").unwrap().text, "");
@@ -374,8 +513,9 @@ fn damage_is_found_and_named_and_never_a_panic() {
 fn is_found(path: &Path) -> bool {
     let Ok(store) = (STORES[0].open)(path, Access::Write) else { return true };
     let told = store.check().map_or(true, |report| !report.problems.is_empty());
-    let searched = chunkwright_index::search(&*store, COLLECTION, None, "speaks length", &LEXICAL).is_err();
-    let listed = store.documents(COLLECTION).unwrap_or_default();
-    let fetched = listed.iter().map(|info| fetch(&*store, COLLECTION, &info.doc_id, FetchOptions::default()));
+    let Ok(now) = store.open(COLLECTION) else { return true };
+    let searched = search(&*store, &now, None, "speaks length", &lexical()).is_err();
+    let listed = store.documents(&now).unwrap_or_default();
+    let fetched = listed.iter().map(|info| fetch(&*store, &now, &info.doc_id, FetchOptions::default()));
     told | searched | fetched.into_iter().any(|result| result.is_err())
 }

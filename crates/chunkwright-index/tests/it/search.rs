@@ -1,8 +1,10 @@
 //! What a search answers.
 
-use chunkwright_index::{Filter, Fusion, Mode, SearchError, SearchOptions, parse_query, search};
+use chunkwright_index::{
+    Duplicates, Field, Filter, Fusion, Mode, SearchError, SearchOptions, parse_query, search,
+};
 
-use crate::fixture::{Bag, COLLECTION, Fixture, for_each_store};
+use crate::fixture::{Bag, Fixture, for_each_store, now};
 
 const GUIDE: &str = "# Guide\n\n## Install\n\nDownload the archive and unpack it into a folder of its own.\n\n\
 ## Configure\n\nSet `maxChunkSize` in the configuration file before the first start.\n";
@@ -60,9 +62,14 @@ fn every_hit_accounts_for_its_stages() {
     for_each_store(|kind| {
         let fixture = corpus(kind);
         let options = SearchOptions::default();
-        let answer =
-            search(&*fixture.store, COLLECTION, Some(&*fixture.bag), "maxChunkSize archive", &options)
-                .unwrap();
+        let answer = search(
+            &*fixture.store,
+            &now(&*fixture.store),
+            Some(&*fixture.bag),
+            "maxChunkSize archive",
+            &options,
+        )
+        .unwrap();
         assert_eq!((answer.mode, &answer.degraded), (Mode::Hybrid, &None));
         assert!(answer.hits.len() >= 2);
         for (index, hit) in answer.hits.iter().enumerate() {
@@ -97,14 +104,14 @@ fn a_filter_narrows_every_stage() {
     for_each_store(|kind| {
         let fixture = corpus(kind);
         for mode in [Mode::Lexical, Mode::Dense, Mode::Hybrid] {
-            let filter = Filter { doc_id: Some("zh/*".into()), ..Filter::default() };
+            let filter = Filter::is(Field::DOC_ID, "zh/*");
             let options = SearchOptions { mode, filter, ..SearchOptions::default() };
             let hits = fixture.search("数据库 archive архив", &options);
             assert!(
                 !hits.is_empty() && hits.iter().all(|hit| hit.starts_with("zh/")),
                 "{kind} {mode:?} {hits:?}"
             );
-            let filter = Filter { language: Some("python".into()), ..Filter::default() };
+            let filter = Filter::is(Field::LANGUAGE, "python");
             let hits =
                 fixture.search("header archive", &SearchOptions { mode, filter, ..SearchOptions::default() });
             assert!(hits.iter().all(|hit| hit.starts_with("src/")), "{kind} {mode:?} {hits:?}");
@@ -117,14 +124,15 @@ fn hybrid_search_goes_on_without_an_embedder_and_says_so() {
     for_each_store(|kind| {
         let fixture = corpus(kind);
         let options = SearchOptions::default();
-        let answer = search(&*fixture.store, COLLECTION, None, "archive", &options).unwrap();
+        let answer = search(&*fixture.store, &now(&*fixture.store), None, "archive", &options).unwrap();
         assert_eq!(answer.mode, Mode::Lexical);
         assert!(answer.degraded.unwrap().contains("no embedder"));
         fixture.bag.down.store(true, std::sync::atomic::Ordering::Relaxed);
-        let answer = search(&*fixture.store, COLLECTION, Some(&*fixture.bag), "archive", &options).unwrap();
+        let answer =
+            search(&*fixture.store, &now(&*fixture.store), Some(&*fixture.bag), "archive", &options).unwrap();
         assert!(answer.degraded.is_some() && !answer.hits.is_empty());
         let dense = SearchOptions { mode: Mode::Dense, ..options };
-        assert!(search(&*fixture.store, COLLECTION, None, "archive", &dense).is_err());
+        assert!(search(&*fixture.store, &now(&*fixture.store), None, "archive", &dense).is_err());
     });
 }
 
@@ -132,7 +140,9 @@ fn hybrid_search_goes_on_without_an_embedder_and_says_so() {
 fn what_cannot_be_searched_is_refused_with_a_sentence() {
     let fixture = corpus("sqlite");
     let run = |query: &str, options: &SearchOptions| {
-        search(&*fixture.store, COLLECTION, Some(&*fixture.bag), query, options).unwrap_err().to_string()
+        search(&*fixture.store, &now(&*fixture.store), Some(&*fixture.bag), query, options)
+            .unwrap_err()
+            .to_string()
     };
     let options = SearchOptions::default;
     assert_eq!(run("  ", &options()), "the query is empty; say what to look for");
@@ -143,7 +153,7 @@ fn what_cannot_be_searched_is_refused_with_a_sentence() {
     let fusion = Fusion::WeightedSum { dense_weight: f64::NAN };
     assert!(run("a", &SearchOptions { fusion, ..options() }).starts_with("`dense_weight` is `NaN`"));
     let other = Bag::new(8);
-    let error = search(&*fixture.store, COLLECTION, Some(&*other), "a", &options()).unwrap_err();
+    let error = search(&*fixture.store, &now(&*fixture.store), Some(&*other), "a", &options()).unwrap_err();
     assert!(matches!(error, SearchError::Store(_)), "{error}");
 }
 
@@ -160,8 +170,10 @@ fn symbols_and_paths_narrow_a_search() {
         for mode in [Mode::Lexical, Mode::Hybrid] {
             let found = |query: &str| {
                 let (words, filter) = parse_query(query, Filter::default()).unwrap();
-                let mut found =
-                    fixture.search(&words, &SearchOptions { mode, filter, ..SearchOptions::default() });
+                let mut found = fixture.search(
+                    &words,
+                    &SearchOptions { mode, filter, duplicates: Duplicates::Keep, ..SearchOptions::default() },
+                );
                 found.sort();
                 found
             };
@@ -190,11 +202,17 @@ fn summaries_are_found_when_asked_for() {
         assert_eq!(fixture.index().unchanged, 2);
         for mode in [Mode::Lexical, Mode::Hybrid] {
             let kinds = |artifact: Option<&str>| {
-                let filter = Filter { artifact: artifact.map(Into::into), ..Filter::default() };
+                let filter =
+                    artifact.map_or_else(Filter::default, |artifact| Filter::is(Field::ARTIFACT, artifact));
                 let options = SearchOptions { mode, filter, top_k: 50, ..SearchOptions::default() };
-                let answer =
-                    search(&*fixture.store, COLLECTION, Some(&*fixture.bag), "circle area", &options)
-                        .unwrap();
+                let answer = search(
+                    &*fixture.store,
+                    &now(&*fixture.store),
+                    Some(&*fixture.bag),
+                    "circle area",
+                    &options,
+                )
+                .unwrap();
                 let mut kinds: Vec<_> = answer.hits.iter().map(|hit| hit.record.artifact.clone()).collect();
                 kinds.sort();
                 kinds.dedup();
@@ -208,9 +226,9 @@ fn summaries_are_found_when_asked_for() {
             assert_eq!(kinds(Some("all")), [None, class, file, function]);
         }
         // A document's chunks are what they were: in order, and nothing but chunks.
-        let records = fixture.store.records(COLLECTION, "shapes.py").unwrap();
+        let records = fixture.store.records(&now(&*fixture.store), "shapes.py").unwrap();
         assert!(records.iter().all(|record| record.artifact.is_none()));
-        let guide = fixture.store.records(COLLECTION, "guide.md").unwrap();
+        let guide = fixture.store.records(&now(&*fixture.store), "guide.md").unwrap();
         assert_eq!(records.len() + guide.len(), plain.chunks);
     });
 }

@@ -3,6 +3,7 @@
 use rusqlite::Connection;
 
 use super::super::{CheckReport, StoreError};
+use crate::bm25::TermCounts;
 use crate::format::file_hash;
 
 /// What must have no rows, and what it means if it has.
@@ -10,11 +11,18 @@ const SWEEPS: &[(&str, &str)] = &[
     ("SELECT key FROM chunks WHERE document NOT IN (SELECT id FROM documents)", "chunks without a document"),
     ("SELECT document FROM sources WHERE document NOT IN (SELECT id FROM documents)", "sources without a document"),
     ("SELECT id FROM documents WHERE id NOT IN (SELECT document FROM sources)", "documents without a source"),
-    ("SELECT id FROM documents WHERE collection NOT IN (SELECT id FROM collections)", "documents without a collection"),
+    ("SELECT id FROM documents WHERE generation NOT IN (SELECT id FROM generations)", "documents without a generation"),
+    ("SELECT id FROM generations WHERE collection NOT IN (SELECT id FROM collections)", "generations without a collection"),
+    (
+        "SELECT id FROM collections WHERE NOT EXISTS (
+             SELECT 1 FROM generations WHERE generations.collection = collections.id AND generations.id = current)",
+        "collections without a current generation",
+    ),
+    ("SELECT collection FROM overlays WHERE collection NOT IN (SELECT id FROM collections)", "overlays without a collection"),
     (
         "SELECT chunks.key FROM chunks JOIN documents ON documents.id = chunks.document
-         WHERE chunks.collection <> documents.collection",
-        "chunks in another collection than their document",
+         WHERE chunks.generation <> documents.generation",
+        "chunks in another generation than their document",
     ),
     (
         "SELECT documents.id FROM documents LEFT JOIN chunks ON chunks.document = documents.id GROUP BY documents.id
@@ -27,13 +35,23 @@ const SWEEPS: &[(&str, &str)] = &[
         "chunks outside of their source",
     ),
     (
-        "SELECT vectors.key FROM collections JOIN vectors ON vectors.model = collections.model
-         WHERE length(vector) <> 4 * dimension",
-        "vectors of another length than their collection's",
+        "SELECT chunks.key FROM chunks LEFT JOIN vectors ON vectors.key = chunks.vector
+         WHERE chunks.vector IS NOT NULL AND vectors.text_hash IS NOT chunks.text_hash",
+        "chunks with the vector of another text, or one that is gone",
+    ),
+    (
+        "SELECT chunks.key FROM chunks JOIN vectors ON vectors.key = chunks.vector JOIN generations ON generations.id = chunks.generation
+         WHERE vectors.model IS NOT generations.model",
+        "chunks with a vector of another model than their generation's",
+    ),
+    (
+        "SELECT vectors.key FROM vectors LEFT JOIN models ON models.id = vectors.model
+         WHERE length(vector) IS NOT 4 * dimension",
+        "vectors of another length than their model's",
     ),
 ];
 
-/// Runs `SQLite`'s check, which includes that of FTS5, and the sweeps.
+/// Runs `SQLite`'s check and the sweeps, and reads every text and every chunk's terms.
 pub(super) fn check(connection: &Connection) -> Result<CheckReport, StoreError> {
     let count = |query: &str| connection.query_row(query, [], |row| row.get::<_, usize>(0));
     let mut report = CheckReport {
@@ -63,27 +81,15 @@ pub(super) fn check(connection: &Connection) -> Result<CheckReport, StoreError> 
                 .push(format!("the stored text of `{doc_id}` is not that of the file it was made of"));
         }
     }
-    for (id, name) in names(connection)? {
-        // FTS5 keeps the sizes of its rows in a table that can be read.
-        let sizes = format!("words_{id}_docsize");
-        let without = count(&format!(
-            "SELECT count(*) FROM chunks WHERE collection = {id} AND key NOT IN (SELECT id FROM {sizes})"
-        ))?;
-        let orphans = count(&format!(
-            "SELECT count(*) FROM {sizes} WHERE id NOT IN (SELECT key FROM chunks WHERE collection = {id})"
-        ))?;
-        if without > 0 {
-            report.problems.push(format!("{without} chunks of `{name}` without words"));
-        }
-        if orphans > 0 {
-            report.problems.push(format!("{orphans} rows of words of `{name}` without a chunk"));
-        }
+    let mut statement = connection.prepare("SELECT terms FROM chunks")?;
+    let mut rows = statement.query([])?;
+    let mut unreadable = 0;
+    while let Some(row) = rows.next()? {
+        let terms = row.get_ref(0)?.as_blob().map_err(rusqlite::Error::from)?;
+        unreadable += usize::from(TermCounts::decode(terms).is_none());
+    }
+    if unreadable > 0 {
+        report.problems.push(format!("{unreadable} chunks whose terms cannot be read"));
     }
     Ok(report)
-}
-
-fn names(connection: &Connection) -> Result<Vec<(i64, String)>, StoreError> {
-    let mut statement = connection.prepare("SELECT id, name FROM collections ORDER BY id")?;
-    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    Ok(rows.collect::<Result<_, _>>()?)
 }

@@ -1,20 +1,120 @@
 //! Reading the tables. Every function runs inside a snapshot of its caller.
 
+use std::collections::HashSet;
+
 use chunkwright::{ChunkId, Record};
-use rusqlite::types::Value;
-use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use serde_json::{Map, Value};
 
 use super::super::filter::Facts;
-use super::super::rank::{DenseIndex, NewRow};
+use super::super::index::{NewRow, SearchIndex};
 use super::super::{
-    Collection, DocumentInfo, Filter, Model, Scored, StoreError, StoredChunk, StoredDocument, TextHash,
+    Collection, DocumentInfo, Filter, Generation, GenerationSpec, GenerationState, GenerationStatus, Model,
+    Overlay, Overlays, StoreError, StoredChunk, StoredDocument,
 };
-use super::CollectionRow;
-use crate::analysis;
+use super::cache::numbers;
+use super::{parse_name, unknown_collection, unknown_generation};
+use crate::bm25::TermCounts;
+
+const GENERATION: &str =
+    "collections.name, generations.id, strategy_version, config_hash, models.name, dimension
+    FROM generations JOIN collections ON collections.id = generations.collection
+    LEFT JOIN models ON models.id = generations.model";
+
+fn generation(row: &Row<'_>) -> rusqlite::Result<Generation> {
+    let model = (row.get::<_, Option<String>>(4)?, row.get::<_, Option<usize>>(5)?);
+    let spec = GenerationSpec {
+        strategy_version: row.get(2)?,
+        config_hash: row.get(3)?,
+        model: model.0.zip(model.1).map(|(name, dimension)| Model { name, dimension }),
+    };
+    Ok(Generation { collection: row.get(0)?, number: row.get(1)?, spec })
+}
+
+pub(super) fn collections(connection: &Connection) -> Result<Vec<Collection>, StoreError> {
+    let counted = format!("SELECT {GENERATION} WHERE collections.id = ?1 ORDER BY generations.id");
+    let mut statement =
+        connection.prepare_cached("SELECT id, name, current FROM collections ORDER BY name")?;
+    let found = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    let found = found.collect::<Result<Vec<(i64, String, i64)>, _>>()?;
+    let mut statement = connection.prepare_cached(&counted)?;
+    let mut counts = connection.prepare_cached(
+        "SELECT was_current, change, (SELECT count(*) FROM documents WHERE generation = ?1),
+            (SELECT total(chunks) FROM documents WHERE generation = ?1),
+            (SELECT total(pending) FROM documents WHERE generation = ?1)
+         FROM generations WHERE id = ?1",
+    )?;
+    let mut collections = Vec::with_capacity(found.len());
+    for (id, name, current) in found {
+        let generations = statement.query_map([id], generation)?.collect::<Result<Vec<_>, _>>()?;
+        let mut statuses = Vec::with_capacity(generations.len());
+        for generation in generations {
+            let status = counts.query_row([generation.number], |row| {
+                let state = match (generation.number == current, row.get(0)?) {
+                    (true, _) => GenerationState::Current,
+                    (false, true) => GenerationState::Old,
+                    (false, false) => GenerationState::Building,
+                };
+                Ok(GenerationStatus {
+                    state,
+                    documents: row.get(2)?,
+                    chunks: row.get::<_, f64>(3)? as usize,
+                    pending: row.get::<_, f64>(4)? as usize,
+                    change: row.get(1)?,
+                    generation,
+                })
+            })?;
+            statuses.push(status);
+        }
+        collections.push(Collection { name, generations: statuses });
+    }
+    Ok(collections)
+}
+
+pub(super) fn open(connection: &Connection, name: &str) -> Result<Generation, StoreError> {
+    let (collection, number) = parse_name(name);
+    let query = format!(
+        "SELECT {GENERATION} WHERE collections.name = ?1 AND generations.id = coalesce(?2, collections.current)"
+    );
+    let mut statement = connection.prepare_cached(&query)?;
+    if let Some(found) = statement.query_row(params![collection, number], generation).optional()? {
+        return Ok(found);
+    }
+    if number.is_some()
+        && connection.prepare("SELECT 1 FROM collections WHERE name = ?1")?.exists([collection])?
+    {
+        return Err(unknown_generation(&name));
+    }
+    let mut statement = connection.prepare("SELECT name FROM collections ORDER BY name")?;
+    let known = statement.query_map([], |row| row.get(0))?.collect::<Result<Vec<String>, _>>()?;
+    Err(unknown_collection(collection, known.iter().map(String::as_str)))
+}
+
+pub(super) fn find_spec(
+    connection: &Connection,
+    collection: &str,
+    spec: &GenerationSpec,
+) -> Result<Option<Generation>, StoreError> {
+    let query = format!("SELECT {GENERATION} WHERE collections.name = ?1 ORDER BY generations.id DESC");
+    let mut statement = connection.prepare_cached(&query)?;
+    let mut found = statement.query_map([collection], generation)?;
+    Ok(found.find(|found| found.as_ref().is_ok_and(|found| found.spec == *spec)).transpose()?)
+}
+
+/// The generation's number of changes.
+///
+/// # Errors
+///
+/// [`StoreError::UnknownGeneration`] if it is gone.
+pub(super) fn change(connection: &Connection, generation: &Generation) -> Result<u64, StoreError> {
+    let mut statement = connection.prepare_cached("SELECT change FROM generations WHERE id = ?1")?;
+    let found = statement.query_row([generation.number], |row| row.get(0)).optional()?;
+    found.ok_or_else(|| unknown_generation(generation))
+}
 
 const INFO: &str =
-    "documents.id, doc_id, root, file_hash, bytes, config_hash, strategy_version, preset, format,
-    encoding, low_confidence, replacements, chunks, pending, indexed_at";
+    "documents.id, doc_id, root, file_hash, bytes, modified, preset, format, encoding, low_confidence,
+    replacements, chunks, pending, overlays, indexed_at";
 
 fn info(row: &Row<'_>) -> rusqlite::Result<DocumentInfo> {
     Ok(DocumentInfo {
@@ -23,64 +123,47 @@ fn info(row: &Row<'_>) -> rusqlite::Result<DocumentInfo> {
         root: row.get(2)?,
         file_hash: row.get(3)?,
         bytes: row.get(4)?,
-        config_hash: row.get(5)?,
-        strategy_version: row.get(6)?,
-        preset: row.get(7)?,
-        format: row.get(8)?,
-        encoding: row.get(9)?,
-        low_confidence: row.get(10)?,
-        replacements: row.get(11)?,
-        chunks: row.get(12)?,
-        pending: row.get(13)?,
+        modified: row.get(5)?,
+        preset: row.get(6)?,
+        format: row.get(7)?,
+        encoding: row.get(8)?,
+        low_confidence: row.get(9)?,
+        replacements: row.get(10)?,
+        chunks: row.get(11)?,
+        pending: row.get(12)?,
+        overlays: row.get(13)?,
         indexed_at: row.get(14)?,
     })
 }
 
-pub(super) fn collections(connection: &Connection) -> Result<Vec<Collection>, StoreError> {
-    let mut statement = connection.prepare_cached(
-        "SELECT name, model, dimension, change, count(documents.id), total(chunks), total(pending)
-         FROM collections LEFT JOIN documents ON documents.collection = collections.id
-         GROUP BY collections.id ORDER BY name",
-    )?;
-    let rows = statement.query_map([], |row| {
-        let (model, dimension) = (row.get::<_, Option<String>>(1)?, row.get::<_, Option<usize>>(2)?);
-        Ok(Collection {
-            name: row.get(0)?,
-            model: model.zip(dimension).map(|(name, dimension)| Model { name, dimension }),
-            change: row.get(3)?,
-            documents: row.get(4)?,
-            chunks: row.get::<_, f64>(5)? as usize,
-            pending: row.get::<_, f64>(6)? as usize,
-        })
-    })?;
-    Ok(rows.collect::<Result<_, _>>()?)
-}
-
-pub(super) fn documents(connection: &Connection, collection: &str) -> Result<Vec<DocumentInfo>, StoreError> {
-    let row = CollectionRow::get(connection, collection)?;
+pub(super) fn documents(
+    connection: &Connection,
+    generation: &Generation,
+) -> Result<Vec<DocumentInfo>, StoreError> {
+    change(connection, generation)?;
     let mut statement = connection
-        .prepare_cached(&format!("SELECT {INFO} FROM documents WHERE collection = ?1 ORDER BY doc_id"))?;
-    let rows = statement.query_map([row.id], info)?;
+        .prepare_cached(&format!("SELECT {INFO} FROM documents WHERE generation = ?1 ORDER BY doc_id"))?;
+    let rows = statement.query_map([generation.number], info)?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
 pub(super) fn document_info(
     connection: &Connection,
-    collection: i64,
+    generation: &Generation,
     doc_id: &str,
 ) -> Result<Option<DocumentInfo>, StoreError> {
     let mut statement = connection
-        .prepare_cached(&format!("SELECT {INFO} FROM documents WHERE collection = ?1 AND doc_id = ?2"))?;
-    Ok(statement.query_row(params![collection, doc_id], info).optional()?)
+        .prepare_cached(&format!("SELECT {INFO} FROM documents WHERE generation = ?1 AND doc_id = ?2"))?;
+    Ok(statement.query_row(params![generation.number, doc_id], info).optional()?)
 }
 
 pub(super) fn document(
     connection: &Connection,
-    collection: &str,
+    generation: &Generation,
     doc_id: &str,
 ) -> Result<Option<StoredDocument>, StoreError> {
-    let row = CollectionRow::get(connection, collection)?;
-    let Some(info) = document_info(connection, row.id, doc_id)? else { return Ok(None) };
+    change(connection, generation)?;
+    let Some(info) = document_info(connection, generation, doc_id)? else { return Ok(None) };
     let mut statement =
         connection.prepare_cached("SELECT doc_toc, source, raw FROM sources WHERE document = ?1")?;
     let found =
@@ -90,20 +173,42 @@ pub(super) fn document(
     Ok(Some(StoredDocument { info, source: utf8(source)?, raw, doc_toc }))
 }
 
-/// Columns of a chunk that [`record`] reads.
-const RECORD: &str = "record, tail, start, end, substr(source, start + 1, end - start)";
-const FROM_CHUNKS: &str = "FROM chunks JOIN sources ON sources.document = chunks.document";
+/// What a document and its generation say of every record, by the record's keys. `chunk_id` comes from
+/// its own column.
+pub(super) fn common(generation: &Generation, info: &DocumentInfo) -> [(&'static str, Value); 6] {
+    let text = |text: &str| Value::String(text.into());
+    [
+        ("doc_id", text(&info.doc_id)),
+        ("strategy_version", text(&generation.spec.strategy_version)),
+        ("config_hash", text(&generation.spec.config_hash)),
+        ("preset", text(&info.preset)),
+        ("file_hash", text(&info.file_hash)),
+        ("indexed_at", text(&info.indexed_at)),
+    ]
+}
 
 /// A record, whole again.
-fn record(row: &Row<'_>) -> Result<Record, StoreError> {
-    let json: String = row.get(0)?;
-    let mut record: Record =
-        serde_json::from_str(&json).map_err(|error| damaged(&format!("a chunk cannot be read: {error}")))?;
-    if let Some(tail) = row.get::<_, Option<String>>(1)? {
-        record.content = utf8(row.get(4)?)?;
-        record.text = [&record.context, &record.content, tail.as_str()].concat();
+fn whole(
+    json: &str,
+    chunk_id: ChunkId,
+    common: &[(&'static str, Value)],
+    content: Option<(&str, String)>,
+) -> Result<Record, StoreError> {
+    let unreadable = |error| damaged(&format!("a chunk cannot be read: {error}"));
+    let mut fields: Map<String, Value> = serde_json::from_str(json).map_err(unreadable)?;
+    for (key, value) in common {
+        if !fields.contains_key(*key) {
+            fields.insert((*key).to_owned(), value.clone());
+        }
     }
-    Ok(record)
+    fields.insert("chunk_id".into(), chunk_id.to_string().into());
+    if let Some((tail, content)) = content {
+        let borrowed = fields.get("context").and_then(Value::as_str).unwrap_or_default();
+        let text = [borrowed, &content, tail].concat();
+        fields.insert("text".into(), text.into());
+        fields.insert("content".into(), content.into());
+    }
+    serde_json::from_value(Value::Object(fields)).map_err(unreadable)
 }
 
 fn damaged(problem: &str) -> StoreError {
@@ -116,215 +221,171 @@ fn utf8(bytes: Vec<u8>) -> Result<String, StoreError> {
 
 pub(super) fn records(
     connection: &Connection,
-    collection: &str,
+    generation: &Generation,
     doc_id: &str,
 ) -> Result<Vec<Record>, StoreError> {
-    let row = CollectionRow::get(connection, collection)?;
-    let Some(info) = document_info(connection, row.id, doc_id)? else { return Ok(Vec::new()) };
-    // The source is read once, not once a chunk.
+    change(connection, generation)?;
+    let Some(info) = document_info(connection, generation, doc_id)? else { return Ok(Vec::new()) };
+    let mut records = Vec::with_capacity(info.chunks as usize);
+    each_record(connection, generation, &info, &mut |_, record| {
+        if record.artifact.is_none() {
+            records.push(record);
+        }
+        Ok(())
+    })?;
+    Ok(records)
+}
+
+/// Calls `each` with the key and record of every chunk of a document, in order. The source is read once,
+/// not once a chunk.
+fn each_record(
+    connection: &Connection,
+    generation: &Generation,
+    info: &DocumentInfo,
+    each: &mut dyn FnMut(i64, Record) -> Result<(), StoreError>,
+) -> Result<(), StoreError> {
     let mut statement = connection.prepare_cached("SELECT source FROM sources WHERE document = ?1")?;
     let source = utf8(statement.query_row([info.version], |row| row.get(0))?)?;
+    let common = common(generation, info);
     let mut statement = connection.prepare_cached(
-        "SELECT record, tail, start, end, NULL FROM chunks
-         WHERE document = ?1 AND artifact IS NULL ORDER BY idx",
+        "SELECT key, chunk_id, record, tail, start, end FROM chunks WHERE document = ?1 ORDER BY idx",
     )?;
     let mut rows = statement.query([info.version])?;
-    let mut records = Vec::new();
     while let Some(row) = rows.next()? {
-        let json: String = row.get(0)?;
-        let mut record: Record = serde_json::from_str(&json)
-            .map_err(|error| damaged(&format!("a chunk cannot be read: {error}")))?;
-        if let Some(tail) = row.get::<_, Option<String>>(1)? {
-            let span = row.get::<_, usize>(2)?..row.get::<_, usize>(3)?;
-            let content = source.get(span).ok_or_else(|| damaged("a chunk is not in its source"))?;
-            content.clone_into(&mut record.content);
-            record.text = [&record.context, content, tail.as_str()].concat();
-        }
-        records.push(record);
+        let text = |column| row.get_ref(column).and_then(|value| Ok(value.as_str_or_null()?));
+        let span = row.get::<_, usize>(4)?..row.get::<_, usize>(5)?;
+        let content = match text(3)? {
+            Some(tail) => {
+                let content = source.get(span).ok_or_else(|| damaged("a chunk is not in its source"))?;
+                Some((tail, content.to_owned()))
+            }
+            None => None,
+        };
+        let record = whole(text(2)?.unwrap_or_default(), ChunkId(row.get(1)?), &common, content)?;
+        each(row.get(0)?, record)?;
     }
-    Ok(records)
+    Ok(())
 }
 
 pub(super) fn chunk(
     connection: &Connection,
-    collection: &str,
+    generation: &Generation,
     id: ChunkId,
 ) -> Result<Option<StoredChunk>, StoreError> {
-    let collection = CollectionRow::get(connection, collection)?;
     let mut statement = connection.prepare_cached(&format!(
-        "SELECT {RECORD},
-            EXISTS (SELECT 1 FROM vectors WHERE model = ?3 AND vectors.text_hash = chunks.text_hash),
-            EXISTS (SELECT 1 FROM disabled WHERE disabled.collection = ?1 AND disabled.chunk_id = ?2),
-            doc_toc
-         {FROM_CHUNKS} WHERE collection = ?1 AND chunk_id = ?2"
+        "SELECT {INFO}, record, tail, substr(source, start + 1, end - start), vector IS NOT NULL, enabled, doc_toc
+         FROM chunks JOIN documents ON documents.id = chunks.document JOIN sources ON sources.document = documents.id
+         WHERE chunks.generation = ?1 AND chunk_id = ?2"
     ))?;
-    let mut rows = statement.query(params![collection.id, id.0, collection.model.map(|model| model.name)])?;
+    let mut rows = statement.query(params![generation.number, id.0])?;
     let Some(row) = rows.next()? else { return Ok(None) };
-    let disabled: bool = row.get(6)?;
+    let common = common(generation, &info(row)?);
+    let tail: Option<String> = row.get(16)?;
+    let content = match &tail {
+        Some(tail) => Some((tail.as_str(), utf8(row.get(17)?)?)),
+        None => None,
+    };
     Ok(Some(StoredChunk {
-        record: record(row)?,
-        doc_toc: row.get(7)?,
-        embedded: row.get(5)?,
-        enabled: !disabled,
+        record: whole(&row.get::<_, String>(15)?, id, &common, content)?,
+        embedded: row.get(18)?,
+        enabled: row.get(19)?,
+        doc_toc: row.get(20)?,
     }))
 }
 
-pub(super) fn vectors(
+/// Brings `index` to the state of this snapshot: versions that are gone leave, new ones are read.
+pub(super) fn refresh(
     connection: &Connection,
-    model: &str,
-    hashes: &[TextHash],
-) -> Result<Vec<Option<Vec<f32>>>, StoreError> {
-    let mut statement =
-        connection.prepare_cached("SELECT vector FROM vectors WHERE model = ?1 AND text_hash = ?2")?;
-    let mut vectors = Vec::with_capacity(hashes.len());
-    for hash in hashes {
-        let bytes: Option<Vec<u8>> =
-            statement.query_row(params![model, hash], |row| row.get(0)).optional()?;
-        vectors.push(bytes.map(|bytes| numbers(&bytes).collect()));
+    generation: &Generation,
+    index: &mut SearchIndex,
+) -> Result<(), StoreError> {
+    let dimension = generation.spec.model.as_ref().map_or(0, |model| model.dimension);
+    let mut statement = connection.prepare_cached("SELECT id FROM documents WHERE generation = ?1")?;
+    let live =
+        statement.query_map([generation.number], |row| row.get(0))?.collect::<Result<HashSet<i64>, _>>()?;
+    index.retain(&live);
+    if index.last_version() == 0 || index.is_worn() {
+        *index = SearchIndex::new(dimension);
     }
-    Ok(vectors)
-}
-
-fn numbers(bytes: &[u8]) -> impl Iterator<Item = f32> {
-    bytes.chunks_exact(4).map(|bytes| f32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
-}
-
-const NOT_DISABLED: &str = "NOT EXISTS (SELECT 1 FROM disabled
-    WHERE disabled.collection = chunks.collection AND disabled.chunk_id = chunks.chunk_id)";
-
-pub(super) fn dense_index(
-    connection: &Connection,
-    collection: i64,
-    model: &Model,
-) -> Result<DenseIndex, StoreError> {
-    let mut statement = connection.prepare_cached(&format!(
-        "SELECT chunk_id, doc_id, category, language, content_type, artifact, symbols, vector
+    let mut statement = connection.prepare_cached(
+        "SELECT documents.id, doc_id, chunk_id, category, language, content_type, artifact, symbols, terms, enabled,
+            vectors.vector
          FROM documents JOIN chunks ON chunks.document = documents.id
-             JOIN vectors ON vectors.model = ?2 AND vectors.text_hash = chunks.text_hash
-         WHERE documents.collection = ?1 AND {NOT_DISABLED}
-         ORDER BY documents.id, idx"
-    ))?;
-    let mut rows = statement.query(params![collection, model.name])?;
-    let mut index = DenseIndex::new(model.dimension);
+             LEFT JOIN vectors ON vectors.key = chunks.vector
+         WHERE documents.generation = ?1 AND documents.id > ?2
+         ORDER BY documents.id, idx",
+    )?;
+    let mut rows = statement.query(params![generation.number, index.last_version()])?;
+    let mut version = 0;
     while let Some(row) = rows.next()? {
         let text = |column| row.get_ref(column).and_then(|value| Ok(value.as_str()?));
-        let vector = row.get_ref(7)?.as_blob().map_err(rusqlite::Error::from)?;
-        if vector.len() != 4 * model.dimension {
+        let maybe = |column| row.get_ref(column).and_then(|value| Ok(value.as_str_or_null()?));
+        if row.get::<_, i64>(0)? != version {
+            version = row.get(0)?;
+            index.begin(version, text(1)?);
+        }
+        let terms = row.get_ref(8)?.as_blob().map_err(rusqlite::Error::from)?;
+        let terms =
+            TermCounts::decode(terms).ok_or_else(|| damaged("the terms of a chunk cannot be read"))?;
+        let vector = row.get_ref(10)?.as_blob_or_null().map_err(rusqlite::Error::from)?;
+        if vector.is_some_and(|vector| vector.len() != 4 * dimension) {
             return Err(damaged("a vector has another length than its collection's"));
         }
-        let (language, artifact): (Option<String>, Option<String>) = (row.get(3)?, row.get(5)?);
         let facts = Facts {
-            category: text(2)?,
-            language: language.as_deref(),
-            content_type: text(4)?,
-            artifact: artifact.as_deref(),
-            symbols: text(6)?,
+            doc_id: "",
+            category: text(3)?,
+            language: maybe(4)?,
+            content_type: text(5)?,
+            artifact: maybe(6)?,
+            symbols: text(7)?,
         };
-        let new = NewRow { id: ChunkId(row.get(0)?), doc_id: text(1)?, facts };
-        index.push(&new, numbers(vector));
+        let new = NewRow { id: ChunkId(row.get(2)?), facts, terms: &terms, enabled: row.get(9)? };
+        index.push(&new, vector.map(numbers));
     }
-    Ok(index)
+    Ok(())
 }
 
-/// Most terms of one query; more say nothing new and cost time.
-const MAX_TERMS: usize = 128;
-
-/// Equal scores at the end of a ranking that are put in order.
-const TIES: usize = 256;
-
-pub(super) fn lexical(
+/// The chunks that pass a filter that records have to be read for.
+pub(super) fn passing(
     connection: &Connection,
-    collection: &CollectionRow,
-    terms: &[String],
+    generation: &Generation,
     filter: &Filter,
-    limit: usize,
-) -> Result<Vec<Scored>, StoreError> {
-    let mut query = String::new();
-    for (index, term) in terms.iter().enumerate() {
-        if index >= MAX_TERMS {
-            break;
-        }
-        if !query.is_empty() {
-            query.push_str(" OR ");
-        }
-        query.push('"');
-        query.push_str(&term.replace('"', "\"\""));
-        query.push('"');
-        if analysis::is_prefix(term) {
-            query.push('*');
-        }
+) -> Result<HashSet<ChunkId>, StoreError> {
+    let mut passing = HashSet::new();
+    for info in documents(connection, generation)? {
+        each_record(connection, generation, &info, &mut |_, record| {
+            if filter.passes_record(&record) {
+                passing.extend(record.chunk_id.parse::<ChunkId>());
+            }
+            Ok(())
+        })?;
     }
-    if query.is_empty() || limit == 0 {
-        return Ok(Vec::new());
-    }
-    let words = collection.words();
-    // A kind of summary is a value of the column; the other artifacts are more than one.
-    let kind = filter.artifact.clone().filter(|artifact| !Filter::ARTIFACTS.contains(&artifact.as_str()));
-    let mut values = vec![Value::Text(query), Value::Integer(i64::try_from(limit).unwrap_or(i64::MAX))];
-    let mut wheres = String::new();
-    let is = [
-        ("chunks.category", &filter.category),
-        ("chunks.language", &filter.language),
-        ("chunks.content_type", &filter.content_type),
-        ("chunks.artifact", &kind),
-    ];
-    for (column, value) in is.into_iter().filter_map(|(column, value)| Some((column, value.as_ref()?))) {
-        values.push(Value::Text(value.clone()));
-        wheres = format!("{wheres} AND {column} = ?{}", values.len());
-    }
-    wheres.push_str(match filter.artifact.as_deref() {
-        None | Some("chunk") => " AND chunks.artifact IS NULL",
-        Some("summary") => " AND chunks.artifact IS NOT NULL",
-        Some(_) => "",
-    });
-    if let Some(line) = filter.symbol_line() {
-        values.push(Value::Text(line));
-        wheres = format!("{wheres} AND instr(chunks.symbols, ?{}) > 0", values.len());
-    }
-    let patterns = filter.doc_id.iter().map(|pattern| ("GLOB", pattern));
-    for (is, pattern) in patterns.chain(filter.not_doc_ids.iter().map(|pattern| ("NOT GLOB", pattern))) {
-        // Of GLOB's special characters, `*` alone is one of ours.
-        let escaped = pattern.replace('[', "[[]").replace('?', "[?]");
-        values.push(Value::Text(escaped));
-        wheres = format!(
-            "{wheres} AND (SELECT doc_id FROM documents WHERE documents.id = chunks.document) {is} ?{}",
-            values.len()
-        );
-    }
-    let mut matches =
-        format!("SELECT rowid AS key, -bm25({words}) AS score FROM {words} WHERE {words} MATCH ?1");
-    let has_summaries = connection
-        .prepare_cached("SELECT 1 FROM chunks WHERE collection = ?1 AND artifact IS NOT NULL")?
-        .exists([collection.id])?;
-    if filter.is_empty() && !has_summaries {
-        // What cannot be among the first is dropped before it is looked up: a common word matches most
-        // chunks. The slack keeps the order of equal scores by chunk id, up to that many of them.
-        let disabled: usize = connection
-            .prepare_cached("SELECT count(*) FROM disabled WHERE collection = ?1")?
-            .query_row([collection.id], |row| row.get(0))?;
-        matches = format!("{matches} ORDER BY score DESC LIMIT {}", limit.saturating_add(disabled + TIES));
-    }
-    let mut statement = connection.prepare_cached(&format!(
-        "SELECT chunk_id, score FROM ({matches}) AS matches JOIN chunks ON chunks.key = matches.key
-         WHERE {NOT_DISABLED}{wheres} ORDER BY score DESC, chunk_id LIMIT ?2"
-    ))?;
-    let rows = statement.query_map(params_from_iter(values), |row| {
-        Ok(Scored { id: ChunkId(row.get(0)?), score: row.get(1)? })
-    })?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    Ok(passing)
 }
 
-/// Calls `each` with the key and text of every chunk of a collection.
-pub(super) fn each_text(
-    connection: &Connection,
-    collection: i64,
-    each: &mut dyn FnMut(i64, &str) -> Result<(), StoreError>,
-) -> Result<(), StoreError> {
-    let mut statement = connection
-        .prepare(&format!("SELECT {RECORD}, key {FROM_CHUNKS} WHERE collection = ?1 ORDER BY key"))?;
+pub(super) fn overlays(connection: &Connection, collection: &str) -> Result<Overlays, StoreError> {
+    let mut statement = connection.prepare_cached(
+        "SELECT overlay FROM overlays JOIN collections ON collections.id = collection WHERE name = ?1",
+    )?;
     let mut rows = statement.query([collection])?;
+    let mut overlays = Vec::new();
     while let Some(row) = rows.next()? {
-        each(row.get(5)?, &record(row)?.text)?;
+        let json: String = row.get(0)?;
+        let overlay: Overlay = serde_json::from_str(&json)
+            .map_err(|error| damaged(&format!("what was changed by hand cannot be read: {error}")))?;
+        overlays.push(overlay);
+    }
+    Ok(overlays.into_iter().collect())
+}
+
+/// Calls `each` with the key and record of every chunk.
+pub(super) fn each_chunk(
+    connection: &Connection,
+    generation: &Generation,
+    each: &mut dyn FnMut(i64, Record) -> Result<(), StoreError>,
+) -> Result<(), StoreError> {
+    for info in documents(connection, generation)? {
+        each_record(connection, generation, &info, each)?;
     }
     Ok(())
 }

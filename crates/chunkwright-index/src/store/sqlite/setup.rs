@@ -5,37 +5,42 @@ use std::io::{Read as _, Seek as _, Write as _};
 use std::path::Path;
 use std::time::Duration;
 
-use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
+use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 
 use super::super::StoreError;
-use super::write;
+use super::{migrate, write};
 use crate::analysis;
 
-/// Raised when the tables change, or what a record must have.
-const LAYOUT: i64 = 3;
+/// Raised when the tables change, or what a record must have; [`migrate`](super::migrate) then learns to
+/// read the layout before.
+pub(super) const LAYOUT: i64 = 4;
 
 /// Marks the file as ours ("CWRT").
 const APPLICATION_ID: i64 = 0x4357_5254;
 
-const TABLES: &str = "
+pub(super) const TABLES: &str = "
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
-CREATE TABLE collections (
+-- `current` is the generation that searches see.
+CREATE TABLE collections (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, current INTEGER);
+CREATE TABLE generations (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
-    name TEXT NOT NULL UNIQUE,
-    model TEXT,
-    dimension INTEGER,
+    collection INTEGER NOT NULL,
+    strategy_version TEXT NOT NULL,
+    config_hash TEXT NOT NULL,
+    model INTEGER,
+    was_current INTEGER NOT NULL,
     change INTEGER NOT NULL DEFAULT 0
 );
+CREATE TABLE models (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, dimension INTEGER NOT NULL);
 -- `id` is the version of a document: a replacement has a new one.
 CREATE TABLE documents (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
-    collection INTEGER NOT NULL,
+    generation INTEGER NOT NULL,
     doc_id TEXT NOT NULL,
     root TEXT NOT NULL,
     file_hash TEXT NOT NULL,
     bytes INTEGER NOT NULL,
-    config_hash TEXT NOT NULL,
-    strategy_version TEXT NOT NULL,
+    modified INTEGER NOT NULL,
     preset TEXT NOT NULL,
     format TEXT NOT NULL,
     encoding TEXT NOT NULL,
@@ -43,8 +48,9 @@ CREATE TABLE documents (
     replacements INTEGER NOT NULL,
     chunks INTEGER NOT NULL,
     pending INTEGER NOT NULL,
+    overlays TEXT NOT NULL,
     indexed_at TEXT NOT NULL,
-    UNIQUE (collection, doc_id)
+    UNIQUE (generation, doc_id)
 );
 -- Apart from `documents`, so that listing those reads no text. `raw` is NULL where `source` is the file.
 CREATE TABLE sources (
@@ -53,16 +59,19 @@ CREATE TABLE sources (
     source BLOB NOT NULL,
     raw BLOB
 );
--- `record` is JSON without content and text, which are the bytes `start` to `end` of the source, with
--- the context before and the tail after; where `tail` is NULL it has them. `artifact` is NULL for chunks;
--- summaries stand behind the chunks of their document. `symbols` has a name a line.
+-- `record` is JSON without what the document and the generation say, and without content and text, which
+-- are the bytes `start` to `end` of the source, with the context before and the tail after; where `tail`
+-- is NULL it has them. `artifact` is NULL for chunks; summaries stand behind the chunks of their
+-- document. `symbols` has a name a line. `terms` is what BM25 reads. `vector` is NULL where there is none.
 CREATE TABLE chunks (
     key INTEGER PRIMARY KEY AUTOINCREMENT,
-    collection INTEGER NOT NULL,
+    generation INTEGER NOT NULL,
     document INTEGER NOT NULL,
     idx INTEGER NOT NULL,
     chunk_id BLOB NOT NULL,
     text_hash BLOB NOT NULL,
+    vector INTEGER,
+    enabled INTEGER NOT NULL,
     start INTEGER NOT NULL,
     end INTEGER NOT NULL,
     category TEXT NOT NULL,
@@ -70,21 +79,27 @@ CREATE TABLE chunks (
     content_type TEXT NOT NULL,
     artifact TEXT,
     symbols TEXT NOT NULL,
+    terms BLOB NOT NULL,
     tail TEXT,
     record TEXT NOT NULL,
-    UNIQUE (collection, chunk_id),
+    UNIQUE (generation, chunk_id),
     UNIQUE (document, idx)
 );
--- Whether a collection has any is asked by every search.
-CREATE INDEX summaries ON chunks (collection) WHERE artifact IS NOT NULL;
 CREATE TABLE vectors (
     key INTEGER PRIMARY KEY,
-    model TEXT NOT NULL,
+    model INTEGER NOT NULL,
     text_hash BLOB NOT NULL,
     vector BLOB NOT NULL,
     UNIQUE (model, text_hash)
 );
-CREATE TABLE disabled (collection INTEGER, chunk_id BLOB, PRIMARY KEY (collection, chunk_id)) WITHOUT ROWID;
+CREATE TABLE notes (key BLOB PRIMARY KEY, note TEXT NOT NULL) WITHOUT ROWID;
+-- What was changed by hand: `overlay` is JSON.
+CREATE TABLE overlays (
+    collection INTEGER NOT NULL,
+    chunk_id TEXT NOT NULL,
+    overlay TEXT NOT NULL,
+    PRIMARY KEY (collection, chunk_id)
+) WITHOUT ROWID;
 ";
 
 /// How long `SQLite` waits for another process before it gives up. Writers are kept apart by our own
@@ -148,27 +163,41 @@ pub(super) fn prepare(connection: &mut Connection) -> Result<(), StoreError> {
         transaction.execute_batch(TABLES)?;
         transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
         transaction.pragma_update(None, "user_version", LAYOUT)?;
+        transaction.execute("INSERT INTO meta VALUES ('analysis', ?1)", [analysis::VERSION])?;
+        transaction.commit()?;
+        return Ok(());
     }
+    check_application(&transaction)?;
+    let migrated = migrate::migrate(&transaction)?;
     check_layout(&transaction)?;
-    if analysis_version(&transaction)? != Some(i64::from(analysis::VERSION)) {
+    let analysed = analysis_version(&transaction)? != Some(i64::from(analysis::VERSION));
+    if analysed {
         write::analyse_again(&transaction)?;
-        transaction
-            .execute("INSERT OR REPLACE INTO meta VALUES ('analysis', ?1)", params![analysis::VERSION])?;
+        transaction.execute("INSERT OR REPLACE INTO meta VALUES ('analysis', ?1)", [analysis::VERSION])?;
+    }
+    if migrated || analysed {
         transaction.commit()?;
     }
     Ok(())
 }
 
+fn check_application(connection: &Connection) -> Result<(), StoreError> {
+    if pragma(connection, "application_id")? == APPLICATION_ID {
+        return Ok(());
+    }
+    Err(StoreError::Damaged { problem: "its file is not one of this program".into() })
+}
+
 pub(super) fn check_layout(connection: &Connection) -> Result<(), StoreError> {
-    let pragma = |name| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
-    let found = pragma("user_version")?;
-    if pragma("application_id")? != APPLICATION_ID {
-        return Err(StoreError::Damaged { problem: "its file is not one of this program".into() });
+    check_application(connection)?;
+    match pragma(connection, "user_version")? {
+        LAYOUT => Ok(()),
+        found => Err(StoreError::Layout { found, expected: LAYOUT }),
     }
-    if found != LAYOUT {
-        return Err(StoreError::Layout { found, expected: LAYOUT });
-    }
-    Ok(())
+}
+
+pub(super) fn pragma(connection: &Connection, name: &str) -> Result<i64, StoreError> {
+    Ok(connection.pragma_query_value(None, name, |row| row.get(0))?)
 }
 
 pub(super) fn analysis_version(connection: &Connection) -> Result<Option<i64>, StoreError> {

@@ -1,90 +1,222 @@
-//! Changes to the tables. Every function runs inside a transaction of its caller.
+//! Changes to the tables. Every function runs inside a transaction of its caller, but
+//! [`prepare`], which does beforehand what needs no transaction.
 
 use chunkwright::ChunkId;
+use rayon::prelude::*;
 use rusqlite::{Connection, params};
+use serde_json::Value;
 
-use super::super::filter::symbol_lines;
-use super::super::{Change, Model, NewChunk, NewDocument, Outcome, StoreError, TextHash, check_vector};
-use super::{CollectionRow, Commit, read};
-use crate::analysis;
+use super::super::filter::record_symbols;
+use super::super::{Change, Generation, GenerationSpec, NewChunk, NewDocument, Outcome, Overlay, StoreError};
+use super::{Commit, cache, read, unknown_collection};
+use crate::bm25::TermCounts;
+
+/// A chunk's row, as far as it is known without the tables.
+pub(super) struct Prepared {
+    id: ChunkId,
+    symbols: String,
+    terms: Vec<u8>,
+    /// What stands after the content in the text, if content and text can be made again from the source.
+    tail: Option<String>,
+    json: String,
+}
+
+/// The rows of the chunks of every change, made on all cores.
+pub(super) fn prepare(generation: &Generation, changes: &[Change]) -> Result<Vec<Vec<Prepared>>, StoreError> {
+    let rows = |change: &Change| match change {
+        Change::Replace(new) => {
+            let common = read::common(generation, &new.document.info);
+            new.chunks.iter().map(|chunk| prepare_chunk(&common, &new.document.source, chunk)).collect()
+        }
+        // Its document is not at hand: all of it is written out.
+        Change::Amend { chunk, .. } => Ok(vec![prepare_chunk(&[], "", chunk)?]),
+        _ => Ok(Vec::new()),
+    };
+    changes.par_iter().map(rows).collect()
+}
+
+fn prepare_chunk(
+    common: &[(&'static str, Value)],
+    source: &str,
+    chunk: &NewChunk,
+) -> Result<Prepared, StoreError> {
+    let record = &chunk.record;
+    let unstorable =
+        |error| StoreError::Damaged { problem: format!("a new chunk cannot be stored: {error}") };
+    let tail = rebuilt_tail(record, source);
+    let mut json = serde_json::to_value(record).map_err(unstorable)?;
+    if let Value::Object(fields) = &mut json {
+        fields.shift_remove("chunk_id");
+        for (key, value) in common {
+            match fields.get(*key) {
+                Some(own) if own == value => _ = fields.shift_remove(*key),
+                Some(_) => {}
+                // What it does not say must not be filled in.
+                None => _ = fields.insert((*key).to_owned(), Value::Null),
+            }
+        }
+        if tail.is_some() {
+            fields.shift_remove("content");
+            fields.shift_remove("text");
+        }
+    }
+    Ok(Prepared {
+        id: chunk.id()?,
+        symbols: record_symbols(record),
+        terms: chunk.terms.encode(),
+        tail: tail.map(str::to_owned),
+        json: json.to_string(),
+    })
+}
+
+fn rebuilt_tail<'a>(record: &'a chunkwright::Record, source: &str) -> Option<&'a str> {
+    let content = source.get(record.start_byte as usize..record.end_byte as usize)?;
+    let tail = record.text.strip_prefix(record.context.as_str())?.strip_prefix(content)?;
+    (content == record.content).then_some(tail)
+}
 
 pub(super) fn write(
     connection: &Connection,
-    collection: &str,
+    generation: &Generation,
     changes: &[Change],
+    prepared: &[Vec<Prepared>],
 ) -> Result<(Vec<Outcome>, Commit), StoreError> {
-    let (row, mut commit) = ensure(connection, collection)?;
+    read::change(connection, generation)?;
+    let (mut commit, mut is_visible) = (Commit::NothingChanged, false);
     let mut outcomes = Vec::with_capacity(changes.len());
-    for change in changes {
+    for (change, prepared) in changes.iter().zip(prepared) {
         let outcome = match change {
-            Change::Replace(document) => replace(connection, &row, document)?,
-            Change::Remove { doc_id } => remove(connection, &row, doc_id)?,
-            Change::Enable(id) => enable(connection, &row, *id)?,
-            Change::Disable(id) => disable(connection, &row, *id)?,
+            Change::Replace(document) => replace(connection, generation, document, prepared)?,
+            Change::Remove { doc_id } => remove_document(connection, generation, doc_id)?,
+            Change::Amend { chunk, base, overlays } => {
+                amend(connection, generation, chunk, prepared, *base, overlays)?
+            }
+            Change::Touch { doc_id, modified } => touch(connection, generation, doc_id, *modified)?,
         };
         if outcome == Outcome::Written {
             commit = Commit::Yes;
+            is_visible |= !matches!(change, Change::Touch { .. });
         }
         outcomes.push(outcome);
     }
-    if commit == Commit::Yes {
-        connection.execute("UPDATE collections SET change = change + 1 WHERE id = ?1", [row.id])?;
+    if is_visible {
+        changed(connection, generation)?;
     }
     Ok((outcomes, commit))
 }
 
-/// The collection, made now if it does not exist.
-fn ensure(connection: &Connection, name: &str) -> Result<(CollectionRow, Commit), StoreError> {
-    if let Some(row) = CollectionRow::find(connection, name)? {
-        return Ok((row, Commit::NothingChanged));
-    }
-    connection.execute("INSERT INTO collections (name) VALUES (?1)", [name])?;
-    let row = CollectionRow::get(connection, name)?;
-    create_words(connection, &row)?;
-    Ok((row, Commit::Yes))
-}
-
-/// Terms come from [`analysis`], joined by spaces; the tokenizer only divides there.
-fn create_words(connection: &Connection, row: &CollectionRow) -> Result<(), StoreError> {
-    let words = row.words();
-    connection.execute_batch(&format!(
-        "CREATE VIRTUAL TABLE {words} USING fts5(terms, content='', contentless_delete=1, tokenize=\"ascii tokenchars '_'\")"
-    ))?;
+fn changed(connection: &Connection, generation: &Generation) -> Result<(), StoreError> {
+    connection.execute("UPDATE generations SET change = change + 1 WHERE id = ?1", [generation.number])?;
     Ok(())
 }
 
-fn replace(connection: &Connection, row: &CollectionRow, new: &NewDocument) -> Result<Outcome, StoreError> {
+pub(super) fn begin(
+    connection: &Connection,
+    collection: &str,
+    spec: &GenerationSpec,
+) -> Result<(Generation, Commit), StoreError> {
+    if let Some(found) = read::find_spec(connection, collection, spec)? {
+        return Ok((found, Commit::NothingChanged));
+    }
+    let model = match &spec.model {
+        None => None,
+        Some(model) => Some(match cache::model_id(connection, &model.name)? {
+            Some((id, dimension)) if dimension == model.dimension => id,
+            Some((_, dimension)) => {
+                return Err(StoreError::OtherDimension {
+                    model: model.name.clone(),
+                    stored: dimension,
+                    given: model.dimension,
+                });
+            }
+            None => cache::put_model(connection, &model.name, model.dimension)?,
+        }),
+    };
+    let first = connection.execute("INSERT OR IGNORE INTO collections (name) VALUES (?1)", [collection])? > 0;
+    connection.execute(
+        "INSERT INTO generations (collection, strategy_version, config_hash, model, was_current)
+         SELECT id, ?2, ?3, ?4, ?5 FROM collections WHERE name = ?1",
+        params![collection, spec.strategy_version, spec.config_hash, model, first],
+    )?;
+    let number = connection.last_insert_rowid();
+    if first {
+        connection
+            .execute("UPDATE collections SET current = ?2 WHERE name = ?1", params![collection, number])?;
+    }
+    Ok((Generation { collection: collection.into(), number, spec: spec.clone() }, Commit::Yes))
+}
+
+pub(super) fn switch(connection: &Connection, generation: &Generation) -> Result<((), Commit), StoreError> {
+    read::change(connection, generation)?;
+    let statement = "UPDATE collections SET current = ?2 WHERE name = ?1 AND current IS NOT ?2";
+    let changed = connection.execute(statement, params![generation.collection, generation.number])?;
+    connection.execute("UPDATE generations SET was_current = 1 WHERE id = ?1", [generation.number])?;
+    Ok(((), Commit::from(changed > 0)))
+}
+
+pub(super) fn remove(connection: &Connection, generation: &Generation) -> Result<((), Commit), StoreError> {
+    let is_current = connection
+        .prepare("SELECT 1 FROM collections WHERE name = ?1 AND current = ?2")?
+        .exists(params![generation.collection, generation.number])?;
+    let mut statement = connection.prepare(
+        "SELECT generations.id FROM generations JOIN collections ON collections.id = collection
+         WHERE name = ?1 AND (?3 OR generations.id = ?2)",
+    )?;
+    let removed = statement
+        .query_map(params![generation.collection, generation.number, is_current], |row| row.get(0))?
+        .collect::<Result<Vec<i64>, _>>()?;
+    for number in &removed {
+        for statement in [
+            "DELETE FROM sources WHERE document IN (SELECT id FROM documents WHERE generation = ?1)",
+            "DELETE FROM documents WHERE generation = ?1",
+            "DELETE FROM chunks WHERE generation = ?1",
+            "DELETE FROM generations WHERE id = ?1",
+        ] {
+            connection.execute(statement, [number])?;
+        }
+    }
+    if is_current {
+        let statement =
+            "DELETE FROM overlays WHERE collection IN (SELECT id FROM collections WHERE name = ?1)";
+        connection.execute(statement, [&generation.collection])?;
+        connection.execute("DELETE FROM collections WHERE name = ?1", [&generation.collection])?;
+    }
+    Ok(((), Commit::from(!removed.is_empty())))
+}
+
+fn replace(
+    connection: &Connection,
+    generation: &Generation,
+    new: &NewDocument,
+    prepared: &[Prepared],
+) -> Result<Outcome, StoreError> {
     let info = &new.document.info;
-    let stored = read::document_info(connection, row.id, &info.doc_id)?;
+    let stored = read::document_info(connection, generation, &info.doc_id)?;
     if stored.as_ref().map_or(0, |stored| stored.version) != new.base {
         return Ok(Outcome::Stale);
     }
-    let mut pending = 0;
-    if let Some(model) = &row.model {
-        for chunk in &new.chunks {
-            pending += u32::from(!has_vector(connection, &model.name, &chunk.text_hash)?);
-        }
-    }
+    let vectors = vector_keys(connection, generation, &new.chunks)?;
+    let has_model = generation.spec.model.is_some();
+    let pending = if has_model { vectors.iter().filter(|vector| vector.is_none()).count() as u32 } else { 0 };
     if let Some(stored) = stored {
         // The decision to write nothing is made here, where what it compares with cannot change.
         if stored.is_same_input(info) && stored.pending <= pending {
             return Ok(Outcome::Unchanged);
         }
-        remove_version(connection, row, stored.version)?;
+        remove_version(connection, stored.version)?;
     }
     let mut statement = connection.prepare_cached(
-        "INSERT INTO documents (collection, doc_id, root, file_hash, bytes, config_hash, strategy_version, preset,
-            format, encoding, low_confidence, replacements, chunks, pending, indexed_at)
+        "INSERT INTO documents (generation, doc_id, root, file_hash, bytes, modified, preset, format, encoding,
+            low_confidence, replacements, chunks, pending, overlays, indexed_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
     )?;
     let version = statement.insert(params![
-        row.id,
+        generation.number,
         info.doc_id,
         info.root,
         info.file_hash,
         info.bytes,
-        info.config_hash,
-        info.strategy_version,
+        info.modified,
         info.preset,
         info.format,
         info.encoding,
@@ -92,105 +224,141 @@ fn replace(connection: &Connection, row: &CollectionRow, new: &NewDocument) -> R
         info.replacements,
         new.chunks.len(),
         pending,
+        info.overlays,
         info.indexed_at
     ])?;
     let mut statement = connection
         .prepare_cached("INSERT INTO sources (document, doc_toc, source, raw) VALUES (?1, ?2, ?3, ?4)")?;
     let document = &new.document;
     statement.execute(params![version, document.doc_toc, document.source.as_bytes(), document.raw])?;
-    for (index, chunk) in new.chunks.iter().enumerate() {
-        insert_chunk(connection, row, version, index, &document.source, chunk)?;
+    for (index, ((chunk, row), vector)) in new.chunks.iter().zip(prepared).zip(vectors).enumerate() {
+        insert_chunk(connection, generation, (version, index), chunk, row, vector)?;
     }
     Ok(Outcome::Written)
 }
 
-fn has_vector(connection: &Connection, model: &str, hash: &TextHash) -> Result<bool, StoreError> {
-    let mut statement =
-        connection.prepare_cached("SELECT 1 FROM vectors WHERE model = ?1 AND text_hash = ?2")?;
-    Ok(statement.exists(params![model, hash])?)
-}
-
+/// Adds a chunk at a position of a document's version.
 fn insert_chunk(
     connection: &Connection,
-    row: &CollectionRow,
-    version: i64,
-    index: usize,
-    source: &str,
+    generation: &Generation,
+    (version, index): (i64, usize),
     chunk: &NewChunk,
+    row: &Prepared,
+    vector: Option<i64>,
 ) -> Result<(), StoreError> {
     let record = &chunk.record;
-    let id: ChunkId = record
-        .chunk_id
-        .parse()
-        .map_err(|error| StoreError::Damaged { problem: format!("a new chunk cannot be stored: {error}") })?;
-    let tail = rebuilt_tail(record, source);
-    let json = if tail.is_some() {
-        let mut slim = record.clone();
-        slim.content.clear();
-        slim.text.clear();
-        serde_json::to_string(&slim)
-    } else {
-        serde_json::to_string(record)
-    };
-    let json = json
-        .map_err(|error| StoreError::Damaged { problem: format!("a new chunk cannot be stored: {error}") })?;
     let mut statement = connection.prepare_cached(
-        "INSERT INTO chunks (collection, document, idx, chunk_id, text_hash, start, end, category, language,
-            content_type, artifact, symbols, tail, record)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
+        "INSERT INTO chunks (generation, document, idx, chunk_id, text_hash, vector, enabled, start, end, category,
+            language, content_type, artifact, symbols, terms, tail, record)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)",
     )?;
-    let inserted = statement.insert(params![
-        row.id,
+    let inserted = statement.execute(params![
+        generation.number,
         version,
         index,
-        id.0,
+        row.id.0,
         chunk.text_hash,
+        vector,
+        chunk.enabled,
         record.start_byte,
         record.end_byte,
         record.category,
         record.language,
         record.content_type,
         record.artifact,
-        symbol_lines(record),
-        tail,
-        json
+        row.symbols,
+        row.terms,
+        row.tail,
+        row.json
     ]);
-    let key = match inserted {
+    match inserted {
         Err(rusqlite::Error::SqliteFailure(error, _))
             if error.code == rusqlite::ErrorCode::ConstraintViolation =>
         {
-            return Err(StoreError::IdCollision { id, doc_id: record.doc_id.clone() });
+            Err(StoreError::IdCollision { id: row.id, doc_id: record.doc_id.clone() })
         }
-        inserted => inserted?,
+        inserted => Ok(_ = inserted?),
+    }
+}
+
+/// Puts a chunk in place of the one with its id. The document gets a new version, by which readers tell.
+fn amend(
+    connection: &Connection,
+    generation: &Generation,
+    chunk: &NewChunk,
+    prepared: &[Prepared],
+    base: i64,
+    overlays: &str,
+) -> Result<Outcome, StoreError> {
+    let Some(row) = prepared.first() else { return Ok(Outcome::Unchanged) };
+    let mut statement = connection
+        .prepare("SELECT idx FROM chunks WHERE generation = ?1 AND document = ?2 AND chunk_id = ?3")?;
+    let mut rows = statement.query(params![generation.number, base, row.id.0])?;
+    let Some(index) = rows.next()?.map(|row| row.get::<_, usize>(0)).transpose()? else {
+        return Ok(Outcome::Stale);
     };
-    let words = row.words();
+    connection.execute("DELETE FROM chunks WHERE document = ?1 AND idx = ?2", params![base, index])?;
+    let columns =
+        "doc_id, root, file_hash, bytes, modified, preset, format, encoding, low_confidence, replacements,
+        chunks, pending, overlays, indexed_at";
+    // A number of its own for a moment: two versions of a document are never there at once.
+    connection.execute("UPDATE documents SET generation = -1 WHERE id = ?1", [base])?;
+    connection.execute(
+        &format!(
+            "INSERT INTO documents (generation, {columns}) SELECT ?2, {columns} FROM documents WHERE id = ?1"
+        ),
+        params![base, generation.number],
+    )?;
+    let version = connection.last_insert_rowid();
+    connection.execute("DELETE FROM documents WHERE id = ?1", [base])?;
+    connection.execute("UPDATE sources SET document = ?2 WHERE document = ?1", params![base, version])?;
+    connection.execute("UPDATE chunks SET document = ?2 WHERE document = ?1", params![base, version])?;
+    let vector = vector_keys(connection, generation, std::slice::from_ref(chunk))?.pop().flatten();
+    insert_chunk(connection, generation, (version, index), chunk, row, vector)?;
+    connection.execute(
+        "UPDATE documents SET overlays = ?2, pending = CASE WHEN ?3 THEN
+             (SELECT count(*) FROM chunks WHERE document = ?1 AND vector IS NULL) ELSE 0 END
+         WHERE id = ?1",
+        params![version, overlays, generation.spec.model.is_some()],
+    )?;
+    Ok(Outcome::Written)
+}
+
+/// Keys of the vectors of the chunks, where they are known.
+fn vector_keys(
+    connection: &Connection,
+    generation: &Generation,
+    chunks: &[NewChunk],
+) -> Result<Vec<Option<i64>>, StoreError> {
+    let Some((model, _)) = cache::model_id(connection, generation.model_name())? else {
+        return Ok(vec![None; chunks.len()]);
+    };
     let mut statement =
-        connection.prepare_cached(&format!("INSERT INTO {words} (rowid, terms) VALUES (?1, ?2)"))?;
-    statement.execute(params![key, chunk.terms])?;
-    Ok(())
+        connection.prepare_cached("SELECT key FROM vectors WHERE model = ?1 AND text_hash = ?2")?;
+    let mut keys = Vec::with_capacity(chunks.len());
+    for chunk in chunks {
+        let mut rows = statement.query(params![model, chunk.text_hash])?;
+        keys.push(rows.next()?.map(|row| row.get(0)).transpose()?);
+    }
+    Ok(keys)
 }
 
-/// What stands after the content in the text, if content and text can be made again from the source.
-fn rebuilt_tail<'a>(record: &'a chunkwright::Record, source: &str) -> Option<&'a str> {
-    let content = source.get(record.start_byte as usize..record.end_byte as usize)?;
-    let tail = record.text.strip_prefix(record.context.as_str())?.strip_prefix(content)?;
-    (content == record.content).then_some(tail)
-}
-
-fn remove(connection: &Connection, row: &CollectionRow, doc_id: &str) -> Result<Outcome, StoreError> {
-    match read::document_info(connection, row.id, doc_id)? {
+fn remove_document(
+    connection: &Connection,
+    generation: &Generation,
+    doc_id: &str,
+) -> Result<Outcome, StoreError> {
+    match read::document_info(connection, generation, doc_id)? {
         Some(stored) => {
-            remove_version(connection, row, stored.version)?;
+            remove_version(connection, stored.version)?;
             Ok(Outcome::Written)
         }
         None => Ok(Outcome::Unchanged),
     }
 }
 
-fn remove_version(connection: &Connection, row: &CollectionRow, version: i64) -> Result<(), StoreError> {
-    let words = row.words();
+fn remove_version(connection: &Connection, version: i64) -> Result<(), StoreError> {
     for statement in [
-        &*format!("DELETE FROM {words} WHERE rowid IN (SELECT key FROM chunks WHERE document = ?1)"),
         "DELETE FROM chunks WHERE document = ?1",
         "DELETE FROM sources WHERE document = ?1",
         "DELETE FROM documents WHERE id = ?1",
@@ -200,114 +368,57 @@ fn remove_version(connection: &Connection, row: &CollectionRow, version: i64) ->
     Ok(())
 }
 
-fn enable(connection: &Connection, row: &CollectionRow, id: ChunkId) -> Result<Outcome, StoreError> {
-    let statement = "DELETE FROM disabled WHERE collection = ?1 AND chunk_id = ?2";
-    let changed = connection.execute(statement, params![row.id, id.0])?;
+fn touch(
+    connection: &Connection,
+    generation: &Generation,
+    doc_id: &str,
+    modified: i64,
+) -> Result<Outcome, StoreError> {
+    let statement =
+        "UPDATE documents SET modified = ?3 WHERE generation = ?1 AND doc_id = ?2 AND modified <> ?3";
+    let changed =
+        connection.prepare_cached(statement)?.execute(params![generation.number, doc_id, modified])?;
     Ok(if changed > 0 { Outcome::Written } else { Outcome::Unchanged })
 }
 
-fn disable(connection: &Connection, row: &CollectionRow, id: ChunkId) -> Result<Outcome, StoreError> {
-    let statement = "INSERT OR IGNORE INTO disabled
-                     SELECT collection, chunk_id FROM chunks WHERE collection = ?1 AND chunk_id = ?2";
-    let changed = connection.execute(statement, params![row.id, id.0])?;
-    Ok(if changed > 0 { Outcome::Written } else { Outcome::Unchanged })
-}
-
-pub(super) fn set_model(
+pub(super) fn put_overlay(
     connection: &Connection,
     collection: &str,
-    model: &Model,
+    overlay: &Overlay,
 ) -> Result<((), Commit), StoreError> {
-    let (row, _) = ensure(connection, collection)?;
-    match &row.model {
-        Some(stored) if stored == model => Ok(((), Commit::NothingChanged)),
-        Some(stored) => Err(StoreError::OtherModel {
-            collection: collection.into(),
-            stored: stored.name.clone(),
-            stored_dimension: stored.dimension,
-            given: model.name.clone(),
-            given_dimension: model.dimension,
-        }),
-        None => {
-            connection.execute(
-                "UPDATE collections SET model = ?2, dimension = ?3, change = change + 1 WHERE id = ?1",
-                params![row.id, model.name, model.dimension],
-            )?;
-            // From now on every chunk should have a vector.
-            connection.execute("UPDATE documents SET pending = chunks WHERE collection = ?1", [row.id])?;
-            Ok(((), Commit::Yes))
-        }
+    let known = connection.prepare("SELECT 1 FROM collections WHERE name = ?1")?.exists([collection])?;
+    if !known {
+        return Err(unknown_collection(collection, std::iter::empty()));
     }
-}
-
-pub(super) fn drop_collection(connection: &Connection, collection: &str) -> Result<((), Commit), StoreError> {
-    let Some(row) = CollectionRow::find(connection, collection)? else {
-        return Ok(((), Commit::NothingChanged));
+    let changed = if overlay.is_empty() {
+        connection.execute(
+            "DELETE FROM overlays WHERE chunk_id = ?2 AND collection IN (SELECT id FROM collections WHERE name = ?1)",
+            params![collection, overlay.chunk_id],
+        )?
+    } else {
+        let json = serde_json::to_string(overlay).map_err(|error| StoreError::Damaged {
+            problem: format!("an overlay cannot be stored: {error}"),
+        })?;
+        connection.execute(
+            "INSERT OR REPLACE INTO overlays (collection, chunk_id, overlay)
+             SELECT id, ?2, ?3 FROM collections WHERE name = ?1",
+            params![collection, overlay.chunk_id, json],
+        )?
     };
-    connection.execute_batch(&format!("DROP TABLE {}", row.words()))?;
-    for statement in [
-        "DELETE FROM sources WHERE document IN (SELECT id FROM documents WHERE collection = ?1)",
-        "DELETE FROM documents WHERE collection = ?1",
-        "DELETE FROM chunks WHERE collection = ?1",
-        "DELETE FROM disabled WHERE collection = ?1",
-        "DELETE FROM collections WHERE id = ?1",
-    ] {
-        connection.execute(statement, [row.id])?;
-    }
-    Ok(((), Commit::Yes))
+    Ok(((), Commit::from(changed > 0)))
 }
 
-pub(super) fn put_vectors(
-    connection: &Connection,
-    model: &str,
-    vectors: &[(TextHash, Vec<f32>)],
-) -> Result<((), Commit), StoreError> {
-    let mut statement = connection
-        .prepare_cached("INSERT OR REPLACE INTO vectors (model, text_hash, vector) VALUES (?1, ?2, ?3)")?;
-    for (hash, vector) in vectors {
-        check_vector(vector, vector.len())?;
-        let bytes: Vec<u8> = vector.iter().flat_map(|value| value.to_le_bytes()).collect();
-        statement.execute(params![model, hash, bytes])?;
-    }
-    // A vector may belong to a chunk that was stored without one.
-    connection.execute(
-        "UPDATE collections SET change = change + 1 WHERE model = ?1 AND EXISTS (
-             SELECT 1 FROM documents WHERE collection = collections.id AND pending > 0)",
-        [model],
-    )?;
-    Ok(((), if vectors.is_empty() { Commit::NothingChanged } else { Commit::Yes }))
-}
-
-pub(super) fn collect_garbage(connection: &Connection) -> Result<(usize, Commit), StoreError> {
-    let removed = connection.execute(
-        "DELETE FROM vectors WHERE NOT EXISTS (
-             SELECT 1 FROM chunks JOIN collections ON collections.id = chunks.collection
-             WHERE collections.model = vectors.model AND chunks.text_hash = vectors.text_hash)",
-        [],
-    )?;
-    let disabled = connection.execute(
-        "DELETE FROM disabled WHERE NOT EXISTS (
-             SELECT 1 FROM chunks WHERE chunks.collection = disabled.collection AND chunks.chunk_id = disabled.chunk_id)",
-        [],
-    )?;
-    Ok((removed, if removed + disabled > 0 { Commit::Yes } else { Commit::NothingChanged }))
-}
-
-/// Makes the words of every collection again, from the texts.
+/// Makes the terms of every chunk again, from its text.
 pub(super) fn analyse_again(connection: &Connection) -> Result<(), StoreError> {
-    let mut names = connection.prepare("SELECT name FROM collections")?;
-    let names = names.query_map([], |row| row.get(0))?.collect::<Result<Vec<String>, _>>()?;
-    for name in names {
-        let row = CollectionRow::get(connection, &name)?;
-        let words = row.words();
-        connection.execute_batch(&format!("DROP TABLE IF EXISTS {words}"))?;
-        create_words(connection, &row)?;
-        let mut insert =
-            connection.prepare(&format!("INSERT INTO {words} (rowid, terms) VALUES (?1, ?2)"))?;
-        read::each_text(connection, row.id, &mut |key, text| {
-            insert.execute(params![key, analysis::terms(text).join(" ")])?;
+    let generations =
+        read::collections(connection)?.into_iter().flat_map(|collection| collection.generations);
+    for status in generations {
+        let mut update = connection.prepare("UPDATE chunks SET terms = ?2 WHERE key = ?1")?;
+        read::each_chunk(connection, &status.generation, &mut |key, record| {
+            update.execute(params![key, TermCounts::of(&record.text).encode()])?;
             Ok(())
         })?;
+        changed(connection, &status.generation)?;
     }
     Ok(())
 }

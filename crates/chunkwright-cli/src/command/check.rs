@@ -1,0 +1,43 @@
+//! `chunkwright check`
+
+use anyhow::Result;
+use chunkwright_index::{Access, CheckReport};
+
+use crate::app::{self, CollectionFlags, Global, Outcome};
+use crate::output::OutputFlags;
+use crate::text::{count, plain, red};
+
+/// Prove that the store is sound
+///
+/// The storage engine's own checks; every document has its chunks, every chunk its document, its source and
+/// the vector of its text; every stored text is that of the file it was made of. The exit status is 1 if
+/// anything is found.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Check {
+    #[command(flatten)]
+    collection: CollectionFlags,
+    #[command(flatten)]
+    output: OutputFlags,
+}
+
+impl Check {
+    pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
+        let settings = global.settings(&[&self.collection])?;
+        let report = app::store(&settings, Access::Read)?.check()?;
+        let mut output = self.output.open()?;
+        if output.is_text() {
+            output.text(&describe(&report))?;
+        } else {
+            output.only(&report)?;
+        }
+        output.finish()?;
+        Ok(if report.problems.is_empty() { Outcome::Success } else { Outcome::Nothing })
+    }
+}
+
+fn describe(report: &CheckReport) -> String {
+    let problems = report.problems.iter().map(|problem| format!("{} {}\n", red("problem"), plain(problem)));
+    let (documents, chunks) = (count(report.documents, "document"), count(report.chunks, "chunk"));
+    let verdict = if report.problems.is_empty() { "sound" } else { "damaged" };
+    format!("{}{documents}, {chunks}: {verdict}\n", problems.collect::<String>())
+}

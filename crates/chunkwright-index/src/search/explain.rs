@@ -1,0 +1,152 @@
+//! Why a chunk is not in an answer.
+
+use chunkwright::ChunkId;
+use chunkwright_models::Embedder;
+use serde::Serialize;
+
+use super::{Answer, SearchError, SearchOptions, Stage, matched, query_terms, rank, search};
+use crate::store::{Generation, Scored, Store};
+
+/// What became of one chunk in a search.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Explained {
+    /// The chunk.
+    pub chunk_id: String,
+    /// Its document; none if there is no such chunk.
+    pub doc_id: Option<String>,
+    /// What decided.
+    pub verdict: Verdict,
+    /// Rank and dot product among all chunks that pass the filter; none if meaning was not asked, or the
+    /// chunk has no vector or does not pass.
+    pub dense: Option<Stage>,
+    /// Rank and BM25 among all chunks that pass the filter; none if it has no term of the query.
+    pub lexical: Option<Stage>,
+    /// Position and score after fusion, among all chunks that pass the filter.
+    pub fused: Option<Stage>,
+    /// Terms of the query.
+    pub query_terms: Vec<String>,
+    /// Those that the chunk's text has.
+    pub matched_terms: Vec<String>,
+    /// Whether it has a vector.
+    pub embedded: bool,
+    /// Score of the last hit of the answer: what it would have had to reach.
+    pub needed: Option<f64>,
+}
+
+/// What decided whether a chunk is in an answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "verdict", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Verdict {
+    /// It is in the answer.
+    Found {
+        /// Its rank there, from 1.
+        rank: usize,
+    },
+    /// There is no such chunk in this generation.
+    Missing,
+    /// It was disabled by hand.
+    Disabled,
+    /// The filter does not let it pass.
+    Filtered,
+    /// A hit says the same and was ranked higher.
+    Duplicate {
+        /// Id of that hit.
+        of: String,
+    },
+    /// It has no term of the query, and no vector or meaning was not asked.
+    NoMatch,
+    /// Each stage found as many as it hands on that were better.
+    NoCandidate {
+        /// How many each stage hands on.
+        candidates: usize,
+    },
+    /// Its document has as many better hits as are allowed.
+    PerDocument {
+        /// How many are allowed.
+        per_document: usize,
+    },
+    /// The hits are all better.
+    Outranked {
+        /// How many hits were wanted.
+        top_k: usize,
+    },
+}
+
+/// Says why the chunk `id` is or is not in the answer to `query`.
+///
+/// # Errors
+///
+/// As [`search`].
+pub fn explain(
+    store: &dyn Store,
+    generation: &Generation,
+    embedder: Option<&dyn Embedder>,
+    query: &str,
+    options: &SearchOptions,
+    id: ChunkId,
+) -> Result<Explained, SearchError> {
+    let answer = search(store, generation, embedder, query, options)?;
+    let terms = query_terms(query);
+    let mut explained = Explained {
+        chunk_id: id.to_string(),
+        doc_id: None,
+        verdict: Verdict::Missing,
+        dense: None,
+        lexical: None,
+        fused: None,
+        query_terms: terms.clone(),
+        matched_terms: Vec::new(),
+        embedded: false,
+        needed: answer.hits.last().map(|hit| hit.score),
+    };
+    let Some(Some(chunk)) = store.chunks(generation, &[id])?.pop() else { return Ok(explained) };
+    explained.doc_id = Some(chunk.record.doc_id.clone());
+    explained.matched_terms = matched(&terms, &chunk.record.text);
+    explained.embedded = chunk.embedded;
+    // Every chunk of the generation is a candidate, so that each stage tells of this one.
+    let all = SearchOptions { candidates: usize::MAX / 2, ..options.clone() };
+    let ranked = rank(store, generation, embedder, query, &all)?;
+    let place = |ranking: &[Scored]| {
+        let rank = ranking.iter().position(|scored| scored.id == id)?;
+        Some(Stage { rank: rank + 1, score: ranking[rank].score })
+    };
+    explained.dense = ranked.dense.as_deref().and_then(place);
+    explained.lexical = ranked.lexical.as_deref().and_then(place);
+    explained.fused = place(&ranked.fused(options.fusion));
+    let candidates = options.candidates.max(options.top_k);
+    let handed_on = |stage: Option<Stage>| stage.is_some_and(|stage| stage.rank <= candidates);
+    explained.verdict = if let Some(verdict) = in_answer(&answer, &explained.chunk_id) {
+        verdict
+    } else if !chunk.enabled {
+        Verdict::Disabled
+    } else if !options.filter.passes_record(&chunk.record) {
+        Verdict::Filtered
+    } else if explained.dense.is_none() && explained.lexical.is_none() {
+        Verdict::NoMatch
+    } else if !handed_on(explained.dense) && !handed_on(explained.lexical) {
+        Verdict::NoCandidate { candidates }
+    } else {
+        match options.per_document {
+            Some(per_document) if is_crowded(&answer, &chunk.record.doc_id, per_document) => {
+                Verdict::PerDocument { per_document }
+            }
+            _ => Verdict::Outranked { top_k: options.top_k },
+        }
+    };
+    Ok(explained)
+}
+
+fn in_answer(answer: &Answer, id: &str) -> Option<Verdict> {
+    answer.hits.iter().find_map(|hit| {
+        if hit.record.chunk_id == id {
+            return Some(Verdict::Found { rank: hit.rank });
+        }
+        let is_duplicate = hit.duplicates.iter().any(|duplicate| duplicate == id);
+        is_duplicate.then(|| Verdict::Duplicate { of: hit.record.chunk_id.clone() })
+    })
+}
+
+fn is_crowded(answer: &Answer, doc_id: &str, most: usize) -> bool {
+    answer.hits.iter().filter(|hit| hit.record.doc_id == doc_id).count() >= most
+}

@@ -1,0 +1,206 @@
+//! Filters as text: `language=rust and (token_count>=100 or not doc_id~docs/**)`.
+
+use serde_json::Value;
+
+use super::{Condition, Field, FieldType, Filter, Range, Test};
+
+/// Why a text is no filter.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum FilterError {
+    /// A name that no field has.
+    #[error("unknown field `{name}`; known are {known}", known = known())]
+    Field {
+        /// The name.
+        name: String,
+    },
+    /// A value that the field cannot have.
+    #[error("`{field}` cannot be `{value}`; it is {right}")]
+    Value {
+        /// The field.
+        field: &'static str,
+        /// The value.
+        value: String,
+        /// What would be right.
+        right: &'static str,
+    },
+    /// A text that cannot be read.
+    #[error(
+        "`{rest}` cannot be read as a filter; conditions are `FIELD=VALUE` (or `!=`, `>`, `>=`, `<`, `<=`, `^=` for a prefix, `~` for a glob), joined by `and`, `or`, `not` and parentheses, values with blanks in double quotes"
+    )]
+    Syntax {
+        /// From where it cannot be read.
+        rest: String,
+    },
+    /// Parentheses or negations too deep.
+    #[error("the filter is nested more than {max} deep", max = MAX_DEPTH)]
+    Depth,
+}
+
+/// Deepest nesting: filters come from anybody.
+const MAX_DEPTH: usize = 32;
+
+/// Operators, those that begin like another after it.
+const OPERATORS: [&str; 8] = ["!=", ">=", "<=", "^=", "=", ">", "<", "~"];
+
+fn known() -> String {
+    Field::all().map(|field| format!("`{}`", field.name())).collect::<Vec<_>>().join(", ")
+}
+
+impl Filter {
+    /// Reads a filter: `FIELD=VALUE` and its like, joined by `and`, `or`, `not` and parentheses; `and` binds
+    /// more than `or`. A text of blanks lets everything pass. In a value, `*` stands for any text; after
+    /// `~`, as in `.gitignore`, for any within a folder.
+    ///
+    /// # Errors
+    ///
+    /// [`FilterError`].
+    pub fn parse(text: &str) -> Result<Self, FilterError> {
+        let mut parser = Parser { rest: text.trim() };
+        if parser.rest.is_empty() {
+            return Ok(Self::default());
+        }
+        let condition = parser.any(0)?;
+        if parser.rest.is_empty() { Ok(Self::new(condition)) } else { Err(parser.error()) }
+    }
+}
+
+struct Parser<'a> {
+    rest: &'a str,
+}
+
+impl<'a> Parser<'a> {
+    fn any(&mut self, depth: usize) -> Result<Condition, FilterError> {
+        let mut all = vec![self.all(depth)?];
+        while self.take_word("or") {
+            all.push(self.all(depth)?);
+        }
+        Ok(one_or(all, Condition::Or))
+    }
+
+    fn all(&mut self, depth: usize) -> Result<Condition, FilterError> {
+        let mut all = vec![self.one(depth)?];
+        while self.take_word("and") {
+            all.push(self.one(depth)?);
+        }
+        Ok(one_or(all, Condition::And))
+    }
+
+    fn one(&mut self, depth: usize) -> Result<Condition, FilterError> {
+        if depth > MAX_DEPTH {
+            return Err(FilterError::Depth);
+        }
+        if self.take_word("not") {
+            return Ok(Condition::Not(Box::new(self.one(depth + 1)?)));
+        }
+        if self.take("(") {
+            let inner = self.any(depth + 1)?;
+            return if self.take(")") { Ok(inner) } else { Err(self.error()) };
+        }
+        self.field()
+    }
+
+    fn field(&mut self) -> Result<Condition, FilterError> {
+        let end = self.rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '.'));
+        let end = end.filter(|end| *end > 0).ok_or_else(|| self.error())?;
+        let (name, after) = self.rest.split_at(end);
+        let Some(operator) = OPERATORS.iter().find(|operator| after.trim_start().starts_with(**operator))
+        else {
+            return Err(self.error());
+        };
+        let field = Field::of(name).ok_or_else(|| FilterError::Field { name: name.into() })?;
+        self.rest = after.trim_start()[operator.len()..].trim_start();
+        let text = self.value()?;
+        let value = literal(field, text)?;
+        let range = |range| Test::Range(Box::new(range));
+        let is = match *operator {
+            "=" | "!=" => Test::Is(value),
+            "^=" => Test::Prefix(text.into()),
+            "~" => Test::Glob(text.into()),
+            ">" => range(Range { gt: Some(value), ..Range::default() }),
+            ">=" => range(Range { gte: Some(value), ..Range::default() }),
+            "<" => range(Range { lt: Some(value), ..Range::default() }),
+            _ => range(Range { lte: Some(value), ..Range::default() }),
+        };
+        let condition = Condition::Field { field, test: is };
+        Ok(if *operator == "!=" { Condition::Not(Box::new(condition)) } else { condition })
+    }
+
+    fn value(&mut self) -> Result<&'a str, FilterError> {
+        let (value, after) = if let Some(quoted) = self.rest.strip_prefix('"') {
+            quoted.split_once('"').ok_or_else(|| self.error())?
+        } else {
+            let end = self.rest.find(|c: char| c.is_whitespace() || c == ')').unwrap_or(self.rest.len());
+            if end == 0 {
+                return Err(self.error());
+            }
+            self.rest.split_at(end)
+        };
+        self.rest = after.trim_start();
+        Ok(value)
+    }
+
+    fn take(&mut self, token: &str) -> bool {
+        let after = self.rest.strip_prefix(token);
+        self.rest = after.map_or(self.rest, str::trim_start);
+        after.is_some()
+    }
+
+    /// Takes a word that ends here.
+    fn take_word(&mut self, word: &str) -> bool {
+        let ends = |after: &&str| after.starts_with(|c: char| c.is_whitespace() || c == '(');
+        let after = self.rest.strip_prefix(word).filter(ends);
+        self.rest = after.map_or(self.rest, str::trim_start);
+        after.is_some()
+    }
+
+    fn error(&self) -> FilterError {
+        FilterError::Syntax { rest: self.rest.chars().take(40).collect() }
+    }
+}
+
+fn one_or(mut all: Vec<Condition>, join: fn(Vec<Condition>) -> Condition) -> Condition {
+    if all.len() == 1 { all.swap_remove(0) } else { join(all) }
+}
+
+/// A value as its field has it.
+fn literal(field: Field, text: &str) -> Result<Value, FilterError> {
+    let wrong = |right| FilterError::Value { field: field.name(), value: text.into(), right };
+    match field.field_type() {
+        FieldType::Number => {
+            let number: f64 = text.parse().map_err(|_| wrong("a number"))?;
+            serde_json::Number::from_f64(number).map(Value::Number).ok_or_else(|| wrong("a number"))
+        }
+        FieldType::Bool => text.parse().map(Value::Bool).map_err(|_| wrong("`true` or `false`")),
+        FieldType::Text | FieldType::List => Ok(text.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_filter_says_what_would_be_right() {
+        let error = |text: &str| Filter::parse(text).expect_err(text).to_string();
+        assert!(error("langage=rust").starts_with("unknown field `langage`; known are `doc_id`, "));
+        assert_eq!(error("token_count>many"), "`token_count` cannot be `many`; it is a number");
+        assert_eq!(error("oversize=1"), "`oversize` cannot be `1`; it is `true` or `false`");
+        for text in [
+            "language",
+            "=",
+            "language=",
+            "language=a language=b",
+            "(language=a",
+            "language=a or",
+            "language=\"a",
+            "and",
+            "not",
+        ] {
+            assert!(error(text).contains("cannot be read as a filter"), "{text}");
+        }
+        assert_eq!(Filter::parse(&"(".repeat(100_000)), Err(FilterError::Depth));
+        assert_eq!(Filter::parse(&"not ".repeat(100_000)), Err(FilterError::Depth));
+        assert!(Filter::parse("  ").expect("empty").is_empty());
+    }
+}

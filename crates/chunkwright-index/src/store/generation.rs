@@ -1,0 +1,126 @@
+//! Generations: all documents of a collection, cut and embedded in one way.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// The model that made vectors.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Model {
+    /// Its name, which is different for whatever gives different vectors.
+    pub name: String,
+    /// Length of its vectors.
+    pub dimension: usize,
+}
+
+/// What all chunks of a generation have in common.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct GenerationSpec {
+    /// `<strategy>-v<major>.<minor>`.
+    pub strategy_version: String,
+    /// Hash of every setting that moves a boundary.
+    pub config_hash: String,
+    /// The model of its vectors; none for a generation without.
+    pub model: Option<Model>,
+}
+
+/// One generation of a collection: what every method of a store is told, so that a reader stays with the
+/// one that it began with.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Generation {
+    /// The collection.
+    pub collection: String,
+    /// Its number: greater than that of any generation of the collection before it.
+    #[serde(rename = "generation")]
+    pub number: i64,
+    /// What its chunks have in common.
+    #[serde(flatten)]
+    pub spec: GenerationSpec,
+}
+
+impl Generation {
+    /// Name of the model, or an empty text for none.
+    pub(crate) fn model_name(&self) -> &str {
+        self.spec.model.as_ref().map_or("", |model| &model.name)
+    }
+}
+
+/// `COLLECTION@N`.
+impl fmt::Display for Generation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}@{}", self.collection, self.number)
+    }
+}
+
+/// Divides `COLLECTION@N`, where there is a number.
+pub(super) fn parse_name(name: &str) -> (&str, Option<i64>) {
+    let parts = name.split_once('@').and_then(|(name, number)| Some((name, number.parse().ok()?)));
+    parts.map_or((name, None), |(name, number)| (name, Some(number)))
+}
+
+/// What a generation is to its collection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum GenerationState {
+    /// What searches see.
+    Current,
+    /// Begun, and not complete.
+    Building,
+    /// Was current once.
+    Old,
+}
+
+impl GenerationState {
+    /// The name that reports use.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Current => "current",
+            Self::Building => "building",
+            Self::Old => "old",
+        }
+    }
+}
+
+/// A generation and how much is in it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GenerationStatus {
+    /// The generation.
+    #[serde(flatten)]
+    pub generation: Generation,
+    /// What it is to its collection.
+    pub state: GenerationState,
+    /// Number of documents, empty ones included.
+    pub documents: usize,
+    /// Number of chunks.
+    pub chunks: usize,
+    /// Chunks without a vector although the generation has a model.
+    pub pending: usize,
+    /// Raised by every write that changed what readers see.
+    pub change: u64,
+}
+
+/// A set of documents that are searched together.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Collection {
+    /// Its name.
+    pub name: String,
+    /// Its generations, oldest first; one of them is current.
+    pub generations: Vec<GenerationStatus>,
+}
+
+impl Collection {
+    /// The generation that searches see.
+    pub fn current(&self) -> Option<&GenerationStatus> {
+        self.generations.iter().find(|status| status.state == GenerationState::Current)
+    }
+
+    /// Number of chunks by strategy and version, over all generations: `{"tree-v1.0": 100}`.
+    pub fn version_stats(&self) -> BTreeMap<String, usize> {
+        let mut stats = BTreeMap::new();
+        for status in &self.generations {
+            *stats.entry(status.generation.spec.strategy_version.clone()).or_default() += status.chunks;
+        }
+        stats
+    }
+}

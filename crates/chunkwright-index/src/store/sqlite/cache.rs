@@ -1,0 +1,103 @@
+//! Vectors and notes, which belong to texts.
+
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::super::{CacheUsage, StoreError, TextHash, check_vector};
+use super::Commit;
+
+pub(super) fn model_id(connection: &Connection, name: &str) -> Result<Option<(i64, usize)>, StoreError> {
+    let mut statement = connection.prepare_cached("SELECT id, dimension FROM models WHERE name = ?1")?;
+    Ok(statement.query_row([name], |row| Ok((row.get(0)?, row.get(1)?))).optional()?)
+}
+
+pub(super) fn vectors(
+    connection: &Connection,
+    model: &str,
+    hashes: &[TextHash],
+) -> Result<Vec<Option<Vec<f32>>>, StoreError> {
+    let Some((model, _)) = model_id(connection, model)? else { return Ok(vec![None; hashes.len()]) };
+    let mut statement =
+        connection.prepare_cached("SELECT vector FROM vectors WHERE model = ?1 AND text_hash = ?2")?;
+    let mut vectors = Vec::with_capacity(hashes.len());
+    for hash in hashes {
+        let bytes: Option<Vec<u8>> =
+            statement.query_row(params![model, hash], |row| row.get(0)).optional()?;
+        vectors.push(bytes.map(|bytes| numbers(&bytes).collect()));
+    }
+    Ok(vectors)
+}
+
+pub(super) fn numbers(bytes: &[u8]) -> impl Iterator<Item = f32> {
+    bytes.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes))
+}
+
+pub(super) fn put_vectors(
+    connection: &Connection,
+    model: &str,
+    vectors: &[(TextHash, Vec<f32>)],
+) -> Result<((), Commit), StoreError> {
+    let Some((_, first)) = vectors.first() else { return Ok(((), Commit::NothingChanged)) };
+    let (id, dimension) = match model_id(connection, model)? {
+        Some(known) => known,
+        None => (put_model(connection, model, first.len())?, first.len()),
+    };
+    let mut statement = connection
+        .prepare_cached("INSERT OR IGNORE INTO vectors (model, text_hash, vector) VALUES (?1, ?2, ?3)")?;
+    for (hash, vector) in vectors {
+        check_vector(vector, dimension)?;
+        let bytes: Vec<u8> = vector.iter().flat_map(|value| value.to_le_bytes()).collect();
+        statement.execute(params![id, hash, bytes])?;
+    }
+    Ok(((), Commit::Yes))
+}
+
+pub(super) fn put_model(connection: &Connection, name: &str, dimension: usize) -> Result<i64, StoreError> {
+    connection.execute("INSERT INTO models (name, dimension) VALUES (?1, ?2)", params![name, dimension])?;
+    Ok(connection.last_insert_rowid())
+}
+
+pub(super) fn notes(connection: &Connection, keys: &[TextHash]) -> Result<Vec<Option<String>>, StoreError> {
+    let mut statement = connection.prepare_cached("SELECT note FROM notes WHERE key = ?1")?;
+    keys.iter().map(|key| Ok(statement.query_row([key], |row| row.get(0)).optional()?)).collect()
+}
+
+pub(super) fn put_notes(
+    connection: &Connection,
+    notes: &[(TextHash, String)],
+) -> Result<((), Commit), StoreError> {
+    let mut statement =
+        connection.prepare_cached("INSERT OR REPLACE INTO notes (key, note) VALUES (?1, ?2)")?;
+    for (key, note) in notes {
+        statement.execute(params![key, note])?;
+    }
+    Ok(((), Commit::from(!notes.is_empty())))
+}
+
+pub(super) fn usage(connection: &Connection) -> Result<Vec<CacheUsage>, StoreError> {
+    let mut statement = connection.prepare(
+        "SELECT name, count(*), total(length(vector)), (
+             SELECT count(DISTINCT chunks.vector) FROM chunks JOIN vectors AS used ON used.key = chunks.vector
+             WHERE used.model = models.id)
+         FROM vectors JOIN models ON models.id = vectors.model GROUP BY models.id ORDER BY name",
+    )?;
+    let rows = statement.query_map([], |row| {
+        let bytes = row.get::<_, f64>(2)? as u64;
+        Ok(CacheUsage { model: Some(row.get(0)?), entries: row.get(1)?, bytes, used: row.get(3)? })
+    })?;
+    let mut usage = rows.collect::<Result<Vec<_>, _>>()?;
+    let (entries, bytes) =
+        connection.query_row("SELECT count(*), total(length(note)) FROM notes", [], |row| {
+            Ok((row.get(0)?, row.get::<_, f64>(1)? as u64))
+        })?;
+    usage.push(CacheUsage { model: None, entries, bytes, used: entries });
+    Ok(usage)
+}
+
+pub(super) fn clear(connection: &Connection) -> Result<(usize, Commit), StoreError> {
+    let vectors = connection.execute(
+        "DELETE FROM vectors WHERE key NOT IN (SELECT vector FROM chunks WHERE vector IS NOT NULL)",
+        [],
+    )?;
+    let notes = connection.execute("DELETE FROM notes", [])?;
+    Ok((vectors + notes, Commit::from(vectors + notes > 0)))
+}

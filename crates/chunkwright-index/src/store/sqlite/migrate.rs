@@ -1,0 +1,99 @@
+//! From older layouts to this program's, inside the transaction in which the store is opened.
+//!
+//! Layouts 1 to 3 had no generations: a collection was a set of documents with one model. It becomes
+//! the one generation that most of its documents were cut for. Documents that were cut otherwise stay
+//! searchable and are marked, so that the next run cuts them again.
+
+use chunkwright::ChunkId;
+use rusqlite::{Connection, params};
+
+use super::super::{DocumentInfo, Overlay, StoreError};
+use super::setup::{LAYOUT, TABLES, pragma};
+use super::{read, write};
+
+const OUTDATED: &str = DocumentInfo::OUTDATED;
+
+/// Tables of layouts 1 to 3 that have other columns now.
+const OLD_TABLES: [&str; 4] = ["collections", "documents", "chunks", "vectors"];
+
+/// Brings the tables to [`LAYOUT`]; answers whether they were not. A layout that is not known is left
+/// as it is.
+pub(super) fn migrate(connection: &Connection) -> Result<bool, StoreError> {
+    let found = pragma(connection, "user_version")?;
+    if !(1..LAYOUT).contains(&found) {
+        return Ok(false);
+    }
+    let mut statement = connection.prepare(
+        "SELECT name FROM sqlite_master WHERE name GLOB 'words_[0-9]*' AND sql LIKE 'CREATE VIRTUAL%'",
+    )?;
+    let words = statement.query_map([], |row| row.get(0))?.collect::<Result<Vec<String>, _>>()?;
+    for table in words {
+        connection.execute_batch(&format!("DROP TABLE {table}"))?;
+    }
+    for table in OLD_TABLES {
+        connection.execute_batch(&format!("ALTER TABLE {table} RENAME TO old_{table}"))?;
+    }
+    connection.execute_batch("DROP INDEX IF EXISTS summaries; ALTER TABLE meta RENAME TO old_meta; ALTER TABLE sources RENAME TO old_sources")?;
+    connection.execute_batch(TABLES)?;
+    let (artifact, symbols) = if found < 3 { ("NULL", "''") } else { ("artifact", "symbols") };
+    connection.execute_batch(&format!(
+        "INSERT INTO sources SELECT * FROM old_sources;
+         INSERT INTO models (name, dimension) SELECT DISTINCT model, dimension FROM old_collections WHERE model IS NOT NULL;
+         INSERT INTO vectors SELECT key, models.id, text_hash, vector FROM old_vectors JOIN models ON name = old_vectors.model;
+         INSERT INTO collections SELECT id, name, id FROM old_collections;
+         INSERT INTO generations
+             SELECT old_collections.id, old_collections.id, coalesce(spec.strategy_version, ''), coalesce(spec.config_hash, ''), models.id, 1, change
+             FROM old_collections LEFT JOIN models ON models.name = model LEFT JOIN (
+                 SELECT collection, strategy_version, config_hash, max(many) FROM (
+                     SELECT collection, strategy_version, config_hash, count(*) AS many FROM old_documents
+                     GROUP BY collection, strategy_version, config_hash ORDER BY many, config_hash)
+                 GROUP BY collection) AS spec ON spec.collection = old_collections.id;
+         INSERT INTO documents
+             SELECT old_documents.id, collection, doc_id, root, file_hash, bytes, 0, preset, format, encoding, low_confidence,
+                 replacements, chunks, pending,
+                 CASE WHEN (strategy_version, config_hash) = (SELECT strategy_version, config_hash FROM generations WHERE id = collection)
+                     THEN '' ELSE '{OUTDATED}' END,
+                 indexed_at
+             FROM old_documents;
+         INSERT INTO chunks
+             SELECT old_chunks.key, old_chunks.collection, document, idx, chunk_id, old_chunks.text_hash, vectors.key,
+                 NOT EXISTS (SELECT 1 FROM disabled WHERE disabled.collection = old_chunks.collection AND disabled.chunk_id = old_chunks.chunk_id),
+                 start, end, category, language, content_type, {artifact}, {symbols}, x'00', tail,
+                 CASE WHEN json_extract(record, '$.parent') IS NULL
+                     THEN json_set(record, '$.parent', json_extract(record, '$.doc_id')) ELSE record END
+             FROM old_chunks JOIN generations ON generations.id = old_chunks.collection
+             LEFT JOIN vectors ON vectors.model = generations.model AND vectors.text_hash = old_chunks.text_hash;"
+    ))?;
+    keep_disabled(connection)?;
+    for table in OLD_TABLES.into_iter().chain(["meta", "sources"]) {
+        connection.execute_batch(&format!("DROP TABLE old_{table}"))?;
+    }
+    connection.execute_batch("DROP TABLE disabled")?;
+    // The words are made again, since no analysis has this version.
+    connection.execute("INSERT INTO meta VALUES ('analysis', 0)", [])?;
+    connection.pragma_update(None, "user_version", LAYOUT)?;
+    Ok(true)
+}
+
+/// Chunks that were disabled stay so, by overlays.
+fn keep_disabled(connection: &Connection) -> Result<(), StoreError> {
+    let mut statement = connection
+        .prepare("SELECT name, chunk_id FROM disabled JOIN collections ON id = disabled.collection")?;
+    let disabled = statement
+        .query_map([], |row| Ok((row.get(0)?, ChunkId(row.get(1)?))))?
+        .collect::<Result<Vec<(String, ChunkId)>, _>>()?;
+    for (collection, id) in disabled {
+        let generation = read::open(connection, &collection)?;
+        let overlay = match read::chunk(connection, &generation, id)? {
+            Some(chunk) => Overlay::of(&chunk.record),
+            None => Overlay { chunk_id: id.to_string(), ..Overlay::default() },
+        };
+        write::put_overlay(connection, &collection, &Overlay { disabled: true, ..overlay })?;
+        // What the pipeline would say of the document's overlays is for it to find out.
+        connection.execute(
+            "UPDATE documents SET overlays = ?2 WHERE id = (SELECT document FROM chunks WHERE generation = ?1 AND chunk_id = ?3)",
+            params![generation.number, OUTDATED, id.0],
+        )?;
+    }
+    Ok(())
+}

@@ -1,0 +1,190 @@
+//! Stores of older programs: their tables, filled as those filled them, opened by this one.
+
+use std::path::Path;
+
+use chunkwright::Record;
+use chunkwright_index::{Access, DocumentInfo, Mode, SearchOptions, SqliteStore, Store, StoreError, search};
+use rusqlite::{Connection, params};
+
+use crate::fixture::{COLLECTION, Fixture, now};
+
+const LAYOUTS: [(i64, &str); 3] = [
+    (1, include_str!("../layouts/1.sql")),
+    (2, include_str!("../layouts/1.sql")),
+    (3, include_str!("../layouts/3.sql")),
+];
+
+/// Writes into `folder` the store that a program with the tables `sql` would have made of what `fixture`
+/// holds; the last document as one of another configuration, the first chunk disabled.
+fn write_old(fixture: &Fixture, folder: &Path, layout: i64, sql: &str) {
+    let old = Connection::open(folder.join(SqliteStore::FILE)).unwrap();
+    old.execute_batch(sql).unwrap();
+    old.execute_batch("CREATE VIRTUAL TABLE words_1 USING fts5(terms, content='', contentless_delete=1)")
+        .unwrap();
+    old.pragma_update(None, "application_id", 0x4357_5254).unwrap();
+    old.pragma_update(None, "user_version", layout).unwrap();
+    old.execute("INSERT INTO meta VALUES ('analysis', 1)", []).unwrap();
+    let generation = now(&*fixture.store);
+    let model = generation.spec.model.clone().unwrap();
+    old.execute(
+        "INSERT INTO collections VALUES (1, ?1, ?2, ?3, 5)",
+        params![COLLECTION, model.name, model.dimension],
+    )
+    .unwrap();
+    let documents = fixture.store.documents(&generation).unwrap();
+    let last = documents.len() as i64;
+    for (at, info) in (1_i64..).zip(documents) {
+        let DocumentInfo { doc_id, root, file_hash, preset, format, encoding, indexed_at, .. } = &info;
+        let config_hash = if at == last { "another" } else { &generation.spec.config_hash };
+        old.execute(
+            "INSERT INTO documents VALUES (?1, 1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 0, 0, ?11, 0, ?12)",
+            params![
+                at,
+                doc_id,
+                root,
+                file_hash,
+                info.bytes,
+                config_hash,
+                generation.spec.strategy_version,
+                preset,
+                format,
+                encoding,
+                info.chunks,
+                indexed_at
+            ],
+        )
+        .unwrap();
+        let document = fixture.store.document(&generation, doc_id).unwrap().unwrap();
+        old.execute(
+            "INSERT INTO sources VALUES (?1, ?2, ?3, ?4)",
+            params![at, document.doc_toc, document.source.as_bytes(), document.raw],
+        )
+        .unwrap();
+        for record in fixture.store.records(&generation, doc_id).unwrap() {
+            write_chunk(&old, fixture, layout, at, &record);
+        }
+    }
+    old.execute("INSERT INTO disabled SELECT 1, chunk_id FROM chunks WHERE key = 1", []).unwrap();
+}
+
+fn write_chunk(old: &Connection, fixture: &Fixture, layout: i64, document: i64, record: &Record) {
+    let hash = chunkwright_models::text_hash(&record.text);
+    let mut json = serde_json::to_value(record).unwrap();
+    let fields = json.as_object_mut().unwrap();
+    fields.insert("content".into(), "".into());
+    fields.insert("text".into(), "".into());
+    if layout == 1 {
+        fields.remove("parent");
+    }
+    let tail = record
+        .text
+        .strip_prefix(record.context.as_str())
+        .unwrap()
+        .strip_prefix(record.content.as_str())
+        .unwrap();
+    let columns = if layout < 3 { "" } else { ", artifact, symbols" };
+    let values = if layout < 3 { "" } else { ", NULL, ''" };
+    old.execute(
+        &format!(
+            "INSERT INTO chunks (collection, document, idx, chunk_id, text_hash, start, end, category, language, content_type, tail, record{columns})
+             VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11{values})"
+        ),
+        params![
+            document,
+            record.chunk_index,
+            record.chunk_id.parse::<chunkwright::ChunkId>().unwrap().0,
+            hash,
+            record.start_byte,
+            record.end_byte,
+            record.category,
+            record.language,
+            record.content_type,
+            tail,
+            json.to_string()
+        ],
+    )
+    .unwrap();
+    let model = &now(&*fixture.store).spec.model.unwrap().name;
+    let vector = fixture.store.cache().vectors(model, &[hash]).unwrap().remove(0).unwrap();
+    let bytes: Vec<u8> = vector.iter().flat_map(|value| value.to_le_bytes()).collect();
+    old.execute(
+        "INSERT OR IGNORE INTO vectors (model, text_hash, vector) VALUES (?1, ?2, ?3)",
+        params![model, hash, bytes],
+    )
+    .unwrap();
+}
+
+#[test]
+fn a_store_of_an_older_layout_is_brought_up_to_date_and_loses_nothing() {
+    let text = |word: &str| {
+        format!(
+            "# {word}\n\nSome words about {word} that are long enough.\n\n## More\n\nMore about {word}, 数据库连接.\n"
+        )
+    };
+    let files = [("a.md", text("apples")), ("b.md", text("pears")), ("c.md", text("plums"))];
+    let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (*name, text.as_str())).collect();
+    let fixture = Fixture::new("sqlite", &files);
+    fixture.index();
+    for (layout, sql) in LAYOUTS {
+        let folder = tempfile::tempdir().unwrap();
+        write_old(&fixture, folder.path(), layout, sql);
+        let error = SqliteStore::open(folder.path(), Access::Read).err().unwrap();
+        assert!(matches!(error, StoreError::Layout { found, .. } if found == layout), "{error}");
+        let store = SqliteStore::open(folder.path(), Access::Write).unwrap();
+        assert_eq!(store.check().unwrap().problems, Vec::<String>::new(), "layout {layout}");
+        let generation = store.open(COLLECTION).unwrap();
+        assert_eq!(generation.spec, now(&*fixture.store).spec);
+        let before = |doc_id: &str| fixture.store.records(&now(&*fixture.store), doc_id).unwrap();
+        for (doc_id, _) in &files {
+            let mut expected = before(doc_id);
+            if layout == 1 {
+                expected.iter_mut().for_each(|record| record.parent.clone_from(&record.doc_id));
+            }
+            assert_eq!(store.records(&generation, doc_id).unwrap(), expected, "layout {layout}");
+        }
+        let found = |query: &str, mode| {
+            let options = SearchOptions { mode, ..SearchOptions::default() };
+            search(&store, &generation, Some(&*fixture.bag), query, &options).unwrap().hits
+        };
+        assert_eq!(found("pears", Mode::Lexical)[0].record.doc_id, "b.md");
+        assert_eq!(found("pears", Mode::Dense)[0].record.doc_id, "b.md");
+        assert!(!found("数据库", Mode::Lexical).is_empty());
+        // What was disabled is an overlay now.
+        let disabled = &before("a.md")[0].chunk_id;
+        assert!(store.overlays(COLLECTION).unwrap().get(disabled).unwrap().disabled);
+        assert!(found("apples", Mode::Hybrid).iter().all(|hit| hit.record.chunk_id != *disabled));
+        // The next run cuts again what was cut otherwise, and embeds nothing.
+        drop(store);
+        fixture.bag.take_texts();
+        let pipeline = chunkwright_index::Pipeline::new(
+            crate::fixture::open("sqlite", folder.path()),
+            COLLECTION,
+            crate::fixture::chunker(),
+            "test",
+        )
+        .with_embedder(fixture.bag.clone());
+        let report = pipeline.index(&[fixture.root()], &fixture.options, &|_| {}).unwrap();
+        assert_eq!((report.indexed, report.unchanged), (2, 1), "layout {layout}");
+        assert!(fixture.bag.take_texts().is_empty());
+        assert_eq!(pipeline.index(&[fixture.root()], &fixture.options, &|_| {}).unwrap().unchanged, 3);
+    }
+}
+
+#[test]
+fn a_store_of_a_newer_layout_is_left_as_it_is() {
+    let fixture = Fixture::new("sqlite", &[("a.md", "Text.")]);
+    fixture.index();
+    let file = fixture.store_path().join(SqliteStore::FILE);
+    let Fixture { store, pipeline, folder, .. } = fixture;
+    drop((store, pipeline));
+    Connection::open(&file).unwrap().pragma_update(None, "user_version", 99).unwrap();
+    let before = std::fs::read(&file).unwrap();
+    for access in [Access::Read, Access::Write] {
+        let error = SqliteStore::open(&folder.path().join("store"), access).err().unwrap();
+        assert!(
+            error.to_string().starts_with("the store has layout 99, this program reads layout 4"),
+            "{error}"
+        );
+    }
+    assert!(std::fs::read(&file).unwrap() == before);
+}
