@@ -1,0 +1,147 @@
+//! Rows of an export, and the batch that they make.
+
+use std::sync::Arc;
+
+use arrow_array::builder::{FixedSizeListBuilder, Float32Builder};
+use arrow_array::{Array, ArrayRef, FixedSizeListArray, Float32Array, ListArray, RecordBatch};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use chunkwright::Record;
+
+use crate::column::{Column, Row, Table, downcast, text};
+use crate::error::Error;
+
+/// A record, and what an export says beside it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ExportRow {
+    /// The record.
+    pub record: Record,
+    /// The document that it is of, as JSON. Exports have it at the first chunk of each document.
+    pub document: Option<String>,
+    /// The vector of its text.
+    pub vector: Option<Vec<f32>>,
+}
+
+impl From<Record> for ExportRow {
+    fn from(record: Record) -> Self {
+        Self { record, document: None, vector: None }
+    }
+}
+
+/// The columns that stand beside those of the record.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Columns {
+    /// Whether there is a column `document`.
+    pub document: bool,
+    /// Numbers of each value of the column `vector`; no such column for `None`.
+    pub vector: Option<u16>,
+}
+
+/// The columns of a record in their order, then `document` and `vector` where `columns` has them.
+pub fn schema(columns: Columns) -> SchemaRef {
+    let mut fields = Record::fields();
+    if columns.document {
+        fields.push(<Option<String> as Column>::field(DOCUMENT));
+    }
+    if let Some(dimensions) = columns.vector {
+        let list = DataType::FixedSizeList(Arc::new(number()), i32::from(dimensions));
+        fields.push(Field::new(VECTOR, list, true));
+    }
+    Arc::new(Schema::new(fields))
+}
+
+/// The columns of `rows`.
+///
+/// # Errors
+///
+/// A row with a document or a vector that `columns` does not have, a vector of another length, and texts of
+/// 2 GiB or more in one column.
+pub fn to_batch(rows: &[ExportRow], columns: Columns) -> Result<RecordBatch, Error> {
+    let records: Vec<_> = rows.iter().map(|row| Some(&row.record)).collect();
+    let mut arrays = Record::arrays(&records)?;
+    let without = |column, row: Option<usize>| row.map_or(Ok(()), |row| Err(Error::NoColumn { column, row }));
+    if columns.document {
+        arrays.push(text(rows.iter().map(|row| row.document.as_deref()))?);
+    } else {
+        without(DOCUMENT, rows.iter().position(|row| row.document.is_some()))?;
+    }
+    match columns.vector {
+        Some(dimensions) => arrays.push(write_vectors(rows, dimensions)?),
+        None => without(VECTOR, rows.iter().position(|row| row.vector.is_some()))?,
+    }
+    Ok(RecordBatch::try_new(schema(columns), arrays)?)
+}
+
+/// The rows of `batch`, whatever made it. Columns of other names are ignored; one that is optional and missing
+/// is `None` in every row.
+///
+/// # Errors
+///
+/// A required column that is missing, a column of another type, and a value that no record has.
+pub fn from_batch(batch: &RecordBatch) -> Result<Vec<ExportRow>, Error> {
+    let schema = batch.schema_ref();
+    let table = Table {
+        fields: &schema.fields,
+        arrays: batch.columns(),
+        present: None,
+        len: batch.num_rows(),
+        prefix: String::new(),
+    };
+    let documents = <Option<String> as Column>::read(&table, DOCUMENT)?;
+    let vectors = match table.column(VECTOR) {
+        Some(array) => read_vectors(array)?,
+        None => vec![None; table.len],
+    };
+    let rows = Record::rows(&table)?.into_iter().zip(documents).zip(vectors);
+    // Every row of a batch is present.
+    Ok(rows
+        .filter_map(|((record, document), vector)| {
+            Some(ExportRow { record: record?, document: document.flatten(), vector })
+        })
+        .collect())
+}
+
+const DOCUMENT: &str = "document";
+const VECTOR: &str = "vector";
+
+/// What a vector consists of, named as Parquet names it.
+fn number() -> Field {
+    Field::new("element", DataType::Float32, false)
+}
+
+fn write_vectors(rows: &[ExportRow], dimensions: u16) -> Result<ArrayRef, Error> {
+    let expected = usize::from(dimensions);
+    let numbers = Float32Builder::with_capacity(rows.len() * expected);
+    let mut builder = FixedSizeListBuilder::with_capacity(numbers, i32::from(dimensions), rows.len())
+        .with_field(Arc::new(number()));
+    for (row, vector) in rows.iter().map(|row| &row.vector).enumerate() {
+        match vector {
+            Some(vector) if vector.len() != expected => {
+                return Err(Error::Dimensions { row, found: vector.len(), expected });
+            }
+            Some(vector) => builder.values().append_slice(vector),
+            // A place that nobody reads.
+            None => builder.values().append_value_n(0.0, expected),
+        }
+        builder.append(vector.is_some());
+    }
+    Ok(Arc::new(builder.finish()))
+}
+
+/// Lists of any length too: that is how a file looks whose writer knew of no fixed ones.
+fn read_vectors(array: &ArrayRef) -> Result<Vec<Option<Vec<f32>>>, Error> {
+    if let Some(lists) = array.as_any().downcast_ref::<FixedSizeListArray>() {
+        return (0..lists.len()).map(|row| numbers(lists.is_valid(row), &lists.value(row), row)).collect();
+    }
+    let lists = downcast::<ListArray>(array, VECTOR, EXPECTED)?;
+    (0..lists.len()).map(|row| numbers(lists.is_valid(row), &lists.value(row), row)).collect()
+}
+
+const EXPECTED: &str = "a list of 32-bit floating-point numbers";
+
+fn numbers(is_valid: bool, list: &ArrayRef, row: usize) -> Result<Option<Vec<f32>>, Error> {
+    let numbers = downcast::<Float32Array>(list, VECTOR, EXPECTED)?;
+    if is_valid && numbers.null_count() > 0 {
+        return Err(Error::Null { column: format!("{VECTOR}[]"), row });
+    }
+    Ok(is_valid.then(|| numbers.values().to_vec()))
+}

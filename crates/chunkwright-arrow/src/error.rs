@@ -1,0 +1,86 @@
+//! What may be wrong with columns.
+
+use arrow_schema::{ArrowError, DataType};
+use parquet::errors::ParquetError;
+use thiserror::Error;
+
+/// Why columns are not records, or records no columns.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A column that every record needs is not there.
+    #[error("column `{column}` is missing; is this a file of chunk records?")]
+    Missing {
+        /// Name of the column, with those of the structs around it.
+        column: String,
+    },
+    /// A column is of another type.
+    #[error("column `{column}` is of type `{found}`; it has to be {expected}")]
+    Type {
+        /// Name of the column, with those of the structs around it.
+        column: String,
+        /// The type that it has.
+        found: DataType,
+        /// The type that it should have, in words.
+        expected: &'static str,
+    },
+    /// A row has no value where every record has one.
+    #[error("column `{column}` is null in row {row}; every record has a value there")]
+    Null {
+        /// Name of the column, with those of the structs around it.
+        column: String,
+        /// Row in its batch, from 0.
+        row: usize,
+    },
+    /// A value is none of those that a column may hold.
+    #[error("column `{column}` is `{value}` in row {row}; known are {known}")]
+    Value {
+        /// Name of the column, with those of the structs around it.
+        column: String,
+        /// Row in its batch, from 0.
+        row: usize,
+        /// The value.
+        value: String,
+        /// Those that it may hold.
+        known: String,
+    },
+    /// A row holds what its file has no column for.
+    #[error("row {row} has a `{column}`, and the file has no such column; it has to be asked for first")]
+    NoColumn {
+        /// `document` or `vector`.
+        column: &'static str,
+        /// Row in its batch, from 0.
+        row: usize,
+    },
+    /// A vector is longer or shorter than the others.
+    #[error("the vector of row {row} has {found} numbers; every vector of this file has to have {expected}")]
+    Dimensions {
+        /// Row in its batch, from 0.
+        row: usize,
+        /// Numbers that it has.
+        found: usize,
+        /// Numbers that it should have.
+        expected: usize,
+    },
+    /// The rows do not fit into one batch.
+    #[error("a batch of {bytes} bytes of text is too large; it has to be below 2 GiB")]
+    TooLarge {
+        /// Bytes of text in the rows.
+        bytes: usize,
+    },
+    /// The file is no Parquet file, or a damaged one.
+    #[error("this is not a Parquet file that can be read, or it is damaged: {0}")]
+    Unreadable(String),
+    /// The file is compressed in a way that this build cannot undo.
+    #[error("the file is compressed by `{codec}`; it has to be by snappy or gzip, or not at all")]
+    Codec {
+        /// Parquet's name of the codec.
+        codec: String,
+    },
+    /// The file could not be written.
+    #[error("the Parquet file could not be written: {0}")]
+    Unwritten(#[source] ParquetError),
+    /// Arrays that were made do not fit their schema.
+    #[error("the columns could not be made: {0}")]
+    Columns(#[from] ArrowError),
+}

@@ -1,0 +1,174 @@
+//! Records in a Parquet file, as a stream.
+//!
+//! A collection may be larger than memory, so rows go in and come out in batches. Parquet gathers a row group
+//! before it writes it; its size is bounded in bytes as well as in rows, since records are of very different
+//! sizes.
+
+use std::io::Write;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use arrow_array::RecordBatch;
+use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_reader::{
+    ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
+};
+use parquet::basic::Compression;
+use parquet::errors::ParquetError;
+use parquet::file::metadata::{ColumnChunkMetaData, RowGroupMetaData};
+use parquet::file::properties::WriterProperties;
+use parquet::file::reader::ChunkReader;
+use parquet::schema::types::ColumnPath;
+
+use crate::batch::{Columns, ExportRow, from_batch, schema, to_batch};
+use crate::error::Error;
+
+/// Most rows that become columns at once.
+const BATCH_ROWS: usize = 1024;
+
+/// Bytes of text above which a batch is closed early (8 MiB).
+const BATCH_BYTES: usize = 8 << 20;
+
+/// Most rows of a row group: large enough to compress and to scan, small enough to skip by its statistics.
+const GROUP_ROWS: usize = 64 << 10;
+
+/// Encoded bytes above which a row group is closed early (32 MiB).
+const GROUP_BYTES: usize = 32 << 20;
+
+/// Columns of which hardly two values are equal: a dictionary of them would be built in vain.
+const DISTINCT: &[&str] = &["chunk_id", "previous", "next", "content", "text", "document"];
+
+/// Writes rows to a Parquet file. Memory is bounded by a row group and a batch.
+pub struct Writer<W: Write + Send> {
+    file: ArrowWriter<W>,
+    columns: Columns,
+}
+
+impl<W: Write + Send> Writer<W> {
+    /// A file with the record's columns and `columns`, written to `write`.
+    ///
+    /// # Errors
+    ///
+    /// What writing to `write` says.
+    pub fn new(write: W, columns: Columns) -> Result<Self, Error> {
+        let mut properties = WriterProperties::builder()
+            .set_compression(Compression::SNAPPY)
+            .set_max_row_group_row_count(Some(GROUP_ROWS))
+            .set_max_row_group_bytes(Some(GROUP_BYTES))
+            .set_created_by(concat!("chunkwright ", env!("CARGO_PKG_VERSION")).to_owned());
+        for column in DISTINCT {
+            properties = properties.set_column_dictionary_enabled(ColumnPath::from(*column), false);
+        }
+        let vector = ["vector", "list", "element"].map(str::to_owned).to_vec();
+        let properties = properties.set_column_dictionary_enabled(ColumnPath::new(vector), false).build();
+        let file =
+            ArrowWriter::try_new(write, schema(columns), Some(properties)).map_err(Error::Unwritten)?;
+        Ok(Self { file, columns })
+    }
+
+    /// Adds `rows`, which may be any number.
+    ///
+    /// # Errors
+    ///
+    /// What [`to_batch`] says of them, and what writing says.
+    pub fn write(&mut self, rows: &[ExportRow]) -> Result<(), Error> {
+        let mut rest = rows;
+        while !rest.is_empty() {
+            let (batch, after) = rest.split_at(batch_len(rest));
+            self.file.write(&to_batch(batch, self.columns)?).map_err(Error::Unwritten)?;
+            rest = after;
+        }
+        Ok(())
+    }
+
+    /// Writes what is left and the footer, without which the file cannot be read.
+    ///
+    /// # Errors
+    ///
+    /// What writing says.
+    pub fn finish(self) -> Result<W, Error> {
+        self.file.into_inner().map_err(Error::Unwritten)
+    }
+}
+
+/// Number of rows, at least one, that are within a batch's bounds.
+fn batch_len(rows: &[ExportRow]) -> usize {
+    let mut bytes = 0;
+    let within = rows.iter().take(BATCH_ROWS).take_while(|row| {
+        let document = row.document.as_ref().map_or(0, String::len);
+        bytes += row.record.content.len() + row.record.context.len() + row.record.text.len() + document;
+        bytes <= BATCH_BYTES
+    });
+    within.count().max(1)
+}
+
+/// Reads the rows of a Parquet file, in batches of at most 1,024. After an error it is at its end.
+pub struct Reader {
+    batches: Option<ParquetRecordBatchReader>,
+}
+
+impl Reader {
+    /// The rows of `file`.
+    ///
+    /// # Errors
+    ///
+    /// What is no Parquet file, is damaged, is compressed by anything but Snappy or gzip, or lacks a column
+    /// that every record needs.
+    pub fn new<R: ChunkReader + 'static>(file: R) -> Result<Self, Error> {
+        let builder = guarded(|| {
+            // Types as Parquet knows them: what a writer called a dictionary or a large string is a string.
+            let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
+            ParquetRecordBatchReaderBuilder::try_new_with_options(file, options)
+        })?;
+        let groups = builder.metadata().row_groups().iter();
+        let mut codecs = groups.flat_map(RowGroupMetaData::columns).map(ColumnChunkMetaData::compression);
+        if let Some(codec) = codecs.find(|&codec| !is_known(codec)) {
+            return Err(Error::Codec { codec: codec.to_string() });
+        }
+        let batches = guarded(|| builder.with_batch_size(BATCH_ROWS).build())?;
+        from_batch(&RecordBatch::new_empty(arrow_array::RecordBatchReader::schema(&batches)))?;
+        Ok(Self { batches: Some(batches) })
+    }
+
+    /// The rows of a file that is in memory.
+    ///
+    /// # Errors
+    ///
+    /// As [`Reader::new`].
+    pub fn from_bytes(file: Vec<u8>) -> Result<Self, Error> {
+        Self::new(bytes::Bytes::from(file))
+    }
+}
+
+impl Iterator for Reader {
+    type Item = Result<Vec<ExportRow>, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let batches = self.batches.as_mut()?;
+        let rows = match guarded(|| Ok(batches.next().transpose()?)) {
+            Ok(Some(batch)) => from_batch(&batch),
+            Ok(None) => {
+                self.batches = None;
+                return None;
+            }
+            Err(error) => Err(error),
+        };
+        if rows.is_err() {
+            self.batches = None;
+        }
+        Some(rows)
+    }
+}
+
+/// Whether this build can unpack `codec`.
+fn is_known(codec: Compression) -> bool {
+    matches!(codec, Compression::UNCOMPRESSED | Compression::SNAPPY | Compression::GZIP(_))
+}
+
+/// Runs `read`. A library that panics over a damaged file costs that file and nothing else.
+fn guarded<T>(read: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, Error> {
+    match catch_unwind(AssertUnwindSafe(read)) {
+        Ok(Ok(value)) => Ok(value),
+        Ok(Err(error)) => Err(Error::Unreadable(error.to_string())),
+        Err(_) => Err(Error::Unreadable("a column contradicts the rest".to_owned())),
+    }
+}

@@ -1,0 +1,42 @@
+//! How does a record look as columns?
+//!
+//! Chunks leave the library as [`Record`]s, one object each. Tools for tables (pandas, Polars, `DuckDB`,
+//! Spark, training pipelines) want columns. Here a batch of records becomes an Arrow [`RecordBatch`] and back, and a
+//! stream of them a Parquet file and back.
+//!
+//! The columns are the record's fields under their own names; what is a list or an object in JSON is a list or
+//! a struct. A record comes back equal: an absent value is null, and an empty one is empty. There is one table
+//! of columns (`record`), from which the schema, the writing and the reading follow; a field that is added to
+//! the record and not to the table does not compile.
+//!
+//! An export may say more of a chunk than its record does: [`ExportRow`] adds its document and its vector, and
+//! [`Columns`] says which of them a file has.
+//!
+//! ```
+//! use chunkwright_arrow::{Columns, ExportRow, Reader, Writer};
+//! # fn records() -> Vec<chunkwright::Record> { Vec::new() }
+//! let rows: Vec<ExportRow> = records().into_iter().map(ExportRow::from).collect();
+//! let mut writer = Writer::new(Vec::new(), Columns::default())?;
+//! writer.write(&rows)?;
+//! let file = writer.finish()?;
+//! for batch in Reader::from_bytes(file)? {
+//!     for row in batch? {
+//!         println!("{} {}", row.record.chunk_id, row.record.text);
+//!     }
+//! }
+//! # Ok::<(), chunkwright_arrow::Error>(())
+//! ```
+
+mod batch;
+mod column;
+mod error;
+mod file;
+mod record;
+
+pub use arrow_array::RecordBatch;
+pub use arrow_schema::{Schema, SchemaRef};
+pub use batch::{Columns, ExportRow, from_batch, schema, to_batch};
+pub use chunkwright::Record;
+pub use error::Error;
+pub use file::{Reader, Writer};
+pub use parquet::file::reader::ChunkReader;

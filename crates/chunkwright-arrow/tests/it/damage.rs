@@ -1,0 +1,63 @@
+//! Files that are no records any more, or never were. Each is an error, and none is a panic.
+
+use chunkwright_arrow::{Columns, Error, ExportRow};
+
+use crate::fixture::{ALL, plain, read, written};
+
+fn file() -> Vec<u8> {
+    let row = |index| ExportRow {
+        document: Some("{\"id\":\"guide.md\"}".into()),
+        vector: Some(vec![1.0, 2.0, index as f32]),
+        ..plain(index).into()
+    };
+    let rows: Vec<ExportRow> = (0..3).map(row).collect();
+    written(&rows, ALL)
+}
+
+#[test]
+fn what_is_no_parquet_file_is_said_to_be_none() {
+    for bytes in ["", "PAR1", "PAR1PAR1", "{\"chunk_id\":\"1\"}\n{\"chunk_id\":\"2\"}\n"] {
+        let error = read(bytes.into()).unwrap_err();
+        assert!(error.to_string().starts_with("this is not a Parquet file"), "{error}");
+    }
+}
+
+#[test]
+fn a_file_that_ends_early_is_an_error_wherever_it_ends() {
+    let file = file();
+    for end in (0..file.len()).step_by(37).chain([file.len() - 1]) {
+        let error = read(file[..end].to_vec()).unwrap_err();
+        assert!(matches!(error, Error::Unreadable(_)), "{end}: {error}");
+    }
+}
+
+#[test]
+fn a_damaged_byte_never_panics() {
+    let file = file();
+    for at in 0..file.len() {
+        let mut damaged = file.clone();
+        damaged[at] ^= if at % 2 == 0 { 0xff } else { 0x01 };
+        // It may go unseen, as in a text; it may not take the process down.
+        let _ = read(damaged);
+    }
+}
+
+#[test]
+fn a_file_of_other_columns_is_refused_before_its_rows() {
+    let file = written(&[plain(0).into()], Columns::default());
+    // The name occurs in the footer only.
+    let renamed = replaced(&file, b"strategy_version", b"strategy_edition");
+    let error = read(renamed).unwrap_err();
+    assert!(matches!(&error, Error::Missing { column } if column == "strategy_version"), "{error}");
+}
+
+/// `file` with every `from` replaced by `to`, of the same length.
+fn replaced(file: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {
+    let mut file = file.to_vec();
+    for at in 0..=file.len() - from.len() {
+        if file[at..].starts_with(from) {
+            file[at..at + to.len()].copy_from_slice(to);
+        }
+    }
+    file
+}
