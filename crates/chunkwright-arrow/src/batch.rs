@@ -58,15 +58,18 @@ pub fn schema(columns: Columns) -> SchemaRef {
 pub fn to_batch(rows: &[ExportRow], columns: Columns) -> Result<RecordBatch, Error> {
     let records: Vec<_> = rows.iter().map(|row| Some(&row.record)).collect();
     let mut arrays = Record::arrays(&records)?;
-    let without = |column, row: Option<usize>| row.map_or(Ok(()), |row| Err(Error::NoColumn { column, row }));
+    let without = |column, row: Option<&ExportRow>| match row {
+        Some(row) => Err(Error::NoColumn { column, chunk_id: row.record.chunk_id.clone() }),
+        None => Ok(()),
+    };
     if columns.document {
         arrays.push(text(rows.iter().map(|row| row.document.as_deref()))?);
     } else {
-        without(DOCUMENT, rows.iter().position(|row| row.document.is_some()))?;
+        without(DOCUMENT, rows.iter().find(|row| row.document.is_some()))?;
     }
     match columns.vector {
         Some(dimensions) => arrays.push(write_vectors(rows, dimensions)?),
-        None => without(VECTOR, rows.iter().position(|row| row.vector.is_some()))?,
+        None => without(VECTOR, rows.iter().find(|row| row.vector.is_some()))?,
     }
     Ok(RecordBatch::try_new(schema(columns), arrays)?)
 }
@@ -113,16 +116,17 @@ fn write_vectors(rows: &[ExportRow], dimensions: u16) -> Result<ArrayRef, Error>
     let numbers = Float32Builder::with_capacity(rows.len() * expected);
     let mut builder = FixedSizeListBuilder::with_capacity(numbers, i32::from(dimensions), rows.len())
         .with_field(Arc::new(number()));
-    for (row, vector) in rows.iter().map(|row| &row.vector).enumerate() {
-        match vector {
+    for row in rows {
+        match &row.vector {
             Some(vector) if vector.len() != expected => {
-                return Err(Error::Dimensions { row, found: vector.len(), expected });
+                let chunk_id = row.record.chunk_id.clone();
+                return Err(Error::Dimensions { chunk_id, found: vector.len(), expected });
             }
             Some(vector) => builder.values().append_slice(vector),
             // A place that nobody reads.
             None => builder.values().append_value_n(0.0, expected),
         }
-        builder.append(vector.is_some());
+        builder.append(row.vector.is_some());
     }
     Ok(Arc::new(builder.finish()))
 }

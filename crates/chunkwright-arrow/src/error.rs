@@ -1,7 +1,6 @@
 //! What may be wrong with columns.
 
 use arrow_schema::{ArrowError, DataType};
-use parquet::errors::ParquetError;
 use thiserror::Error;
 
 /// Why columns are not records, or records no columns.
@@ -29,7 +28,7 @@ pub enum Error {
     Null {
         /// Name of the column, with those of the structs around it.
         column: String,
-        /// Row in its batch, from 0.
+        /// Row in its batch or file, from 0.
         row: usize,
     },
     /// A value is none of those that a column may hold.
@@ -37,7 +36,7 @@ pub enum Error {
     Value {
         /// Name of the column, with those of the structs around it.
         column: String,
-        /// Row in its batch, from 0.
+        /// Row in its batch or file, from 0.
         row: usize,
         /// The value.
         value: String,
@@ -45,18 +44,18 @@ pub enum Error {
         known: String,
     },
     /// A row holds what its file has no column for.
-    #[error("row {row} has a `{column}`, and the file has no such column; it has to be asked for first")]
+    #[error("chunk `{chunk_id}` has a `{column}`, and there is no such column; it has to be asked for first")]
     NoColumn {
         /// `document` or `vector`.
         column: &'static str,
-        /// Row in its batch, from 0.
-        row: usize,
+        /// Id of the row's chunk.
+        chunk_id: String,
     },
     /// A vector is longer or shorter than the others.
-    #[error("the vector of row {row} has {found} numbers; every vector of this file has to have {expected}")]
+    #[error("the vector of chunk `{chunk_id}` has {found} numbers; all have to have {expected}")]
     Dimensions {
-        /// Row in its batch, from 0.
-        row: usize,
+        /// Id of the row's chunk.
+        chunk_id: String,
         /// Numbers that it has.
         found: usize,
         /// Numbers that it should have.
@@ -79,8 +78,18 @@ pub enum Error {
     },
     /// The file could not be written.
     #[error("the Parquet file could not be written: {0}")]
-    Unwritten(#[source] ParquetError),
+    Unwritten(String),
     /// Arrays that were made do not fit their schema.
-    #[error("the columns could not be made: {0}")]
+    #[error(transparent)]
     Columns(#[from] ArrowError),
+}
+
+impl Error {
+    /// The error of a file, of which `rows` rows stand before the batch that it is of.
+    pub(crate) fn after(mut self, rows: usize) -> Self {
+        if let Self::Null { row, .. } | Self::Value { row, .. } = &mut self {
+            *row += rows;
+        }
+        self
+    }
 }

@@ -8,10 +8,10 @@ use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use arrow_array::RecordBatch;
-use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::{
     ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
 };
+use parquet::arrow::{ArrowWriter, ProjectionMask};
 use parquet::basic::Compression;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{ColumnChunkMetaData, RowGroupMetaData};
@@ -60,8 +60,7 @@ impl<W: Write + Send> Writer<W> {
         }
         let vector = ["vector", "list", "element"].map(str::to_owned).to_vec();
         let properties = properties.set_column_dictionary_enabled(ColumnPath::new(vector), false).build();
-        let file =
-            ArrowWriter::try_new(write, schema(columns), Some(properties)).map_err(Error::Unwritten)?;
+        let file = ArrowWriter::try_new(write, schema(columns), Some(properties)).map_err(unwritten)?;
         Ok(Self { file, columns })
     }
 
@@ -74,7 +73,7 @@ impl<W: Write + Send> Writer<W> {
         let mut rest = rows;
         while !rest.is_empty() {
             let (batch, after) = rest.split_at(batch_len(rest));
-            self.file.write(&to_batch(batch, self.columns)?).map_err(Error::Unwritten)?;
+            self.file.write(&to_batch(batch, self.columns)?).map_err(unwritten)?;
             rest = after;
         }
         Ok(())
@@ -86,7 +85,7 @@ impl<W: Write + Send> Writer<W> {
     ///
     /// What writing says.
     pub fn finish(self) -> Result<W, Error> {
-        self.file.into_inner().map_err(Error::Unwritten)
+        self.file.into_inner().map_err(unwritten)
     }
 }
 
@@ -104,6 +103,8 @@ fn batch_len(rows: &[ExportRow]) -> usize {
 /// Reads the rows of a Parquet file, in batches of at most 1,024. After an error it is at its end.
 pub struct Reader {
     batches: Option<ParquetRecordBatchReader>,
+    /// Rows read so far.
+    rows: usize,
 }
 
 impl Reader {
@@ -124,9 +125,14 @@ impl Reader {
         if let Some(codec) = codecs.find(|&codec| !is_known(codec)) {
             return Err(Error::Codec { codec: codec.to_string() });
         }
-        let batches = guarded(|| builder.with_batch_size(BATCH_ROWS).build())?;
+        // Other columns are not even decoded: they may be large, or of a type that is not known here.
+        let known = schema(Columns { document: true, vector: Some(0) });
+        let fields = builder.parquet_schema().root_schema().get_fields().iter().enumerate();
+        let fields = fields.filter(|(_, field)| known.index_of(field.name()).is_ok()).map(|(at, _)| at);
+        let columns = ProjectionMask::roots(builder.parquet_schema(), fields);
+        let batches = guarded(|| builder.with_projection(columns).with_batch_size(BATCH_ROWS).build())?;
         from_batch(&RecordBatch::new_empty(arrow_array::RecordBatchReader::schema(&batches)))?;
-        Ok(Self { batches: Some(batches) })
+        Ok(Self { batches: Some(batches), rows: 0 })
     }
 
     /// The rows of a file that is in memory.
@@ -145,18 +151,25 @@ impl Iterator for Reader {
     fn next(&mut self) -> Option<Self::Item> {
         let batches = self.batches.as_mut()?;
         let rows = match guarded(|| Ok(batches.next().transpose()?)) {
-            Ok(Some(batch)) => from_batch(&batch),
+            Ok(Some(batch)) => from_batch(&batch).map_err(|error| error.after(self.rows)),
             Ok(None) => {
                 self.batches = None;
                 return None;
             }
             Err(error) => Err(error),
         };
-        if rows.is_err() {
-            self.batches = None;
+        match &rows {
+            Ok(rows) => self.rows += rows.len(),
+            Err(_) => self.batches = None,
         }
         Some(rows)
     }
+}
+
+/// What writing says, with what caused it.
+#[expect(clippy::needless_pass_by_value, reason = "it is what `map_err` gives")]
+fn unwritten(error: ParquetError) -> Error {
+    Error::Unwritten(error.to_string())
 }
 
 /// Whether this build can unpack `codec`.

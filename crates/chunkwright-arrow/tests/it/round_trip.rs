@@ -1,6 +1,7 @@
 //! What goes in comes out.
 
 use std::fs::File;
+use std::io::{self, Write};
 
 use chunkwright::stats::TokenLevel;
 use chunkwright_arrow::{Columns, Error, ExportRow, Reader, Writer, from_batch, to_batch};
@@ -61,6 +62,26 @@ fn texts_of_many_megabytes_are_written_in_several_batches() {
 }
 
 #[test]
+fn what_cannot_be_written_to_is_an_error() {
+    struct Full;
+    impl Write for Full {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(io::Error::from(io::ErrorKind::StorageFull))
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let write = || {
+        let mut writer = Writer::new(Full, ALL)?;
+        writer.write(&[plain(0).into()])?;
+        writer.finish()
+    };
+    assert!(matches!(write().err(), Some(Error::Unwritten(_))));
+}
+
+#[test]
 fn a_file_without_rows_is_a_file() {
     assert_eq!(read(written(&[], ALL)).unwrap(), []);
 }
@@ -82,8 +103,8 @@ fn a_document_or_vector_without_a_column_is_an_error() {
     let document = ExportRow { document: Some("{}".into()), ..plain(0).into() };
     let vector = ExportRow { vector: Some(vec![1.0]), ..plain(0).into() };
     let error = |row: ExportRow| to_batch(&[plain(0).into(), row], Columns::default()).unwrap_err();
-    assert!(matches!(error(document), Error::NoColumn { column: "document", row: 1 }));
-    assert!(matches!(error(vector), Error::NoColumn { column: "vector", row: 1 }));
+    assert!(matches!(error(document), Error::NoColumn { column: "document", .. }));
+    assert!(matches!(error(vector), Error::NoColumn { column: "vector", .. }));
 }
 
 #[test]
@@ -92,6 +113,6 @@ fn a_vector_of_another_length_is_an_error() {
     let error = to_batch(&[row], ALL).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the vector of row 0 has 1 numbers; every vector of this file has to have 3"
+        "the vector of chunk `00000000000000000000000000000000` has 1 numbers; all have to have 3"
     );
 }
