@@ -12,6 +12,7 @@ pub mod counters;
 pub mod data;
 mod e5_file;
 pub mod embedders;
+pub mod http;
 pub mod install;
 mod unigram;
 pub mod vectors;

@@ -9,7 +9,9 @@
 
 mod counters;
 mod embedders;
+mod http;
 mod models;
+mod server;
 mod vectors;
 mod xlm_r;
 

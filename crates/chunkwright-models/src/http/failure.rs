@@ -1,0 +1,248 @@
+//! What went wrong, whether it may pass, and how a server's own words are shown.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::address::Refused;
+
+/// Statuses of troubles that pass.
+const PASSING: &[u16] = &[408, 429, 500, 502, 503, 504];
+
+/// Statuses by which services refuse requests for their size.
+const REFUSING: &[u16] = &[400, 413, 422, 500];
+
+/// What services say of requests that are too large, in lower case. Statuses do not tell: most use 400.
+const SIZE_WORDS: &[&str] = &[
+    "too large",
+    "too long",
+    "too big",
+    "too many tokens",
+    "too many inputs",
+    "too many texts",
+    "too many items",
+    "maximum context",
+    "context length",
+    "context size",
+    "maximum number of",
+    "maximum tokens",
+    "max tokens",
+    "max_tokens",
+    "maximum sequence",
+    "token limit",
+    "tokens limit",
+    "fewer tokens",
+    "batch size",
+    "batch_size",
+    "maximum batch",
+    "max batch",
+    "maximum allowed",
+];
+
+/// Longest text of a server that is shown, in characters.
+const MAX_MESSAGE: usize = 300;
+
+/// Why there is no answer. Messages hold addresses and what servers said, never keys.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum HttpError {
+    /// The address is not one of a service.
+    #[error("`{url}` cannot be called: {reason}")]
+    Url {
+        /// The address, without what may be secret.
+        url: String,
+        /// What it must be.
+        reason: &'static str,
+    },
+    /// A key is not made of what headers hold.
+    #[error(
+        "the key for the header `{header}` holds a line break or another control character; it must be one line"
+    )]
+    Key {
+        /// The header.
+        header: &'static str,
+    },
+    /// The host's address is link-local, where metadata services are.
+    #[error("`{url}` is not called: its address {address} is link-local; `allow_link_local` allows it")]
+    LinkLocal {
+        /// The address of the request.
+        url: String,
+        /// What the host resolved to.
+        address: std::net::IpAddr,
+    },
+    /// No connection, or it broke.
+    #[error("`{url}` cannot be reached: {reason}")]
+    Connection {
+        /// The address of the request.
+        url: String,
+        /// What the system said.
+        reason: String,
+    },
+    /// Nothing came in time.
+    #[error("`{url}` did not answer in time ({which})")]
+    Timeout {
+        /// The address of the request.
+        url: String,
+        /// Which limit was met.
+        which: String,
+    },
+    /// The service refuses the request for its size: it may take a smaller one.
+    #[error("`{url}` refuses the size of the request ({status}): {message}")]
+    Size {
+        /// The address of the request.
+        url: String,
+        /// The status.
+        status: u16,
+        /// What the service said.
+        message: String,
+    },
+    /// The service refuses the request, or cannot serve it.
+    #[error("`{url}` answered {status}{}: {message}", hint(*status))]
+    Status {
+        /// The address of the request.
+        url: String,
+        /// The status.
+        status: u16,
+        /// What the service said.
+        message: String,
+    },
+    /// The service is elsewhere.
+    #[error(
+        "`{url}` redirects ({status}) to `{location}`; redirects are not followed, configure the address itself"
+    )]
+    Redirect {
+        /// The address of the request.
+        url: String,
+        /// The status.
+        status: u16,
+        /// Where it redirects to.
+        location: String,
+    },
+    /// The answer is longer than it may be.
+    #[error("the answer of `{url}` has more than {limit} bytes")]
+    BodyTooLarge {
+        /// The address of the request.
+        url: String,
+        /// The limit.
+        limit: usize,
+    },
+    /// The answer is not JSON.
+    #[error("the answer of `{url}` is not JSON: {reason}")]
+    NotJson {
+        /// The address of the request.
+        url: String,
+        /// Why not.
+        reason: String,
+    },
+}
+
+impl HttpError {
+    /// The status that the service answered with, if it did.
+    pub fn status(&self) -> Option<u16> {
+        match self {
+            Self::Size { status, .. } | Self::Status { status, .. } | Self::Redirect { status, .. } => {
+                Some(*status)
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether a smaller request may be taken.
+    pub fn is_size(&self) -> bool {
+        matches!(self, Self::Size { .. })
+    }
+}
+
+/// What would be right, for statuses that mean one thing.
+fn hint(status: u16) -> &'static str {
+    match status {
+        401 | 403 => ", the key is missing, wrong, or not allowed to do this",
+        404 => ", there is no such path or model",
+        429 => ", too many requests",
+        _ => "",
+    }
+}
+
+/// An error of one attempt.
+pub(super) struct Failure {
+    pub(super) error: HttpError,
+    /// Whether another attempt may succeed.
+    pub(super) may_pass: bool,
+    /// How long the service asks to be left alone.
+    pub(super) retry_after: Option<Duration>,
+}
+
+impl From<HttpError> for Failure {
+    fn from(error: HttpError) -> Self {
+        Self { error, may_pass: false, retry_after: None }
+    }
+}
+
+impl Failure {
+    pub(super) fn status(url: &str, status: u16, message: String, retry_after: Option<Duration>) -> Self {
+        let url = url.to_owned();
+        let said = message.to_lowercase();
+        if status == 413 || REFUSING.contains(&status) && SIZE_WORDS.iter().any(|words| said.contains(words))
+        {
+            return HttpError::Size { url, status, message }.into();
+        }
+        let may_pass = PASSING.contains(&status);
+        Self { error: HttpError::Status { url, status, message }, may_pass, retry_after }
+    }
+
+    pub(super) fn connection(url: &str, error: &ureq::Error) -> Self {
+        let url = url.to_owned();
+        let failure = |error, may_pass| Self { error, may_pass, retry_after: None };
+        match error {
+            ureq::Error::Timeout(which) => {
+                let which = which.to_string();
+                failure(HttpError::Timeout { url, which }, true)
+            }
+            ureq::Error::Other(other) if let Some(Refused(address)) = other.downcast_ref() => {
+                HttpError::LinkLocal { url, address: *address }.into()
+            }
+            // A name that nobody knows is misspelt far more often than its server is away.
+            ureq::Error::HostNotFound | ureq::Error::BadUri(_) => {
+                failure(HttpError::Connection { url, reason: "the host is not known".into() }, false)
+            }
+            error => failure(HttpError::Connection { url, reason: one_line(&error.to_string()) }, true),
+        }
+    }
+}
+
+/// What the body of a refusal says: the message that it holds as JSON, or its text.
+pub(super) fn message(body: &[u8]) -> String {
+    let text = String::from_utf8_lossy(body);
+    let Ok(json) = serde_json::from_slice::<Value>(body) else {
+        let html = text.trim_start().starts_with('<');
+        return if html { "a page of HTML".into() } else { text.into_owned() };
+    };
+    said(&json).unwrap_or_else(|| text.into_owned())
+}
+
+/// The sentence in the JSON of an error, as services write it.
+pub(crate) fn said(json: &Value) -> Option<String> {
+    let places = ["/error/message", "/error", "/message", "/detail", "/status/error"];
+    let found = places.iter().find_map(|place| json.pointer(place).filter(|value| !value.is_null()))?;
+    Some(found.as_str().map_or_else(|| found.to_string(), str::to_owned))
+}
+
+/// What a body is that is no JSON.
+pub(super) fn not_json(body: &[u8], error: &serde_json::Error) -> String {
+    if body.trim_ascii_start().first() == Some(&b'<') {
+        return "it is a page of HTML; is the address that of the service?".into();
+    }
+    error.to_string()
+}
+
+/// The text in one line, without control characters and not too long.
+pub(super) fn one_line(text: &str) -> String {
+    let words: Vec<&str> =
+        text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty()).collect();
+    let line = words.join(" ");
+    match line.char_indices().nth(MAX_MESSAGE) {
+        Some((end, _)) => format!("{}...", &line[..end]),
+        None if line.is_empty() => "nothing was said".into(),
+        None => line,
+    }
+}
