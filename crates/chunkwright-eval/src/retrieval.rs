@@ -279,10 +279,10 @@ impl<'a> Bench<'a> {
                         break;
                     }
                     // As in an index, a text that has no vector is found by its words.
-                    Err(EmbedError::NoVector { index, .. }) if index < batch.len() => {
-                        batch.swap_remove(index);
-                    }
-                    Err(error) => return Err(error.into()),
+                    Err(error) => match error.index() {
+                        Some(index) if index < batch.len() => drop(batch.swap_remove(index)),
+                        _ => return Err(error.into()),
+                    },
                 }
             }
         }

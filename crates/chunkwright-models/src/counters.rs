@@ -4,6 +4,7 @@
 //! cutting. Each counter here is exact: it gives the length of what the model's own tokenizer would
 //! return, without special tokens, truncation or padding. All are made once and shared by threads.
 
+mod estimate;
 mod file;
 mod openai;
 mod word_cache;
@@ -14,6 +15,7 @@ use std::sync::Arc;
 
 use chunkwright::{Chars, TokenCounter, Words};
 
+pub use estimate::Estimate;
 pub use file::TokenizerFile;
 pub use openai::OpenAi;
 pub use xlm_r::XlmRoberta;

@@ -1,6 +1,7 @@
-//! Embedders by name: what turns texts into vectors.
+//! Embedders by name: what turns texts into vectors, on this machine or as a service.
 
 mod e5;
+mod remote;
 mod static_vectors;
 
 use std::path::Path;
@@ -9,8 +10,11 @@ use std::sync::Arc;
 use chunkwright::TokenCounter;
 
 use crate::data::{ModelError, model};
+use crate::http::HttpError;
+use crate::service::ServiceError;
 
 pub(crate) use e5::tokenizer as xlm_r_tokenizer;
+pub use remote::{DIALECTS, Dialect, RemoteOptions, is_remote, remote_embedder};
 
 /// Turns texts into vectors of one model.
 ///
@@ -20,8 +24,8 @@ pub trait Embedder: Send + Sync {
     /// The model.
     fn model(&self) -> &ModelInfo;
 
-    /// One embedding for each text, in their order, computed on the threads of the current rayon
-    /// pool.
+    /// One embedding for each text, in their order. Models on this machine compute on the threads of
+    /// the current rayon pool; services are called from threads of their own.
     ///
     /// # Errors
     ///
@@ -41,6 +45,8 @@ pub struct ModelInfo {
     pub max_tokens: Option<usize>,
     /// Counts as the model's own tokenizer does.
     pub counter: Arc<dyn TokenCounter>,
+    /// What a million tokens cost, as configured; nothing for models on this machine.
+    pub price_per_million_tokens: Option<f64>,
 }
 
 impl std::fmt::Debug for ModelInfo {
@@ -50,6 +56,7 @@ impl std::fmt::Debug for ModelInfo {
             .field("dimension", &self.dimension)
             .field("max_tokens", &self.max_tokens)
             .field("counter", &self.counter.name())
+            .field("price_per_million_tokens", &self.price_per_million_tokens)
             .finish()
     }
 }
@@ -71,6 +78,8 @@ pub struct Embedding {
     /// Number of tokens at the end that the model did not read, because the text is longer than
     /// [`ModelInfo::max_tokens`]; 0 for every chunk whose limit was the model's.
     pub unread_tokens: usize,
+    /// Weights of tokens by ascending token, all above zero, from models that give them.
+    pub sparse: Option<Vec<(u32, f32)>>,
 }
 
 /// Why texts could not be embedded.
@@ -93,6 +102,32 @@ pub enum EmbedError {
         /// What the tokenizer said.
         reason: String,
     },
+    /// The service refuses a text for its length, alone as well.
+    #[error("text {index} of the batch is too long for `{model}`: {reason}")]
+    TooLong {
+        /// Position of the text among those given.
+        index: usize,
+        /// The model.
+        model: String,
+        /// What the service said.
+        reason: HttpError,
+    },
+    /// The service gave no vectors, or none that can be used.
+    #[error(transparent)]
+    Service(#[from] ServiceError),
+}
+
+impl EmbedError {
+    /// The position of the text that is at fault: the others can be embedded without it. Nothing if it is
+    /// not a text's fault.
+    pub fn index(&self) -> Option<usize> {
+        match self {
+            Self::NoVector { index, .. } | Self::Tokenizer { index, .. } | Self::TooLong { index, .. } => {
+                Some(*index)
+            }
+            Self::Service(_) => None,
+        }
+    }
 }
 
 /// A named embedder, as help texts list it.
@@ -107,7 +142,7 @@ pub struct EmbedderInfo {
     make: fn(data_dir: &Path) -> Result<Arc<dyn Embedder>, ModelError>,
 }
 
-/// All embedders, the best first.
+/// All embedders that run on this machine, the best first. [`DIALECTS`] are those of services.
 pub const EMBEDDERS: &[EmbedderInfo] = &[
     EmbedderInfo {
         name: "e5",

@@ -14,6 +14,7 @@ mod e5_file;
 pub mod embedders;
 pub mod http;
 pub mod install;
+pub mod service;
 mod unigram;
 pub mod vectors;
 mod xlm_r;
@@ -21,7 +22,9 @@ mod xlm_r;
 pub use counters::{COUNTERS, CounterError, CounterInfo, counter};
 pub use data::{DEFAULT_MODELS, MODELS, Model, ModelError, ModelState, ModelStatus, data_dir, verify};
 pub use embedders::{
-    EMBEDDERS, EmbedError, Embedder, EmbedderInfo, Embedding, ModelInfo, Role, default_embedder, embedder,
+    DIALECTS, EMBEDDERS, EmbedError, Embedder, EmbedderInfo, Embedding, ModelInfo, RemoteOptions, Role,
+    default_embedder, embedder, is_remote, remote_embedder,
 };
 pub use install::{InstallError, install};
+pub use service::{ServiceError, ServiceOptions};
 pub use vectors::{TextHash, text_hash};

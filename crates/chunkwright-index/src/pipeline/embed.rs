@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use chunkwright::Record;
-use chunkwright_models::{EmbedError, Embedder, Embedding, Role, TextHash};
+use chunkwright_models::{Embedder, Embedding, Role, TextHash};
 
 use super::Progress;
 use crate::store::{Cache, NewDocument, StoreError, check_vector};
@@ -98,16 +98,14 @@ impl<'a> Vectors<'a> {
                         break;
                     }
                 },
-                // One text is at fault: the others are embedded without it.
-                Err(error @ (EmbedError::NoVector { index, .. } | EmbedError::Tokenizer { index, .. }))
-                    if index < batch.len() =>
-                {
+                // Where one text is at fault, the others are embedded without it.
+                Err(error) => {
+                    let Some(index) = error.index().filter(|index| *index < batch.len()) else {
+                        self.fail(error.to_string());
+                        break;
+                    };
                     self.error = Some(error.to_string());
                     without.insert(batch.swap_remove(index).0);
-                }
-                Err(error) => {
-                    self.fail(error.to_string());
-                    break;
                 }
             }
         }

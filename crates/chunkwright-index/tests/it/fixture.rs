@@ -30,6 +30,7 @@ impl Bag {
             dimension,
             max_tokens: Some(10_000),
             counter: Arc::new(Words),
+            price_per_million_tokens: None,
         };
         Arc::new(Self {
             info,
@@ -63,7 +64,7 @@ impl Embedder for Bag {
         }
         Ok(texts
             .iter()
-            .map(|text| Embedding { vector: bag(text, self.info.dimension), unread_tokens: 0 })
+            .map(|text| Embedding { vector: bag(text, self.info.dimension), unread_tokens: 0, sparse: None })
             .collect())
     }
 }

@@ -61,6 +61,7 @@ impl E5 {
             dimension: bert.hidden(),
             max_tokens: Some(bert.positions.nrows().checked_sub(added)?),
             counter: Arc::new(XlmRoberta::new(Arc::clone(&tokenizer))),
+            price_per_million_tokens: None,
         };
         Some(Self { info, tokenizer, bert, query, passage })
     }
@@ -113,7 +114,9 @@ impl Embedder for E5 {
         let vectors: Vec<Vec<Vec<f32>>> = batches.par_iter().map(|batch| self.bert.embed(batch)).collect();
         let unread = read.iter().map(|(_, unread)| *unread);
         let embeddings = vectors.into_iter().flatten().zip(unread);
-        Ok(embeddings.map(|(vector, unread_tokens)| Embedding { vector, unread_tokens }).collect())
+        Ok(embeddings
+            .map(|(vector, unread_tokens)| Embedding { vector, unread_tokens, sparse: None })
+            .collect())
     }
 }
 

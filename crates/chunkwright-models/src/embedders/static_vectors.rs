@@ -40,6 +40,7 @@ impl Static {
             dimension,
             max_tokens: None,
             counter: Arc::clone(&tokenizer) as _,
+            price_per_million_tokens: None,
         };
         Ok(Self { info, tokenizer, rows })
     }
@@ -59,7 +60,7 @@ impl Static {
         if vector.iter().all(|&x| x == 0.0) {
             return Err(EmbedError::NoVector { index, model: self.info.name.clone() });
         }
-        Ok(Embedding { vector, unread_tokens: 0 })
+        Ok(Embedding { vector, unread_tokens: 0, sparse: None })
     }
 }
 

@@ -11,6 +11,7 @@ mod counters;
 mod embedders;
 mod http;
 mod models;
+mod remote;
 mod server;
 mod vectors;
 mod xlm_r;

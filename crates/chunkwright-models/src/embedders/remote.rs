@@ -1,0 +1,380 @@
+//! Embedders that are services, named `DIALECT:MODEL`.
+//!
+//! A service may be down, answer for another number of texts, or give vectors that cannot be compared;
+//! nothing of that may reach a store. So each answer is checked before any of it is used, and a
+//! vector's name says all that it depends on (dialect, model, dimension, prefixes).
+//!
+//! A service is allowed to cut a text only where we can tell that it did, by a counter that counts as
+//! its model does. Elsewhere it has to refuse, and the text at fault is found by halving its batch.
+
+mod cohere;
+mod ollama;
+mod openai;
+mod tei;
+mod voyage;
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use chunkwright::TokenCounter;
+use serde_json::Value;
+
+use super::{EmbedError, Embedder, Embedding, ModelInfo, Role};
+use crate::bert::normalized;
+use crate::counters::{Estimate, OpenAi};
+use crate::http::Client;
+use crate::service::{self, Home, Malformed, ServiceError, ServiceOptions};
+
+/// A way to ask services for vectors.
+#[derive(Debug)]
+pub struct Dialect {
+    /// What stands before the `:` of a configured name.
+    pub name: &'static str,
+    /// Who speaks it, in one line.
+    pub summary: &'static str,
+    /// Where it is spoken unless another address is configured.
+    pub home: Home,
+    /// Whether a model must be named; else the service runs one only.
+    pub names_model: bool,
+    path: &'static str,
+    body: fn(&Request<'_>) -> Value,
+    /// The vectors in an answer, in the order of the texts.
+    vectors: fn(&Value) -> Result<Vec<&Value>, Malformed>,
+    /// What the service says of itself.
+    about: Option<Ask>,
+}
+
+type Ask = fn(&Client) -> Result<About, ServiceError>;
+
+impl Dialect {
+    /// How a model of it is named: `openai:MODEL`.
+    pub fn form(&self) -> String {
+        format!("{}:{}", self.name, if self.names_model { "MODEL" } else { "" })
+    }
+}
+
+/// All dialects. A new one is a file below this and a line here.
+pub const DIALECTS: &[Dialect] =
+    &[openai::DIALECT, tei::DIALECT, ollama::DIALECT, cohere::DIALECT, voyage::DIALECT];
+
+/// What a request asks for.
+struct Request<'a> {
+    model: &'a str,
+    texts: &'a [String],
+    role: Role,
+    /// The length that vectors are to have, where it was configured.
+    dimension: Option<usize>,
+    /// Whether texts may be cut at the model's limit.
+    truncate: bool,
+}
+
+/// What a service says of itself.
+#[derive(Default)]
+struct About {
+    /// The model and its revision.
+    model: Option<String>,
+    revision: String,
+    /// Tokens that the model reads of a text, without those it adds.
+    max_tokens: Option<usize>,
+    /// Texts of one request.
+    max_texts: Option<usize>,
+}
+
+/// How a remote embedder is used. Nothing is known of its model but what is configured or what the
+/// service says.
+#[derive(Clone)]
+pub struct RemoteOptions {
+    /// Where it is.
+    pub service: ServiceOptions,
+    /// The length to ask of vectors, for models that can shorten them; by default the model's own.
+    pub dimension: Option<usize>,
+    /// What the dimension is known to be, which saves asking: an answer that differs is an error.
+    pub known_dimension: Option<usize>,
+    /// Tokens of a text that the model reads, without those it adds by itself.
+    pub max_tokens: Option<usize>,
+    /// Counts as the model does; by default an estimate.
+    pub counter: Option<Arc<dyn TokenCounter>>,
+    /// What stands before a question.
+    pub query_prefix: String,
+    /// What stands before a text that may answer.
+    pub passage_prefix: String,
+    /// Most tokens of one request, by the counter; one text may have more.
+    pub batch_tokens: usize,
+    /// Most texts of one request.
+    pub batch_texts: usize,
+    /// Most requests at a time.
+    pub concurrency: usize,
+    /// Price of a million tokens, in the user's currency.
+    pub price_per_million_tokens: Option<f64>,
+    /// A server of Text Embeddings Inference that runs a sparse model (SPLADE): its sparse vectors come
+    /// beside the dense ones.
+    pub sparse: Option<ServiceOptions>,
+}
+
+impl Default for RemoteOptions {
+    fn default() -> Self {
+        Self {
+            service: ServiceOptions::default(),
+            dimension: None,
+            known_dimension: None,
+            max_tokens: None,
+            counter: None,
+            query_prefix: String::new(),
+            passage_prefix: String::new(),
+            batch_tokens: 8_192,
+            batch_texts: 32,
+            concurrency: 4,
+            price_per_million_tokens: None,
+            sparse: None,
+        }
+    }
+}
+
+/// The embedder that `spec` names (`openai:MODEL`, `tei:`). Asks the service what it is and, unless the
+/// dimension is configured or known, for one vector.
+///
+/// # Errors
+///
+/// If there is no such dialect, the address or key is of no use, or the service does not answer as it
+/// should.
+pub fn remote_embedder(spec: &str, options: RemoteOptions) -> Result<Arc<dyn Embedder>, EmbedError> {
+    Ok(Arc::new(Remote::open(spec, options)?))
+}
+
+/// Whether `spec` names a service rather than a model on this machine.
+pub fn is_remote(spec: &str) -> bool {
+    dialect(spec).is_ok()
+}
+
+fn dialect(spec: &str) -> Result<(&'static Dialect, &str), ServiceError> {
+    let found = service::parts(spec).and_then(|(name, model)| {
+        let dialect = DIALECTS.iter().find(|dialect| dialect.name == name)?;
+        (!dialect.names_model || !model.is_empty()).then_some((dialect, model))
+    });
+    found.ok_or_else(|| {
+        let known = DIALECTS.iter().map(|dialect| format!("`{}`", dialect.form()));
+        let known = known.collect::<Vec<_>>().join(", ");
+        ServiceError::Unknown { spec: spec.to_owned(), known }
+    })
+}
+
+/// A service that embeds.
+struct Remote {
+    dialect: &'static Dialect,
+    /// As configured, for messages.
+    spec: String,
+    model: String,
+    client: Client,
+    sparse: Option<Client>,
+    options: RemoteOptions,
+    /// Whether the service may cut texts.
+    truncate: bool,
+    info: ModelInfo,
+}
+
+impl Remote {
+    fn open(spec: &str, mut options: RemoteOptions) -> Result<Self, EmbedError> {
+        let (dialect, model) = dialect(spec)?;
+        let client = options.service.client(dialect.home)?;
+        let about = dialect.about.map(|about| about(&client)).transpose()?.unwrap_or_default();
+        let model = about.model.unwrap_or_else(|| model.to_owned());
+        let mut hasher = blake3::Hasher::new();
+        let mut parts = vec![options.query_prefix.clone(), options.passage_prefix.clone(), about.revision];
+        let sparse = options.sparse.as_ref().map(|service| service.client(tei::DIALECT.home)).transpose()?;
+        if let Some(sparse) = &sparse {
+            let about = tei::about(sparse)?;
+            parts.extend([about.model.unwrap_or_default(), about.revision]);
+        }
+        for part in &parts {
+            hasher.update(&(part.len() as u64).to_le_bytes()).update(part.as_bytes());
+        }
+        let exact = options.counter.is_some();
+        let counter = options.counter.clone().unwrap_or_else(|| Arc::new(Estimate::new(OpenAi::cl100k())));
+        let prefix = counter.count(&options.query_prefix).max(counter.count(&options.passage_prefix));
+        let max_tokens = options.max_tokens.or(about.max_tokens).map(|max| max.saturating_sub(prefix));
+        options.batch_texts = options.batch_texts.min(about.max_texts.unwrap_or(usize::MAX)).max(1);
+        let info = ModelInfo {
+            name: String::new(),
+            dimension: options.dimension.or(options.known_dimension).unwrap_or(0),
+            max_tokens,
+            counter,
+            price_per_million_tokens: options.price_per_million_tokens,
+        };
+        let truncate = exact && max_tokens.is_some();
+        let spec = spec.to_owned();
+        let mut remote = Self { dialect, spec, model, client, sparse, options, truncate, info };
+        if remote.info.dimension == 0 {
+            remote.info.dimension = remote.dense(&["dimension".to_owned()], Role::Passage)?[0].len();
+        }
+        let (name, model, dimension) = (dialect.name, &remote.model, remote.info.dimension);
+        remote.info.name = if parts.iter().all(String::is_empty) {
+            format!("{name}:{model}@{dimension}")
+        } else {
+            format!("{name}:{model}@{dimension}#{}", &hasher.finalize().to_hex()[..8])
+        };
+        Ok(remote)
+    }
+
+    /// The vectors of one request: as many as texts, of one length, finite, not all zero.
+    fn dense(&self, texts: &[String], role: Role) -> Result<Vec<Vec<f32>>, ServiceError> {
+        let (model, truncate) = (self.model.as_str(), self.truncate);
+        let request = Request { model, texts, role, dimension: self.options.dimension, truncate };
+        let answer = self.client.post(self.dialect.path, &(self.dialect.body)(&request))?;
+        service::read(&self.client, &self.spec, &answer, |answer| {
+            let vectors = service::counted((self.dialect.vectors)(answer)?, texts.len())?;
+            let vectors: Vec<Vec<f32>> = vectors.into_iter().map(vector).collect::<Result<_, _>>()?;
+            let wanted = match self.info.dimension {
+                0 => vectors.first().map_or(0, Vec::len),
+                dimension => dimension,
+            };
+            if let Some(other) = vectors.iter().find(|vector| vector.len() != wanted || vector.is_empty()) {
+                return Err(Malformed::Dimension { wanted, found: other.len() });
+            }
+            if vectors.iter().all(|vector| is_zero(vector)) {
+                return Err(Malformed::Zero);
+            }
+            Ok(vectors)
+        })
+    }
+
+    /// The embeddings of the texts in `range`; halves it while the service refuses its size.
+    fn batch(&self, texts: &[String], range: Range<usize>, role: Role) -> Result<Vec<Embedding>, EmbedError> {
+        let texts_of = &texts[range.clone()];
+        let (vectors, sparse) = match self.both(texts_of, role) {
+            Ok(both) => both,
+            Err(ServiceError::Http(reason)) if reason.is_size() => {
+                if range.len() == 1 {
+                    let model = self.info.name.clone();
+                    return Err(EmbedError::TooLong { index: range.start, model, reason });
+                }
+                let middle = range.start + range.len() / 2;
+                let mut embeddings = self.batch(texts, range.start..middle, role)?;
+                embeddings.extend(self.batch(texts, middle..range.end, role)?);
+                return Ok(embeddings);
+            }
+            Err(error) => return Err(error.into()),
+        };
+        if let Some(zero) = vectors.iter().position(|vector| is_zero(vector)) {
+            return Err(EmbedError::NoVector { index: range.start + zero, model: self.info.name.clone() });
+        }
+        let unread = |text: &String| {
+            let max = self.info.max_tokens.filter(|_| self.truncate)?;
+            let prefix = self.info.counter.count(self.prefix(role));
+            Some(self.info.counter.count(text).saturating_sub(max + prefix))
+        };
+        let all = vectors.into_iter().zip(sparse).zip(texts_of);
+        Ok(all
+            .map(|((vector, sparse), text)| Embedding {
+                vector: normalized(vector),
+                unread_tokens: unread(text).unwrap_or(0),
+                sparse,
+            })
+            .collect())
+    }
+
+    #[expect(clippy::type_complexity, reason = "two columns of one batch")]
+    fn both(
+        &self,
+        texts: &[String],
+        role: Role,
+    ) -> Result<(Vec<Vec<f32>>, Vec<Option<Vec<(u32, f32)>>>), ServiceError> {
+        let dense = self.dense(texts, role)?;
+        let sparse = match &self.sparse {
+            Some(client) => tei::sparse(client, texts, self.truncate)?.into_iter().map(Some).collect(),
+            None => vec![None; texts.len()],
+        };
+        Ok((dense, sparse))
+    }
+
+    fn prefix(&self, role: Role) -> &str {
+        match role {
+            Role::Query => &self.options.query_prefix,
+            Role::Passage => &self.options.passage_prefix,
+        }
+    }
+
+    /// The texts of each request, by their places.
+    fn batches(&self, texts: &[String]) -> Vec<Range<usize>> {
+        let mut batches: Vec<Range<usize>> = Vec::new();
+        let mut tokens = 0;
+        for (place, text) in texts.iter().enumerate() {
+            let weight = self.info.counter.count(text);
+            tokens += weight;
+            match batches.last_mut() {
+                Some(batch)
+                    if tokens <= self.options.batch_tokens && batch.len() < self.options.batch_texts =>
+                {
+                    batch.end = place + 1;
+                }
+                _ => {
+                    tokens = weight;
+                    batches.push(place..place + 1);
+                }
+            }
+        }
+        batches
+    }
+}
+
+impl Embedder for Remote {
+    fn model(&self) -> &ModelInfo {
+        &self.info
+    }
+
+    fn embed(&self, texts: &[&str], role: Role) -> Result<Vec<Embedding>, EmbedError> {
+        // Services refuse whole requests for one blank text.
+        if let Some(index) = texts.iter().position(|text| text.trim().is_empty()) {
+            return Err(EmbedError::NoVector { index, model: self.info.name.clone() });
+        }
+        let prefix = self.prefix(role);
+        let texts: Vec<String> = texts.iter().map(|text| format!("{prefix}{text}")).collect();
+        let batches = self.batches(&texts);
+        in_parallel(batches.len(), self.options.concurrency, |batch| {
+            self.batch(&texts, batches[batch].clone(), role)
+        })
+        .map(|embeddings| embeddings.into_iter().flatten().collect())
+    }
+}
+
+/// The results of `work(0)` to `work(count - 1)`, by at most `threads` at a time, or the first error.
+///
+/// By threads of their own: they wait for the network, which the threads of a pool for computing
+/// should not. After an error nothing more is begun.
+fn in_parallel<T: Send, E: Send>(
+    count: usize,
+    threads: usize,
+    work: impl Fn(usize) -> Result<T, E> + Sync,
+) -> Result<Vec<T>, E> {
+    let (next, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let results = Mutex::new(Vec::new());
+    let run = || {
+        while !failed.load(Ordering::Relaxed) {
+            let place = next.fetch_add(1, Ordering::Relaxed);
+            if place >= count {
+                return;
+            }
+            let result = work(place);
+            failed.fetch_or(result.is_err(), Ordering::Relaxed);
+            results.lock().unwrap_or_else(PoisonError::into_inner).push((place, result));
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..threads.min(count) {
+            scope.spawn(run);
+        }
+        run();
+    });
+    let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+    results.sort_by_key(|(place, _)| *place);
+    results.into_iter().map(|(_, result)| result).collect()
+}
+
+fn vector(value: &Value) -> Result<Vec<f32>, Malformed> {
+    let numbers = value.as_array().ok_or(Malformed::Field("vector"))?;
+    numbers.iter().map(service::number).collect()
+}
+
+fn is_zero(vector: &[f32]) -> bool {
+    vector.iter().all(|&number| number == 0.0)
+}

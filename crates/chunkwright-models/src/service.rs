@@ -1,0 +1,186 @@
+//! Services that run models: what embedders, rerankers and writers of notes have in common.
+//!
+//! Each speaks a *dialect*, a few lines that say where a request goes, what it holds and where in the
+//! answer the numbers stand. Everything else is here or in [`http`](crate::http), so that a fault that is
+//! handled for one service is handled for all. Limits and prices of services are configured and never
+//! guessed: they change without us.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::http::{Client, Clock, HttpError, HttpOptions, Secret, SystemClock, said};
+
+/// Where a service is, and how it is called.
+#[derive(Clone, Debug)]
+pub struct ServiceOptions {
+    /// The address; nothing for that of the dialect's public service, or its usual port on this machine.
+    pub url: Option<String>,
+    /// The key. Without one, the dialect's usual variable of the environment is read, but only for the
+    /// public service: a key goes to no address that it was not meant for.
+    pub key: Option<Secret>,
+    /// How patient the client is, and how careful.
+    pub http: HttpOptions,
+    /// What waits are measured by.
+    pub clock: Arc<dyn Clock>,
+}
+
+impl Default for ServiceOptions {
+    fn default() -> Self {
+        Self { url: None, key: None, http: HttpOptions::default(), clock: Arc::new(SystemClock) }
+    }
+}
+
+/// Where a dialect is spoken unless another address is configured.
+#[derive(Clone, Copy, Debug)]
+pub struct Home {
+    /// The address of the public service, or the usual one on this machine.
+    pub url: &'static str,
+    /// The variable that usually holds the key of the public service.
+    pub key_variable: Option<&'static str>,
+}
+
+impl ServiceOptions {
+    /// A client of the service, which is at `home` unless configured otherwise.
+    pub(crate) fn client(&self, home: Home) -> Result<Client, ServiceError> {
+        let url = self.url.as_deref().unwrap_or(home.url);
+        let client = Client::new(url, self.http.clone())?.with_clock(Arc::clone(&self.clock));
+        let usual = || home.key_variable.filter(|_| self.url.is_none()).and_then(Secret::from_variable);
+        match (self.key.clone().or_else(usual), home.key_variable) {
+            (Some(key), _) => Ok(client.with_bearer(&key)?),
+            (None, Some(variable)) if self.url.is_none() && url.starts_with("https") => {
+                Err(ServiceError::NoKey { url: home.url, variable })
+            }
+            (None, _) => Ok(client),
+        }
+    }
+}
+
+/// Why a service gave nothing.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ServiceError {
+    /// There was no answer, or a refusal.
+    #[error(transparent)]
+    Http(#[from] HttpError),
+    /// The answer is not what was asked for.
+    #[error("the answer of `{service}` cannot be used: {reason}")]
+    Answer {
+        /// The service, as it is configured.
+        service: String,
+        /// What is wrong with it.
+        reason: Malformed,
+    },
+    /// No key is configured for a service that wants one.
+    #[error("`{url}` wants a key: set `{variable}`, or configure `key_file` or `key_variable`")]
+    NoKey {
+        /// The service.
+        url: &'static str,
+        /// The variable that usually holds it.
+        variable: &'static str,
+    },
+    /// No dialect has this name, or the name has no model.
+    #[error("unknown service `{spec}`; it must be one of {known}")]
+    Unknown {
+        /// What was asked for.
+        spec: String,
+        /// The forms that are known.
+        known: String,
+    },
+}
+
+/// What is wrong with an answer.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Malformed {
+    /// It says that something failed, with a status of success.
+    #[error("it is an error: {0}")]
+    Error(String),
+    /// A field is missing, or holds something else.
+    #[error("it has no `{0}` as it should be")]
+    Field(&'static str),
+    /// There are more or fewer results than texts.
+    #[error("it has {found} results for {wanted} texts")]
+    Count {
+        /// Number of texts.
+        wanted: usize,
+        /// Number of results.
+        found: usize,
+    },
+    /// Results name places that are no places of texts, or one twice.
+    #[error("its results do not name the place of each text once")]
+    Order,
+    /// A vector has another length.
+    #[error("it has a vector of {found} numbers, not {wanted}")]
+    Dimension {
+        /// Length of the vectors before, or as configured.
+        wanted: usize,
+        /// Length of this one.
+        found: usize,
+    },
+    /// Something is no number, or too large for one.
+    #[error("it holds something that is no finite number")]
+    NotFinite,
+    /// Nothing but zeros.
+    #[error("its vectors hold nothing but zeros")]
+    Zero,
+}
+
+/// The reading of an answer: an error that the service wrote with a status of success goes before
+/// whatever else is wrong with it.
+pub(crate) fn read<'a, T>(
+    client: &Client,
+    service: &str,
+    answer: &'a Value,
+    read: impl FnOnce(&'a Value) -> Result<T, Malformed>,
+) -> Result<T, ServiceError> {
+    read(answer).map_err(|reason| {
+        let reason = match said(answer) {
+            Some(words) => Malformed::Error(client.printable(&words)),
+            None => reason,
+        };
+        ServiceError::Answer { service: service.to_owned(), reason }
+    })
+}
+
+/// The array at `pointer` of an answer, which `name` calls.
+pub(crate) fn array<'a>(
+    answer: &'a Value,
+    pointer: &str,
+    name: &'static str,
+) -> Result<&'a [Value], Malformed> {
+    answer.pointer(pointer).and_then(Value::as_array).map(Vec::as_slice).ok_or(Malformed::Field(name))
+}
+
+/// The field `name` of each result, in the order of the texts by the field `index`.
+pub(crate) fn by_index<'a>(results: &'a [Value], name: &'static str) -> Result<Vec<&'a Value>, Malformed> {
+    let mut ordered: Vec<Option<&Value>> = vec![None; results.len()];
+    for result in results {
+        let place = result.get("index").and_then(Value::as_u64).ok_or(Malformed::Field("index"))?;
+        let slot = ordered.get_mut(place as usize).ok_or(Malformed::Order)?;
+        let value = result.get(name).ok_or(Malformed::Field(name))?;
+        if slot.replace(value).is_some() {
+            return Err(Malformed::Order);
+        }
+    }
+    // As many places as results, and none twice: all are filled.
+    Ok(ordered.into_iter().flatten().collect())
+}
+
+/// As many results as texts.
+pub(crate) fn counted<T>(results: Vec<T>, wanted: usize) -> Result<Vec<T>, Malformed> {
+    let found = results.len();
+    if found == wanted { Ok(results) } else { Err(Malformed::Count { wanted, found }) }
+}
+
+/// A finite number.
+pub(crate) fn number(value: &Value) -> Result<f32, Malformed> {
+    let number = value.as_f64().map(|number| number as f32);
+    number.filter(|number| number.is_finite()).ok_or(Malformed::NotFinite)
+}
+
+/// The dialect and the model of `openai:MODEL`, if there is such a dialect.
+pub(crate) fn parts(spec: &str) -> Option<(&str, &str)> {
+    let (dialect, model) = spec.split_once(':')?;
+    Some((dialect.trim(), model.trim()))
+}
