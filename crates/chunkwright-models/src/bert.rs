@@ -62,6 +62,12 @@ impl Bert {
     /// Texts are at most as long as there are positions, hold at least one token, and no id beyond
     /// the vocabulary.
     pub(crate) fn embed(&self, texts: &[&[u32]]) -> Vec<Vec<f32>> {
+        let mean = |tokens: Array2<f32>| tokens.mean_axis(Axis(0)).unwrap_or_default().to_vec();
+        self.tokens(texts).into_iter().map(|tokens| normalized(mean(tokens))).collect()
+    }
+
+    /// Each text's token vectors after the last layer, a row a token. Texts are as for [`Bert::embed`].
+    pub(crate) fn tokens(&self, texts: &[&[u32]]) -> Vec<Array2<f32>> {
         let mut x = self.look_up(texts);
         for layer in &self.layers {
             let attended = self.attend(layer, &x, texts);
@@ -72,12 +78,7 @@ impl Bert {
             layer.outer.add_to(&inner, &mut x);
             layer.norm.apply(x.view_mut(), self.epsilon);
         }
-        rows(texts)
-            .map(|rows| {
-                let mean = x.slice_axis(Axis(0), Slice::from(rows)).mean_axis(Axis(0)).unwrap_or_default();
-                normalized(mean.to_vec())
-            })
-            .collect()
+        rows(texts).map(|rows| x.slice_axis(Axis(0), Slice::from(rows)).to_owned()).collect()
     }
 
     fn look_up(&self, texts: &[&[u32]]) -> Array2<f32> {

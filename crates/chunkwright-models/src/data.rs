@@ -227,6 +227,12 @@ pub enum ModelError {
         /// The name that was asked for.
         name: String,
     },
+    /// No reranker has this name.
+    #[error("unknown reranker `{name}`; known are {}", crate::rerank::known())]
+    UnknownReranker {
+        /// The name that was asked for.
+        name: String,
+    },
     /// The user has no home directory to keep models in.
     #[error("no home directory to keep models in; set `CHUNKWRIGHT_DATA` to a directory")]
     NoHome,

@@ -13,7 +13,8 @@ use crate::data::{ModelError, model};
 use crate::http::HttpError;
 use crate::service::ServiceError;
 
-pub(crate) use e5::tokenizer as xlm_r_tokenizer;
+pub(crate) use e5::{E5, tokenizer as xlm_r_tokenizer};
+pub(crate) use remote::tei;
 pub use remote::{DIALECTS, Dialect, RemoteOptions, is_remote, remote_embedder};
 
 /// Turns texts into vectors of one model.
@@ -148,7 +149,7 @@ pub const EMBEDDERS: &[EmbedderInfo] = &[
         name: "e5",
         vectors: e5::NAME,
         summary: "multilingual-e5-small: 384 dimensions, reads 507 tokens of text in a hundred languages",
-        make: |data_dir| Ok(Arc::new(e5::E5::open(data_dir)?)),
+        make: |data_dir| Ok(Arc::new(E5::open(data_dir)?)),
     },
     EmbedderInfo {
         name: "static",

@@ -14,6 +14,8 @@ mod e5_file;
 pub mod embedders;
 pub mod http;
 pub mod install;
+pub mod notes;
+pub mod rerank;
 pub mod service;
 mod unigram;
 pub mod vectors;
@@ -26,5 +28,9 @@ pub use embedders::{
     default_embedder, embedder, is_remote, remote_embedder,
 };
 pub use install::{InstallError, install};
+pub use notes::{Note, NoteDocument, NoteTask, Prompt, Usage, WRITERS, Writer, WriterOptions, writer};
+pub use rerank::{
+    RERANK_DIALECTS, RERANKERS, RerankOptions, Reranker, is_remote_reranker, remote_reranker, reranker,
+};
 pub use service::{ServiceError, ServiceOptions};
 pub use vectors::{TextHash, text_hash};

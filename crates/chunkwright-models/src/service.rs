@@ -5,7 +5,8 @@
 //! handled for one service is handled for all. Limits and prices of services are configured and never
 //! guessed: they change without us.
 
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::Value;
 
@@ -179,8 +180,47 @@ pub(crate) fn number(value: &Value) -> Result<f32, Malformed> {
     number.filter(|number| number.is_finite()).ok_or(Malformed::NotFinite)
 }
 
+/// What to say of a name that is none of the `known` forms.
+pub(crate) fn unknown(spec: &str, known: impl Iterator<Item = String>) -> ServiceError {
+    let known = known.map(|form| format!("`{form}`")).collect::<Vec<_>>().join(", ");
+    ServiceError::Unknown { spec: spec.to_owned(), known }
+}
+
 /// The dialect and the model of `openai:MODEL`, if there is such a dialect.
 pub(crate) fn parts(spec: &str) -> Option<(&str, &str)> {
     let (dialect, model) = spec.split_once(':')?;
     Some((dialect.trim(), model.trim()))
+}
+
+/// The results of `work(0)` to `work(count - 1)`, by at most `threads` at a time, or the first error.
+///
+/// By threads of their own: they wait for the network, which the threads of a pool for computing
+/// should not. After an error nothing more is begun.
+pub(crate) fn in_parallel<T: Send, E: Send>(
+    count: usize,
+    threads: usize,
+    work: impl Fn(usize) -> Result<T, E> + Sync,
+) -> Result<Vec<T>, E> {
+    let (next, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let results = Mutex::new(Vec::new());
+    let run = || {
+        while !failed.load(Ordering::Relaxed) {
+            let place = next.fetch_add(1, Ordering::Relaxed);
+            if place >= count {
+                return;
+            }
+            let result = work(place);
+            failed.fetch_or(result.is_err(), Ordering::Relaxed);
+            results.lock().unwrap_or_else(PoisonError::into_inner).push((place, result));
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..threads.min(count) {
+            scope.spawn(run);
+        }
+        run();
+    });
+    let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+    results.sort_by_key(|(place, _)| *place);
+    results.into_iter().map(|(_, result)| result).collect()
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use ndarray::Array1;
+use ndarray::{Array1, Array2, Axis, Slice};
 use rayon::prelude::*;
 
 use super::{EmbedError, Embedder, Embedding, ModelInfo, Role};
@@ -23,7 +23,7 @@ const QUERY: &str = "query:";
 const PASSAGE: &str = "passage:";
 
 /// The loaded model.
-pub(super) struct E5 {
+pub(crate) struct E5 {
     info: ModelInfo,
     tokenizer: Arc<XlmR>,
     bert: Bert,
@@ -39,7 +39,7 @@ pub(crate) fn tokenizer(data_dir: &Path) -> Result<XlmR, ModelError> {
 }
 
 impl E5 {
-    pub(super) fn open(data_dir: &Path) -> Result<Self, ModelError> {
+    pub(crate) fn open(data_dir: &Path) -> Result<Self, ModelError> {
         let model: &Model = model("e5")?;
         let file = model.read(data_dir, 0, usize::MAX)?;
         Self::parse(&file).ok_or_else(|| model.damaged_file(data_dir, 0))
@@ -87,6 +87,27 @@ impl E5 {
     }
 }
 
+impl E5 {
+    /// The vectors of each text's own tokens, each of length 1, a row a token; what the model adds is
+    /// left out.
+    pub(crate) fn token_vectors(&self, texts: &[&str], role: Role) -> Vec<Array2<f32>> {
+        let read: Vec<Vec<u32>> = texts.par_iter().map(|text| self.ids(text, role).0).collect();
+        let ids: Vec<&[u32]> = read.iter().map(Vec::as_slice).collect();
+        let tokens: Vec<Vec<Array2<f32>>> =
+            batches(&ids).par_iter().map(|batch| self.bert.tokens(batch)).collect();
+        let added = self.prefix(role).len();
+        let own = |tokens: Array2<f32>| {
+            let mut own = tokens.slice_axis(Axis(0), Slice::from(added..tokens.nrows() - 1)).to_owned();
+            for mut row in own.rows_mut() {
+                let length = row.dot(&row).sqrt();
+                row /= length.max(f32::MIN_POSITIVE);
+            }
+            own
+        };
+        tokens.into_iter().flatten().map(own).collect()
+    }
+}
+
 impl Embedder for E5 {
     fn model(&self) -> &ModelInfo {
         &self.info
@@ -99,25 +120,32 @@ impl Embedder for E5 {
         if let Some(index) = read.iter().position(|(ids, _)| ids.len() == alone) {
             return Err(EmbedError::NoVector { index, model: self.info.name.clone() });
         }
-        let mut batches: Vec<Vec<&[u32]>> = Vec::new();
-        let mut tokens = usize::MAX;
-        for (ids, _) in &read {
-            if tokens.saturating_add(ids.len()) > BATCH_TOKENS {
-                batches.push(Vec::new());
-                tokens = 0;
-            }
-            tokens += ids.len();
-            if let Some(batch) = batches.last_mut() {
-                batch.push(ids);
-            }
-        }
-        let vectors: Vec<Vec<Vec<f32>>> = batches.par_iter().map(|batch| self.bert.embed(batch)).collect();
+        let ids: Vec<&[u32]> = read.iter().map(|(ids, _)| ids.as_slice()).collect();
+        let vectors: Vec<Vec<Vec<f32>>> =
+            batches(&ids).par_iter().map(|batch| self.bert.embed(batch)).collect();
         let unread = read.iter().map(|(_, unread)| *unread);
         let embeddings = vectors.into_iter().flatten().zip(unread);
         Ok(embeddings
             .map(|(vector, unread_tokens)| Embedding { vector, unread_tokens, sparse: None })
             .collect())
     }
+}
+
+/// Texts that are computed together.
+fn batches<'a>(texts: &[&'a [u32]]) -> Vec<Vec<&'a [u32]>> {
+    let mut batches: Vec<Vec<&[u32]>> = Vec::new();
+    let mut tokens = usize::MAX;
+    for ids in texts {
+        if tokens.saturating_add(ids.len()) > BATCH_TOKENS {
+            batches.push(Vec::new());
+            tokens = 0;
+        }
+        tokens += ids.len();
+        if let Some(batch) = batches.last_mut() {
+            batch.push(ids);
+        }
+    }
+    batches
 }
 
 /// The encoder's weights; nothing if the file is not what it should be.

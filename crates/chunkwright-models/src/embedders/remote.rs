@@ -10,12 +10,11 @@
 mod cohere;
 mod ollama;
 mod openai;
-mod tei;
+pub(crate) mod tei;
 mod voyage;
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use chunkwright::TokenCounter;
 use serde_json::Value;
@@ -71,14 +70,14 @@ struct Request<'a> {
 
 /// What a service says of itself.
 #[derive(Default)]
-struct About {
+pub(crate) struct About {
     /// The model and its revision.
-    model: Option<String>,
+    pub(crate) model: Option<String>,
     revision: String,
     /// Tokens that the model reads of a text, without those it adds.
     max_tokens: Option<usize>,
     /// Texts of one request.
-    max_texts: Option<usize>,
+    pub(crate) max_texts: Option<usize>,
 }
 
 /// How a remote embedder is used. Nothing is known of its model but what is configured or what the
@@ -152,11 +151,7 @@ fn dialect(spec: &str) -> Result<(&'static Dialect, &str), ServiceError> {
         let dialect = DIALECTS.iter().find(|dialect| dialect.name == name)?;
         (!dialect.names_model || !model.is_empty()).then_some((dialect, model))
     });
-    found.ok_or_else(|| {
-        let known = DIALECTS.iter().map(|dialect| format!("`{}`", dialect.form()));
-        let known = known.collect::<Vec<_>>().join(", ");
-        ServiceError::Unknown { spec: spec.to_owned(), known }
-    })
+    found.ok_or_else(|| service::unknown(spec, DIALECTS.iter().map(Dialect::form)))
 }
 
 /// A service that embeds.
@@ -330,44 +325,11 @@ impl Embedder for Remote {
         let prefix = self.prefix(role);
         let texts: Vec<String> = texts.iter().map(|text| format!("{prefix}{text}")).collect();
         let batches = self.batches(&texts);
-        in_parallel(batches.len(), self.options.concurrency, |batch| {
+        service::in_parallel(batches.len(), self.options.concurrency, |batch| {
             self.batch(&texts, batches[batch].clone(), role)
         })
         .map(|embeddings| embeddings.into_iter().flatten().collect())
     }
-}
-
-/// The results of `work(0)` to `work(count - 1)`, by at most `threads` at a time, or the first error.
-///
-/// By threads of their own: they wait for the network, which the threads of a pool for computing
-/// should not. After an error nothing more is begun.
-fn in_parallel<T: Send, E: Send>(
-    count: usize,
-    threads: usize,
-    work: impl Fn(usize) -> Result<T, E> + Sync,
-) -> Result<Vec<T>, E> {
-    let (next, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
-    let results = Mutex::new(Vec::new());
-    let run = || {
-        while !failed.load(Ordering::Relaxed) {
-            let place = next.fetch_add(1, Ordering::Relaxed);
-            if place >= count {
-                return;
-            }
-            let result = work(place);
-            failed.fetch_or(result.is_err(), Ordering::Relaxed);
-            results.lock().unwrap_or_else(PoisonError::into_inner).push((place, result));
-        }
-    };
-    std::thread::scope(|scope| {
-        for _ in 1..threads.min(count) {
-            scope.spawn(run);
-        }
-        run();
-    });
-    let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
-    results.sort_by_key(|(place, _)| *place);
-    results.into_iter().map(|(_, result)| result).collect()
 }
 
 fn vector(value: &Value) -> Result<Vec<f32>, Malformed> {

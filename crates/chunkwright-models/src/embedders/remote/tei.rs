@@ -6,7 +6,7 @@ use super::{About, Dialect, Request};
 use crate::http::Client;
 use crate::service::{Home, Malformed, ServiceError, array, counted, number, read};
 
-pub(super) const DIALECT: Dialect = Dialect {
+pub(crate) const DIALECT: Dialect = Dialect {
     name: "tei",
     summary: "Text Embeddings Inference (the server names its model)",
     home: Home { url: "http://127.0.0.1:8080", key_variable: None },
@@ -24,7 +24,7 @@ fn body(request: &Request<'_>) -> Value {
     json!({ "inputs": request.texts, "normalize": true, "truncate": request.truncate })
 }
 
-pub(super) fn about(client: &Client) -> Result<About, ServiceError> {
+pub(crate) fn about(client: &Client) -> Result<About, ServiceError> {
     let answer = client.get("/info")?;
     let model = read(client, DIALECT.name, &answer, |answer| {
         answer.get("model_id").and_then(Value::as_str).ok_or(Malformed::Field("model_id"))

@@ -1,0 +1,67 @@
+//! Rerankers: how well does each of a few texts answer a question?
+//!
+//! A search compares vectors that were made apart; a reranker reads question and text anew, which is
+//! better and a thousand times slower, so it is asked about the best few only.
+//!
+//! The local one is no cross-encoder: no package ships the weights of one. It compares the vectors
+//! of tokens ([`late`]) of the encoder that is there anyway.
+
+mod late;
+mod remote;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::data::ModelError;
+use crate::service::ServiceError;
+
+pub use remote::{RERANK_DIALECTS, RerankDialect, RerankOptions, is_remote_reranker, remote_reranker};
+
+/// Says how well texts answer a question.
+pub trait Reranker: Send + Sync {
+    /// What scores are called by: scores of different names are never compared.
+    fn name(&self) -> &str;
+
+    /// One score for each text, in their order, higher for a better answer, in the reranker's own unit.
+    ///
+    /// # Errors
+    ///
+    /// If a service gives no scores, or none that can be used.
+    fn rerank(&self, query: &str, texts: &[&str]) -> Result<Vec<f32>, ServiceError>;
+}
+
+/// A named reranker, as help texts list it.
+#[derive(Clone, Copy, Debug)]
+pub struct RerankerInfo {
+    /// The name that configurations use; also that of the [model](crate::MODELS) it needs.
+    pub name: &'static str,
+    /// What it is good for, in one line.
+    pub summary: &'static str,
+    make: fn(data_dir: &Path) -> Result<Arc<dyn Reranker>, ModelError>,
+}
+
+/// All rerankers that run on this machine. [`RERANK_DIALECTS`] are those of services.
+pub const RERANKERS: &[RerankerInfo] = &[RerankerInfo {
+    name: "e5",
+    summary: "late interaction of multilingual-e5-small: compares a question's tokens with a text's, by a model that was \
+              not trained for it; no cross-encoder",
+    make: |data_dir| Ok(Arc::new(late::Late::open(data_dir)?)),
+}];
+
+/// Loads the reranker that `spec` names from the models in `data_dir`.
+///
+/// # Errors
+///
+/// If there is no such reranker, or its model is not installed or damaged.
+pub fn reranker(spec: &str, data_dir: &Path) -> Result<Arc<dyn Reranker>, ModelError> {
+    let info = RERANKERS.iter().find(|info| info.name == spec);
+    let info = info.ok_or_else(|| ModelError::UnknownReranker { name: spec.to_owned() })?;
+    (info.make)(data_dir)
+}
+
+/// Every name and form that is known.
+pub(crate) fn known() -> String {
+    let local = RERANKERS.iter().map(|info| info.name.to_owned());
+    let all = local.chain(RERANK_DIALECTS.iter().map(RerankDialect::form));
+    all.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
