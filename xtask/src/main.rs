@@ -10,6 +10,7 @@
 mod build;
 mod eval;
 mod quickstart;
+mod servers;
 mod shell;
 mod test;
 mod tidy;
@@ -46,6 +47,17 @@ const COMMANDS: &[Command] = &[
         arguments: "[--models NAME,...]",
         summary: "install models (`e5`, `static`) into the user's data directory",
         run: build::setup,
+    },
+    Command {
+        name: "servers",
+        arguments: "",
+        summary: "install the servers that tests talk to, and print the folder of their programs",
+        run: |arguments| {
+            none(arguments)?;
+            servers::install()?;
+            println!("{}={}", servers::VARIABLE, servers::programs()?.display());
+            Ok(())
+        },
     },
     Command {
         name: "eval",

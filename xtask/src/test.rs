@@ -7,7 +7,7 @@
 use anyhow::{Context, Result};
 
 use crate::build::{self, FEATURES, Profile};
-use crate::{shell, tidy};
+use crate::{servers, shell, tidy};
 
 /// A step: its name and what it does.
 type Step = (&'static str, fn() -> Result<()>);
@@ -22,6 +22,9 @@ const STEPS: &[Step] = &[
         shell::run(&mut shell::cargo(&format!("build --workspace --bins --tests --examples {FEATURES}")))
     }),
     ("models", models),
+    ("servers", || {
+        servers::install().context("tests need the servers; they need python3 with pip, and a network")
+    }),
     ("tests", tests),
     ("doc tests", || shell::run(&mut shell::cargo(&format!("test --workspace --doc {FEATURES}")))),
 ];
@@ -57,5 +60,6 @@ fn tests() -> Result<()> {
     let runner =
         if shell::has_cargo("nextest") { "nextest run" } else { "test --lib --bins --tests --examples" };
     let mut command = shell::cargo(&format!("{runner} --workspace {FEATURES}"));
-    shell::run(command.env("CHUNKWRIGHT_REQUIRE_MODELS", "1"))
+    command.env("CHUNKWRIGHT_REQUIRE_MODELS", "1").env(servers::VARIABLE, servers::programs()?);
+    shell::run(&mut command)
 }

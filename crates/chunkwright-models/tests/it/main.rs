@@ -1,7 +1,9 @@
 //! The crate seen from outside.
 //!
 //! Tests that need an installed model say so and do nothing where it is absent, unless the
-//! environment sets `CHUNKWRIGHT_REQUIRE_MODELS`: then they fail, so that no check can pass unseen.
+//! environment sets `CHUNKWRIGHT_REQUIRE_MODELS`: then they fail, so that no check can pass unseen. Tests
+//! against servers that others wrote run where `CHUNKWRIGHT_SERVERS` names the folder of their programs,
+//! which `cargo xtask test` installs.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 #![expect(clippy::print_stdout, reason = "says which models were absent")]
@@ -12,6 +14,7 @@ mod embedders;
 mod http;
 mod models;
 mod notes;
+mod real_server;
 mod remote;
 mod rerank;
 mod server;
@@ -33,4 +36,15 @@ fn data_dir_with(model: &str) -> Option<PathBuf> {
     assert!(std::env::var_os("CHUNKWRIGHT_REQUIRE_MODELS").is_none(), "{message}");
     println!("not checked: {message}");
     None
+}
+
+/// The program of a server, if the folder of such programs is configured: then it must be there.
+fn server_program(name: &str) -> Option<PathBuf> {
+    let Some(folder) = std::env::var_os("CHUNKWRIGHT_SERVERS") else {
+        println!("not checked: `CHUNKWRIGHT_SERVERS` does not say where `{name}` is");
+        return None;
+    };
+    let program = Path::new(&folder).join(name);
+    assert!(program.is_file(), "`{}` is not there; `cargo xtask test` installs it", program.display());
+    Some(program)
 }
