@@ -3,10 +3,9 @@
 use anyhow::Result;
 use chunkwright::ChunkId;
 use chunkwright_index::{
-    Access, Answer, Duplicates, ExpandedAnswer, Explained, Filter, FoundPassage, Generation, Hit, Kept, Mode,
+    Access, Answer, Duplicates, ExpandedAnswer, Explained, Filter, FoundPassage, Generation, Hit, Kept, Mode, Models,
     SearchOptions, Stage, Store, Verdict, expand, explain, parse_query, search, search_all_versions,
 };
-use chunkwright_models::Embedder;
 
 use crate::app::{self, CollectionFlags, Global, Outcome};
 use crate::expand::ExpandFlags;
@@ -86,13 +85,14 @@ impl Search {
             duplicates: if self.keep_duplicates { Duplicates::Keep } else { Duplicates::Collapse },
             ..SearchOptions::default()
         };
+        let models = Models { embedder: embedder.as_deref(), reranker: None };
         if let Some(id) = self.explain {
-            return self.explain(&*store, &generation, embedder.as_deref(), (&query, &options), id);
+            return self.explain(&*store, &generation, models, (&query, &options), id);
         }
         let answer = if self.all_versions {
-            search_all_versions(&*store, &generation.collection, embedder.as_deref(), &query, &options)?
+            search_all_versions(&*store, &generation.collection, models, &query, &options)?
         } else {
-            search(&*store, &generation, embedder.as_deref(), &query, &options)?
+            search(&*store, &generation, models, &query, &options)?
         };
         // That a collection was indexed without vectors is no news.
         if let Some(why) = answer.degraded.as_ref().filter(|_| model.is_some() || global.verbose) {
@@ -127,11 +127,11 @@ impl Search {
         &self,
         store: &dyn Store,
         generation: &Generation,
-        embedder: Option<&dyn Embedder>,
+        models: Models<'_>,
         (query, options): (&str, &SearchOptions),
         id: ChunkId,
     ) -> Result<Outcome> {
-        let explained = explain(store, generation, embedder, query, options, id)?;
+        let explained = explain(store, generation, models, query, options, id)?;
         let mut output = self.output.open()?;
         if output.is_text() {
             output.text(&describe_explained(&explained))?;

@@ -56,6 +56,7 @@ CREATE TABLE documents (
 CREATE TABLE sources (
     document INTEGER PRIMARY KEY,
     doc_toc TEXT NOT NULL,
+    summary TEXT NOT NULL,
     source BLOB NOT NULL,
     raw BLOB
 );
