@@ -20,6 +20,7 @@ mod output;
 mod progress;
 mod report_page;
 mod searching;
+mod services;
 mod settings;
 mod text;
 

@@ -10,6 +10,7 @@
 
 mod alias;
 mod file;
+mod services;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -21,12 +22,25 @@ use toml::{Table, Value};
 
 pub(crate) use alias::AliasFlags;
 pub(crate) use file::ConfigFile;
+pub(crate) use services::{Kind, Service, ServiceTable, Services};
 
 /// The name of the configuration file.
 pub(crate) const FILE_NAME: &str = "chunkwright.toml";
 
 /// Keys beside those of [`ChunkConfig`].
-const OTHER_KEYS: [&str; 6] = ["preset", "tokenizer", "collection", "store", "embedder", "data"];
+const OTHER_KEYS: [&str; 11] = [
+    "preset",
+    "tokenizer",
+    "collection",
+    "store",
+    "embedder",
+    "embedder_url",
+    "reranker",
+    "reranker_url",
+    "writer",
+    "writer_url",
+    "data",
+];
 
 /// The configuration in force.
 #[derive(Debug)]
@@ -43,8 +57,20 @@ pub(crate) struct Settings {
     pub(crate) store: Option<String>,
     /// What embeds texts; `None`: the best that is installed.
     pub(crate) embedder: Option<String>,
+    /// Where the embedder is; `None`: where its table says, or its usual address.
+    pub(crate) embedder_url: Option<String>,
+    /// What ranks the best hits anew; `None`: nothing.
+    pub(crate) reranker: Option<String>,
+    /// Where the reranker is.
+    pub(crate) reranker_url: Option<String>,
+    /// What writes notes; `None`: nothing.
+    pub(crate) writer: Option<String>,
+    /// Where the writer is.
+    pub(crate) writer_url: Option<String>,
     /// The folder of models and of the default store; `None`: the user's data directory.
     pub(crate) data: Option<String>,
+    /// How services are used.
+    services: Services,
     origins: BTreeMap<String, Origin>,
 }
 
@@ -115,10 +141,26 @@ impl Settings {
             collection: other("collection")?.unwrap_or_else(|| "default".into()),
             store: other("store")?,
             embedder: other("embedder")?,
+            embedder_url: other("embedder_url")?,
+            reranker: other("reranker")?,
+            reranker_url: other("reranker_url")?,
+            writer: other("writer")?,
+            writer_url: other("writer_url")?,
             data: other("data")?,
+            services: Services::default(),
             chunk,
             origins,
         })
+    }
+
+    /// With the tables of services that the file at `path` holds.
+    pub(crate) fn with_services(mut self, services: Services, path: &Path) -> Self {
+        let source = Source::File(path.to_owned());
+        for (name, _) in services.values() {
+            self.origins.insert(name.clone(), Origin { source: source.clone(), follows: None });
+        }
+        self.services = services;
+        self
     }
 
     /// Where the value of `key` came from, in words.
@@ -137,7 +179,8 @@ impl Settings {
         }
     }
 
-    /// Every key and its value, in the order of help texts. A value that is not set is `None`.
+    /// Every key and its value, in the order of help texts, without what is secret in them. A value that is
+    /// not set is `None`.
     pub(crate) fn values(&self) -> Vec<(String, Option<Value>)> {
         let text = |value: &str| Some(Value::String(value.into()));
         let mut values = vec![("preset".to_owned(), text(&self.preset))];
@@ -145,9 +188,20 @@ impl Settings {
         values.extend(chunk_keys().into_iter().map(|key| (key.clone(), chunk.get(&key).cloned())));
         values.push(("tokenizer".into(), text(&self.tokenizer)));
         values.push(("collection".into(), text(&self.collection)));
-        for (key, value) in [("store", &self.store), ("embedder", &self.embedder), ("data", &self.data)] {
-            values.push((key.into(), value.as_deref().and_then(text)));
+        let others = [
+            ("store", &self.store),
+            ("embedder", &self.embedder),
+            ("embedder_url", &self.embedder_url),
+            ("reranker", &self.reranker),
+            ("reranker_url", &self.reranker_url),
+            ("writer", &self.writer),
+            ("writer_url", &self.writer_url),
+            ("data", &self.data),
+        ];
+        for (key, value) in others {
+            values.push((key.into(), value.as_deref().and_then(text).map(|value| services::shown(&value))));
         }
+        values.extend(self.services.values().map(|(name, value)| (name.clone(), Some(value.clone()))));
         values
     }
 }
