@@ -28,9 +28,9 @@ fn answer(stream: TcpStream) -> Option<()> {
         }
         match line.split_once(": ") {
             Some((name, value)) if name.eq_ignore_ascii_case("content-length") => {
-                length = value.parse().ok()?
+                length = value.parse().ok()?;
             }
-            Some((name, value)) if name.eq_ignore_ascii_case("authorization") => key = value.to_owned(),
+            Some((name, value)) if name.eq_ignore_ascii_case("authorization") => value.clone_into(&mut key),
             _ => {}
         }
     }
