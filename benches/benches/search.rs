@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, anyhow, ensure};
 use chunkwright::{Chunker, Document, Record, RecordContext, TokenCounter, Words, parse::Text};
 use chunkwright_index::{
-    Access, Cache, Change, DocumentInfo, Filter, Generation, GenerationSpec, Mode, Model, Models, NewChunk,
+    Access, Change, DocumentInfo, Filter, Generation, GenerationSpec, Mode, Model, Models, NewChunk,
     NewDocument, SearchOptions, SqliteStore, Store, StoredDocument, format::file_hash, search,
 };
 use chunkwright_models::{EmbedError, Embedder, Embedding, ModelInfo, Role, text_hash};
@@ -58,7 +58,8 @@ impl Embedder for Given {
     fn embed(&self, texts: &[&str], _role: Role) -> Result<Vec<Embedding>, EmbedError> {
         let vector = |text: &&str| {
             let known = self.queries.iter().find(|(query, _)| query == text);
-            Embedding::new(known.map(|(_, vector)| vector.clone()).unwrap_or_default())
+            let vector = known.map(|(_, vector)| vector.clone()).unwrap_or_default();
+            Embedding { vector, unread_tokens: 0, sparse: None }
         };
         Ok(texts.iter().map(vector).collect())
     }
@@ -106,7 +107,13 @@ fn run(size: usize, data: Option<&Path>) -> Result<()> {
 
     let queries = queries(data, dimension)?;
     let embedder = Given {
-        info: ModelInfo { name: model.name, dimension, max_tokens: None, counter: Arc::new(Words) },
+        info: ModelInfo {
+            name: model.name,
+            dimension,
+            max_tokens: None,
+            counter: Arc::new(Words),
+            price_per_million_tokens: None,
+        },
         queries: queries.clone(),
     };
     drop(store);
@@ -218,7 +225,7 @@ fn document(template: &Record, number: usize, texts: &[String], base: i64) -> Ne
         file_hash: file_hash(source.as_bytes()),
         ..DocumentInfo::default()
     };
-    NewDocument { base, chunks, document: StoredDocument { info, source, raw: None, doc_toc: String::new() } }
+    NewDocument { base, chunks, document: StoredDocument { info, source, ..StoredDocument::default() } }
 }
 
 /// The texts, read as they are needed.

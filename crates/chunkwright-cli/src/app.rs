@@ -9,7 +9,7 @@ use anyhow::{Result, bail};
 use chunkwright::preset::PRESETS;
 use chunkwright::{Chunker, STRATEGIES, TokenCounter};
 use chunkwright_index::{Access, SqliteStore, Store};
-use chunkwright_models::COUNTERS;
+use chunkwright_models::{COUNTERS, Embedder};
 use clap::{Args, Parser};
 use serde::Serialize;
 use toml::Table;

@@ -23,6 +23,7 @@ mod searching;
 mod services;
 mod settings;
 mod text;
+mod watch;
 
 use std::io::{self, Write};
 use std::process::ExitCode;

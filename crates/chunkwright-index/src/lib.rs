@@ -47,7 +47,7 @@ pub use related::{Related, Siblings, related, siblings};
 pub use report::{Failure, IndexReport, SkipReason, Skipped};
 pub use search::{
     Answer, Duplicates, Explained, Hit, Kept, Mode, Models, Ranked, SearchError, SearchOptions, Stage,
-    Verdict, explain, rank, search, search_all_versions,
+    Verdict, explain, rank, search, search_all_versions, with_current,
 };
 pub use store::{
     Access, Cache, CacheUsage, Change, CheckReport, Collection, Condition, DocumentInfo, Field, Filter,

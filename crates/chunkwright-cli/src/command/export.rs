@@ -22,6 +22,7 @@ pub(crate) struct Export {
     /// Leave out the documents: records only
     #[arg(long)]
     records_only: bool,
+    /// What is written
     #[arg(short, long, default_value = "jsonl")]
     format: ExportFormat,
     /// Write to this file instead of standard output; it appears whole or not at all

@@ -9,6 +9,7 @@ mod contract;
 mod crash;
 mod encodings;
 mod expand;
+mod faults;
 mod fixture;
 mod folders;
 mod migrate;
