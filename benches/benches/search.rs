@@ -89,6 +89,9 @@ fn run(size: usize, data: Option<&Path>) -> Result<()> {
             if texts.is_empty() {
                 break;
             }
+            // A text has one vector: copies are told apart.
+            let texts: Vec<String> =
+                texts.into_iter().enumerate().map(|(at, text)| format!("{text} {}", written + at)).collect();
             for text in &texts {
                 bytes += text.len() + 4 * dimension;
                 known.push((text_hash(text), vectors.next_vector()?));

@@ -258,7 +258,8 @@ impl Global {
         let mut presets = Table::new();
         let mut services = None;
         if let Some(path) = path {
-            let file = ConfigFile::read(&path)?;
+            let mut file = ConfigFile::read(&path)?;
+            file.services.is_named = self.config.is_some();
             layers.push(file.layer);
             presets = file.presets;
             services = Some((file.services, path));
