@@ -47,8 +47,8 @@ pub use search::{
     explain, rank, search, search_all_versions,
 };
 pub use store::{
-    Access, Cache, CacheUsage, Change, CheckReport, Collection, Condition, DocumentInfo, Field, Filter,
-    FilterError, Generation, GenerationSpec, GenerationState, GenerationStatus, MemoryStore, Model, NewChunk,
-    NewDocument, Outcome, Overlay, Overlays, STORES, Scored, SqliteStore, Store, StoreError, StoredChunk,
-    StoredDocument,
+    Access, Cache, CacheUsage, Change, CheckReport, ChromaOptions, Collection, Condition, DocumentInfo,
+    Field, Filter, FilterError, Generation, GenerationSpec, GenerationState, GenerationStatus, MemoryStore,
+    Model, NewChunk, NewDocument, Outcome, Overlay, Overlays, Place, QdrantOptions, RemoteStore, STORES,
+    Scored, SqliteStore, Store, StoreError, StoredChunk, StoredDocument, chroma_name, open_store,
 };

@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use chunkwright_index::{Access, IndexOptions, Pipeline, Progress, Prune, STORES, Store};
+use chunkwright_index::{Access, IndexOptions, Pipeline, Place, Progress, Prune, STORES, Store};
 
 use crate::fixture::{Bag, COLLECTION, chunker};
 
@@ -30,7 +30,7 @@ impl Random {
 }
 
 fn open(folder: &Path, access: Access) -> Arc<dyn Store> {
-    (STORES[0].open)(&folder.join("store"), access).unwrap()
+    (STORES[0].open)(&Place::folder(&folder.join("store")), access).unwrap()
 }
 
 /// The child: indexes the folder's files over and over, as edited by the parent between runs.

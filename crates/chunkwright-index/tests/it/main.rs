@@ -14,3 +14,4 @@ mod folders;
 mod migrate;
 mod pipeline;
 mod search;
+mod servers;
