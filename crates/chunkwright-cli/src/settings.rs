@@ -26,7 +26,11 @@ pub(crate) use file::ConfigFile;
 pub(crate) const FILE_NAME: &str = "chunkwright.toml";
 
 /// Keys beside those of [`ChunkConfig`].
-const OTHER_KEYS: [&str; 6] = ["preset", "tokenizer", "collection", "store", "embedder", "data"];
+const OTHER_KEYS: [&str; 7] =
+    ["preset", "tokenizer", "collection", "store", "store_key_file", "embedder", "data"];
+
+/// The variable that holds the key of a store on a server: no key of the configuration, which is printed.
+pub(crate) const STORE_KEY: &str = "CHUNKWRIGHT_STORE_KEY";
 
 /// The configuration in force.
 #[derive(Debug)]
@@ -41,6 +45,8 @@ pub(crate) struct Settings {
     pub(crate) collection: String,
     /// Where collections are stored; `None`: in the data directory.
     pub(crate) store: Option<String>,
+    /// The file that holds the key of a store on a server.
+    pub(crate) store_key_file: Option<String>,
     /// What embeds texts; `None`: the best that is installed.
     pub(crate) embedder: Option<String>,
     /// The folder of models and of the default store; `None`: the user's data directory.
@@ -114,6 +120,7 @@ impl Settings {
             tokenizer: other("tokenizer")?.unwrap_or_else(|| "o200k".into()),
             collection: other("collection")?.unwrap_or_else(|| "default".into()),
             store: other("store")?,
+            store_key_file: other("store_key_file")?,
             embedder: other("embedder")?,
             data: other("data")?,
             chunk,
@@ -145,7 +152,12 @@ impl Settings {
         values.extend(chunk_keys().into_iter().map(|key| (key.clone(), chunk.get(&key).cloned())));
         values.push(("tokenizer".into(), text(&self.tokenizer)));
         values.push(("collection".into(), text(&self.collection)));
-        for (key, value) in [("store", &self.store), ("embedder", &self.embedder), ("data", &self.data)] {
+        for (key, value) in [
+            ("store", &self.store),
+            ("store_key_file", &self.store_key_file),
+            ("embedder", &self.embedder),
+            ("data", &self.data),
+        ] {
             values.push((key.into(), value.as_deref().and_then(text)));
         }
         values
@@ -201,7 +213,7 @@ pub(crate) fn environment(variables: impl Iterator<Item = (String, String)>) -> 
     for (name, value) in variables {
         let Some(suffix) = name.strip_prefix("CHUNKWRIGHT_") else { continue };
         let key = suffix.to_ascii_lowercase();
-        if value.is_empty() {
+        if value.is_empty() || name == STORE_KEY {
             continue;
         }
         if !known.contains(&key) {

@@ -117,7 +117,7 @@ impl Index {
         } else {
             output.only(&Row {
                 collection: &settings.collection,
-                store: app::store_dir(&settings)?.display().to_string(),
+                store: app::store_name(&settings)?,
                 model: model.as_deref(),
                 dry_run: self.dry_run,
                 report: &report,

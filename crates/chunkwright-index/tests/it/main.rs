@@ -13,5 +13,7 @@ mod fixture;
 mod folders;
 mod migrate;
 mod pipeline;
+mod proxy;
+mod remote;
 mod search;
 mod servers;

@@ -17,8 +17,8 @@ use super::{FOREIGN, RemoteStore, lock, unknown_generation};
 /// How often a reading begins anew because documents were replaced under it.
 const ATTEMPTS: usize = 8;
 
-/// Most points that are asked for to find those that pass.
-const MOST: usize = 20_000;
+/// Most points that are asked for: whoever wants more has them all, or has to narrow the search.
+const MOST: usize = 100_000;
 
 /// Versions asked for at once.
 const VERSIONS: usize = 500;
@@ -89,10 +89,11 @@ impl RemoteStore {
         can: &mut bool,
     ) -> Result<Vec<Scored>, StoreError> {
         let mut live = self.live(generation)?;
+        let limit = limit.min(MOST);
         if limit == 0 {
             return Ok(Vec::new());
         }
-        let mut asked = (limit + limit / 4 + 16).min(MOST.max(limit));
+        let mut asked = (limit + limit / 4 + 16).min(MOST);
         let mut renewed = 0;
         loop {
             let Some(found) = ask(asked)? else {
