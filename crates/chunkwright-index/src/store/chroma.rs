@@ -136,8 +136,13 @@ impl Chroma {
 
     /// Makes a collection for `owner`, unless it is there.
     fn create(&self, name: &str, owner: &str) -> Result<(), StoreError> {
-        let ChromaOptions { ef_construction, ef_search, .. } = self.options;
-        let hnsw = json!({"space": "ip", "ef_construction": ef_construction, "ef_search": ef_search});
+        let ChromaOptions { max_neighbors, ef_construction, ef_search, .. } = self.options;
+        let hnsw = json!({
+            "space": "ip",
+            "max_neighbors": max_neighbors,
+            "ef_construction": ef_construction,
+            "ef_search": ef_search,
+        });
         let body = json!({
             "name": name,
             "metadata": {"collection": owner},

@@ -168,7 +168,10 @@ impl Qdrant {
         limit: usize,
     ) -> Result<Vec<Found>, StoreError> {
         query["limit"] = limit.into();
-        query["with_payload"] = json!({"include": self.options.found_fields(pushed.is_exact)});
+        query["with_payload"] = match generation.number {
+            FOREIGN => true.into(),
+            _ => json!({"include": self.options.found_fields(pushed.is_exact)}),
+        };
         let mut answer = self.points_call(generation, "/points/query", &query)?;
         let Value::Array(points) = answer["points"].take() else { return Ok(Vec::new()) };
         points.into_iter().map(|point| self.found(generation, point, pushed.is_exact)).collect()
@@ -179,14 +182,6 @@ impl Qdrant {
             return Ok(self.foreign_found(&point));
         }
         self.options.found(point, is_exact)
-    }
-
-    /// What a generation's filter becomes. Of another program's points nothing can be said but by reading them.
-    fn push(&self, generation: &Generation, filter: &Filter) -> Pushed {
-        if generation.number == FOREIGN {
-            return Pushed { condition: json!({}), is_exact: false };
-        }
-        DIALECT.push(filter)
     }
 
     /// The vector that a query is compared with: named, or the only one.
@@ -255,6 +250,7 @@ impl Database for Qdrant {
         let mut body = json!({
             "vectors": vectors,
             "sparse_vectors": {options.sparse.as_str(): {"modifier": "idf"}},
+            "metadata": {"collection": generation.collection},
         });
         for (key, number) in [("shard_number", options.shards), ("replication_factor", options.replicas)] {
             if let Some(number) = number {
@@ -269,11 +265,12 @@ impl Database for Qdrant {
         let dimension = generation.spec.model.as_ref().map(|model| model.dimension as u64);
         let is_right = found["size"].as_u64() == dimension
             && (dimension.is_none() || found["distance"].as_str() == Some("Dot"));
-        if is_right {
+        let holder = info["config"]["metadata"]["collection"].as_str();
+        if is_right && holder.is_none_or(|holder| holder == generation.collection) {
             return Ok(());
         }
-        let physical = name.clone();
-        Err(StoreError::SameName { name: generation.to_string(), physical, holder: name })
+        let holder = holder.unwrap_or("of another program").into();
+        Err(StoreError::SameName { name: generation.collection.clone(), physical: name, holder })
     }
 
     fn drop_points(&self, generation: &Generation) -> Result<(), StoreError> {
@@ -359,7 +356,7 @@ impl Database for Qdrant {
         filter: &Filter,
         limit: usize,
     ) -> Result<Vec<Found>, StoreError> {
-        let pushed = self.push(generation, filter);
+        let pushed = push(generation, filter);
         let params = json!({"exact": self.options.exact});
         let body = json!({"query": query, "filter": pushed.condition, "params": params});
         self.query(generation, self.using(body), &pushed, limit)
@@ -375,7 +372,7 @@ impl Database for Qdrant {
         if generation.number == FOREIGN && !self.has_words(&generation.collection)? {
             return Ok(Some(Vec::new()));
         }
-        let pushed = self.push(generation, filter);
+        let pushed = push(generation, filter);
         let query = json!({"query": ones(terms), "using": self.options.sparse, "filter": pushed.condition});
         self.query(generation, query, &pushed, limit).map(Some)
     }
@@ -387,7 +384,7 @@ impl Database for Qdrant {
         filter: &Filter,
         (k, candidates, limit): (u32, usize, usize),
     ) -> Result<Option<Vec<Found>>, StoreError> {
-        let pushed = self.push(generation, filter);
+        let pushed = push(generation, filter);
         let stage = |mut query: Value| {
             query["filter"] = pushed.condition.clone();
             query["limit"] = candidates.into();
@@ -408,6 +405,14 @@ impl Qdrant {
             .map(|_| ())
             .map_err(|error| StoreError::of_call(self.client.base(), error))
     }
+}
+
+/// What a generation's filter becomes. Of another program's points nothing can be said but by reading them.
+fn push(generation: &Generation, filter: &Filter) -> Pushed {
+    if generation.number == FOREIGN {
+        return Pushed { condition: json!({}), is_exact: false };
+    }
+    DIALECT.push(filter)
 }
 
 /// A query's terms, each as often as any other.

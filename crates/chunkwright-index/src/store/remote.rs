@@ -11,8 +11,9 @@
 //!   and afterwards that it is done; who finds it unfinished collects what is not live before writing.
 //! * Every step may be repeated: ids of points are made of what they hold. So a request that was answered too
 //!   late, and sent again, does no harm.
-//! * One process writes to a collection at a time; that is assumed. Two are told from another by reading the
-//!   entry again after the commit: the version that lost is [`Outcome::Stale`].
+//! * One process writes to a collection at a time; that is assumed, since nothing here can be locked. Where two
+//!   replace a document nevertheless, the one that reads the other's version after its commit has lost, and
+//!   says [`Outcome::Stale`].
 
 mod catalog;
 mod database;
@@ -194,6 +195,11 @@ impl Store for RemoteStore {
             return Ok(found.generation.clone());
         }
         self.writable()?;
+        if current.is_none() {
+            for entry in &own {
+                self.forget_generation(&entry.generation)?;
+            }
+        }
         if let Some(model) = &spec.model {
             let models = known.iter().filter_map(|entry| entry.generation.spec.model.as_ref());
             for stored in models.filter(|stored| stored.name == model.name) {

@@ -3,6 +3,7 @@
 #![expect(clippy::print_stdout, reason = "the crash test speaks to its child and to who reads its seed")]
 #![expect(clippy::format_collect, reason = "short texts")]
 
+mod agreement;
 mod amend;
 mod binary;
 mod contract;

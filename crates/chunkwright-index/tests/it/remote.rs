@@ -34,7 +34,7 @@ pub(crate) fn for_each_server(body: impl Fn(&str)) {
 }
 
 /// A store on the server at `url`. `retries` of a request follow at once.
-fn open(url: &str, prefix: &str, folder: &Path, retries: u32) -> Arc<dyn Store> {
+pub(crate) fn open(url: &str, prefix: &str, folder: &Path, retries: u32) -> Arc<dyn Store> {
     let http = HttpOptions { retries, backoff_ms: 1, ..HttpOptions::default() };
     let location = format!("{url}?prefix={prefix}-");
     let place = Place { location, cache: folder.to_owned(), http, ..Place::default() };

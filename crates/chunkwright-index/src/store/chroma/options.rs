@@ -12,6 +12,8 @@ pub struct ChromaOptions {
     pub database: String,
     /// Stands before the name of every collection, so that several stores can share a database.
     pub prefix: String,
+    /// How many neighbours a vector has in the graph.
+    pub max_neighbors: u32,
     /// How many neighbours are looked at where a vector is put into the graph.
     pub ef_construction: u32,
     /// How many neighbours are looked at by a search; more are nearer to exact.
@@ -24,8 +26,9 @@ impl Default for ChromaOptions {
             tenant: "default_tenant".into(),
             database: "default_database".into(),
             prefix: String::new(),
-            ef_construction: 200,
-            ef_search: 400,
+            max_neighbors: 64,
+            ef_construction: 400,
+            ef_search: 1000,
         }
     }
 }
@@ -34,13 +37,14 @@ impl ChromaOptions {
     /// Those that an address holds.
     pub(super) fn of(place: &Place) -> Result<Self, StoreError> {
         const RIGHT: &str = "options are `tenant`, `database`, `prefix` (names of letters, digits, `-`, `_` and `.`), \
-            `ef_construction` and `ef_search` (numbers from 1)";
+            `max_neighbors`, `ef_construction` and `ef_search` (numbers from 1)";
         let mut options = Self::default();
         for (name, value) in place.options() {
             let wrong = || place.wrong_option(name, RIGHT);
             let number = || value.parse().ok().filter(|number| *number > 0).ok_or_else(wrong);
             let legal = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
             match name {
+                "max_neighbors" => options.max_neighbors = number()?,
                 "ef_construction" => options.ef_construction = number()?,
                 "ef_search" => options.ef_search = number()?,
                 _ if !value.bytes().all(legal) => return Err(wrong()),

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::super::filter::{Field, FieldType, Range, Test};
 use super::super::remote::{Dialect, Found, Mark, Point, Which, Written, hex, point_id, unhex};
-use super::super::{StoreError, TextHash};
+use super::super::{StoreError, TermId, TextHash};
 use super::{KEYS, QdrantOptions, matches};
 use crate::bm25::TermCounts;
 
@@ -17,7 +17,11 @@ impl QdrantOptions {
     pub(super) fn point(&self, written: &Written<'_>) -> Result<Value, StoreError> {
         let Written { point, info, doc_toc } = written;
         let record = &point.record;
-        let (indices, values): (Vec<_>, Vec<_>) = point.terms.weights().unzip();
+        let (mut indices, mut values): (Vec<_>, Vec<_>) = point.terms.weights().unzip();
+        if indices.is_empty() {
+            // Of no term that anybody asks for, so that a text without words is counted where rarity is.
+            (indices, values) = (vec![TermId::MAX], vec![1.0]);
+        }
         let words = json!({"indices": indices, "values": values});
         let mut vectors = json!({self.sparse.as_str(): words});
         if let Some(vector) = &point.vector {

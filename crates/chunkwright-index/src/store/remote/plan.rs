@@ -2,6 +2,7 @@
 //! the one order in which nobody sees half of it.
 
 use std::collections::{BTreeMap, HashMap};
+use std::hash::{BuildHasher, RandomState};
 
 use chunkwright::ChunkId;
 
@@ -31,7 +32,13 @@ struct Plan<'a> {
     /// The document that each chunk belongs to that is live and of interest.
     owners: HashMap<ChunkId, String>,
     last_version: i64,
+    /// The low bits of every version of this write.
+    mark: i64,
 }
+
+/// Bits of a version that are drawn by chance for each write, so that two writers at once never give one
+/// number to two versions.
+const MARK_BITS: u32 = 16;
 
 /// See [`Store::write`](super::super::Store::write).
 pub(super) fn write(
@@ -108,7 +115,15 @@ impl<'a> Plan<'a> {
         };
         let live = marks.into_iter().filter(|mark| is_live(&mark.doc_id, mark.version));
         let owners = live.map(|mark| (mark.id, mark.doc_id)).collect();
-        Ok(Self { store, generation, drafts, owners, last_version })
+        // The standard hasher's keys are random, and different at each call.
+        let mark = RandomState::new().hash_one(last_version) as i64 & ((1 << MARK_BITS) - 1);
+        Ok(Self { store, generation, drafts, owners, last_version, mark })
+    }
+
+    /// A version greater than any before.
+    fn next_version(&mut self) -> i64 {
+        self.last_version = ((self.last_version >> MARK_BITS) + 1) << MARK_BITS | self.mark;
+        self.last_version
     }
 
     fn change(&mut self, change: &Change) -> Result<Outcome, StoreError> {
@@ -141,7 +156,7 @@ impl<'a> Plan<'a> {
         if stored.is_some_and(|stored| stored.is_same_input(info) && stored.pending <= pending) {
             return Ok(Outcome::Unchanged);
         }
-        let version = self.last_version + 1;
+        let version = self.next_version();
         let mut points = Vec::with_capacity(new.chunks.len());
         let mut own: HashMap<ChunkId, String> = HashMap::with_capacity(new.chunks.len());
         for (place, (chunk, vector)) in new.chunks.iter().zip(vectors).enumerate() {
@@ -154,7 +169,6 @@ impl<'a> Plan<'a> {
         }
         self.owners.retain(|_, owner| owner != doc_id);
         self.owners.extend(own);
-        self.last_version = version;
         let mut info = info.clone();
         (info.version, info.chunks, info.pending) = (version, points.len() as u32, pending);
         let draft = self.drafts.entry(doc_id.clone()).or_default();
@@ -195,9 +209,11 @@ impl<'a> Plan<'a> {
         let Some(at) = points.iter().position(|point| point.id == id) else { return Ok(Outcome::Stale) };
         let place = points[at].place as usize;
         points[at] = Point::new(chunk, place, base, vector)?;
-        self.last_version += 1;
-        points.iter_mut().for_each(|point| point.version = self.last_version);
-        now.info.version = self.last_version;
+        let version = self.next_version();
+        for point in &mut points {
+            point.version = version;
+        }
+        now.info.version = version;
         overlays.clone_into(&mut now.info.overlays);
         now.info.pending = self.pending(points.iter().filter(|point| !point.embedded).count());
         let draft = self.drafts.entry(doc_id.clone()).or_default();

@@ -171,7 +171,9 @@ impl RemoteStore {
             let wanted: Vec<i64> = batch.iter().map(|(version, _)| *version).collect();
             let points = self.database.points(generation, Which::Versions(&wanted), Part::WithoutVectors)?;
             let mut by_version: HashMap<i64, Vec<Point>> = HashMap::new();
-            points.into_iter().for_each(|point| by_version.entry(point.version).or_default().push(point));
+            for point in points {
+                by_version.entry(point.version).or_default().push(point);
+            }
             for (version, doc_id) in batch {
                 let mut points = by_version.remove(version).unwrap_or_default();
                 if points.is_empty() && self.is_replaced(generation, doc_id, *version)? {
@@ -244,17 +246,13 @@ impl RemoteStore {
     ) -> Result<Option<StoredDocument>, StoreError> {
         let source = self.database.get(&entry.source_keys(generation))?;
         let Some(source) = source.into_iter().collect::<Option<Vec<String>>>() else { return Ok(None) };
-        let raw = match entry.raw_parts {
-            None => None,
-            Some(_) => {
-                let pieces = self.database.get(&entry.raw_keys(generation))?;
-                let Some(pieces) = pieces.into_iter().collect::<Option<Vec<String>>>() else {
-                    return Ok(None);
-                };
-                let bytes = unhex(&pieces.concat());
-                Some(bytes.ok_or_else(|| damaged("the bytes of a file cannot be read".into()))?)
-            }
-        };
+        let mut raw = None;
+        if entry.raw_parts.is_some() {
+            let pieces = self.database.get(&entry.raw_keys(generation))?;
+            let Some(pieces) = pieces.into_iter().collect::<Option<Vec<String>>>() else { return Ok(None) };
+            let bytes = unhex(&pieces.concat());
+            raw = Some(bytes.ok_or_else(|| damaged("the bytes of a file cannot be read".into()))?);
+        }
         let (info, doc_toc) = (entry.info.clone(), entry.doc_toc.clone());
         Ok(Some(StoredDocument { info, source: source.concat(), raw, doc_toc }))
     }

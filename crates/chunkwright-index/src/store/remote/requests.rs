@@ -18,12 +18,12 @@ pub(in super::super) fn batches(points: Vec<Value>) -> Vec<Vec<Value>> {
     for point in points {
         let length = point.to_string().len();
         bytes += length;
-        match batches.last_mut().filter(|batch| batch.len() < MAX_POINTS && bytes <= MAX_BYTES) {
-            Some(batch) => batch.push(point),
-            None => {
-                bytes = length;
-                batches.push(vec![point]);
-            }
+        if let Some(batch) = batches.last_mut().filter(|batch| batch.len() < MAX_POINTS && bytes <= MAX_BYTES)
+        {
+            batch.push(point);
+        } else {
+            bytes = length;
+            batches.push(vec![point]);
         }
     }
     batches
