@@ -184,7 +184,7 @@ pub(crate) fn for_each_store(body: impl Fn(&str)) {
             ("qdrant", true) => body("qdrant_by_its_python_client_engine"),
             (name, true) => body(name),
             (name, false) => {
-                println!("not checked with `{name}`: `CHUNKWRIGHT_SERVERS` does not say where it is")
+                println!("not checked with `{name}`: `CHUNKWRIGHT_SERVERS` does not say where it is");
             }
         }
     }

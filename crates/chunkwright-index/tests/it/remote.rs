@@ -27,7 +27,7 @@ pub(crate) fn for_each_server(body: impl Fn(&str)) {
         match servers::url(kind.name) {
             Some(url) => body(&url),
             None => {
-                println!("not checked with `{}`: `CHUNKWRIGHT_SERVERS` does not say where it is", kind.name)
+                println!("not checked with `{}`: `CHUNKWRIGHT_SERVERS` does not say where it is", kind.name);
             }
         }
     }

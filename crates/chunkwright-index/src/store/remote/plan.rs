@@ -116,7 +116,7 @@ impl<'a> Plan<'a> {
         let live = marks.into_iter().filter(|mark| is_live(&mark.doc_id, mark.version));
         let owners = live.map(|mark| (mark.id, mark.doc_id)).collect();
         // The standard hasher's keys are random, and different at each call.
-        let mark = RandomState::new().hash_one(last_version) as i64 & ((1 << MARK_BITS) - 1);
+        let mark = RandomState::new().hash_one(last_version).cast_signed() & ((1 << MARK_BITS) - 1);
         Ok(Self { store, generation, drafts, owners, last_version, mark })
     }
 
@@ -195,8 +195,8 @@ impl<'a> Plan<'a> {
     /// there is one version of it.
     fn amend(&mut self, chunk: &NewChunk, base: i64, overlays: &str) -> Result<Outcome, StoreError> {
         let id = chunk.id()?;
-        let Some(doc_id) = self.owners.get(&id) else { return Ok(Outcome::Stale) };
-        let Some(draft) = self.drafts.get(doc_id) else { return Ok(Outcome::Stale) };
+        let Some(doc_id) = self.owners.get(&id).cloned() else { return Ok(Outcome::Stale) };
+        let Some(draft) = self.drafts.get(&doc_id) else { return Ok(Outcome::Stale) };
         let Some(mut now) = draft.now.clone().filter(|now| now.info.version == base) else {
             return Ok(Outcome::Stale);
         };
