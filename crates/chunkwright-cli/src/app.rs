@@ -8,14 +8,15 @@ use anstream::ColorChoice;
 use anyhow::{Result, bail};
 use chunkwright::preset::PRESETS;
 use chunkwright::{Chunker, STRATEGIES, TokenCounter};
-use chunkwright_index::{Access, Model, Place, Store, open_store};
+use chunkwright_index::{Access, Place, Store, open_store};
 use chunkwright_models::http::Secret;
-use chunkwright_models::{COUNTERS, EMBEDDERS, Embedder};
+use chunkwright_models::{COUNTERS, Embedder};
 use clap::{Args, Parser};
 use serde::Serialize;
 use toml::Table;
 
 use crate::command::Command;
+pub(crate) use crate::services::{embedder, embedder_help, query_embedder, reranker, writer};
 use crate::settings::{self, AliasFlags, ConfigFile, Layer, STORE_KEY, Settings, Source};
 
 /// Stable, explainable, token-bounded chunks of documents and source code, indexed and searched.
@@ -216,6 +217,10 @@ pub(crate) struct CollectionFlags {
     #[arg(long, value_name = "none|SPEC", help = embedder_help())]
     #[serde(skip_serializing_if = "Option::is_none")]
     embedder: Option<String>,
+    /// Where the embedder is, if it is a service that is not at its usual address
+    #[arg(long, value_name = "URL")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    embedder_url: Option<String>,
 }
 
 impl CutFlags {
@@ -254,10 +259,12 @@ impl Global {
         };
         let mut layers = Vec::new();
         let mut presets = Table::new();
+        let mut services = None;
         if let Some(path) = path {
             let file = ConfigFile::read(&path)?;
             layers.push(file.layer);
             presets = file.presets;
+            services = Some((file.services, path));
         }
         let variables = env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value)));
         layers.push(settings::environment(
@@ -272,7 +279,11 @@ impl Global {
         }
         settings::resolve_aliases(&mut values)?;
         layers.push(Layer { source: Source::Flags, values });
-        Settings::resolve(&layers, &presets)
+        let settings = Settings::resolve(&layers, &presets)?;
+        Ok(match services {
+            Some((services, path)) => settings.with_services(services, &path),
+            None => settings,
+        })
     }
 
     /// Says something on standard error, unless told to be quiet.
@@ -347,20 +358,6 @@ pub(crate) fn chunker(settings: &Settings) -> Result<Chunker> {
     Ok(Chunker::new(settings.chunk.clone(), counter(settings)?)?)
 }
 
-/// The embedder in force: what was asked for, or the best that is installed; `None` for none.
-pub(crate) fn embedder(settings: &Settings) -> Result<Option<Arc<dyn Embedder>>> {
-    let data_dir = data_dir(settings)?;
-    let spec = match settings.embedder.as_deref() {
-        Some("none") => return Ok(None),
-        Some(spec) => spec,
-        None => match chunkwright_models::default_embedder(&data_dir) {
-            Some(name) => name,
-            None => return Ok(None),
-        },
-    };
-    Ok(Some(chunkwright_models::embedder(spec, &data_dir)?))
-}
-
 /// The embedder to index with: the one that was asked for; else the one whose vectors the collection has,
 /// so that a model that is missing today does not rebuild it; for a new collection the best installed.
 pub(crate) fn index_embedder(settings: &Settings, store: &dyn Store) -> Result<Option<Arc<dyn Embedder>>> {
@@ -377,22 +374,6 @@ pub(crate) fn index_embedder(settings: &Settings, store: &dyn Store) -> Result<O
             model.name
         ),
     }
-}
-
-/// The embedder for queries: the one of the stored model, unless another was asked for. `None` if there
-/// are no vectors or their model is not installed.
-pub(crate) fn query_embedder(
-    settings: &Settings,
-    model: Option<&Model>,
-) -> Result<Option<Arc<dyn Embedder>>> {
-    if settings.embedder.is_some() {
-        return embedder(settings);
-    }
-    let Some(model) = model else { return Ok(None) };
-    let data_dir = data_dir(settings)?;
-    // A model's name is that of its vectors, not of the embedder.
-    let info = EMBEDDERS.iter().find(|info| info.vectors == model.name);
-    Ok(info.and_then(|info| chunkwright_models::embedder(info.name, &data_dir).ok()))
 }
 
 /// The time, in nanoseconds since 1970.
@@ -427,12 +408,6 @@ fn tokenizer_help() -> String {
     format!("What counts tokens: {}; or the path of a `tokenizer.json`", names.collect::<Vec<_>>().join("; "))
 }
 
-/// Help of `--embedder`, from the registry.
-pub(crate) fn embedder_help() -> String {
-    let names = EMBEDDERS.iter().map(|embedder| format!("`{}` ({})", embedder.name, embedder.summary));
-    format!("What embeds texts: `none` (search by words only); {}", names.collect::<Vec<_>>().join("; "))
-}
-
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory;
@@ -444,9 +419,9 @@ mod tests {
     fn every_key_is_a_flag_of_the_same_name_and_every_flag_has_a_help() {
         let cli = Cli::command();
         cli.clone().debug_assert();
-        let index = cli.find_subcommand("index").unwrap();
-        let flags: Vec<&str> =
-            index.get_arguments().chain(cli.get_arguments()).filter_map(|flag| flag.get_long()).collect();
+        let config = cli.find_subcommand("config").and_then(|config| config.find_subcommand("show"));
+        let flags = config.unwrap().get_arguments().chain(cli.get_arguments());
+        let flags: Vec<&str> = flags.filter_map(|flag| flag.get_long()).collect();
         // Tables are written in files.
         for key in known_keys().iter().filter(|key| *key != "kinds") {
             assert!(flags.contains(&key.replace('_', "-").as_str()), "{key}");

@@ -53,6 +53,10 @@ pub(crate) struct EmbedderFlags {
     #[arg(long, value_name = "none|SPEC", help = app::embedder_help())]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) embedder: Option<String>,
+    /// Where the embedder is, if it is a service that is not at its usual address
+    #[arg(long, value_name = "URL")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) embedder_url: Option<String>,
 }
 
 /// The documents, and what could not be read.

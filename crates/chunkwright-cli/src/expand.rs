@@ -14,13 +14,14 @@ use crate::settings::Settings;
 #[derive(Clone, Copy, Debug, Args)]
 #[command(next_help_heading = "Expansion")]
 pub(crate) struct ExpandFlags {
-    /// What a chunk is shown with: `parent` (the section around it) or a number of neighbours on each side
+    /// What a chunk is shown with: `parent` (the section around it), a number of neighbours on each side, or
+    /// `merge` (hits side by side are shown as one)
     ///
     /// A section over --expand-tokens is not shown whole, but as the chunk with as many whole neighbours on
     /// both sides as fit. What two chunks share is shown once.
-    #[arg(short, long, value_name = "parent|N", visible_alias = "window")]
+    #[arg(short, long, value_name = "parent|merge|N", visible_alias = "window")]
     expand: Option<Expand>,
-    /// Most tokens of an expanded text; by default 1000 for a section, and no limit for neighbours
+    /// Most tokens of an expanded text; by default 1000, and no limit for neighbours
     #[arg(long, value_name = "N", requires = "expand")]
     expand_tokens: Option<usize>,
 }

@@ -20,8 +20,10 @@ mod output;
 mod progress;
 mod report_page;
 mod searching;
+mod services;
 mod settings;
 mod text;
+mod watch;
 
 use std::io::{self, Write};
 use std::process::ExitCode;

@@ -10,6 +10,7 @@
 
 mod alias;
 mod file;
+mod services;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -21,13 +22,26 @@ use toml::{Table, Value};
 
 pub(crate) use alias::AliasFlags;
 pub(crate) use file::ConfigFile;
+pub(crate) use services::{Kind, Service, ServiceTable, Services};
 
 /// The name of the configuration file.
 pub(crate) const FILE_NAME: &str = "chunkwright.toml";
 
 /// Keys beside those of [`ChunkConfig`].
-const OTHER_KEYS: [&str; 7] =
-    ["preset", "tokenizer", "collection", "store", "store_key_file", "embedder", "data"];
+const OTHER_KEYS: [&str; 12] = [
+    "preset",
+    "tokenizer",
+    "collection",
+    "store",
+    "store_key_file",
+    "embedder",
+    "embedder_url",
+    "reranker",
+    "reranker_url",
+    "writer",
+    "writer_url",
+    "data",
+];
 
 /// The variable that holds the key of a store on a server: no key of the configuration, which is printed.
 pub(crate) const STORE_KEY: &str = "CHUNKWRIGHT_STORE_KEY";
@@ -49,8 +63,20 @@ pub(crate) struct Settings {
     pub(crate) store_key_file: Option<String>,
     /// What embeds texts; `None`: the best that is installed.
     pub(crate) embedder: Option<String>,
+    /// Where the embedder is; `None`: where its table says, or its usual address.
+    pub(crate) embedder_url: Option<String>,
+    /// What ranks the best hits anew; `None`: nothing.
+    pub(crate) reranker: Option<String>,
+    /// Where the reranker is.
+    pub(crate) reranker_url: Option<String>,
+    /// What writes notes; `None`: nothing.
+    pub(crate) writer: Option<String>,
+    /// Where the writer is.
+    pub(crate) writer_url: Option<String>,
     /// The folder of models and of the default store; `None`: the user's data directory.
     pub(crate) data: Option<String>,
+    /// How services are used.
+    services: Services,
     origins: BTreeMap<String, Origin>,
 }
 
@@ -122,10 +148,26 @@ impl Settings {
             store: other("store")?,
             store_key_file: other("store_key_file")?,
             embedder: other("embedder")?,
+            embedder_url: other("embedder_url")?,
+            reranker: other("reranker")?,
+            reranker_url: other("reranker_url")?,
+            writer: other("writer")?,
+            writer_url: other("writer_url")?,
             data: other("data")?,
+            services: Services::default(),
             chunk,
             origins,
         })
+    }
+
+    /// With the tables of services that the file at `path` holds.
+    pub(crate) fn with_services(mut self, services: Services, path: &Path) -> Self {
+        let source = Source::File(path.to_owned());
+        for (name, _) in services.values() {
+            self.origins.insert(name.clone(), Origin { source: source.clone(), follows: None });
+        }
+        self.services = services;
+        self
     }
 
     /// Where the value of `key` came from, in words.
@@ -144,7 +186,8 @@ impl Settings {
         }
     }
 
-    /// Every key and its value, in the order of help texts. A value that is not set is `None`.
+    /// Every key and its value, in the order of help texts, without what is secret in them. A value that is
+    /// not set is `None`.
     pub(crate) fn values(&self) -> Vec<(String, Option<Value>)> {
         let text = |value: &str| Some(Value::String(value.into()));
         let mut values = vec![("preset".to_owned(), text(&self.preset))];
@@ -152,14 +195,21 @@ impl Settings {
         values.extend(chunk_keys().into_iter().map(|key| (key.clone(), chunk.get(&key).cloned())));
         values.push(("tokenizer".into(), text(&self.tokenizer)));
         values.push(("collection".into(), text(&self.collection)));
-        for (key, value) in [
+        let others = [
             ("store", &self.store),
             ("store_key_file", &self.store_key_file),
             ("embedder", &self.embedder),
+            ("embedder_url", &self.embedder_url),
+            ("reranker", &self.reranker),
+            ("reranker_url", &self.reranker_url),
+            ("writer", &self.writer),
+            ("writer_url", &self.writer_url),
             ("data", &self.data),
-        ] {
-            values.push((key.into(), value.as_deref().and_then(text)));
+        ];
+        for (key, value) in others {
+            values.push((key.into(), value.as_deref().and_then(text).map(|value| services::shown(&value))));
         }
+        values.extend(self.services.values().map(|(name, value)| (name.clone(), Some(value.clone()))));
         values
     }
 }

@@ -26,11 +26,13 @@ pub enum Expand {
     Parent,
     /// This number of neighbours on each side, or as many as fit.
     Neighbours(usize),
+    /// Nothing but other hits: those that stand side by side are read as one.
+    Merge,
 }
 
 /// A text that names no expansion.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no expansion; it is `parent` or a number of neighbours, such as `1`")]
+#[error("`{0}` is no expansion; it is `parent`, `merge` or a number of neighbours, such as `1`")]
 pub struct ParseExpandError(String);
 
 impl FromStr for Expand {
@@ -39,6 +41,7 @@ impl FromStr for Expand {
     fn from_str(text: &str) -> Result<Self, ParseExpandError> {
         match text {
             "parent" => Ok(Self::Parent),
+            "merge" => Ok(Self::Merge),
             number => number.parse().map(Self::Neighbours).map_err(|_| ParseExpandError(text.into())),
         }
     }
@@ -48,6 +51,7 @@ impl fmt::Display for Expand {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Parent => f.write_str("parent"),
+            Self::Merge => f.write_str("merge"),
             Self::Neighbours(number) => write!(f, "{number}"),
         }
     }
@@ -59,7 +63,7 @@ pub struct Expansion<'a> {
     /// What a chunk is read with.
     pub expand: Expand,
     /// Most tokens of a passage; a chunk that alone has more is a passage alone. Unless it is given,
-    /// [`DEFAULT_TOKENS`](Self::DEFAULT_TOKENS) for a section, and no limit for a number of neighbours.
+    /// [`DEFAULT_TOKENS`](Self::DEFAULT_TOKENS), but no limit for a number of neighbours.
     pub max_tokens: Option<usize>,
     /// What counts them.
     pub counter: &'a dyn TokenCounter,
@@ -69,11 +73,11 @@ pub struct Expansion<'a> {
 const TOKEN_BYTES: usize = 64;
 
 impl Expansion<'_> {
-    /// Most tokens of a section's text where no limit is given.
+    /// Most tokens of a section's text, or of merged hits, where no limit is given.
     pub const DEFAULT_TOKENS: usize = 1000;
 
     fn limit(&self) -> Option<usize> {
-        let default = matches!(self.expand, Expand::Parent).then_some(Self::DEFAULT_TOKENS);
+        let default = (!matches!(self.expand, Expand::Neighbours(_))).then_some(Self::DEFAULT_TOKENS);
         self.max_tokens.or(default)
     }
 

@@ -26,10 +26,12 @@ pub mod fuse;
 pub mod nature;
 pub mod pipeline;
 pub mod query;
+pub mod related;
 pub mod report;
 pub mod search;
 pub mod source;
 pub mod store;
+pub mod transfer;
 
 pub use amend::{AmendError, Limit, amend};
 pub use expand::{
@@ -39,12 +41,13 @@ pub use fetch::{Extent, FetchError, FetchOptions, Fetched, fetch};
 pub use format::{Format, ReadError, Source, read};
 pub use fuse::Fusion;
 pub use nature::{Nature, nature};
-pub use pipeline::{IndexError, IndexOptions, Pipeline, Progress, Prune, remove_documents};
+pub use pipeline::{IndexError, IndexOptions, NoteOptions, Pipeline, Progress, Prune, remove_documents};
 pub use query::{QueryError, parse_query};
+pub use related::{Related, Siblings, related, siblings};
 pub use report::{Failure, IndexReport, SkipReason, Skipped};
 pub use search::{
-    Answer, Duplicates, Explained, Hit, Kept, Mode, Ranked, SearchError, SearchOptions, Stage, Verdict,
-    explain, rank, search, search_all_versions,
+    Answer, Duplicates, Explained, Hit, Kept, Mode, Models, Ranked, SearchError, SearchOptions, Stage,
+    Verdict, explain, rank, search, search_all_versions, with_current,
 };
 pub use store::{
     Access, Cache, CacheUsage, Change, CheckReport, ChromaOptions, Collection, Condition, DocumentInfo,

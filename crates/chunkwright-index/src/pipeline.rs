@@ -12,6 +12,7 @@
 //! was stopped therefore embeds nothing twice, and neither does an edit that moves a chunk.
 
 mod embed;
+mod notes;
 mod prepare;
 mod run;
 
@@ -27,6 +28,7 @@ use crate::report::IndexReport;
 use crate::source::{self, SourceError, WalkOptions};
 use crate::store::filter::matches_pattern;
 use crate::store::{Change, DocumentInfo, Generation, GenerationSpec, Model, Store, StoreError};
+pub use notes::NoteOptions;
 use run::Run;
 
 /// Brings a collection to the state of the files it is given.
@@ -39,6 +41,8 @@ pub struct Pipeline {
     embedder: Option<Arc<dyn Embedder>>,
     /// Whether summaries of source code are stored.
     summaries: bool,
+    /// What a chat model writes.
+    notes: Option<NoteOptions>,
 }
 
 impl fmt::Debug for Pipeline {
@@ -154,6 +158,7 @@ impl Pipeline {
             preset: preset.into(),
             embedder: None,
             summaries: false,
+            notes: None,
         }
     }
 
@@ -170,6 +175,12 @@ impl Pipeline {
     /// Stores summaries of source code beside its chunks.
     pub fn with_summaries(mut self, summaries: bool) -> Self {
         self.summaries = summaries;
+        self
+    }
+
+    /// Has a chat model write notes.
+    pub fn with_notes(mut self, notes: NoteOptions) -> Self {
+        self.notes = Some(notes);
         self
     }
 
@@ -199,9 +210,16 @@ impl Pipeline {
     pub fn spec(&self) -> GenerationSpec {
         let model = self.embedder.as_ref().map(|embedder| embedder.model());
         let chunks = self.chunker.config_hash();
+        let summaries = if self.summaries { "+summaries" } else { "" };
+        // Other notes are other texts.
+        let notes = self.notes.as_ref().map_or(String::new(), |notes| {
+            let kinds = [("contexts", notes.contexts), ("summary", notes.summaries)];
+            let kinds = kinds.into_iter().filter(|(_, is_on)| *is_on);
+            kinds.map(|(kind, _)| format!("+{kind}:{}", notes.writer.name())).collect()
+        });
         GenerationSpec {
             strategy_version: self.chunker.strategy_version(),
-            config_hash: if self.summaries { format!("{chunks}+summaries") } else { chunks },
+            config_hash: [chunks, summaries.into(), notes].concat(),
             model: model.map(|model| Model { name: model.name.clone(), dimension: model.dimension }),
         }
     }

@@ -2,7 +2,7 @@
 
 use chunkwright::SummaryKind;
 
-use crate::store::filter::{Condition, Field, Filter, Test};
+use crate::store::filter::{Condition, Field, Filter};
 
 /// A query that cannot be understood.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -64,7 +64,7 @@ pub fn parse_query(query: &str, filter: Filter) -> Result<(String, Filter), Quer
             Field::LANGUAGE => value.to_lowercase(),
             _ => value.to_owned(),
         };
-        let condition = Condition::Field { field, test: Test::Is(text.into()) };
+        let condition = Condition::is(field, text);
         if negated {
             unwanted.push(Condition::Not(Box::new(condition)));
             continue;

@@ -67,6 +67,18 @@ pub struct IndexReport {
     pub truncated: usize,
     /// What the embedder said when it failed last.
     pub embed_error: Option<String>,
+    /// Notes that a chat model wrote in this run.
+    pub notes: usize,
+    /// Notes that were written before.
+    pub notes_reused: usize,
+    /// Notes that could not be had; the next run tries again.
+    pub notes_pending: usize,
+    /// Tokens that the chat model read and wrote.
+    pub notes_tokens: usize,
+    /// What that cost, where prices are given.
+    pub notes_cost: Option<f64>,
+    /// What the chat model said when it failed last.
+    pub notes_error: Option<String>,
     /// Whether the run was told to stop before its end.
     pub cancelled: bool,
 }

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use chunkwright::{ChunkId, Record};
-use chunkwright_models::{EmbedError, Embedder, Role};
+use chunkwright_models::{EmbedError, Embedder, Reranker, Role, ServiceError};
 use serde::{Deserialize, Serialize};
 
 mod explain;
@@ -29,6 +29,8 @@ pub struct SearchOptions {
     pub fusion: Fusion,
     /// Number of candidates that each stage hands to the fusion; at least `top_k` are taken.
     pub candidates: usize,
+    /// Number of the best that a reranker, where there is one, puts in its own order.
+    pub rerank: usize,
     /// Most hits of one document; none for no limit.
     pub per_document: Option<usize>,
     /// What becomes of hits that say what a better one says.
@@ -44,6 +46,22 @@ pub enum Duplicates {
     Collapse,
     /// They are hits as any other.
     Keep,
+}
+
+/// The models that a search may ask.
+#[derive(Clone, Copy, Default)]
+pub struct Models<'a> {
+    /// Makes the query's vector, which the dense stage needs.
+    pub embedder: Option<&'a dyn Embedder>,
+    /// Reads the best chunks anew, with the query.
+    pub reranker: Option<&'a dyn Reranker>,
+}
+
+impl<'a> Models<'a> {
+    /// No model but this one.
+    pub fn embedder(embedder: &'a dyn Embedder) -> Self {
+        Self { embedder: Some(embedder), reranker: None }
+    }
 }
 
 /// Which stages of the search run.
@@ -68,6 +86,10 @@ pub struct Answer {
     pub mode: Mode,
     /// Why the dense stage did not run although it was asked for; none if it ran.
     pub degraded: Option<String>,
+    /// Whether a reranker put the best in its order.
+    pub rerank_used: bool,
+    /// Why it did not although there is one; the order is that of the stages then.
+    pub rerank_error: Option<String>,
 }
 
 /// A chunk that was found.
@@ -75,12 +97,15 @@ pub struct Answer {
 pub struct Hit {
     /// Position in the answer, from 1.
     pub rank: usize,
-    /// What the hits are ordered by: the fused score, or the only stage's.
+    /// What the hits are ordered by: the reranker's score where it was asked, else the fused score, or the
+    /// only stage's.
     pub score: f64,
     /// Rank and dot product in the dense stage.
     pub dense: Option<Stage>,
     /// Rank and BM25 in the lexical stage.
     pub lexical: Option<Stage>,
+    /// Rank and score that the reranker gave it.
+    pub rerank: Option<Stage>,
     /// Terms of the query that the chunk's text has, as the analysis sees them.
     pub matched_terms: Vec<String>,
     /// Why it is in the answer.
@@ -91,6 +116,8 @@ pub struct Hit {
     pub generation: i64,
     /// Outline of the chunk's document.
     pub doc_toc: String,
+    /// What a chat model said the document is about; empty for nothing.
+    pub doc_summary: String,
     /// The chunk.
     #[serde(flatten)]
     pub record: Record,
@@ -145,6 +172,9 @@ pub enum SearchError {
     /// The embedder failed.
     #[error(transparent)]
     Embed(#[from] EmbedError),
+    /// The reranker failed. No search fails for that.
+    #[error(transparent)]
+    Rerank(#[from] ServiceError),
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -176,6 +206,7 @@ impl Default for SearchOptions {
             filter: Filter::default(),
             fusion: Fusion::default(),
             candidates: 200,
+            rerank: 50,
             per_document: None,
             duplicates: Duplicates::default(),
         }
@@ -261,25 +292,35 @@ pub fn rank(
     Ok(ranked)
 }
 
-/// Searches `generation` for `query`. `embedder` is needed for the dense stage only.
+/// Searches `generation` for `query`. An embedder is needed for the dense stage only.
 ///
 /// # Errors
 ///
 /// Options out of range, a generation that is gone, an embedder of another model than the generation's,
 /// a store that fails. An embedder that is not there or fails makes a hybrid search lexical, and the
-/// answer says so; a dense search is an error then.
+/// answer says so; a dense search is an error then. A reranker that fails leaves the order as it is.
 pub fn search(
     store: &dyn Store,
     generation: &Generation,
-    embedder: Option<&dyn Embedder>,
+    models: Models<'_>,
     query: &str,
     options: &SearchOptions,
 ) -> Result<Answer, SearchError> {
-    let ranked = rank(store, generation, embedder, query, options)?;
+    let ranked = rank(store, generation, models.embedder, query, options)?;
     let terms = query_terms(query);
     let stages = (places(ranked.dense.as_deref()), places(ranked.lexical.as_deref()));
     let pinned = pinned(store, generation, query, options)?;
     let mut fused = ranked.fused(options.fusion);
+    let reranked =
+        models.reranker.map(|reranker| rerank(store, generation, reranker, query, options, &mut fused));
+    let (reranked, rerank_error) = match reranked {
+        Some(Ok(reranked)) => (Some(reranked), None),
+        Some(Err(SearchError::Rerank(error))) => (None, Some(error.to_string())),
+        Some(Err(error)) => return Err(error),
+        None => (None, None),
+    };
+    let rerank_used = reranked.is_some();
+    let reranked = places(reranked.as_deref());
     let best = fused.first().map_or(0.0, |best| best.score);
     fused.retain(|scored| !pinned.contains(&scored.id));
     let order: Vec<Scored> = pinned.iter().map(|&id| Scored { id, score: best }).chain(fused).collect();
@@ -297,15 +338,70 @@ pub fn search(
             score: scored.score,
             dense,
             lexical,
+            rerank: reranked.get(&scored.id).copied(),
             matched_terms: matched(&terms, &chunk.record.text),
             kept,
             duplicates,
             generation: generation.number,
             doc_toc: chunk.doc_toc,
+            doc_summary: chunk.doc_summary,
             record: chunk.record,
         });
     }
-    Ok(Answer { hits, mode: ranked.mode(), degraded: ranked.degraded })
+    Ok(Answer { hits, mode: ranked.mode(), degraded: ranked.degraded, rerank_used, rerank_error })
+}
+
+/// Puts the best of `order` in the order of `reranker`; answers their scores, best first. Those that
+/// it was not asked about follow as they were, with no score above its least.
+fn rerank(
+    store: &dyn Store,
+    generation: &Generation,
+    reranker: &dyn Reranker,
+    query: &str,
+    options: &SearchOptions,
+    order: &mut Vec<Scored>,
+) -> Result<Vec<Scored>, SearchError> {
+    let asked = options.rerank.max(options.top_k).min(order.len());
+    let ids: Vec<ChunkId> = order[..asked].iter().map(|scored| scored.id).collect();
+    let chunks = store.chunks(generation, &ids)?;
+    let texts: Vec<(ChunkId, String)> =
+        ids.into_iter().zip(chunks).filter_map(|(id, chunk)| Some((id, chunk?.record.text))).collect();
+    let read: Vec<&str> = texts.iter().map(|(_, text)| text.as_str()).collect();
+    let scores = if read.is_empty() { Vec::new() } else { reranker.rerank(query, &read)? };
+    let scored = texts.iter().zip(scores).map(|((id, _), score)| Scored { id: *id, score: f64::from(score) });
+    let mut reranked: Vec<Scored> = scored.collect();
+    // Stable: equal scores stay in the order of the stages.
+    reranked.sort_by(|a, b| b.score.total_cmp(&a.score));
+    let least = reranked.last().map_or(0.0, |last| last.score);
+    let rest = order.drain(asked..).map(|scored| Scored { score: scored.score.min(least), ..scored });
+    let rest: Vec<Scored> = rest.collect();
+    *order = reranked.iter().copied().chain(rest).collect();
+    Ok(reranked)
+}
+
+/// Calls `read` with the generation that `name` means. If that was removed meanwhile, because another one was
+/// switched to, it is called again with the one that is there now.
+///
+/// # Errors
+///
+/// An unknown collection, and what `read` fails with.
+pub fn with_current<T>(
+    store: &dyn Store,
+    name: &str,
+    mut read: impl FnMut(&Generation) -> Result<T, SearchError>,
+) -> Result<T, SearchError> {
+    let mut last = None;
+    loop {
+        let generation = store.open(name)?;
+        match read(&generation) {
+            Err(SearchError::Store(StoreError::UnknownGeneration { .. }))
+                if last != Some(generation.number) =>
+            {
+                last = Some(generation.number);
+            }
+            result => return result,
+        }
+    }
 }
 
 /// Searches every generation of `collection`, and orders the hits of all by their scores. Generations of
@@ -317,18 +413,18 @@ pub fn search(
 pub fn search_all_versions(
     store: &dyn Store,
     collection: &str,
-    embedder: Option<&dyn Embedder>,
+    models: Models<'_>,
     query: &str,
     options: &SearchOptions,
 ) -> Result<Answer, SearchError> {
     let current = store.open(collection)?;
-    let mut answer = search(store, &current, embedder, query, options)?;
+    let mut answer = search(store, &current, models, query, options)?;
     let others = store.collections()?.into_iter().filter(|known| known.name == current.collection);
     for status in others.flat_map(|known| known.generations) {
         if status.generation.number == current.number {
             continue;
         }
-        let given = embedder.map(Embedder::model);
+        let given = models.embedder.map(Embedder::model);
         let fits = status
             .generation
             .spec
@@ -336,7 +432,8 @@ pub fn search_all_versions(
             .as_ref()
             .zip(given)
             .is_some_and(|(model, given)| model.name == given.name && model.dimension == given.dimension);
-        let old = search(store, &status.generation, embedder.filter(|_| fits), query, options);
+        let models = Models { embedder: models.embedder.filter(|_| fits), ..models };
+        let old = search(store, &status.generation, models, query, options);
         match old {
             Ok(old) => answer.hits.extend(old.hits),
             // It was removed meanwhile, or cannot be searched by meaning.

@@ -264,6 +264,8 @@ pub struct StoredDocument {
     pub raw: Option<Vec<u8>>,
     /// The indented outline of the document, capped.
     pub doc_toc: String,
+    /// What a chat model said it is about; empty for nothing.
+    pub summary: String,
 }
 
 impl StoredDocument {
@@ -285,6 +287,8 @@ pub struct StoredChunk {
     pub record: Record,
     /// Outline of its document.
     pub doc_toc: String,
+    /// Summary of its document; empty for none.
+    pub doc_summary: String,
     /// Whether it has a vector of the generation's model.
     pub embedded: bool,
     /// Whether searches may find it.

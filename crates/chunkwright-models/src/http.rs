@@ -197,7 +197,7 @@ impl Client {
     pub fn send(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Value, HttpError> {
         let url = joined(&self.base, path);
         let body = body.map(ToString::to_string);
-        let deadline = self.clock.elapsed() + Duration::from_millis(self.options.deadline_ms);
+        let deadline = self.clock.elapsed().saturating_add(Duration::from_millis(self.options.deadline_ms));
         let mut attempt = 0;
         loop {
             let left = deadline.saturating_sub(self.clock.elapsed());
@@ -211,7 +211,7 @@ impl Client {
             let wait =
                 failure.retry_after.unwrap_or_else(|| retry::backoff(self.options.backoff_ms, attempt));
             // Asked in vain: whoever waits past the deadline has nobody left to answer.
-            if self.clock.elapsed() + wait >= deadline {
+            if self.clock.elapsed().saturating_add(wait) >= deadline {
                 return Err(failure.error);
             }
             self.clock.sleep(wait);

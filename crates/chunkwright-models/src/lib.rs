@@ -1,10 +1,11 @@
-//! All that knows a model: token counters, embedders, the key of a vector.
+//! All that knows a model: token counters, embedders, rerankers, notes, the key of a vector.
 //!
 //! The core cuts by a [`TokenCounter`](chunkwright::TokenCounter) and never learns what stands
 //! behind it; [`counter`] makes one from the name that a configuration holds. An [`Embedder`] turns
-//! texts into vectors, on this machine and without any network; [`text_hash`] is what a store keeps
-//! them by. Models come out of packages, are [installed](install()) into a data directory and
-//! [verified](verify) there.
+//! texts into vectors; [`text_hash`] is what a store keeps them by. A [`Reranker`] says how well texts answer a
+//! question, a [`Writer`] has a chat model write notes. Each runs on this machine or is a
+//! [service] that [`http`] calls. Models come out of packages, are [installed](install()) into a data
+//! directory and [verified](verify) there.
 
 mod bert;
 mod char_set;

@@ -366,7 +366,7 @@ impl Chunker {
     }
 
     /// Whether a text is within the limit and the model's window.
-    pub(crate) fn fits(&self, text: &str) -> bool {
+    pub fn fits(&self, text: &str) -> bool {
         let window = self.window.as_ref();
         self.measure().count(text) <= self.config.max_size
             && window.is_none_or(|(counter, limit)| counter.count(text) <= *limit)

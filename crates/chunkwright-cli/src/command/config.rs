@@ -6,6 +6,7 @@ use toml::Value;
 
 use crate::app::{CollectionFlags, CutFlags, Global, Outcome};
 use crate::output::OutputFlags;
+use crate::services::{RerankerFlags, WriterFlags};
 use crate::text::{Table, bold, dim, plain};
 
 /// Show the configuration in force
@@ -33,6 +34,10 @@ struct Show {
     #[command(flatten)]
     collection: CollectionFlags,
     #[command(flatten)]
+    reranker: RerankerFlags,
+    #[command(flatten)]
+    writer: WriterFlags,
+    #[command(flatten)]
     output: OutputFlags,
 }
 
@@ -42,7 +47,15 @@ Presets of your own are tables of `chunkwright.toml`:
 
   [presets.notes]
   base = \"auto\"
-  max_size = 400";
+  max_size = 400
+
+How a service is used is a table too; its key is in a file or a variable, never here:
+  embedder = \"ours\"
+
+  [embedders.ours]
+  spec = \"openai:bge-m3\"
+  url = \"http://localhost:8000/v1\"
+  key_file = \"ours.key\"";
 
 /// One value.
 #[derive(Serialize)]
@@ -56,7 +69,7 @@ struct Row<'a> {
 impl Config {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
         let Action::Show(show) = &self.action;
-        let settings = global.settings(&[&show.cut, &show.collection])?;
+        let settings = global.settings(&[&show.cut, &show.collection, &show.reranker, &show.writer])?;
         let values = settings.values();
         let mut output = show.output.open()?;
         let mut table = Table::new(["key", "value", "from"]);

@@ -8,17 +8,23 @@ use serde::Serialize;
 
 use crate::app::{self, CollectionFlags, Global, Outcome};
 use crate::output::OutputFlags;
+use crate::services::{RerankerFlags, WriterFlags};
+use crate::settings::{Kind, Settings};
 use crate::text::{Table, bold, dim, green, plain, red, yellow};
 
 /// Check the installation: models, tokenizers, store
 ///
-/// Reads every installed model file and compares it with its hash, and looks through the store for
-/// damage. What is missing is no failure: the command that installs it is printed. Damage makes the exit
+/// Reads every installed model file and compares it with its hash, asks the services that are configured,
+/// and looks through the store for damage. What is missing is no failure: the command that installs it is printed. Damage makes the exit
 /// status 1.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Doctor {
     #[command(flatten)]
     collection: CollectionFlags,
+    #[command(flatten)]
+    reranker: RerankerFlags,
+    #[command(flatten)]
+    writer: WriterFlags,
     #[command(flatten)]
     output: OutputFlags,
 }
@@ -43,7 +49,7 @@ enum State {
 
 impl Doctor {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
-        let settings = global.settings(&[&self.collection])?;
+        let settings = global.settings(&[&self.collection, &self.reranker, &self.writer])?;
         let data_dir = app::data_dir(&settings)?;
         let mut findings = vec![finding("program", "chunkwright", State::Ok, env!("CARGO_PKG_VERSION"))];
         for strategy in STRATEGIES {
@@ -70,6 +76,8 @@ impl Doctor {
             (_, Err(error)) => (State::Damaged, format!("{error:#}")),
         };
         findings.push(finding("embedder", settings.embedder.as_deref().unwrap_or("default"), state, note));
+        findings.extend(reranker(&settings));
+        findings.extend(writer(&settings));
         for counter in COUNTERS {
             let made = chunkwright_models::counter(counter.name, &data_dir);
             let (state, note) = match made {
@@ -106,6 +114,31 @@ impl Doctor {
         let damaged = findings.iter().any(|finding| finding.state == State::Damaged);
         Ok(if damaged { Outcome::Nothing } else { Outcome::Success })
     }
+}
+
+/// Whether the reranker that is configured answers; nothing if none is.
+fn reranker(settings: &Settings) -> Option<Finding> {
+    let name = settings.service(Kind::Reranker)?.spec;
+    let asked = app::reranker(settings).and_then(|reranker| match reranker {
+        Some(reranker) => Ok(reranker.rerank("a question", &["an answer"]).map(|_| reranker.name().to_owned())?),
+        None => Ok(String::new()),
+    });
+    Some(match asked {
+        Ok(answered) => finding("reranker", &name, State::Ok, answered),
+        Err(error) => finding("reranker", &name, State::Damaged, format!("{error:#}")),
+    })
+}
+
+/// Whether the writer that is configured answers and has the model; nothing if none is. Nothing is written.
+fn writer(settings: &Settings) -> Option<Finding> {
+    let name = settings.service(Kind::Writer)?.spec;
+    let asked = app::writer(settings).and_then(|writer| Ok(writer.map(|writer| writer.check()).transpose()?));
+    Some(match asked.map(Option::flatten) {
+        Ok(Some(true)) => finding("writer", &name, State::Ok, "the service answers and has the model"),
+        Ok(None) => finding("writer", &name, State::Ok, "the service answers; it does not list its models"),
+        Ok(Some(false)) => finding("writer", &name, State::Damaged, "the service does not list this model"),
+        Err(error) => finding("writer", &name, State::Damaged, format!("{error:#}")),
+    })
 }
 
 fn finding(what: &'static str, name: &str, state: State, note: impl Into<String>) -> Finding {

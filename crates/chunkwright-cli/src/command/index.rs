@@ -3,15 +3,20 @@
 use std::cell::RefCell;
 use std::path::PathBuf;
 
-use anyhow::Result;
-use chunkwright_index::{Access, IndexOptions, IndexReport, Pipeline, Progress as Step, Prune};
+use std::sync::Arc;
+
+use anyhow::{Result, bail};
+use chunkwright_index::{Access, IndexOptions, IndexReport, NoteOptions, Pipeline, Progress as Step, Prune};
 use serde::Serialize;
 
 use crate::app::{self, CollectionFlags, CutFlags, Global, Outcome};
 use crate::input::{ThreadFlags, report_skipped};
 use crate::output::OutputFlags;
 use crate::progress::Progress;
+use crate::services::WriterFlags;
+use crate::settings::Settings;
 use crate::text::{Table, bold, grouped, plain, red, yellow};
+use crate::watch::watch;
 
 /// Bring a collection to the state of files
 ///
@@ -33,6 +38,11 @@ pub(crate) struct Index {
     /// Say what would be done, and write nothing
     #[arg(long)]
     dry_run: bool,
+    /// Go on after the run, and run again after every change of a file, until the process is stopped
+    ///
+    /// A burst of changes is one run. A process that is killed loses nothing: the next sees what changed.
+    #[arg(long, conflicts_with_all = ["dry_run", "output"])]
+    watch: bool,
     /// Remove the documents of the paths given whose files are gone
     ///
     /// Refused if more than half of them are: a folder that was not mounted looks just like that.
@@ -51,6 +61,14 @@ pub(crate) struct Index {
     /// Leave out files that a program wrote or minified
     #[arg(long)]
     skip_generated: bool,
+    /// Have the writer say before each chunk what it is about, within the limit
+    #[arg(long)]
+    context_notes: bool,
+    /// Have the writer summarise each document, to be shown with what is found in it
+    #[arg(long)]
+    document_summaries: bool,
+    #[command(flatten)]
+    writer: WriterFlags,
     #[command(flatten)]
     threads: ThreadFlags,
     #[command(flatten)]
@@ -81,10 +99,11 @@ struct Row<'a> {
 
 impl Index {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
-        let settings = global.settings(&[&self.cut, &self.collection])?;
+        let settings = global.settings(&[&self.cut, &self.collection, &self.writer])?;
         let chunker = app::chunker(&settings)?;
         let store = app::store(&settings, Access::Write)?;
         let embedder = app::index_embedder(&settings, &*store)?;
+        let price = embedder.as_ref().and_then(|embedder| embedder.model().price_per_million_tokens);
         let model = embedder.as_ref().map(|embedder| embedder.model().name.clone());
         let mut pipeline = Pipeline::new(store, &settings.collection, chunker, &settings.preset)
             .with_summaries(self.summaries);
@@ -93,60 +112,94 @@ impl Index {
         } else if settings.embedder.is_none() {
             global.say("no model is installed, so search will be by words only; `chunkwright doctor` says how to install one");
         }
-        let options = IndexOptions {
+        if self.context_notes || self.document_summaries {
+            let Some(writer) = app::writer(&settings)? else {
+                bail!("notes need a chat model; name it by `--writer`, such as `--writer ollama:llama3.2`");
+            };
+            pipeline = pipeline.with_notes(NoteOptions {
+                writer: Arc::new(writer),
+                contexts: self.context_notes,
+                summaries: self.document_summaries,
+            });
+        }
+        let runner = Runner { index: self, global, settings: &settings, pipeline, model, price };
+        self.threads.install(|| if self.watch { runner.watch() } else { runner.run(Quiet::No) })?
+    }
+}
+
+/// Whether a run is told of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Quiet {
+    No,
+    /// Not if it wrote nothing: a run after an event that was no change.
+    IfUnchanged,
+}
+
+/// All that a run needs.
+struct Runner<'a> {
+    index: &'a Index,
+    global: &'a Global,
+    settings: &'a Settings,
+    pipeline: Pipeline,
+    model: Option<String>,
+    price: Option<f64>,
+}
+
+impl Runner<'_> {
+    /// Runs again and again.
+    fn watch(&self) -> Result<Outcome> {
+        let mut quiet = Quiet::No;
+        watch(self.global, &self.index.paths, &app::store_dir(self.settings)?, || {
+            self.run(quiet)?;
+            quiet = Quiet::IfUnchanged;
+            Ok(())
+        })?;
+        Ok(Outcome::Success)
+    }
+
+    fn options(&self) -> IndexOptions {
+        let Index { rehash, price, prune, dry_run, skip_generated, .. } = *self.index;
+        IndexOptions {
             indexed_at: app::now(),
             started: app::now_nanos(),
-            rehash: self.rehash,
-            price: self.price,
-            prune: match self.prune {
+            rehash,
+            price: price.or(self.price),
+            prune: match prune {
                 None => Prune::Keep,
                 Some(PruneFlag::Gone) => Prune::Remove,
                 Some(PruneFlag::Force) => Prune::Force,
             },
-            dry_run: self.dry_run,
-            skip_generated: self.skip_generated,
+            dry_run,
+            skip_generated,
             ..IndexOptions::default()
-        };
-        let progress = Steps { global, bar: RefCell::default() };
-        let report = self.threads.install(|| pipeline.index(&self.paths, &options, &|step| progress.advance(step)))??;
-        progress.finish();
+        }
+    }
 
-        let mut output = self.output.open()?;
+    fn run(&self, quiet: Quiet) -> Result<Outcome> {
+        let (index, global, settings) = (self.index, self.global, self.settings);
+        let options = self.options();
+        let progress = Steps { global, bar: RefCell::default() };
+        let on_step = |step: Step<'_>| progress.advance(step);
+        let report = self.pipeline.index(&index.paths, &options, &on_step)?;
+        progress.finish();
+        let wrote = report.indexed + report.empty + report.carried + report.pruned.len() + report.failed.len() > 0;
+        if quiet == Quiet::IfUnchanged && !wrote && report.switched.is_none() {
+            return Ok(Outcome::Success);
+        }
+        let mut output = index.output.open()?;
         if output.is_text() {
-            output.text(&describe(&report, self.dry_run))?;
+            output.text(&describe(&report, index.dry_run))?;
         } else {
             output.only(&Row {
                 collection: &settings.collection,
-                store: app::store_name(&settings)?,
-                model: model.as_deref(),
-                dry_run: self.dry_run,
+                store: app::store_name(settings)?,
+                model: self.model.as_deref(),
+                dry_run: index.dry_run,
                 report: &report,
             })?;
         }
         output.finish()?;
-        report_skipped(global, &report.skipped);
-        for failure in &report.failed {
-            crate::output::note(&format!("{} `{}`: {}", red("failed"), plain(&failure.doc_id), plain(&failure.message)));
-        }
-        if let Some(before) = report.switched {
-            let collection = &settings.collection;
-            let generation = report.generation.unwrap_or_default();
-            global.say(&format!(
-                "searches see `{collection}@{generation}` now; `{collection}@{before}` is kept until `chunkwright prune`"
-            ));
-        }
-        if let Some(why) = &report.withheld {
-            global.say(&format!(
-                "{} searches still see the generation before, since {}; the next run goes on with the new one",
-                yellow("note:"),
-                plain(why)
-            ));
-        }
-        if report.pending > 0 {
-            let why = report.embed_error.as_deref().unwrap_or("the embedder failed");
-            let pending = grouped(report.pending);
-            global.say(&format!("{} {pending} chunks have no vector yet: {}; the next run tries again", yellow("pending"), plain(why)));
-        }
+        tell(global, settings, &report);
         if !report.failed.is_empty() {
             return Ok(Outcome::Partial);
         }
@@ -155,6 +208,37 @@ impl Index {
             global.say("no document was found at the paths given");
         }
         Ok(if nothing { Outcome::Nothing } else { Outcome::Success })
+    }
+}
+
+/// Says on standard error what somebody should know.
+fn tell(global: &Global, settings: &Settings, report: &IndexReport) {
+    report_skipped(global, &report.skipped);
+    for failure in &report.failed {
+        crate::output::note(&format!("{} `{}`: {}", red("failed"), plain(&failure.doc_id), plain(&failure.message)));
+    }
+    if let Some(before) = report.switched {
+        let collection = &settings.collection;
+        let generation = report.generation.unwrap_or_default();
+        global.say(&format!(
+            "searches see `{collection}@{generation}` now; `{collection}@{before}` is kept until `chunkwright prune`"
+        ));
+    }
+    if let Some(why) = &report.withheld {
+        global.say(&format!(
+            "{} searches still see the generation before, since {}; the next run goes on with the new one",
+            yellow("note:"),
+            plain(why)
+        ));
+    }
+    if report.pending > 0 {
+        let why = report.embed_error.as_deref().unwrap_or("the embedder failed");
+        let pending = grouped(report.pending);
+        global.say(&format!("{} {pending} chunks have no vector yet: {}; the next run tries again", yellow("pending"), plain(why)));
+    }
+    if report.notes_pending > 0 {
+        let why = report.notes_error.as_deref().unwrap_or("the writer failed");
+        global.say(&format!("{} {} notes are missing: {}; the next run tries again", yellow("pending"), grouped(report.notes_pending), plain(why)));
     }
 }
 
@@ -205,15 +289,22 @@ fn describe(report: &IndexReport, dry_run: bool) -> String {
         ("chunks added", report.added),
         ("chunks removed", report.removed),
         (if dry_run { "tokens to embed" } else { "tokens embedded" }, report.tokens_to_embed),
+        ("notes written", report.notes),
+        ("notes reused", report.notes_reused),
+        ("notes missing", report.notes_pending),
+        ("tokens of notes", report.notes_tokens),
         ("texts embedded", report.embedded),
         ("vectors reused", report.reused),
         ("chunks without vector", report.pending),
         ("texts longer than the model reads", report.truncated),
     ];
-    let only_if_any = |name: &str| name.ends_with("among them") || name.ends_with("other paths");
+    let only_if_any = |name: &str| name.ends_with("among them") || name.ends_with("other paths") || name.contains("notes");
     let is_news = |(name, number): &(&str, usize)| *number > 0 || !only_if_any(name);
     for (name, number) in rows.into_iter().filter(is_news) {
         table.row([name.to_owned(), bold(&grouped(number))]);
+    }
+    if let Some(cost) = report.notes_cost {
+        table.row(["cost of notes".to_owned(), bold(&format!("{cost:.4}"))]);
     }
     if let Some(cost) = report.cost {
         table.row(["cost of embedding".to_owned(), bold(&format!("{cost:.4}"))]);

@@ -3,15 +3,15 @@
 use anyhow::Result;
 use chunkwright::ChunkId;
 use chunkwright_index::{
-    Access, Answer, Duplicates, ExpandedAnswer, Explained, Filter, FoundPassage, Generation, Hit, Kept, Mode,
-    SearchOptions, Stage, Store, Verdict, expand, explain, parse_query, search, search_all_versions,
+    Access, Answer, Duplicates, ExpandedAnswer, Explained, Filter, FoundPassage, Generation, Hit, Kept, Mode, Models,
+    SearchOptions, Stage, Store, Verdict, expand, explain, parse_query, search, search_all_versions, with_current,
 };
-use chunkwright_models::Embedder;
 
 use crate::app::{self, CollectionFlags, Global, Outcome};
 use crate::expand::ExpandFlags;
 use crate::output::{Format, OutputFlags};
 use crate::searching::{FusionFlag, ModeFlag};
+use crate::services::RerankerFlags;
 use crate::text::{Table, bold, count, dim, green, plain, plain_lines, preview, terminal_width, yellow};
 
 /// Search a collection
@@ -52,6 +52,11 @@ pub(crate) struct Search {
     #[arg(long, value_name = "HOW", default_value = "sum")]
     fusion: FusionFlag,
     #[command(flatten)]
+    reranker: RerankerFlags,
+    /// Number of the best that the reranker puts in its own order
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    rerank: usize,
+    #[command(flatten)]
     expand: ExpandFlags,
     #[command(flatten)]
     collection: CollectionFlags,
@@ -69,7 +74,7 @@ Examples:
 
 impl Search {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
-        let settings = global.settings(&[&self.collection])?;
+        let settings = global.settings(&[&self.collection, &self.reranker])?;
         let store = app::store(&settings, Access::Read)?;
         let mode = self.mode.mode();
         let generation = store.open(&settings.collection)?;
@@ -82,21 +87,30 @@ impl Search {
             top_k: self.top_k,
             filter,
             fusion: self.fusion.fusion(),
+            rerank: self.rerank,
             per_document: self.per_document,
             duplicates: if self.keep_duplicates { Duplicates::Keep } else { Duplicates::Collapse },
             ..SearchOptions::default()
         };
+        let reranker = app::reranker(&settings)?;
+        let models = Models { embedder: embedder.as_deref(), reranker: reranker.as_deref() };
         if let Some(id) = self.explain {
-            return self.explain(&*store, &generation, embedder.as_deref(), (&query, &options), id);
+            return self.explain(&*store, &generation, models, (&query, &options), id);
         }
-        let answer = if self.all_versions {
-            search_all_versions(&*store, &generation.collection, embedder.as_deref(), &query, &options)?
-        } else {
-            search(&*store, &generation, embedder.as_deref(), &query, &options)?
-        };
+        let (generation, answer) = with_current(&*store, &settings.collection, |generation| {
+            let answer = if self.all_versions {
+                search_all_versions(&*store, &generation.collection, models, &query, &options)?
+            } else {
+                search(&*store, generation, models, &query, &options)?
+            };
+            Ok((generation.clone(), answer))
+        })?;
         // That a collection was indexed without vectors is no news.
         if let Some(why) = answer.degraded.as_ref().filter(|_| model.is_some() || global.verbose) {
             global.say(&format!("{} searched by words only: {}", yellow("note:"), plain(why)));
+        }
+        if let Some(why) = &answer.rerank_error {
+            global.say(&format!("{} not reranked: {}", yellow("note:"), plain(why)));
         }
         let expansion = self.expand.get(&settings)?;
         let mut output = self.output.open()?;
@@ -127,11 +141,11 @@ impl Search {
         &self,
         store: &dyn Store,
         generation: &Generation,
-        embedder: Option<&dyn Embedder>,
+        models: Models<'_>,
         (query, options): (&str, &SearchOptions),
         id: ChunkId,
     ) -> Result<Outcome> {
-        let explained = explain(store, generation, embedder, query, options, id)?;
+        let explained = explain(store, generation, models, query, options, id)?;
         let mut output = self.output.open()?;
         if output.is_text() {
             output.text(&describe_explained(&explained))?;
@@ -187,7 +201,10 @@ fn describe_hit(hit: &Hit) -> String {
     let width = terminal_width();
     let record = &hit.record;
     let place = format!("{}:{}-{}", plain(&record.doc_id), record.start_line, record.end_line);
-    let stages = stages(hit.score, hit.lexical, hit.dense);
+    let mut stages = stages(hit.score, hit.lexical, hit.dense);
+    if let Some(rerank) = hit.rerank {
+        stages = format!("{stages}, reranked {:.3}", rerank.score);
+    }
     let mut lines = vec![format!("{} {}  {}", bold(&format!("{:>2}", hit.rank)), green(&place), dim(&stages))];
     if !record.section_path.is_empty() {
         lines.push(preview(&record.section_path.join(" > "), width - 3));

@@ -6,7 +6,8 @@ use std::path::Path;
 use anyhow::{Context, Result, anyhow, bail};
 use toml::{Table, Value};
 
-use super::{Layer, Source, alias, check_keys, cutting_keys, known_keys};
+use super::services::KINDS;
+use super::{Layer, Services, Source, alias, check_keys, cutting_keys, known_keys};
 
 /// A configuration file: its layer, and the presets it defines.
 pub(crate) struct ConfigFile {
@@ -14,6 +15,8 @@ pub(crate) struct ConfigFile {
     pub(crate) layer: Layer,
     /// `[presets.<name>]`: each a table of cutting keys and `base`.
     pub(crate) presets: Table,
+    /// `[embedders.<name>]`, `[rerankers.<name>]`, `[writers.<name>]`: how services are used.
+    pub(crate) services: Services,
 }
 
 impl ConfigFile {
@@ -36,8 +39,10 @@ impl ConfigFile {
             Some(Value::Table(presets)) => presets,
             Some(_) => bail!("`presets` in {place} must hold tables, such as `[presets.mine]`"),
         };
+        let services = Services::take(&mut values, path, &place)?;
         let mut known = known_keys();
         known.push("presets".into());
+        known.extend(KINDS.map(|kind| kind.tables().to_owned()));
         check_keys(&values, &known, &place)?;
         let mut known = cutting_keys();
         known.push("base".into());
@@ -51,7 +56,7 @@ impl ConfigFile {
             alias::resolve(preset, &place)?;
         }
         anchor(&mut values, path);
-        Ok(Self { layer: Layer { source: Source::File(path.to_owned()), values }, presets })
+        Ok(Self { layer: Layer { source: Source::File(path.to_owned()), values }, presets, services })
     }
 }
 

@@ -108,8 +108,10 @@ fn what_cannot_be_used_is_named() {
     let keys = "`strategy`, `unit`, `max_size`, `target_size`, `min_size`, `overlap_size`, `context`, \
                 `max_heading_level_for_path`, `section_level`, `packing`, `keep_whole`, `set_apart`, `lead_in_chars`, \
                 `short_size`, `long_size`, `medium_max_size`, `medium_overlap_size`, `band`, `fixed_chunk_lines`, `overlap_lines`, `kinds`";
-    let known =
-        format!("{keys}, `preset`, `tokenizer`, `collection`, `store`, `embedder`, `data`, `presets`");
+    let known = format!(
+        "{keys}, `preset`, `tokenizer`, `collection`, `store`, `embedder`, `embedder_url`, `reranker`, `reranker_url`, \
+         `writer`, `writer_url`, `data`, `presets`, `embedders`, `rerankers`, `writers`"
+    );
     check_error(
         "max_sise = 1",
         &[],

@@ -118,7 +118,7 @@ fn what_is_found_comes_with_its_section_once() {
     );
     let run = folder.run(&["search", "installer", "--expand", "all"]);
     assert!(
-        run.code == 2 && run.stderr.contains("`all` is no expansion; it is `parent` or a number"),
+        run.code == 2 && run.stderr.contains("`all` is no expansion; it is `parent`, `merge` or a number"),
         "{run:?}"
     );
     let run = folder.run(&["search", "xylophone", "--expand", "1"]);
@@ -301,4 +301,69 @@ fn a_store_is_checked_backed_up_and_restored() {
     assert!(folder.run(&["restore", "copy.db", "--store", "other"]).stderr.contains("cannot be used"));
     let usage = folder.run(&["cache"]).lines();
     assert_eq!(usage.last().unwrap()["entries"], 0);
+}
+
+#[test]
+fn a_watched_folder_is_indexed_after_every_change_and_a_killed_watcher_loses_nothing() {
+    use std::io::BufRead as _;
+
+    let folder = Folder::new(&[("docs/a.md", "# A\n\nThe first words.\n")]);
+    let watch = || {
+        let mut child = folder
+            .command(&["index", "docs", "--embedder", "none", "--watch", "--prune", "-q"])
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        let lines = std::io::BufReader::new(child.stdout.take().unwrap()).lines();
+        (child, lines.map(|line| serde_json::from_str::<Value>(&line.unwrap()).unwrap()))
+    };
+    let (mut child, mut runs) = watch();
+    assert_eq!(runs.next().unwrap()["indexed"], 1);
+    folder.write("docs/b.md", b"# B\n\nThe second words.\n");
+    folder.write("docs/c.md", b"# C\n\nThe third words.\n");
+    // A burst may be seen as one run or as two.
+    let mut seen = 0;
+    while seen < 2 {
+        seen += runs.next().unwrap()["indexed"].as_u64().unwrap();
+    }
+    std::fs::remove_file(folder.path().join("docs/b.md")).unwrap();
+    assert_eq!(runs.next().unwrap()["pruned"], serde_json::json!(["b.md"]));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    folder.write("docs/d.md", b"# D\n\nThe fourth words.\n");
+    let (mut child, mut runs) = watch();
+    let run = runs.next().unwrap();
+    assert_eq!((&run["indexed"], &run["unchanged"]), (&1.into(), &2.into()));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(folder.run(&["search", "words", "-k", "9"]).lines().len(), 3);
+}
+
+#[test]
+fn a_collection_goes_out_and_comes_in_again() {
+    let folder = indexed();
+    folder.run(&["export", "-o", "all.jsonl"]).success();
+    folder.run(&["export", "-f", "parquet", "-o", "all.parquet"]).success();
+    let found = folder.run(&["search", "installer"]).lines()[0]["chunk_id"].clone();
+    for file in ["all.jsonl", "all.parquet"] {
+        let store = format!("{file}-store");
+        let imported: Value =
+            serde_json::from_str(&folder.run(&["import", file, "--store", &store, "-f", "json"]).success())
+                .unwrap();
+        assert_eq!((&imported["documents"], &imported["rebuilt"]), (&3.into(), &0.into()), "{file}");
+        assert_eq!(folder.run(&["search", "installer", "--store", &store]).lines()[0]["chunk_id"], found);
+        let source = folder.run(&["fetch", "guide.md", "--store", &store]).success();
+        assert_eq!(source, folder.run(&["fetch", "guide.md"]).success());
+        folder.run(&["check", "--store", &store]).success();
+    }
+    let run = folder.run(&["chunk", "docs", "-o", "chunks.jsonl"]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    let imported: Value = serde_json::from_str(
+        &folder.run(&["import", "chunks.jsonl", "--store", "bare", "-f", "json"]).success(),
+    )
+    .unwrap();
+    assert_eq!(imported["rebuilt"], imported["documents"]);
+    folder.run(&["import", "docs/guide.md"]).fails("error: line 1 of `docs/guide.md` is no record");
+    let beside: Value = serde_json::from_str(&folder.run(&["related", "guide.md"]).success()).unwrap();
+    assert_eq!(beside["siblings"]["count"], 2);
 }

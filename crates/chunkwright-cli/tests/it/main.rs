@@ -10,4 +10,5 @@ mod explain;
 mod index;
 mod outline;
 mod page;
+mod services;
 mod stats;

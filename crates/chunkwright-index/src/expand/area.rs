@@ -54,7 +54,12 @@ impl Shown {
                 continue;
             }
             let wanted = self.wanted(index, expansion.expand)?;
-            let met = areas.iter().filter(|area| overlap(area.span, wanted));
+            // Hits side by side meet without sharing a byte.
+            let reach = match expansion.expand {
+                Expand::Merge => self.span(index.saturating_sub(1), (index + 1).min(self.records.len() - 1)),
+                _ => wanted,
+            };
+            let met = areas.iter().filter(|area| overlap(area.span, reach));
             let union = met.fold(wanted, |union, area| Span {
                 start: union.start.min(area.span.start),
                 end: union.end.max(area.span.end),
@@ -62,7 +67,7 @@ impl Shown {
             if expansion.fits(union.of(&self.document.source)) {
                 let mut found = vec![position];
                 areas.retain_mut(|area| {
-                    let met = overlap(area.span, union);
+                    let met = overlap(area.span, union) || overlap(area.span, reach);
                     if met {
                         found.append(&mut area.found);
                     }
@@ -87,6 +92,7 @@ impl Shown {
                 let last = index.saturating_add(number).min(self.records.len() - 1);
                 Ok(self.span(index.saturating_sub(number), last))
             }
+            Expand::Merge => Ok(span(&self.records[index])),
             Expand::Parent => self.section(&self.records[index]),
         }
     }

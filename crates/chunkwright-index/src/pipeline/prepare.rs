@@ -12,7 +12,7 @@ use crate::format::{Format, file_hash, read};
 use crate::nature::{Nature, nature};
 use crate::report::SkipReason;
 use crate::source;
-use crate::store::{DocumentInfo, Generation, NewChunk, NewDocument, Overlays, StoredDocument};
+use crate::store::{DocumentInfo, Generation, NewChunk, NewDocument, StoredDocument};
 
 /// Longest outline that is stored, in bytes; the rest of a longer one is left out.
 const MAX_OUTLINE: usize = 32 << 10;
@@ -33,8 +33,6 @@ pub(super) enum Prepared {
 #[derive(Clone, Copy)]
 pub(super) struct Context<'a> {
     pub(super) options: &'a IndexOptions,
-    /// What was changed by hand in the collection.
-    pub(super) overlays: &'a Overlays,
     /// Where the files of documents are that were not found on disk.
     pub(super) current: Option<&'a Generation>,
     /// Whether generated files are left out.
@@ -116,7 +114,7 @@ impl Pipeline {
         mut info: DocumentInfo,
         bytes: &[u8],
         base: i64,
-        Context { overlays, skip_generated, .. }: Context<'_>,
+        Context { skip_generated, .. }: Context<'_>,
     ) -> Prepared {
         let source = match read(path, bytes) {
             Ok(source) => source,
@@ -154,14 +152,14 @@ impl Pipeline {
         for record in &mut records {
             record.indexed_at = Some(info.indexed_at.clone());
         }
-        let mut chunks: Vec<NewChunk> = records.into_iter().map(NewChunk::new).collect();
-        info.overlays = overlays.put_on(&mut chunks);
+        let chunks: Vec<NewChunk> = records.into_iter().map(NewChunk::new).collect();
         let document = NewDocument {
             base,
             chunks,
             document: StoredDocument {
                 info,
                 doc_toc: outline(&document),
+                summary: String::new(),
                 raw,
                 source: document.source().to_owned(),
             },

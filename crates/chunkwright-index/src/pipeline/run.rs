@@ -10,6 +10,7 @@ use chunkwright::diff::Diff;
 use rayon::prelude::*;
 
 use super::embed::Vectors;
+use super::notes::Notes;
 use super::prepare::{Context, Prepared};
 use super::{Generations, IndexError, IndexOptions, Pipeline, Progress, Prune};
 use crate::nature::Nature;
@@ -90,6 +91,7 @@ pub(super) struct Run<'a> {
     options: &'a IndexOptions,
     on_progress: &'a dyn Fn(Progress<'_>),
     vectors: Vectors<'a>,
+    notes: Notes<'a>,
     generations: Generations,
     overlays: Overlays,
     /// What the generation had when the run began.
@@ -123,12 +125,14 @@ impl<'a> Run<'a> {
             None => Overlays::default(),
         };
         let vectors = Vectors::new(pipeline.embedder.as_deref(), store.cache(), options.dry_run);
+        let notes = Notes::new(pipeline.notes.as_ref(), store.cache(), options.dry_run);
         let left_out = HashSet::new();
         Ok(Self {
             pipeline,
             options,
             on_progress,
             vectors,
+            notes,
             generations,
             overlays,
             stored,
@@ -199,7 +203,6 @@ impl<'a> Run<'a> {
     fn index_window(&mut self, window: &[Input<'_>]) -> Result<(), StoreError> {
         let context = Context {
             options: self.options,
-            overlays: &self.overlays,
             current: self.generations.current.as_ref(),
             skip_generated: self.options.skip_generated,
         };
@@ -207,7 +210,7 @@ impl<'a> Run<'a> {
             .par_iter()
             .map(|input| self.pipeline.prepare(input, self.stored.get(input.doc_id()), context))
             .collect();
-        let mut documents = Vec::new();
+        let mut documents: Vec<(Box<NewDocument>, bool)> = Vec::new();
         let mut changes = Vec::new();
         for (input, prepared) in window.iter().zip(prepared) {
             let is_file = matches!(input, Input::File(_));
@@ -231,6 +234,15 @@ impl<'a> Run<'a> {
                     }
                     self.report.skipped.push(Skipped { path: doc_id, reason });
                 }
+            }
+        }
+        let mut new: Vec<&mut NewDocument> =
+            documents.iter_mut().map(|(document, _)| &mut **document).collect();
+        self.notes.add(&mut new, &self.pipeline.chunker)?;
+        for document in new {
+            let overlays = self.overlays.put_on(&mut document.chunks);
+            if document.document.info.overlays.is_empty() {
+                document.document.info.overlays = overlays;
             }
         }
         let new: Vec<&NewDocument> = documents.iter().map(|(document, _)| &**document).collect();
@@ -434,6 +446,8 @@ impl<'a> Run<'a> {
             Some("it was told to stop".into())
         } else if let Some(lost) = self.report.failed.iter().find(is_lost) {
             Some(format!("`{}` could not be indexed: {}", lost.doc_id, lost.message))
+        } else if let Some(error) = self.notes.error.as_ref().filter(|_| self.notes.pending > 0) {
+            Some(format!("some notes could not be written: {error}"))
         } else if self.vectors.failures > 0 {
             self.vectors.error.as_ref().map(|error| format!("some texts could not be embedded: {error}"))
         } else {
@@ -454,6 +468,12 @@ impl<'a> Run<'a> {
         self.report.embedded = self.vectors.embedded;
         self.report.tokens_to_embed = self.vectors.tokens;
         self.report.cost = self.options.price.map(|price| price * self.vectors.tokens as f64 / 1e6);
+        self.report.notes = self.notes.written;
+        self.report.notes_reused = self.notes.reused;
+        self.report.notes_pending = self.notes.pending;
+        self.report.notes_tokens = self.notes.usage.input_tokens + self.notes.usage.output_tokens;
+        self.report.notes_cost = self.notes.usage.cost;
+        self.report.notes_error = self.notes.error;
         self.report.reused = self.vectors.reused;
         self.report.truncated = self.vectors.truncated;
         self.report.embed_error = self.vectors.error;

@@ -1,10 +1,9 @@
 //! Why a chunk is not in an answer.
 
 use chunkwright::ChunkId;
-use chunkwright_models::Embedder;
 use serde::Serialize;
 
-use super::{Answer, SearchError, SearchOptions, Stage, matched, query_terms, rank, search};
+use super::{Answer, Models, SearchError, SearchOptions, Stage, matched, query_terms, rank, search};
 use crate::store::{Generation, Scored, Store};
 
 /// What became of one chunk in a search.
@@ -81,12 +80,12 @@ pub enum Verdict {
 pub fn explain(
     store: &dyn Store,
     generation: &Generation,
-    embedder: Option<&dyn Embedder>,
+    models: Models<'_>,
     query: &str,
     options: &SearchOptions,
     id: ChunkId,
 ) -> Result<Explained, SearchError> {
-    let answer = search(store, generation, embedder, query, options)?;
+    let answer = search(store, generation, models, query, options)?;
     let terms = query_terms(query);
     let mut explained = Explained {
         chunk_id: id.to_string(),
@@ -106,7 +105,7 @@ pub fn explain(
     explained.embedded = chunk.embedded;
     // Every chunk of the generation is a candidate, so that each stage tells of this one.
     let all = SearchOptions { candidates: usize::MAX / 2, ..options.clone() };
-    let ranked = rank(store, generation, embedder, query, &all)?;
+    let ranked = rank(store, generation, models.embedder, query, &all)?;
     let place = |ranking: &[Scored]| {
         let rank = ranking.iter().position(|scored| scored.id == id)?;
         Some(Stage { rank: rank + 1, score: ranking[rank].score })

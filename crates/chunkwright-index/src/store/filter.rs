@@ -276,7 +276,7 @@ impl Filter {
 
     /// Chunks whose `field` is `value`. In a text, `*` stands for anything.
     pub fn is(field: Field, value: impl Into<Value>) -> Self {
-        Self::new(Condition::Field { field, test: Test::Is(value.into()) })
+        Self::new(Condition::is(field, value))
     }
 
     /// What passes both.
@@ -343,6 +343,11 @@ impl Filter {
 }
 
 impl Condition {
+    /// Whether `field` is `value`. In a text, `*` stands for anything.
+    pub fn is(field: Field, value: impl Into<Value>) -> Self {
+        Self::Field { field, test: Test::Is(value.into()) }
+    }
+
     fn passes(&self, fields: &dyn Fields) -> bool {
         match self {
             Self::And(all) => all.iter().all(|one| one.passes(fields)),

@@ -150,6 +150,11 @@ impl SearchIndex {
         self.dense.push(vector);
     }
 
+    /// Ends a row of changes: what searches read first is made of all rows.
+    pub(super) fn finish(&mut self) {
+        self.dense.sketch();
+    }
+
     /// The greatest version ever begun; versions only grow.
     pub(super) fn last_version(&self) -> i64 {
         self.documents.last().map_or(0, |document| document.version)

@@ -114,6 +114,7 @@ impl State {
                 index.push(&row, vector.map(|vector| vector.iter().copied()));
             }
         }
+        index.finish();
         index
     }
 }
@@ -368,6 +369,7 @@ impl Store for MemoryStore {
             held.find(*id).map(|(document, chunk)| StoredChunk {
                 record: chunk.record.clone(),
                 doc_toc: document.doc_toc.clone(),
+                doc_summary: document.summary.clone(),
                 embedded: state.vector(generation, chunk.text_hash).is_some(),
                 enabled: chunk.enabled,
             })

@@ -275,7 +275,10 @@ impl Store for SqliteStore {
         generation: &Generation,
         ids: &[ChunkId],
     ) -> Result<Vec<Option<StoredChunk>>, StoreError> {
-        self.read(|transaction| ids.iter().map(|id| read::chunk(transaction, generation, *id)).collect())
+        self.read(|transaction| {
+            read::change(transaction, generation)?;
+            ids.iter().map(|id| read::chunk(transaction, generation, *id)).collect()
+        })
     }
 
     fn dense(

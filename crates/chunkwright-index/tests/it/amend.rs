@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use chunkwright::{ChunkConfig, Chunker, ContextRule};
 use chunkwright_index::{
-    AmendError, Duplicates, Limit, Mode, Overlay, Pipeline, SearchOptions, Verdict, amend, explain, fetch,
-    search, search_all_versions,
+    AmendError, Duplicates, Limit, Mode, Models, Overlay, Pipeline, SearchOptions, Verdict, amend, explain,
+    fetch, search, search_all_versions,
 };
 
 use crate::fixture::{Fixture, for_each_store, now};
@@ -28,7 +28,7 @@ fn lexical() -> SearchOptions {
 }
 
 fn change(fixture: &Fixture, query: &str, change: &dyn Fn(&mut Overlay)) -> Overlay {
-    let found = search(&*fixture.store, &now(&*fixture.store), None, query, &lexical()).unwrap();
+    let found = search(&*fixture.store, &now(&*fixture.store), Models::default(), query, &lexical()).unwrap();
     let id = found.hits[0].record.chunk_id.parse().unwrap();
     let changed =
         amend(&*fixture.store, &now(&*fixture.store), Some(&*fixture.bag), None, id, change).unwrap();
@@ -80,10 +80,11 @@ fn what_was_changed_finds_its_chunk_by_content_where_ids_moved_and_is_listed_whe
         let id = overlay.chunk_id.parse().unwrap();
         assert!(fixture.store.chunks(&now(&*fixture.store), &[id]).unwrap()[0].is_none());
         assert_eq!(fixture.search("wizard", &lexical()).len(), 1);
-        let hit = search(&*fixture.store, &now(&*fixture.store), None, "how do i BEGIN", &lexical())
-            .unwrap()
-            .hits
-            .remove(0);
+        let hit =
+            search(&*fixture.store, &now(&*fixture.store), Models::default(), "how do i BEGIN", &lexical())
+                .unwrap()
+                .hits
+                .remove(0);
         assert_eq!(hit.kept, chunkwright_index::Kept::Pinned);
         // Its content is gone.
         fixture.write("guide.md", GUIDE.replace("restart it", "start it again").as_bytes());
@@ -134,7 +135,7 @@ fn every_chunk_that_is_not_in_an_answer_has_a_reason() {
             let records = store.records(&now(store), doc_id).unwrap();
             let id =
                 records.iter().find(|record| record.content.contains(has)).unwrap().chunk_id.parse().unwrap();
-            explain(store, &now(store), Some(&*fixture.bag), query, options, id).unwrap()
+            explain(store, &now(store), Models::embedder(&*fixture.bag), query, options, id).unwrap()
         };
         let one = SearchOptions { top_k: 1, ..lexical() };
         let found = verdict("installer", &lexical(), "copy.md", "installer");
@@ -161,7 +162,8 @@ fn every_chunk_that_is_not_in_an_answer_has_a_reason() {
         let verdicts = ["installer", "Configure"].map(|has| verdict(both, &crowded, "guide.md", has).verdict);
         assert!(verdicts.contains(&Verdict::PerDocument { per_document: 1 }), "{verdicts:?}");
         let missing =
-            explain(store, &now(store), None, "x", &lexical(), chunkwright::ChunkId([1; 16])).unwrap();
+            explain(store, &now(store), Models::default(), "x", &lexical(), chunkwright::ChunkId([1; 16]))
+                .unwrap();
         assert_eq!(missing.verdict, Verdict::Missing);
         let near = SearchOptions { mode: Mode::Hybrid, candidates: 1, top_k: 1, ..SearchOptions::default() };
         assert_eq!(
@@ -182,8 +184,14 @@ fn all_versions_are_searched_when_that_is_asked_for() {
         fixture.write("guide.md", GUIDE.replace("finished", "ended").as_bytes());
         smaller.index(&[fixture.root()], &fixture.options, &|_| {}).unwrap();
         assert!(fixture.search("finished", &lexical()).is_empty());
-        let found = search_all_versions(&*fixture.store, "test", Some(&*fixture.bag), "finished", &lexical())
-            .unwrap();
+        let found = search_all_versions(
+            &*fixture.store,
+            "test",
+            Models::embedder(&*fixture.bag),
+            "finished",
+            &lexical(),
+        )
+        .unwrap();
         let old = fixture.store.collections().unwrap()[0].generations[0].generation.number;
         assert_eq!(found.hits.iter().map(|hit| (hit.rank, hit.generation)).collect::<Vec<_>>(), [(1, old)]);
     });

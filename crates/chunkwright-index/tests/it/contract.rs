@@ -47,7 +47,7 @@ pub(crate) fn document(doc_id: &str, base: i64, paragraphs: &[&str]) -> NewDocum
     };
     NewDocument {
         base,
-        document: StoredDocument { info, source, raw: None, doc_toc: String::new() },
+        document: StoredDocument { info, source, ..StoredDocument::default() },
         chunks: records.into_iter().map(NewChunk::new).collect(),
     }
 }

@@ -1,8 +1,10 @@
 //! Power of `kill -9`: an indexing process is killed at random points, again and again.
 //!
-//! The process is this test binary itself, started with [`CHILD`] in its environment. It reports each
-//! document when its commit has returned; the parent kills it, opens the store and looks: nothing that
-//! was acknowledged is lost, nothing is there twice, every document is one whole version.
+//! The process is this test binary itself, started with [`CHILD`] in its environment. It indexes with one of
+//! two configurations, removes old generations, or goes on and on as a watcher does, and reports each
+//! document when its commit has returned; the parent edits files, kills it, opens the store and looks: nothing
+//! that was acknowledged is lost, nothing is there twice, every document is one whole version, and what
+//! searches see is of one generation that has every document.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::{BufRead, BufReader, Read as _, Write as _};
@@ -11,13 +13,51 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use chunkwright_index::{Access, IndexOptions, Pipeline, Place, Progress, Prune, STORES, Store};
+use chunkwright::{ChunkConfig, Chunker, Words};
+use chunkwright_index::{
+    Access, GenerationState, IndexOptions, Pipeline, Place, Progress, Prune, STORES, Store,
+};
 
 use crate::fixture::{Bag, COLLECTION, chunker};
 
+/// Names the folder; what is to be done stands in [`TASK`].
 const CHILD: &str = "CHUNKWRIGHT_TEST_CRASH_CHILD";
-const ROUNDS: u64 = 60;
+const TASK: &str = "CHUNKWRIGHT_TEST_CRASH_TASK";
 const FILES: u64 = 40;
+
+/// Kills that have to strike before the end of a run.
+const KILLS: usize = 200;
+
+/// What a child does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Task {
+    /// One run with the configuration that the collection has, or the other one: a switch.
+    Index(bool),
+    /// As a run, then the removal of all generations but the current one.
+    Prune(bool),
+    /// Runs without end.
+    Watch(bool),
+}
+
+impl Task {
+    fn parse(text: &str) -> Self {
+        let is_other = text.ends_with("other");
+        match text.split_once(' ').map(|(task, _)| task) {
+            Some("prune") => Self::Prune(is_other),
+            Some("watch") => Self::Watch(is_other),
+            _ => Self::Index(is_other),
+        }
+    }
+
+    fn text(self) -> String {
+        let (task, is_other) = match self {
+            Self::Index(is_other) => ("index", is_other),
+            Self::Prune(is_other) => ("prune", is_other),
+            Self::Watch(is_other) => ("watch", is_other),
+        };
+        format!("{task} {}", if is_other { "other" } else { "same" })
+    }
+}
 
 /// A small generator of numbers: the point is that a seed repeats a run.
 struct Random(u64);
@@ -33,25 +73,48 @@ fn open(folder: &Path, access: Access) -> Arc<dyn Store> {
     (STORES[0].open)(&Place::folder(&folder.join("store")), access).unwrap()
 }
 
-/// The child: indexes the folder's files over and over, as edited by the parent between runs.
+/// The child.
 #[test]
 fn child_of_the_crash_test() {
     let Some(folder) = std::env::var_os(CHILD) else { return };
     let folder = Path::new(&folder);
-    let pipeline =
-        Pipeline::new(open(folder, Access::Write), COLLECTION, chunker(), "test").with_embedder(Bag::new(64));
+    let task = Task::parse(&std::env::var(TASK).unwrap());
+    let (Task::Index(is_other) | Task::Prune(is_other) | Task::Watch(is_other)) = task;
+    let store = open(folder, Access::Write);
+    let config = ChunkConfig {
+        max_size: if is_other { 120 } else { 240 },
+        target_size: 100,
+        ..chunker().config().clone()
+    };
+    let chunker = Chunker::new(config, Arc::new(Words)).unwrap();
+    let pipeline = Pipeline::new(Arc::clone(&store), COLLECTION, chunker, "test").with_embedder(Bag::new(64));
     let options = IndexOptions { prune: Prune::Force, ..IndexOptions::default() };
+    let said = |line: &str| {
+        let mut out = std::io::stdout().lock();
+        writeln!(out, "{line}").unwrap();
+        out.flush().unwrap();
+    };
     let report = |progress: Progress<'_>| {
         if let Progress::Committed { doc_ids } = progress {
-            let mut out = std::io::stdout().lock();
-            for doc_id in doc_ids {
-                writeln!(out, "committed {doc_id}").unwrap();
-            }
-            out.flush().unwrap();
+            doc_ids.iter().for_each(|doc_id| said(&format!("committed {doc_id}")));
         }
     };
-    pipeline.index(&[folder.join("files")], &options, &report).unwrap();
-    println!("done");
+    loop {
+        let done = pipeline.index(&[folder.join("files")], &options, &report).unwrap();
+        assert_eq!(done.withheld, None);
+        said("done");
+        if matches!(task, Task::Prune(_)) {
+            for status in store.collections().unwrap().remove(0).generations {
+                if status.state != GenerationState::Current {
+                    store.remove(&status.generation).unwrap();
+                }
+            }
+            said("pruned");
+        }
+        if !matches!(task, Task::Watch(_)) {
+            return;
+        }
+    }
 }
 
 fn text_of(file: u64, revision: u64) -> String {
@@ -59,6 +122,67 @@ fn text_of(file: u64, revision: u64) -> String {
     (0..sections)
         .map(|n| format!("# Part {n}\n\nFile {file} in revision {revision}, part {n}.\n\n"))
         .collect()
+}
+
+/// What the files say, and what the store may hold of each document.
+#[derive(Default)]
+struct Expected {
+    now: BTreeMap<String, String>,
+    possible: HashMap<String, Vec<Option<String>>>,
+}
+
+impl Expected {
+    /// Writes, changes and removes some files.
+    fn edit(&mut self, files: &Path, round: u64, random: &mut Random) {
+        for _ in 0..=random.below(30) {
+            let file = random.below(FILES);
+            let doc_id = format!("{file:02}.md");
+            if random.below(5) == 0 && self.now.contains_key(&doc_id) {
+                std::fs::remove_file(files.join(&doc_id)).unwrap();
+                self.now.remove(&doc_id);
+            } else {
+                let text = text_of(file, round * 100 + random.below(100));
+                std::fs::write(files.join(&doc_id), &text).unwrap();
+                self.now.insert(doc_id.clone(), text);
+            }
+            self.possible.entry(doc_id).or_insert_with(|| vec![None]);
+        }
+        // A run that is killed may have stored what the files say now, or not.
+        for (doc_id, versions) in &mut self.possible {
+            versions.push(self.now.get(doc_id).cloned());
+        }
+    }
+
+    /// Looks at the store after a kill; `is_building` where what was acknowledged may be in a generation that
+    /// is not seen yet.
+    fn check(&mut self, store: &dyn Store, round: u64, is_building: bool) {
+        let problems = store.check().unwrap().problems;
+        assert_eq!(problems, Vec::<String>::new(), "round {round}");
+        let Ok(current) = store.open(COLLECTION) else { return };
+        let listed = store.documents(&current).unwrap();
+        for (doc_id, versions) in &mut self.possible {
+            let found: Vec<_> = listed.iter().filter(|info| info.doc_id == *doc_id).collect();
+            assert!(found.len() <= 1, "round {round}: {doc_id} is there {} times", found.len());
+            let stored = found.first().map(|_| store.document(&current, doc_id).unwrap().unwrap().source);
+            assert!(
+                versions.contains(&stored),
+                "round {round}: {doc_id} is {stored:?}, which is none of {versions:?}"
+            );
+            if let Some(source) = &stored {
+                let records = store.records(&current, doc_id).unwrap();
+                assert_eq!(records.len(), found[0].chunks as usize, "round {round}: {doc_id}");
+                let contents: usize =
+                    records.iter().map(|record| record.content.matches("revision").count()).sum();
+                assert_eq!(contents, source.matches("revision").count(), "round {round}: {doc_id}");
+                let is_of = |record: &chunkwright::Record| record.config_hash == current.spec.config_hash;
+                assert!(records.iter().all(is_of), "round {round}: {doc_id} is of another generation");
+            }
+            if !is_building {
+                *versions = vec![stored];
+            }
+        }
+        assert!(listed.iter().all(|info| self.possible.contains_key(&info.doc_id)));
+    }
 }
 
 #[test]
@@ -69,46 +193,38 @@ fn nothing_acknowledged_is_lost_when_the_process_is_killed() {
     let folder = tempfile::tempdir().unwrap();
     let files = folder.path().join("files");
     std::fs::create_dir(&files).unwrap();
-    // What the files say.
-    let mut now: BTreeMap<String, String> = BTreeMap::new();
-    // What the store may hold of each document.
-    let mut possible: HashMap<String, Vec<Option<String>>> = HashMap::new();
-    let mut kills = 0;
-    for round in 0..ROUNDS {
-        for _ in 0..=random.below(30) {
-            let file = random.below(FILES);
-            let doc_id = format!("{file:02}.md");
-            let before = now.get(&doc_id).cloned();
-            if random.below(5) == 0 && before.is_some() {
-                std::fs::remove_file(files.join(&doc_id)).unwrap();
-                now.remove(&doc_id);
-            } else {
-                let text = text_of(file, round * 100 + random.below(100));
-                std::fs::write(files.join(&doc_id), &text).unwrap();
-                now.insert(doc_id.clone(), text);
-            }
-            possible.entry(doc_id).or_insert_with(|| vec![None]);
+    let mut expected = Expected::default();
+    let (mut kills, mut switches, mut round) = (0, 0, 0);
+    let mut is_other = false;
+    while kills < KILLS {
+        round += 1;
+        assert!(round < 4 * KILLS as u64, "only {kills} of {round} runs were killed before their end");
+        expected.edit(&files, round, &mut random);
+        if random.below(4) == 0 {
+            is_other = !is_other;
         }
-        // A run that is killed may have stored what the files say now, or not.
-        for (doc_id, versions) in &mut possible {
-            versions.push(now.get(doc_id).cloned());
-        }
+        let task = match random.below(4) {
+            0 => Task::Prune(is_other),
+            1 => Task::Watch(is_other),
+            _ => Task::Index(is_other),
+        };
+        let before = store_generation(folder.path());
         let mut child = Command::new(std::env::current_exe().unwrap())
             .args(["crash::child_of_the_crash_test", "--exact", "--nocapture", "--test-threads=1"])
             .env(CHILD, folder.path())
+            .env(TASK, task.text())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
         let mut out = BufReader::new(child.stdout.take().unwrap());
         let mut acknowledged = Vec::new();
-        // Half of the kills strike while the run starts, half right after a commit.
+        // Half of the kills strike while the run starts, half right after a commit or a switch.
         if random.below(2) == 0 {
             // The moment is arbitrary by design; nothing is expected of it.
             std::thread::park_timeout(Duration::from_micros(3000 + random.below(40_000)));
         } else {
-            let lines = 1 + random.below(12);
-            for _ in 0..lines {
+            for _ in 0..=random.below(FILES + 4) {
                 let mut line = String::new();
                 if out.read_line(&mut line).unwrap() == 0 {
                     break;
@@ -121,39 +237,57 @@ fn nothing_acknowledged_is_lost_when_the_process_is_killed() {
         let mut rest = String::new();
         out.read_to_string(&mut rest).unwrap();
         acknowledged.extend(rest.lines().map(str::to_owned));
-        kills += usize::from(!acknowledged.iter().any(|line| line.trim() == "done"));
+        let has = |said: &str| acknowledged.iter().any(|line| line.trim() == said);
+        let is_done = match task {
+            Task::Index(_) => has("done"),
+            Task::Prune(_) => has("pruned"),
+            Task::Watch(_) => false,
+        };
+        kills += usize::from(!is_done);
 
-        // What was acknowledged can only be as the files are.
-        for line in &acknowledged {
-            if let Some((_, doc_id)) = line.trim().split_once("committed ") {
-                possible.insert(doc_id.to_owned(), vec![now.get(doc_id).cloned()]);
-            }
-        }
         // The lock of the killed process is no obstacle.
         let store = open(folder.path(), Access::Write);
-        assert_eq!(store.check().unwrap().problems, Vec::<String>::new(), "round {round}");
-        let listed = store.open(COLLECTION).map(|now| store.documents(&now).unwrap()).unwrap_or_default();
-        for (doc_id, versions) in &mut possible {
-            let found: Vec<_> = listed.iter().filter(|info| info.doc_id == *doc_id).collect();
-            assert!(found.len() <= 1, "round {round}: {doc_id} is there {} times", found.len());
-            let stored = found
-                .first()
-                .map(|_| store.document(&store.open(COLLECTION).unwrap(), doc_id).unwrap().unwrap().source);
-            assert!(
-                versions.contains(&stored),
-                "round {round}: {doc_id} is {stored:?}, which is none of {versions:?}"
-            );
-            if let Some(source) = &stored {
-                let records = store.records(&store.open(COLLECTION).unwrap(), doc_id).unwrap();
-                assert_eq!(records.len(), found[0].chunks as usize, "round {round}: {doc_id}");
-                let contents: usize =
-                    records.iter().map(|record| record.content.matches("revision").count()).sum();
-                assert_eq!(contents, source.matches("revision").count(), "round {round}: {doc_id}");
+        let current = store.open(COLLECTION).ok();
+        let after = current.as_ref().map(|current| current.number);
+        switches += usize::from(before.is_some() && after != before);
+        // What was acknowledged can only be as the files are, in the generation that it was told of.
+        let config = current.map(|current| current.spec.config_hash);
+        let wanted = config_of(is_other);
+        let is_building = config.is_some_and(|config| config != wanted);
+        if !is_building {
+            for line in &acknowledged {
+                if let Some((_, doc_id)) = line.trim().split_once("committed ") {
+                    let now = expected.now.get(doc_id).cloned();
+                    if before == after {
+                        expected.possible.insert(doc_id.to_owned(), vec![now]);
+                    }
+                }
             }
-            *versions = vec![stored];
+            if has("done") {
+                for (doc_id, versions) in &mut expected.possible {
+                    *versions = vec![expected.now.get(doc_id).cloned()];
+                }
+            }
         }
-        assert!(listed.iter().all(|info| possible.contains_key(&info.doc_id)));
+        expected.check(&*store, round, is_building);
     }
-    println!("{kills} of {ROUNDS} rounds were killed before their end");
-    assert!(kills > 0, "no run was killed before its end");
+    println!("{kills} of {round} runs were killed before their end, over {switches} switches");
+    assert!(switches > 5, "only {switches} switches");
+}
+
+fn store_generation(folder: &Path) -> Option<i64> {
+    let store = (STORES[0].open)(&Place::folder(&folder.join("store")), Access::Write).ok()?;
+    Some(store.open(COLLECTION).ok()?.number)
+}
+
+/// The configuration hash of a child's pipeline.
+fn config_of(is_other: bool) -> String {
+    let config = ChunkConfig {
+        max_size: if is_other { 120 } else { 240 },
+        target_size: 100,
+        ..chunker().config().clone()
+    };
+    let chunker = Chunker::new(config, Arc::new(Words)).unwrap();
+    let memory = (STORES[1].open)(&Place::default(), Access::Write).unwrap();
+    Pipeline::new(memory, COLLECTION, chunker, "test").with_embedder(Bag::new(64)).spec().config_hash
 }

@@ -2,7 +2,7 @@
 
 use chunkwright::{Record, Words};
 use chunkwright_index::{
-    Answer, Change, Expand, ExpandedAnswer, Expansion, FetchError, FetchOptions, Fetched, Mode,
+    Answer, Change, Expand, ExpandedAnswer, Expansion, FetchError, FetchOptions, Fetched, Mode, Models,
     SearchOptions, Store, expand, fetch, search,
 };
 
@@ -205,7 +205,7 @@ fn a_section_that_fits_comes_whole_and_a_larger_one_in_part() {
 
 fn found(fixture: &Fixture, query: &str, top_k: usize) -> Answer {
     let options = SearchOptions { mode: Mode::Lexical, top_k, ..SearchOptions::default() };
-    search(&*fixture.store, &now(&*fixture.store), None, query, &options).unwrap()
+    search(&*fixture.store, &now(&*fixture.store), Models::default(), query, &options).unwrap()
 }
 
 /// Expands what `query` finds and asserts what holds for every answer.
@@ -335,7 +335,38 @@ fn nothing_unknown_is_expanded() {
     });
     assert_eq!(
         "all".parse::<Expand>().unwrap_err().to_string(),
-        "`all` is no expansion; it is `parent` or a number of neighbours, such as `1`"
+        "`all` is no expansion; it is `parent`, `merge` or a number of neighbours, such as `1`"
     );
     assert_eq!(("parent".parse(), "2".parse()), (Ok(Expand::Parent), Ok(Expand::Neighbours(2))));
+}
+
+#[test]
+fn hits_side_by_side_are_merged_within_the_budget_and_others_are_not() {
+    for_each_store(|kind| {
+        let paragraphs: Vec<String> = (0..9)
+            .map(|n| format!("## Part {n}\n\nThe {} of this part, told at such a length that it stands alone in a chunk of its own, with room for nothing else beside it at all, whatever comes.\n", if n == 4 { "exception" } else { "lemma" }))
+            .collect();
+        let fixture = Fixture::new(kind, &[("a.md", &paragraphs.join("\n"))]);
+        fixture.index();
+        let options = SearchOptions { mode: Mode::Lexical, top_k: 50, ..SearchOptions::default() };
+        let answer =
+            search(&*fixture.store, &now(&*fixture.store), Models::default(), "lemma", &options).unwrap();
+        assert_eq!(answer.hits.len(), 8);
+        let merged = |max_tokens| {
+            let expansion = Expansion { expand: Expand::Merge, max_tokens, counter: &Words };
+            let expanded = expand(&*fixture.store, &now(&*fixture.store), &answer, expansion).unwrap();
+            let mut lines: Vec<(u32, u32, usize)> = expanded
+                .passages
+                .iter()
+                .map(|found| (found.passage.start_line, found.passage.end_line, found.hits.len()))
+                .collect();
+            lines.sort_unstable();
+            let inside: usize = lines.iter().map(|(_, _, hits)| hits).sum();
+            assert_eq!(inside, 8);
+            lines
+        };
+        assert_eq!(merged(None), [(1, 15, 4), (21, 35, 4)]);
+        assert!((4..=6).contains(&merged(Some(70)).len()));
+        assert_eq!(merged(Some(1)).len(), 8);
+    });
 }

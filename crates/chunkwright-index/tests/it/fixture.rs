@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 
 use chunkwright::{ChunkConfig, Chunker, Unit, Words};
 use chunkwright_index::{
-    Access, Generation, IndexError, IndexOptions, IndexReport, Pipeline, Place, STORES, SearchOptions, Store,
-    analysis, search,
+    Access, Generation, IndexError, IndexOptions, IndexReport, Models, Pipeline, Place, STORES,
+    SearchOptions, Store, analysis, search,
 };
 use chunkwright_models::{EmbedError, Embedder, Embedding, ModelInfo, Role};
 use tempfile::TempDir;
@@ -155,7 +155,8 @@ impl Fixture {
 
     /// `doc_id:line` of the hits.
     pub(crate) fn search(&self, query: &str, options: &SearchOptions) -> Vec<String> {
-        let answer = search(&*self.store, &now(&*self.store), Some(&*self.bag), query, options).unwrap();
+        let answer =
+            search(&*self.store, &now(&*self.store), Models::embedder(&*self.bag), query, options).unwrap();
         answer.hits.iter().map(|hit| format!("{}:{}", hit.record.doc_id, hit.record.start_line)).collect()
     }
 }

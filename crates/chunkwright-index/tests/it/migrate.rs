@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use chunkwright::Record;
-use chunkwright_index::{Access, DocumentInfo, Mode, SearchOptions, SqliteStore, Store, StoreError, search};
+use chunkwright_index::{
+    Access, DocumentInfo, Mode, Models, SearchOptions, SqliteStore, Store, StoreError, search,
+};
 use rusqlite::{Connection, params};
 
 use crate::fixture::{COLLECTION, Fixture, now};
@@ -144,7 +146,7 @@ fn a_store_of_an_older_layout_is_brought_up_to_date_and_loses_nothing() {
         }
         let found = |query: &str, mode| {
             let options = SearchOptions { mode, ..SearchOptions::default() };
-            search(&store, &generation, Some(&*fixture.bag), query, &options).unwrap().hits
+            search(&store, &generation, Models::embedder(&*fixture.bag), query, &options).unwrap().hits
         };
         assert_eq!(found("pears", Mode::Lexical)[0].record.doc_id, "b.md");
         assert_eq!(found("pears", Mode::Dense)[0].record.doc_id, "b.md");

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use chunkwright_index::{
     Access, Duplicates, Expand, Expansion, FetchError, FetchOptions, GenerationState, IndexError,
-    IndexReport, Mode, Pipeline, Place, Prune, STORES, SearchOptions, StoreError, fetch, search,
+    IndexReport, Mode, Models, Pipeline, Place, Prune, STORES, SearchOptions, StoreError, fetch, search,
 };
 
 use crate::fixture::{Bag, COLLECTION, Fixture, POISON, chunker, for_each_store, now};
@@ -280,10 +280,12 @@ fn another_model_builds_the_next_generation_and_vectors_are_never_mixed() {
         other.down.store(false, Ordering::Relaxed);
         let report = pipeline.index(&[fixture.root()], &fixture.options, &|_| {}).unwrap();
         assert_eq!((report.withheld, report.switched.is_some(), report.pending), (None, true, 0));
-        let found = search(&*fixture.store, &now(&*fixture.store), Some(&*other), "cek", &dense).unwrap();
+        let found =
+            search(&*fixture.store, &now(&*fixture.store), Models::embedder(&*other), "cek", &dense).unwrap();
         assert!(!found.hits.is_empty());
         let error =
-            search(&*fixture.store, &now(&*fixture.store), Some(&*fixture.bag), "cek", &dense).unwrap_err();
+            search(&*fixture.store, &now(&*fixture.store), Models::embedder(&*fixture.bag), "cek", &dense)
+                .unwrap_err();
         assert!(
             error.to_string().contains("holds vectors of `bag-8` (8 dimensions), not of `bag-256` (256)"),
             "{error}"
@@ -515,7 +517,7 @@ fn is_found(path: &Path) -> bool {
     let Ok(store) = (STORES[0].open)(&Place::folder(path), Access::Write) else { return true };
     let told = store.check().map_or(true, |report| !report.problems.is_empty());
     let Ok(now) = store.open(COLLECTION) else { return true };
-    let searched = search(&*store, &now, None, "speaks length", &lexical()).is_err();
+    let searched = search(&*store, &now, Models::default(), "speaks length", &lexical()).is_err();
     let listed = store.documents(&now).unwrap_or_default();
     let fetched = listed.iter().map(|info| fetch(&*store, &now, &info.doc_id, FetchOptions::default()));
     told | searched | fetched.into_iter().any(|result| result.is_err())

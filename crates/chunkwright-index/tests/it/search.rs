@@ -1,8 +1,10 @@
 //! What a search answers.
 
 use chunkwright_index::{
-    Duplicates, Field, Filter, Fusion, Mode, SearchError, SearchOptions, parse_query, search,
+    Duplicates, Field, Filter, Fusion, Mode, Models, SearchError, SearchOptions, parse_query, search,
 };
+
+use chunkwright_models::{Reranker, ServiceError};
 
 use crate::fixture::{Bag, Fixture, for_each_store, now};
 
@@ -65,7 +67,7 @@ fn every_hit_accounts_for_its_stages() {
         let answer = search(
             &*fixture.store,
             &now(&*fixture.store),
-            Some(&*fixture.bag),
+            Models::embedder(&*fixture.bag),
             "maxChunkSize archive",
             &options,
         )
@@ -124,15 +126,24 @@ fn hybrid_search_goes_on_without_an_embedder_and_says_so() {
     for_each_store(|kind| {
         let fixture = corpus(kind);
         let options = SearchOptions::default();
-        let answer = search(&*fixture.store, &now(&*fixture.store), None, "archive", &options).unwrap();
+        let answer =
+            search(&*fixture.store, &now(&*fixture.store), Models::default(), "archive", &options).unwrap();
         assert_eq!(answer.mode, Mode::Lexical);
         assert!(answer.degraded.unwrap().contains("no embedder"));
         fixture.bag.down.store(true, std::sync::atomic::Ordering::Relaxed);
-        let answer =
-            search(&*fixture.store, &now(&*fixture.store), Some(&*fixture.bag), "archive", &options).unwrap();
+        let answer = search(
+            &*fixture.store,
+            &now(&*fixture.store),
+            Models::embedder(&*fixture.bag),
+            "archive",
+            &options,
+        )
+        .unwrap();
         assert!(answer.degraded.is_some() && !answer.hits.is_empty());
         let dense = SearchOptions { mode: Mode::Dense, ..options };
-        assert!(search(&*fixture.store, &now(&*fixture.store), None, "archive", &dense).is_err());
+        assert!(
+            search(&*fixture.store, &now(&*fixture.store), Models::default(), "archive", &dense).is_err()
+        );
     });
 }
 
@@ -140,7 +151,7 @@ fn hybrid_search_goes_on_without_an_embedder_and_says_so() {
 fn what_cannot_be_searched_is_refused_with_a_sentence() {
     let fixture = corpus("sqlite");
     let run = |query: &str, options: &SearchOptions| {
-        search(&*fixture.store, &now(&*fixture.store), Some(&*fixture.bag), query, options)
+        search(&*fixture.store, &now(&*fixture.store), Models::embedder(&*fixture.bag), query, options)
             .unwrap_err()
             .to_string()
     };
@@ -153,7 +164,8 @@ fn what_cannot_be_searched_is_refused_with_a_sentence() {
     let fusion = Fusion::WeightedSum { dense_weight: f64::NAN };
     assert!(run("a", &SearchOptions { fusion, ..options() }).starts_with("`dense_weight` is `NaN`"));
     let other = Bag::new(8);
-    let error = search(&*fixture.store, &now(&*fixture.store), Some(&*other), "a", &options()).unwrap_err();
+    let error = search(&*fixture.store, &now(&*fixture.store), Models::embedder(&*other), "a", &options())
+        .unwrap_err();
     assert!(matches!(error, SearchError::Store(_)), "{error}");
 }
 
@@ -208,7 +220,7 @@ fn summaries_are_found_when_asked_for() {
                 let answer = search(
                     &*fixture.store,
                     &now(&*fixture.store),
-                    Some(&*fixture.bag),
+                    Models::embedder(&*fixture.bag),
                     "circle area",
                     &options,
                 )
@@ -230,5 +242,53 @@ fn summaries_are_found_when_asked_for() {
         assert!(records.iter().all(|record| record.artifact.is_none()));
         let guide = fixture.store.records(&now(&*fixture.store), "guide.md").unwrap();
         assert_eq!(records.len() + guide.len(), plain.chunks);
+    });
+}
+
+/// A reranker that prefers short texts, or fails.
+struct Shortest {
+    is_down: bool,
+}
+
+impl Reranker for Shortest {
+    fn name(&self) -> &'static str {
+        "shortest"
+    }
+
+    fn rerank(&self, _query: &str, texts: &[&str]) -> Result<Vec<f32>, ServiceError> {
+        if self.is_down {
+            return Err(ServiceError::Unknown { spec: "shortest".into(), known: "none".into() });
+        }
+        Ok(texts.iter().map(|text| -(text.len() as f32)).collect())
+    }
+}
+
+#[test]
+fn a_reranker_orders_the_best_and_a_failing_one_leaves_their_order() {
+    for_each_store(|kind| {
+        let fixture = corpus(kind);
+        let options = SearchOptions { top_k: 50, ..SearchOptions::default() };
+        let run = |is_down: bool| {
+            let reranker = Shortest { is_down };
+            let models = Models { reranker: Some(&reranker), ..Models::embedder(&*fixture.bag) };
+            search(&*fixture.store, &now(&*fixture.store), models, "archive folder", &options).unwrap()
+        };
+        let plain = fixture.search("archive folder", &options);
+        let reranked = run(false);
+        assert!(reranked.rerank_used && reranked.rerank_error.is_none());
+        let lengths: Vec<usize> = reranked.hits.iter().map(|hit| hit.record.text.len()).collect();
+        assert!(lengths.is_sorted() && lengths.len() == plain.len(), "{lengths:?}");
+        for (index, hit) in reranked.hits.iter().enumerate() {
+            assert_eq!(hit.rerank.unwrap().rank, index + 1);
+            assert_eq!(hit.score, -(hit.record.text.len() as f64));
+        }
+        let fallen_back = run(true);
+        assert!(!fallen_back.rerank_used && fallen_back.rerank_error.is_some());
+        let order: Vec<String> = fallen_back
+            .hits
+            .iter()
+            .map(|hit| format!("{}:{}", hit.record.doc_id, hit.record.start_line))
+            .collect();
+        assert_eq!(order, plain);
     });
 }

@@ -93,7 +93,9 @@ fn without_secrets(url: &str) -> String {
 
 /// `path` at `base`; a first segment that `base` ends with is not repeated.
 pub(super) fn joined(base: &str, path: &str) -> String {
-    let first = path.find('/').and_then(|_| path[1..].find(['/', '?'])).map_or(path, |end| &path[..=end]);
+    let end =
+        path.char_indices().skip(1).find(|(_, c)| matches!(c, '/' | '?')).map_or(path.len(), |(at, _)| at);
+    let first = &path[..end];
     let after = base.split_once("://").map_or(base, |(_, after)| after);
     match base.strip_suffix(first) {
         Some(shorter) if first.len() > 1 && after.len() > first.len() => format!("{shorter}{path}"),

@@ -1,4 +1,12 @@
-//! Ranking by dot product, exact, over vectors that lie in memory in one piece.
+//! Ranking by dot product over vectors that lie in memory.
+//!
+//! Few vectors are all compared. Of many, a sketch is read first, a bit a number: whether it is above the
+//! mean of all vectors, and a length. A query's sketch is not rounded: a table gives what each byte of a sketch
+//! adds to the product, so that an estimate costs one look-up for eight numbers. The best estimates are
+//! then compared exactly. Filters come before everything, so a filter never costs an answer.
+//!
+//! The estimate is that of `RaBitQ` (Gao and Long, SIGMOD 2024) without its rotation: with `r` what is left of
+//! a vector without the mean, `r . q` is about `|r|^2 / |r|_1` times the sum of `q` by the signs of `r`.
 
 use chunkwright::ChunkId;
 use rayon::prelude::*;
@@ -8,7 +16,14 @@ use super::bits::Bits;
 use super::{Passing, top};
 
 /// Rows scored by one task.
-const ROWS_PER_TASK: usize = 4096;
+const ROWS_PER_TASK: usize = 16_384;
+
+/// From this number of rows on, sketches are read first.
+const MANY: usize = 20_000;
+
+/// Exact comparisons for each result wanted, and the least and most of them. Measured: see `eval/search.md`.
+const EXACT_PER_RESULT: usize = 20;
+const LEAST_EXACT: usize = 2_000;
 
 /// The vectors of rows.
 #[derive(Debug, Default)]
@@ -19,6 +34,19 @@ pub(super) struct Dense {
     vectors: Vec<f32>,
     /// Rows that have one.
     has: Bits,
+    sketches: Sketches,
+}
+
+/// What is read first, for as many rows as there were when they were [made](Dense::sketch) last.
+#[derive(Debug, Default)]
+struct Sketches {
+    mean: Vec<f32>,
+    /// Number of rows that the mean is of.
+    mean_of: usize,
+    /// A bit a number, whole bytes a row.
+    codes: Vec<u8>,
+    /// What the sum by signs is multiplied with.
+    factors: Vec<f32>,
 }
 
 impl Dense {
@@ -36,6 +64,29 @@ impl Dense {
         self.vectors.resize(end, 0.0);
     }
 
+    /// Makes the sketches of rows that have none, once there are many. The mean is taken anew when there are
+    /// twice as many rows as it is of.
+    pub(super) fn sketch(&mut self) {
+        let rows = self.vectors.len().checked_div(self.dimension).unwrap_or(0);
+        if rows < MANY {
+            return;
+        }
+        let sketches = &mut self.sketches;
+        if rows >= 2 * sketches.mean_of {
+            *sketches =
+                Sketches { mean: mean(&self.vectors, self.dimension), mean_of: rows, ..Sketches::default() };
+        }
+        let done = sketches.factors.len();
+        let new: Vec<(Vec<u8>, f32)> = self.vectors[done * self.dimension..]
+            .par_chunks(self.dimension)
+            .map(|vector| sketch(vector, &sketches.mean))
+            .collect();
+        for (code, factor) in new {
+            sketches.codes.extend(code);
+            sketches.factors.push(factor);
+        }
+    }
+
     /// The `limit` best rows that pass; equal scores by chunk id.
     pub(super) fn search(
         &self,
@@ -47,20 +98,119 @@ impl Dense {
         if self.dimension == 0 {
             return Vec::new();
         }
-        let tasks = self.vectors.par_chunks(ROWS_PER_TASK * self.dimension).enumerate();
-        let best: Vec<Vec<Scored>> = tasks
-            .map(|(task, vectors)| {
-                let rows = vectors.chunks_exact(self.dimension).enumerate();
-                let score = |(at, vector): (usize, &[f32])| {
-                    let row = task * ROWS_PER_TASK + at;
-                    (self.has.has(row) && passing.has(row))
-                        .then(|| Scored { id: id(row), score: f64::from(dot(query, vector)) })
-                };
-                top(rows.filter_map(score).collect(), limit)
-            })
-            .collect();
-        top(best.concat(), limit)
+        let passes = |row: usize| self.has.has(row) && passing.has(row);
+        let exact = |row: usize| {
+            let vector = &self.vectors[row * self.dimension..][..self.dimension];
+            Scored { id: id(row), score: f64::from(dot(query, vector)) }
+        };
+        let rows = self.vectors.len() / self.dimension;
+        let wanted = limit.saturating_mul(EXACT_PER_RESULT).max(LEAST_EXACT);
+        if self.sketches.factors.len() < rows || rows <= wanted {
+            let best: Vec<Vec<Scored>> = tasks(rows)
+                .map(|task| top(task.filter(|row| passes(*row)).map(exact).collect(), limit))
+                .collect();
+            return top(best.concat(), limit);
+        }
+        let tables = tables(query);
+        let estimates: Vec<Vec<(f32, u32)>> =
+            tasks(rows).map(|task| self.sketches.best(&tables, task, &passes, wanted)).collect();
+        let best = first(estimates.concat(), wanted);
+        top(best.into_par_iter().map(|(_, row)| exact(row as usize)).collect(), limit)
     }
+}
+
+/// Stretches of rows, to be worked on side by side.
+fn tasks(rows: usize) -> impl IndexedParallelIterator<Item = std::ops::Range<usize>> {
+    (0..rows.div_ceil(ROWS_PER_TASK))
+        .into_par_iter()
+        .map(move |task| task * ROWS_PER_TASK..((task + 1) * ROWS_PER_TASK).min(rows))
+}
+
+impl Sketches {
+    /// The rows of a task with the greatest estimates, in no order.
+    fn best(
+        &self,
+        tables: &[[f32; 256]],
+        task: std::ops::Range<usize>,
+        passes: &(impl Fn(usize) -> bool + Sync),
+        wanted: usize,
+    ) -> Vec<(f32, u32)> {
+        let mut kept: Vec<(f32, u32)> = Vec::with_capacity(2 * wanted.min(task.len()));
+        let mut least = f32::NEG_INFINITY;
+        let codes = self.codes[task.start * tables.len()..].chunks_exact(tables.len());
+        for ((row, code), factor) in task.clone().zip(codes).zip(&self.factors[task.start..]) {
+            if !passes(row) {
+                continue;
+            }
+            let estimate = sum(tables, code) * factor;
+            if estimate > least {
+                kept.push((estimate, row as u32));
+                // Now and then what cannot be among the first any more is dropped.
+                if kept.len() >= 2 * wanted {
+                    kept = first(kept, wanted);
+                    least = kept.iter().map(|(estimate, _)| *estimate).fold(f32::INFINITY, f32::min);
+                }
+            }
+        }
+        first(kept, wanted)
+    }
+}
+
+/// The `wanted` greatest, in no order; of equal ones the first rows.
+fn first(mut estimates: Vec<(f32, u32)>, wanted: usize) -> Vec<(f32, u32)> {
+    if estimates.len() > wanted {
+        estimates.select_nth_unstable_by(wanted - 1, |a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        estimates.truncate(wanted);
+    }
+    estimates
+}
+
+fn mean(vectors: &[f32], dimension: usize) -> Vec<f32> {
+    let mut sums = vec![0.0_f64; dimension];
+    for vector in vectors.chunks_exact(dimension) {
+        sums.iter_mut().zip(vector).for_each(|(sum, value)| *sum += f64::from(*value));
+    }
+    let rows = (vectors.len() / dimension).max(1) as f64;
+    sums.into_iter().map(|sum| (sum / rows) as f32).collect()
+}
+
+/// The signs of a vector without the mean, and the factor of the estimate.
+fn sketch(vector: &[f32], mean: &[f32]) -> (Vec<u8>, f32) {
+    let mut code = vec![0; vector.len().div_ceil(8)];
+    let (mut squares, mut lengths) = (0.0_f32, 0.0_f32);
+    for (at, (value, mean)) in vector.iter().zip(mean).enumerate() {
+        let rest = value - mean;
+        code[at / 8] |= u8::from(rest > 0.0) << (at % 8);
+        squares += rest * rest;
+        lengths += rest.abs();
+    }
+    (code, if lengths > 0.0 { squares / lengths } else { 0.0 })
+}
+
+/// For each byte of a sketch, what each of its values adds: the numbers of the query, by the signs.
+fn tables(query: &[f32]) -> Vec<[f32; 256]> {
+    let table = |numbers: &[f32]| {
+        std::array::from_fn(|byte| {
+            let signed =
+                numbers.iter().enumerate().map(|(bit, q)| if byte >> bit & 1 == 1 { *q } else { -q });
+            signed.sum()
+        })
+    };
+    query.chunks(8).map(table).collect()
+}
+
+/// The sum of the query's numbers by the signs of a sketch, in four lanes that do not wait for each other.
+fn sum(tables: &[[f32; 256]], code: &[u8]) -> f32 {
+    let mut sums = [0.0_f32; 4];
+    let (tables, rest_tables) = tables.as_chunks::<4>();
+    let (codes, rest_codes) = code.as_chunks::<4>();
+    for (tables, codes) in tables.iter().zip(codes) {
+        for lane in 0..4 {
+            sums[lane] += tables[lane][usize::from(codes[lane])];
+        }
+    }
+    let rest: f32 = rest_tables.iter().zip(rest_codes).map(|(table, code)| table[usize::from(*code)]).sum();
+    sums.iter().sum::<f32>() + rest
 }
 
 /// Dot product, in lanes that a compiler turns into vector instructions. The order of additions is
@@ -76,4 +226,61 @@ fn dot(a: &[f32], b: &[f32]) -> f32 {
         }
     }
     sums.iter().sum::<f32>() + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Vectors around a few centres that are far from the origin, as those of models are.
+    fn vectors(rows: usize, dimension: usize, mut seed: u64) -> Vec<f32> {
+        let mut random = || {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (seed >> 40) as f32 / (1_u64 << 24) as f32 - 0.5
+        };
+        let centres: Vec<f32> = (0..64 * dimension).map(|_| random() + 0.3).collect();
+        let mut vectors = Vec::with_capacity(rows * dimension);
+        for row in 0..rows {
+            let centre = &centres[row % 64 * dimension..][..dimension];
+            let vector: Vec<f32> = centre.iter().map(|value| value + 1.2 * random()).collect();
+            let length = dot(&vector, &vector).sqrt();
+            vectors.extend(vector.iter().map(|value| value / length));
+        }
+        vectors
+    }
+
+    #[test]
+    fn sketches_find_what_comparing_all_finds_whatever_passes() {
+        let (rows, dimension) = (MANY + 1000, 60);
+        let all = vectors(rows, dimension, 7);
+        let mut index = Dense::new(dimension);
+        for (row, vector) in all.chunks_exact(dimension).enumerate() {
+            // Rows come in two lots, and some have no vector.
+            if row == MANY + 10 {
+                index.sketch();
+            }
+            index.push((row % 97 != 0).then(|| vector.iter().copied()));
+        }
+        index.sketch();
+        assert_eq!(index.sketches.factors.len(), rows);
+        let mut passing = Bits::default();
+        (0..rows).for_each(|row| passing.push(row % 3 != 1));
+        let id = |row: usize| ChunkId((row as u128).to_be_bytes());
+        for passing in [Passing::All, Passing::Rows(passing)] {
+            let (mut found, mut wanted) = (0, 0);
+            for query in vectors(20, dimension, 99).chunks_exact(dimension) {
+                let scored = all
+                    .chunks_exact(dimension)
+                    .enumerate()
+                    .filter(|(row, _)| row % 97 != 0 && passing.has(*row));
+                let exact =
+                    scored.map(|(row, vector)| Scored { id: id(row), score: f64::from(dot(query, vector)) });
+                let exact = top(exact.collect(), 10);
+                let best = index.search(query, &passing, 10, id);
+                wanted += exact.len();
+                found += best.iter().filter(|hit| exact.contains(hit)).count();
+            }
+            assert!(found * 100 >= wanted * 98, "{found} of {wanted}");
+        }
+    }
 }

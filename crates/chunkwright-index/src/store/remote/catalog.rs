@@ -118,6 +118,8 @@ impl GenerationEntry {
 pub(super) struct DocumentEntry {
     pub(super) info: DocumentInfo,
     pub(super) doc_toc: String,
+    #[serde(default)]
+    pub(super) summary: String,
     /// The version that its text was written for.
     pub(super) body: i64,
     /// Pieces of its text.

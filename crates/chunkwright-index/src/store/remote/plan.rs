@@ -175,6 +175,7 @@ impl<'a> Plan<'a> {
         draft.now = Some(DocumentEntry {
             info,
             doc_toc: new.document.doc_toc.clone(),
+            summary: new.document.summary.clone(),
             body: version,
             source_parts: pieces(&new.document.source).count(),
             raw_parts: new.document.raw.as_ref().map(|raw| raw.chunks(PIECE / 2).count()),

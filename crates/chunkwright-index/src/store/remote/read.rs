@@ -189,6 +189,7 @@ impl RemoteStore {
                 }
             }
         }
+        index.finish();
         Ok(true)
     }
 
@@ -253,8 +254,8 @@ impl RemoteStore {
             let bytes = unhex(&pieces.concat());
             raw = Some(bytes.ok_or_else(|| damaged("the bytes of a file cannot be read".into()))?);
         }
-        let (info, doc_toc) = (entry.info.clone(), entry.doc_toc.clone());
-        Ok(Some(StoredDocument { info, source: source.concat(), raw, doc_toc }))
+        let DocumentEntry { info, doc_toc, summary, .. } = entry.clone();
+        Ok(Some(StoredDocument { info, source: source.concat(), raw, doc_toc, summary }))
     }
 
     pub(super) fn read_records(
@@ -311,8 +312,10 @@ impl RemoteStore {
                 let is_live = entry.is_some_and(|entry| entry.info.version == point.version);
                 if is_live || generation.number == FOREIGN {
                     let (embedded, enabled) = (point.embedded, point.enabled);
-                    let doc_toc = entry.map(|entry| entry.doc_toc.clone()).unwrap_or_default();
-                    chunks.insert(point.id, StoredChunk { record: point.record, doc_toc, embedded, enabled });
+                    let said = entry.map(|entry| (entry.doc_toc.clone(), entry.summary.clone()));
+                    let (doc_toc, doc_summary) = said.unwrap_or_default();
+                    let record = point.record;
+                    chunks.insert(point.id, StoredChunk { record, doc_toc, doc_summary, embedded, enabled });
                 }
             }
             // What was read of an old version may be there in the new one.

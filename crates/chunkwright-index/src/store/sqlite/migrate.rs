@@ -37,7 +37,7 @@ pub(super) fn migrate(connection: &Connection) -> Result<bool, StoreError> {
     connection.execute_batch(TABLES)?;
     let (artifact, symbols) = if found < 3 { ("NULL", "''") } else { ("artifact", "symbols") };
     connection.execute_batch(&format!(
-        "INSERT INTO sources SELECT * FROM old_sources;
+        "INSERT INTO sources SELECT document, doc_toc, '', source, raw FROM old_sources;
          INSERT INTO models (name, dimension) SELECT DISTINCT model, dimension FROM old_collections WHERE model IS NOT NULL;
          INSERT INTO vectors SELECT key, models.id, text_hash, vector FROM old_vectors JOIN models ON name = old_vectors.model;
          INSERT INTO collections SELECT id, name, id FROM old_collections;

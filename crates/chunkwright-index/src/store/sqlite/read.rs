@@ -165,12 +165,13 @@ pub(super) fn document(
     change(connection, generation)?;
     let Some(info) = document_info(connection, generation, doc_id)? else { return Ok(None) };
     let mut statement =
-        connection.prepare_cached("SELECT doc_toc, source, raw FROM sources WHERE document = ?1")?;
-    let found =
-        statement.query_row([info.version], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).optional()?;
-    let (doc_toc, source, raw) =
+        connection.prepare_cached("SELECT doc_toc, summary, source, raw FROM sources WHERE document = ?1")?;
+    let found = statement
+        .query_row([info.version], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))
+        .optional()?;
+    let (doc_toc, summary, source, raw) =
         found.ok_or_else(|| damaged(&format!("document `{doc_id}` has no source")))?;
-    Ok(Some(StoredDocument { info, source: utf8(source)?, raw, doc_toc }))
+    Ok(Some(StoredDocument { info, source: utf8(source)?, raw, doc_toc, summary }))
 }
 
 /// What a document and its generation say of every record, by the record's keys. `chunk_id` comes from
@@ -273,7 +274,7 @@ pub(super) fn chunk(
     id: ChunkId,
 ) -> Result<Option<StoredChunk>, StoreError> {
     let mut statement = connection.prepare_cached(&format!(
-        "SELECT {INFO}, record, tail, substr(source, start + 1, end - start), vector IS NOT NULL, enabled, doc_toc
+        "SELECT {INFO}, record, tail, substr(source, start + 1, end - start), vector IS NOT NULL, enabled, doc_toc, summary
          FROM chunks JOIN documents ON documents.id = chunks.document JOIN sources ON sources.document = documents.id
          WHERE chunks.generation = ?1 AND chunk_id = ?2"
     ))?;
@@ -290,6 +291,7 @@ pub(super) fn chunk(
         embedded: row.get(18)?,
         enabled: row.get(19)?,
         doc_toc: row.get(20)?,
+        doc_summary: row.get(21)?,
     }))
 }
 
@@ -342,6 +344,7 @@ pub(super) fn refresh(
         let new = NewRow { id: ChunkId(row.get(2)?), facts, terms: &terms, enabled: row.get(9)? };
         index.push(&new, vector.map(numbers));
     }
+    index.finish();
     Ok(())
 }
 

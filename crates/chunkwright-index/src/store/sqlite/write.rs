@@ -227,10 +227,17 @@ fn replace(
         info.overlays,
         info.indexed_at
     ])?;
-    let mut statement = connection
-        .prepare_cached("INSERT INTO sources (document, doc_toc, source, raw) VALUES (?1, ?2, ?3, ?4)")?;
+    let mut statement = connection.prepare_cached(
+        "INSERT INTO sources (document, doc_toc, summary, source, raw) VALUES (?1, ?2, ?3, ?4, ?5)",
+    )?;
     let document = &new.document;
-    statement.execute(params![version, document.doc_toc, document.source.as_bytes(), document.raw])?;
+    statement.execute(params![
+        version,
+        document.doc_toc,
+        document.summary,
+        document.source.as_bytes(),
+        document.raw
+    ])?;
     for (index, ((chunk, row), vector)) in new.chunks.iter().zip(prepared).zip(vectors).enumerate() {
         insert_chunk(connection, generation, (version, index), chunk, row, vector)?;
     }

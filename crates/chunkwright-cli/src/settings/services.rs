@@ -1,0 +1,189 @@
+//! Tables that say how a service is used: `[embedders.NAME]`, `[rerankers.NAME]`, `[writers.NAME]`.
+//!
+//! What is said with every command (which one, and where) is a key and a flag; the rest is said once, in
+//! the file. Keys of services are in no file of ours: a table names a file or a variable that holds one.
+
+use std::path::Path;
+
+use anyhow::{Result, anyhow, bail};
+use serde::Deserialize;
+use toml::{Table, Value};
+
+use super::{Settings, check_keys};
+
+/// A kind of service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Turns texts into vectors.
+    Embedder,
+    /// Scores texts for a question.
+    Reranker,
+    /// Writes notes.
+    Writer,
+}
+
+/// All kinds.
+pub(crate) const KINDS: [Kind; 3] = [Kind::Embedder, Kind::Reranker, Kind::Writer];
+
+/// Keys of every table.
+const KEYS: &[&str] =
+    &["spec", "url", "key_file", "key_variable", "timeout_ms", "deadline_ms", "retries", "allow_link_local"];
+
+impl Kind {
+    /// The name of its tables.
+    pub(super) fn tables(self) -> &'static str {
+        match self {
+            Self::Embedder => "embedders",
+            Self::Reranker => "rerankers",
+            Self::Writer => "writers",
+        }
+    }
+
+    /// The keys that only its tables have.
+    fn own_keys(self) -> &'static [&'static str] {
+        match self {
+            Self::Embedder => &[
+                "dimension",
+                "max_tokens",
+                "tokenizer",
+                "query_prefix",
+                "passage_prefix",
+                "batch_tokens",
+                "batch_texts",
+                "concurrency",
+                "price_per_million_tokens",
+                "sparse_url",
+            ],
+            Self::Reranker => &["batch_texts", "concurrency"],
+            Self::Writer => &[
+                "max_tokens",
+                "document_tokens",
+                "tokenizer",
+                "input_price_per_million_tokens",
+                "output_price_per_million_tokens",
+            ],
+        }
+    }
+}
+
+/// A table; which of its keys there may be depends on the kind.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct ServiceTable {
+    pub(crate) spec: Option<String>,
+    pub(crate) url: Option<String>,
+    pub(crate) key_file: Option<String>,
+    pub(crate) key_variable: Option<String>,
+    pub(crate) timeout_ms: Option<u64>,
+    pub(crate) deadline_ms: Option<u64>,
+    pub(crate) retries: Option<u32>,
+    pub(crate) allow_link_local: Option<bool>,
+    pub(crate) dimension: Option<usize>,
+    pub(crate) max_tokens: Option<usize>,
+    pub(crate) tokenizer: Option<String>,
+    pub(crate) query_prefix: Option<String>,
+    pub(crate) passage_prefix: Option<String>,
+    pub(crate) batch_tokens: Option<usize>,
+    pub(crate) batch_texts: Option<usize>,
+    pub(crate) concurrency: Option<usize>,
+    pub(crate) price_per_million_tokens: Option<f64>,
+    pub(crate) sparse_url: Option<String>,
+    pub(crate) document_tokens: Option<usize>,
+    pub(crate) input_price_per_million_tokens: Option<f64>,
+    pub(crate) output_price_per_million_tokens: Option<f64>,
+}
+
+/// A service in force: its name as the registries know it, and how it is used.
+#[derive(Clone, Debug)]
+pub(crate) struct Service {
+    pub(crate) spec: String,
+    pub(crate) table: ServiceTable,
+}
+
+impl Settings {
+    /// The service of that kind in force; `None` if none is configured or it is `none`.
+    pub(crate) fn service(&self, kind: Kind) -> Option<Service> {
+        let (name, url) = match kind {
+            Kind::Embedder => (&self.embedder, &self.embedder_url),
+            Kind::Reranker => (&self.reranker, &self.reranker_url),
+            Kind::Writer => (&self.writer, &self.writer_url),
+        };
+        let name = name.as_deref().filter(|name| *name != "none")?;
+        let mut table = self.services.table(kind, name).cloned().unwrap_or_default();
+        if let Some(url) = url {
+            table.url = Some(url.clone());
+        }
+        Some(Service { spec: table.spec.clone().unwrap_or_else(|| name.to_owned()), table })
+    }
+}
+
+/// The tables of a configuration file.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Services {
+    tables: Vec<(Kind, String, ServiceTable)>,
+    values: Vec<(String, Value)>,
+}
+
+impl Services {
+    /// Takes the tables out of `values`, which are those of the file at `path`.
+    pub(super) fn take(values: &mut Table, path: &Path, place: &str) -> Result<Self> {
+        let mut services = Self::default();
+        for kind in KINDS {
+            let tables = match values.remove(kind.tables()) {
+                None => continue,
+                Some(Value::Table(tables)) => tables,
+                Some(_) => {
+                    bail!("`{0}` in {place} must hold tables, such as `[{0}.mine]`", kind.tables())
+                }
+            };
+            for (name, table) in tables {
+                let full = format!("{}.{name}", kind.tables());
+                let Value::Table(mut table) = table else {
+                    bail!("`{full}` in {place} must be a table, such as `[{full}]`");
+                };
+                let place = format!("`{full}` of {place}");
+                if table.contains_key("key") {
+                    bail!(
+                        "`key` in {place} would be seen by whoever reads the file; put the key into a file of its own and \
+                         name that by `key_file`, or a variable by `key_variable`"
+                    );
+                }
+                let known: Vec<String> =
+                    KEYS.iter().chain(kind.own_keys()).map(|key| (*key).to_owned()).collect();
+                check_keys(&table, &known, &place)?;
+                if let (Some(Value::String(file)), Some(folder)) = (table.get_mut("key_file"), path.parent())
+                {
+                    *file = folder.join(&*file).to_string_lossy().into_owned();
+                }
+                for (key, value) in &table {
+                    services.values.push((format!("{full}.{key}"), shown(value)));
+                }
+                let read: Result<ServiceTable, toml::de::Error> = table.try_into();
+                let read = read.map_err(|error| {
+                    anyhow!("{place} cannot be used: {}", error.message().replace('\n', ", "))
+                })?;
+                services.tables.push((kind, name, read));
+            }
+        }
+        Ok(services)
+    }
+
+    fn table(&self, kind: Kind, name: &str) -> Option<&ServiceTable> {
+        let found = self.tables.iter().find(|(of, called, _)| *of == kind && called == name);
+        found.map(|(_, _, table)| table)
+    }
+
+    /// Every value that the tables set, by its full name, in order.
+    pub(super) fn values(&self) -> impl Iterator<Item = &(String, Value)> {
+        self.values.iter()
+    }
+}
+
+/// `value` without what is secret in it: the user, the password and the query of an address.
+pub(super) fn shown(value: &Value) -> Value {
+    let Value::String(text) = value else { return value.clone() };
+    let Some((scheme, rest)) = text.split_once("://") else { return value.clone() };
+    let (rest, query) = rest.split_once(['?', '#']).map_or((rest, ""), |(rest, _)| (rest, "?***"));
+    let host = rest.rsplit_once('@').map_or(rest.to_owned(), |(_, host)| format!("***@{host}"));
+    Value::String(format!("{scheme}://{host}{query}"))
+}

@@ -1,0 +1,95 @@
+//! Following the file system: a run after each burst of changes.
+//!
+//! Events only say *that* something changed; what has to be done is found out by an ordinary run, which
+//! reads the times of all files and the content of those that changed. So an event that was lost, a queue that
+//! ran over or a process that was killed cost nothing: the next run sees what is there. Where the system cannot
+//! watch, because its limit is reached for instance, runs are made at intervals.
+
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use notify::{Event, EventKind, RecursiveMode, Watcher};
+
+use crate::app::Global;
+
+/// A burst has ended when nothing happened for this long.
+const QUIET: Duration = Duration::from_millis(200);
+
+/// A burst that does not end is broken off after this long.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How often there is a run where the system cannot watch.
+const INTERVAL: Duration = Duration::from_secs(5);
+
+/// Calls `run` after each burst of changes in `paths`, for ever. What happens in `ignored`, where runs write,
+/// is no change.
+pub(crate) fn watch(
+    global: &Global,
+    paths: &[PathBuf],
+    ignored: &Path,
+    mut run: impl FnMut() -> Result<()>,
+) -> Result<()> {
+    let (sender, events) = channel();
+    let ignored = ignored.canonicalize().unwrap_or_else(|_| ignored.to_path_buf());
+    let watcher = notify::recommended_watcher(move |event: notify::Result<Event>| {
+        // Nobody listens any more when the process ends.
+        let _ = sender.send(event);
+    });
+    let watched = watcher.and_then(|mut watcher| {
+        for path in paths {
+            watcher.watch(path, RecursiveMode::Recursive)?;
+        }
+        Ok(watcher)
+    });
+    let watcher = match watched {
+        Ok(watcher) => Some(watcher),
+        Err(error) => {
+            global.say(&format!(
+                "these paths cannot be watched ({error}); they are looked at every {} seconds",
+                INTERVAL.as_secs()
+            ));
+            None
+        }
+    };
+    // What changed before the paths were watched is seen by this run.
+    run()?;
+    loop {
+        if watcher.is_some() {
+            wait(&events, &ignored);
+        } else {
+            std::thread::sleep(INTERVAL);
+        }
+        if let Err(error) = run() {
+            // A folder that is away for a moment comes back; so does a disk with room.
+            global.say(&format!("error: {error:#}; watching goes on"));
+        }
+    }
+}
+
+/// Returns at the end of the next burst of changes.
+fn wait(events: &Receiver<notify::Result<Event>>, ignored: &Path) {
+    while !events.recv().is_ok_and(|event| is_change(&event, ignored)) {}
+    let start = Instant::now();
+    let mut last = start;
+    while start.elapsed() < PATIENCE && last.elapsed() < QUIET {
+        match events.recv_timeout(QUIET) {
+            Ok(event) if is_change(&event, ignored) => last = Instant::now(),
+            Ok(_) => {}
+            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return,
+        }
+    }
+}
+
+/// Whether files may say something else now. Reading, as runs do, is no change; a lost event is one.
+fn is_change(event: &notify::Result<Event>, ignored: &Path) -> bool {
+    match event {
+        Ok(event) if event.need_rescan() => true,
+        Ok(event) => {
+            !matches!(event.kind, EventKind::Access(_))
+                && !(event.paths.iter().all(|path| path.starts_with(ignored)) && !event.paths.is_empty())
+        }
+        Err(_) => true,
+    }
+}

@@ -1,0 +1,142 @@
+//! Services as embedders, rerankers and writers: their configuration, and a server of our own in use.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+
+use serde_json::{Value, json};
+
+use crate::cli::Folder;
+
+/// Serves the embeddings of `OpenAI` until the test's process ends: vectors that count letters. Any key but
+/// `Bearer sk-right` is refused and echoed. The address.
+fn serve() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/v1", listener.local_addr().unwrap());
+    std::thread::spawn(move || listener.incoming().flatten().for_each(|stream| answer(stream).unwrap_or(())));
+    url
+}
+
+fn answer(stream: TcpStream) -> Option<()> {
+    let mut reader = BufReader::new(stream);
+    let (mut length, mut key) = (0, String::new());
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line).ok()?;
+        let line = line.trim_end();
+        if line.is_empty() {
+            break;
+        }
+        match line.split_once(": ") {
+            Some((name, value)) if name.eq_ignore_ascii_case("content-length") => {
+                length = value.parse().ok()?;
+            }
+            Some((name, value)) if name.eq_ignore_ascii_case("authorization") => value.clone_into(&mut key),
+            _ => {}
+        }
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).ok()?;
+    let (status, answer) = if key == "Bearer sk-right" {
+        let body: Value = serde_json::from_slice(&body).ok()?;
+        let texts = body["input"].as_array()?;
+        let vector = |text: &Value| -> Vec<usize> {
+            ('a'..='z').map(|letter| text.as_str().unwrap_or("").matches(letter).count() + 1).collect()
+        };
+        let data = texts.iter().enumerate().map(|(n, text)| json!({"index": n, "embedding": vector(text)}));
+        ("200 OK", json!({"data": data.collect::<Vec<_>>()}))
+    } else {
+        ("401 No", json!({"error": {"message": format!("wrong key: {key}")}}))
+    };
+    let answer = answer.to_string();
+    let head = format!("HTTP/1.1 {status}\r\nconnection: close\r\ncontent-length: {}\r\n\r\n", answer.len());
+    reader.get_mut().write_all(format!("{head}{answer}").as_bytes()).ok()
+}
+
+/// A folder with documents and a table of the server at `url`, with this key.
+fn folder(url: &str, key: &str) -> Folder {
+    let table = format!(
+        "[embedders.ours]\nspec = \"openai:letters\"\nurl = \"{url}\"\nkey_file = \"ours.key\"\nretries = 0\n"
+    );
+    Folder::new(&[
+        ("chunkwright.toml", &table),
+        ("ours.key", &format!("{key}\n")),
+        ("docs/a.md", "# Zebra\n\nzzzz zzz zebra buzz\n"),
+        ("docs/b.md", "# Otter\n\noooo ooo otter root\n"),
+    ])
+}
+
+#[test]
+fn a_service_embeds_documents_and_queries() {
+    let folder = folder(&serve(), "sk-right");
+    let report = folder.run(&["index", "docs", "--embedder", "ours"]).lines().remove(0);
+    assert_eq!((&report["embedded"], &report["model"]), (&2.into(), &"openai:letters@26".into()));
+    let search = ["search", "zzz", "--mode", "dense", "--top-k", "1"];
+    let hits = folder.run(&[&search[..], &["--embedder", "ours"]].concat()).lines();
+    assert_eq!(hits[0]["doc_id"], "a.md");
+    folder.run(&search).fails(
+        "error: the collection's vectors are those of the service `openai:letters`; name it by `--embedder` or `embedder` \
+         in `chunkwright.toml`, or search with `--mode lexical`",
+    );
+    assert_eq!(folder.run(&["search", "zebra", "--mode", "lexical"]).lines()[0]["doc_id"], "a.md");
+}
+
+#[test]
+fn doctor_says_whether_services_answer_and_shows_no_key() {
+    let url = serve();
+    let state = |key: &str, flags: &[&str]| {
+        let run = folder(&url, key).run(&[&["doctor"], flags].concat());
+        assert!(!run.stdout.contains("sk-"), "{}", run.stdout);
+        let rows = run.stdout.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let wanted = flags[0].trim_start_matches("--");
+        let row = rows.into_iter().find(|row| row["what"] == wanted).unwrap();
+        (row["state"].as_str().unwrap().to_owned(), row["note"].as_str().unwrap().to_owned())
+    };
+    let answers = state("sk-right", &["--embedder", "ours"]);
+    assert_eq!(answers, ("ok".into(), "openai:letters@26".into()));
+    let (damaged, note) = state("sk-wrong", &["--embedder", "ours"]);
+    assert_eq!(damaged, "damaged");
+    assert!(note.ends_with("not allowed to do this: wrong key: Bearer ***"), "{note}");
+    let (damaged, note) = state("sk-right", &["--writer", "ollama:m", "--writer-url", &url]);
+    assert_eq!(damaged, "damaged");
+    assert!(note.contains("answered 401"), "{note}");
+    let (damaged, note) = state("sk-right", &["--reranker", "best"]);
+    assert_eq!(damaged, "damaged");
+    assert!(note.starts_with("unknown reranker `best`; known are `e5`, `cohere:MODEL`"), "{note}");
+}
+
+#[test]
+fn the_configuration_shows_where_a_key_is_and_no_secret() {
+    let folder = Folder::new(&[(
+        "chunkwright.toml",
+        "embedder = \"ours\"\nreranker_url = \"http://me:word@h/?key=word\"\n[embedders.ours]\nspec = \"tei:\"\n\
+         url = \"https://me:word@host/v1\"\nkey_variable = \"OURS\"\n",
+    )]);
+    let run = folder.run_with_variables(&["config", "show", "--writer", "ollama:m"], &[("OURS", "word")]);
+    assert!(!run.stdout.contains("word"), "{}", run.stdout);
+    let rows = run.lines();
+    let value = |key: &str| rows.iter().find(|row| row["key"] == key).unwrap()["value"].clone();
+    assert_eq!(value("embedder"), "ours");
+    assert_eq!(value("reranker_url"), "http://***@h/?***");
+    assert_eq!(value("writer"), "ollama:m");
+    assert_eq!(value("embedders.ours.url"), "https://***@host/v1");
+    assert_eq!(value("embedders.ours.key_variable"), "OURS");
+}
+
+#[test]
+fn a_table_that_cannot_be_used_is_named() {
+    let check = |table: &str, expected: &str| {
+        let folder = Folder::new(&[("chunkwright.toml", table)]);
+        let run = folder.run(&["config", "show"]);
+        assert_eq!(run.code, 2);
+        assert!(run.stderr.contains(expected) && !run.stderr.contains("sk-"), "{}", run.stderr);
+    };
+    check(
+        "[embedders.a]\nkey = \"sk-1\"\n",
+        "put the key into a file of its own and name that by `key_file`",
+    );
+    check("[embedders.a]\nulr = \"u\"\n", "unknown key `ulr` in `embedders.a` of `");
+    check("[rerankers.a]\ndimension = 3\n", "unknown key `dimension` in `rerankers.a` of `");
+    check("[writers.a]\nretries = \"many\"\n", "`writers.a` of `");
+    check("embedders = 3\n", "must hold tables, such as `[embedders.mine]`");
+    check("[writers]\na = 3\n", "must be a table, such as `[writers.a]`");
+}

@@ -1,0 +1,221 @@
+//! A store that fails at every step in turn, readers beside writers, and what a disk may do.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+
+use chunkwright::{ChunkConfig, ChunkId, Chunker, Record, Words};
+use chunkwright_index::bm25::TermId;
+use chunkwright_index::{
+    Cache, CacheUsage, Change, CheckReport, Collection, DocumentInfo, Filter, Generation, GenerationSpec,
+    IndexError, Mode, Models, Outcome, Overlay, Overlays, Pipeline, Prune, Scored, SearchOptions, Store,
+    StoreError, StoredChunk, StoredDocument, search,
+};
+use chunkwright_models::TextHash;
+
+use crate::fixture::{COLLECTION, Fixture, chunker, for_each_store, now};
+
+/// Does what another store does, but fails at one of its calls, and at every one after it.
+struct Failing {
+    inner: Arc<dyn Store>,
+    /// Calls that are left before the failure.
+    left: AtomicI64,
+}
+
+impl Failing {
+    fn step(&self) -> Result<(), StoreError> {
+        if self.left.fetch_sub(1, Ordering::Relaxed) > 0 {
+            return Ok(());
+        }
+        Err(StoreError::Io { path: "disk".into(), error: std::io::ErrorKind::StorageFull.into() })
+    }
+}
+
+macro_rules! forward {
+    ($($name:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {
+        $(fn $name(&self, $($argument: $type),*) -> Result<$result, StoreError> {
+            self.step()?;
+            let result = self.inner.$name($($argument),*)?;
+            // The engine did it and the answer was lost.
+            self.step()?;
+            Ok(result)
+        })*
+    };
+}
+
+impl Store for Failing {
+    forward! {
+        collections() -> Vec<Collection>;
+        open(name: &str) -> Generation;
+        begin(collection: &str, spec: &GenerationSpec) -> Generation;
+        switch(generation: &Generation) -> ();
+        remove(generation: &Generation) -> ();
+        write(generation: &Generation, changes: &[Change]) -> Vec<Outcome>;
+        documents(generation: &Generation) -> Vec<DocumentInfo>;
+        document(generation: &Generation, doc_id: &str) -> Option<StoredDocument>;
+        records(generation: &Generation, doc_id: &str) -> Vec<Record>;
+        chunks(generation: &Generation, ids: &[ChunkId]) -> Vec<Option<StoredChunk>>;
+        dense(generation: &Generation, query: &[f32], filter: &Filter, limit: usize) -> Vec<Scored>;
+        lexical(generation: &Generation, terms: &[TermId], filter: &Filter, limit: usize) -> Vec<Scored>;
+        overlays(collection: &str) -> Overlays;
+        put_overlay(collection: &str, overlay: &Overlay) -> ();
+        check() -> CheckReport;
+    }
+
+    fn cache(&self) -> &dyn Cache {
+        self
+    }
+}
+
+macro_rules! forward_cache {
+    ($($name:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {
+        $(fn $name(&self, $($argument: $type),*) -> Result<$result, StoreError> {
+            self.step()?;
+            self.inner.cache().$name($($argument),*)
+        })*
+    };
+}
+
+impl Cache for Failing {
+    forward_cache! {
+        vectors(model: &str, hashes: &[TextHash]) -> Vec<Option<Vec<f32>>>;
+        put_vectors(model: &str, vectors: &[(TextHash, Vec<f32>)]) -> ();
+        notes(keys: &[TextHash]) -> Vec<Option<String>>;
+        put_notes(notes: &[(TextHash, String)]) -> ();
+        usage() -> Vec<CacheUsage>;
+        clear() -> usize;
+    }
+}
+
+fn smaller() -> Chunker {
+    let config = ChunkConfig { max_size: 120, target_size: 100, ..chunker().config().clone() };
+    Chunker::new(config, Arc::new(Words)).unwrap()
+}
+
+fn text(file: usize, word: &str) -> String {
+    let section = |n| {
+        format!("## Part {n}\n\nFile {file} speaks of {word} in part {n}, at some length and with care.\n\n")
+    };
+    (0..6).map(section).collect()
+}
+
+/// What searches see: documents and their contents, all of one configuration.
+fn visible(store: &dyn Store) -> Vec<(String, String, usize)> {
+    let Ok(current) = store.open(COLLECTION) else { return Vec::new() };
+    let of = |info: DocumentInfo| {
+        let records = store.records(&current, &info.doc_id).unwrap();
+        assert!(records.iter().all(|record| record.config_hash == current.spec.config_hash));
+        assert_eq!(records.len(), info.chunks as usize);
+        (info.doc_id.clone(), store.document(&current, &info.doc_id).unwrap().unwrap().source, records.len())
+    };
+    store.documents(&current).unwrap().into_iter().map(of).collect()
+}
+
+#[test]
+fn a_failure_at_any_step_leaves_the_old_or_the_new_and_the_next_run_makes_it_good() {
+    for_each_store(|kind| {
+        let mut step = 0;
+        loop {
+            let mut fixture = Fixture::new(kind, &[]);
+            for file in 0..5 {
+                fixture.write(format!("{file}.md"), text(file, "apples").as_bytes());
+            }
+            fixture.index();
+            let before = visible(&*fixture.store);
+            fixture.write("1.md", text(1, "pears").as_bytes());
+            fixture.write("9.md", text(9, "plums").as_bytes());
+            fixture.remove("2.md");
+            fixture.options.prune = Prune::Remove;
+            let failing = Arc::new(Failing { inner: Arc::clone(&fixture.store), left: AtomicI64::new(step) });
+            let run = |store: Arc<dyn Store>| {
+                let pipeline =
+                    Pipeline::new(store, COLLECTION, smaller(), "test").with_embedder(fixture.bag.clone());
+                pipeline.index(&[fixture.root()], &fixture.options, &|_| {})
+            };
+            let failed = run(Arc::clone(&failing) as _);
+            if let Err(error) = &failed {
+                assert!(matches!(error, IndexError::Store(StoreError::Io { .. })), "{error}");
+            }
+            assert_eq!(fixture.store.check().unwrap().problems, Vec::<String>::new(), "{kind} step {step}");
+            let after = visible(&*fixture.store);
+            run(Arc::clone(&fixture.store)).unwrap();
+            let good = visible(&*fixture.store);
+            assert_eq!(
+                good.iter().map(|(doc_id, ..)| doc_id.as_str()).collect::<Vec<_>>(),
+                ["0.md", "1.md", "3.md", "4.md", "9.md"]
+            );
+            assert!(good[1].1.contains("pears"));
+            // The old generation is seen, or the new one, and nothing between.
+            assert!(after == before || after == good, "{kind} step {step}: {after:?}");
+            assert_eq!(fixture.store.check().unwrap().problems, Vec::<String>::new());
+            if failed.is_ok() {
+                break;
+            }
+            step += 1;
+        }
+        assert!(step > 20, "{kind}: only {step} steps");
+    });
+}
+
+#[test]
+fn a_reader_sees_one_generation_and_one_version_whatever_is_written_meanwhile() {
+    for_each_store(|kind| {
+        let fixture = Fixture::new(kind, &[]);
+        for file in 0..8 {
+            fixture.write(format!("{file}.md"), text(file, "apples").as_bytes());
+        }
+        fixture.index();
+        let done = AtomicBool::new(false);
+        let options = SearchOptions { top_k: 50, mode: Mode::Hybrid, ..SearchOptions::default() };
+        let seen = std::thread::scope(|scope| {
+            let reader = scope.spawn(|| {
+                let mut generations = std::collections::BTreeSet::new();
+                while !done.load(Ordering::Relaxed) {
+                    let generation = now(&*fixture.store);
+                    let models = Models::embedder(&*fixture.bag);
+                    let answer =
+                        search(&*fixture.store, &generation, models, "part speaks apples pears", &options);
+                    // It may have been pruned since it was opened, which a reader is told.
+                    let answer = match answer {
+                        Ok(answer) => answer,
+                        Err(error) => {
+                            assert!(error.to_string().contains("there is no generation"), "{error}");
+                            continue;
+                        }
+                    };
+                    assert!(!answer.hits.is_empty());
+                    let mut versions: std::collections::HashMap<String, String> = Default::default();
+                    for hit in &answer.hits {
+                        assert_eq!(hit.generation, generation.number);
+                        assert_eq!(hit.record.config_hash, generation.spec.config_hash);
+                        let version =
+                            versions.entry(hit.record.doc_id.clone()).or_insert(hit.record.file_hash.clone());
+                        assert_eq!(*version, hit.record.file_hash, "two versions of {}", hit.record.doc_id);
+                    }
+                    generations.insert(generation.number);
+                }
+                generations
+            });
+            for round in 0..12 {
+                for file in 0..8 {
+                    let word = if round % 2 == 0 { "pears" } else { "apples" };
+                    fixture.write(format!("{file}.md"), text(file, &format!("{word} {round}")).as_bytes());
+                }
+                let chunker = if round % 2 == 0 { smaller() } else { chunker() };
+                let pipeline = Pipeline::new(Arc::clone(&fixture.store), COLLECTION, chunker, "test")
+                    .with_embedder(fixture.bag.clone());
+                pipeline.index(&[fixture.root()], &fixture.options, &|_| {}).unwrap();
+                if round == 6 {
+                    let current = now(&*fixture.store);
+                    for status in fixture.store.collections().unwrap().remove(0).generations {
+                        if status.generation != current {
+                            fixture.store.remove(&status.generation).unwrap();
+                        }
+                    }
+                }
+            }
+            done.store(true, Ordering::Relaxed);
+            reader.join().unwrap()
+        });
+        assert!(!seen.is_empty(), "{kind}");
+    });
+}
