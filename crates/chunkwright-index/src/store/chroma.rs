@@ -44,6 +44,9 @@ const PAGE: usize = 500;
 /// Keys or versions in one request.
 const KEYS: usize = 200;
 
+/// How often a query is asked again because records were deleted under it.
+const ATTEMPTS: usize = 8;
+
 /// Records in one request where the server does not say.
 const MAX_BATCH: usize = 5_461;
 
@@ -346,8 +349,16 @@ impl Database for Chroma {
             "where": {"$and": both},
             "include": include,
         });
-        let answer = self.points_post(generation, "query", &body)?;
-        rows(&answer, true).map(|row| record::found(&row, pushed.is_exact)).collect()
+        let mut answer = self.points_post(generation, "query", &body)?;
+        // The graph may lead to a record that was deleted since; what took its place is found by asking again.
+        for _ in 0..ATTEMPTS {
+            if rows(&answer, true).all(|row| !row.metadata.is_null()) {
+                break;
+            }
+            answer = self.points_post(generation, "query", &body)?;
+        }
+        let there = rows(&answer, true).filter(|row| !row.metadata.is_null());
+        there.map(|row| record::found(&row, pushed.is_exact)).collect()
     }
 
     fn lexical(
