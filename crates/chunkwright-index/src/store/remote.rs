@@ -11,9 +11,9 @@
 //!   and afterwards that it is done; who finds it unfinished collects what is not live before writing.
 //! * Every step may be repeated: ids of points are made of what they hold. So a request that was answered too
 //!   late, and sent again, does no harm.
-//! * One process writes to a collection at a time; that is assumed, since nothing here can be locked. Where two
-//!   replace a document nevertheless, the one that reads the other's version after its commit has lost, and
-//!   says [`Outcome::Stale`].
+//! * One process writes to a collection at a time; that is assumed, since nothing here can be locked. Each write
+//!   leaves a number in the generation's entry, and commits only while that is there; where two commit
+//!   nevertheless, the one that reads the other's version afterwards has lost, and says [`Outcome::Stale`].
 
 mod catalog;
 mod database;

@@ -23,19 +23,27 @@ pub(crate) enum Fault {
 pub(crate) struct Proxy {
     address: SocketAddr,
     state: Arc<Mutex<(Fault, usize)>>,
+    between: Between,
 }
+
+/// What is done before the request of this number is passed on, once.
+type Between = Arc<Mutex<Option<(usize, Box<dyn FnOnce() + Send>)>>>;
 
 impl Proxy {
     /// Stands before the server at `url`, such as `qdrant://127.0.0.1:1`.
     pub(crate) fn before(url: &str) -> Self {
         let server = url.split_once("://").unwrap().1.to_owned();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let proxy = Self { address: listener.local_addr().unwrap(), state: Arc::default() };
-        let state = Arc::clone(&proxy.state);
+        let proxy = Self {
+            address: listener.local_addr().unwrap(),
+            state: Arc::default(),
+            between: Between::default(),
+        };
+        let (state, between) = (Arc::clone(&proxy.state), Arc::clone(&proxy.between));
         std::thread::spawn(move || {
             for client in listener.incoming().flatten() {
-                let (server, state) = (server.clone(), Arc::clone(&state));
-                std::thread::spawn(move || serve(client, &server, &state));
+                let (server, state, between) = (server.clone(), Arc::clone(&state), Arc::clone(&between));
+                std::thread::spawn(move || serve(client, &server, &state, &between));
             }
         });
         proxy
@@ -51,6 +59,12 @@ impl Proxy {
         *self.state.lock().unwrap() = (fault, 0);
     }
 
+    /// Does this once before the request number `at` is passed on; requests are counted anew.
+    pub(crate) fn before_request(&self, at: usize, action: impl FnOnce() + Send + 'static) {
+        self.set(Fault::None);
+        *self.between.lock().unwrap() = Some((at, Box::new(action)));
+    }
+
     /// Requests since then.
     pub(crate) fn requests(&self) -> usize {
         self.state.lock().unwrap().1
@@ -58,7 +72,7 @@ impl Proxy {
 }
 
 /// Passes requests of one connection on, until one fails or the client ends.
-fn serve(client: TcpStream, server: &str, state: &Mutex<(Fault, usize)>) -> Option<()> {
+fn serve(client: TcpStream, server: &str, state: &Mutex<(Fault, usize)>, between: &Between) -> Option<()> {
     client.set_nodelay(true).ok()?;
     let server = TcpStream::connect(server).ok()?;
     server.set_nodelay(true).ok()?;
@@ -71,6 +85,10 @@ fn serve(client: TcpStream, server: &str, state: &Mutex<(Fault, usize)>) -> Opti
             state.1 += 1;
             (state.0, state.1 - 1)
         };
+        let due = between.lock().unwrap().take_if(|(due, _)| *due == at);
+        if let Some((_, action)) = due {
+            action();
+        }
         if matches!(fault, Fault::LostFrom(from) if at >= from)
             || matches!(fault, Fault::UnansweredFrom(from) if at > from)
         {

@@ -96,9 +96,9 @@ fn a_crash_at_any_request_leaves_one_version_and_the_next_write_clears_up() {
     for_each_server(|url| {
         let proxy = Proxy::before(url);
         for fault in [Fault::LostFrom as fn(usize) -> Fault, Fault::UnansweredFrom] {
+            let (folder, prefix) = (tempfile::tempdir().unwrap(), unique());
             let (mut old_seen, mut new_seen) = (0, 0);
             for at in 0.. {
-                let (folder, prefix) = (tempfile::tempdir().unwrap(), unique());
                 let place = format!("{url} {:?}", fault(at));
                 proxy.set(Fault::None);
                 let store = open(&proxy.url(url), &prefix, folder.path(), 0);
@@ -153,6 +153,44 @@ fn a_request_that_is_sent_again_because_its_answer_was_lost_does_no_harm() {
             if is_over {
                 break;
             }
+        }
+    });
+}
+
+#[test]
+fn two_writers_at_once_leave_one_version_whole() {
+    for_each_server(|url| {
+        let proxy = Proxy::before(url);
+        let (folder, prefix) = (tempfile::tempdir().unwrap(), unique());
+        for at in 0.. {
+            let place = format!("{url} {at}");
+            let (slow, fast) =
+                (open(&proxy.url(url), &prefix, folder.path(), 0), open(url, &prefix, folder.path(), 0));
+            proxy.set(Fault::None);
+            write(&*slow, revision(&*slow, "a.txt", 0, 1)).unwrap();
+            let base = slow.documents(&slow.open(C).unwrap()).unwrap()[0].version;
+            let (ours, theirs) = (revision(&*slow, "a.txt", base, 2), revision(&*slow, "a.txt", base, 3));
+            let (other, new) = (Arc::clone(&fast), theirs.clone());
+            let (sender, receiver) = std::sync::mpsc::channel();
+            proxy.before_request(at, move || sender.send(write(&*other, new)).unwrap());
+            let written = write(&*slow, ours.clone());
+            let is_over = proxy.requests() <= at;
+            if is_over {
+                break;
+            }
+            let done = |written: &Result<Vec<Outcome>, StoreError>| matches!(written, Ok(outcome) if outcome[..] == [Outcome::Written]);
+            let refused = |written: &Result<Vec<Outcome>, StoreError>| {
+                matches!(written, Ok(outcome) if outcome[..] == [Outcome::Stale])
+                    || matches!(written, Err(StoreError::Locked { .. }))
+            };
+            let other = receiver.recv().unwrap();
+            assert!(done(&written) || refused(&written), "{place} {written:?}");
+            assert!(done(&other) || refused(&other), "{place} {other:?}");
+            assert!(done(&written) || done(&other), "{place} {written:?} {other:?}");
+            let found = seen(&*fast, &place);
+            assert!([ids(&ours), ids(&theirs)].contains(&found), "{place} {found:?}");
+            write(&*fast, revision(&*fast, "b.txt", 0, 4)).unwrap();
+            fast.remove(&fast.open(C).unwrap()).unwrap();
         }
     });
 }

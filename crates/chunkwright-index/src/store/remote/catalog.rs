@@ -100,11 +100,20 @@ pub(super) struct GenerationEntry {
     pub(super) last_version: i64,
     /// A write is under way, or was stopped.
     pub(super) unfinished: bool,
+    /// A number that the last writer drew.
+    pub(super) writer: i64,
 }
 
 impl GenerationEntry {
     pub(super) fn new(generation: &Generation, was_current: bool) -> Self {
-        Self { generation: generation.clone(), was_current, change: 0, last_version: 0, unfinished: false }
+        Self {
+            generation: generation.clone(),
+            was_current,
+            change: 0,
+            last_version: 0,
+            unfinished: false,
+            writer: 0,
+        }
     }
 
     pub(super) fn entry(&self) -> Result<Entry, StoreError> {

@@ -47,10 +47,16 @@ pub(super) fn write(
     changes: &[Change],
 ) -> Result<Vec<Outcome>, StoreError> {
     let mut entry = store.generation_entry(generation)?;
+    // The standard hasher's keys are random, and different at each call.
+    entry.writer = RandomState::new().hash_one(entry.change).cast_signed() & ((1 << MARK_BITS) - 1);
     if entry.unfinished {
+        // Said first: should the other writer be there after all, it does not commit any more.
+        store.database.put(&[entry.entry()?])?;
         sweep::sweep(store, generation)?;
+        entry.unfinished = false;
+        store.database.put(&[entry.entry()?])?;
     }
-    let mut plan = Plan::load(store, generation, changes, entry.last_version)?;
+    let mut plan = Plan::load(store, generation, changes, &entry)?;
     let mut outcomes = Vec::with_capacity(changes.len());
     let mut is_visible = false;
     for change in changes {
@@ -83,7 +89,7 @@ impl<'a> Plan<'a> {
         store: &'a RemoteStore,
         generation: &'a Generation,
         changes: &[Change],
-        last_version: i64,
+        entry: &GenerationEntry,
     ) -> Result<Self, StoreError> {
         let mut ids = Vec::new();
         let mut doc_ids: Vec<String> = Vec::new();
@@ -115,8 +121,7 @@ impl<'a> Plan<'a> {
         };
         let live = marks.into_iter().filter(|mark| is_live(&mark.doc_id, mark.version));
         let owners = live.map(|mark| (mark.id, mark.doc_id)).collect();
-        // The standard hasher's keys are random, and different at each call.
-        let mark = RandomState::new().hash_one(last_version).cast_signed() & ((1 << MARK_BITS) - 1);
+        let (last_version, mark) = (entry.last_version, entry.writer);
         Ok(Self { store, generation, drafts, owners, last_version, mark })
     }
 
@@ -237,18 +242,14 @@ impl<'a> Plan<'a> {
         let (database, generation) = (&self.store.database, self.generation);
         let changed = || self.drafts.iter().filter(|(_, draft)| draft.before != draft.now);
         if is_visible {
-            let mut first = vec![GenerationEntry { unfinished: true, ..done.clone() }.entry()?];
-            for (_, draft) in changed() {
-                first.extend(draft.parts(generation));
+            database.put(&[GenerationEntry { unfinished: true, ..done.clone() }.entry()?])?;
+            self.put_versions()?;
+            if self.store.generation_entry(generation)?.writer != self.mark {
+                let new = self.drafts.values().filter(|draft| draft.points.is_some());
+                self.discard(new.filter_map(|draft| draft.now.as_ref()))?;
+                let holder = "another process".into();
+                return Err(StoreError::Locked { path: generation.to_string(), holder });
             }
-            database.put(&first)?;
-            let mut points = Vec::new();
-            for (_, draft) in changed() {
-                let (Some(now), Some(new)) = (&draft.now, &draft.points) else { continue };
-                let written = |point| Written { point, info: &now.info, doc_toc: &now.doc_toc };
-                points.extend(new.iter().map(written));
-            }
-            database.upsert(generation, &points)?;
         }
         let mut put = Vec::new();
         let mut gone = Vec::new();
@@ -271,12 +272,42 @@ impl<'a> Plan<'a> {
             .filter(|((_, draft), found)| version(&draft.now) != version(found))
             .map(|((doc_id, _), _)| doc_id.clone())
             .collect();
+        // Who came between took what was not committed yet for what a crash had left.
+        if self.store.generation_entry(generation)?.writer != self.mark {
+            self.put_versions()?;
+        }
         // It is written, whatever becomes of what is left to do: the next write does that then.
         let collected = self.collect(&lost);
         if collected.is_ok() {
             let _ = database.put(&[done.entry()?]);
         }
         Ok(lost)
+    }
+
+    /// Writes the texts and points of all new versions, which nobody sees before they are committed.
+    fn put_versions(&self) -> Result<(), StoreError> {
+        let (mut parts, mut points) = (Vec::new(), Vec::new());
+        for draft in self.drafts.values() {
+            parts.extend(draft.parts(self.generation));
+            let (Some(now), Some(new)) = (&draft.now, &draft.points) else { continue };
+            let written = |point| Written { point, info: &now.info, doc_toc: &now.doc_toc };
+            points.extend(new.iter().map(written));
+        }
+        self.store.database.put(&parts)?;
+        self.store.database.upsert(self.generation, &points)
+    }
+
+    /// Removes versions that were written and not committed.
+    fn discard<'e>(&self, entries: impl Iterator<Item = &'e DocumentEntry>) -> Result<(), StoreError> {
+        let (mut versions, mut parts) = (Vec::new(), Vec::new());
+        for entry in entries {
+            versions.push(entry.info.version);
+            if entry.body == entry.info.version {
+                parts.extend(entry.part_keys(self.generation));
+            }
+        }
+        self.store.database.delete(self.generation, &versions)?;
+        self.store.database.forget(&parts)
     }
 
     /// Removes the versions before.
