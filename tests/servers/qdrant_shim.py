@@ -264,6 +264,8 @@ class Handler(BaseHTTPRequestHandler):
     """One request: route, parse, call, envelope."""
 
     protocol_version = "HTTP/1.1"
+    # An answer is written in two pieces; the second shall not wait for the first to be acknowledged.
+    disable_nagle_algorithm = True
     engine = Engine()
     lock = threading.Lock()
 

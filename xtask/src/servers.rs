@@ -4,10 +4,11 @@
 //! folder: nothing of the user's is touched. Tests find the programs by the variable [`VARIABLE`].
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 
 use crate::shell;
 
@@ -48,4 +49,39 @@ fn environment() -> Result<PathBuf> {
 
 fn programs_in(environment: &Path) -> PathBuf {
     environment.join(if cfg!(windows) { "Scripts" } else { "bin" })
+}
+
+/// The servers of the remote stores, for as long as this lives: they end when their standard input does.
+pub(crate) struct Stores {
+    child: Child,
+    variables: Vec<(String, String)>,
+}
+
+impl Stores {
+    /// Starts them, and waits until both answer.
+    pub(crate) fn start() -> Result<Self> {
+        let mut command = Command::new(programs()?.join("python"));
+        command.arg(shell::root().join("tests/servers/stores.py"));
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        let mut variables = Vec::new();
+        for line in BufReader::new(child.stdout.take().context("it has an output")?).lines().take(2) {
+            let line = line?;
+            let (name, value) = line.split_once('=').with_context(|| format!("`{line}` is no address"))?;
+            variables.push((name.to_owned(), value.to_owned()));
+        }
+        ensure!(variables.len() == 2, "`{}` ended before both servers answered", shell::shown(&command));
+        Ok(Self { child, variables })
+    }
+
+    /// Where they are, for tests.
+    pub(crate) fn variables(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.variables.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+}
+
+impl Drop for Stores {
+    fn drop(&mut self) {
+        drop(self.child.stdin.take());
+        let _ = self.child.wait();
+    }
 }

@@ -61,5 +61,8 @@ fn tests() -> Result<()> {
         if shell::has_cargo("nextest") { "nextest run" } else { "test --lib --bins --tests --examples" };
     let mut command = shell::cargo(&format!("{runner} --workspace {FEATURES}"));
     command.env("CHUNKWRIGHT_REQUIRE_MODELS", "1").env(servers::VARIABLE, servers::programs()?);
+    // Once for all tests: under nextest each is a process of its own, and a server takes seconds to start.
+    let stores = servers::Stores::start()?;
+    command.envs(stores.variables());
     shell::run(&mut command)
 }

@@ -8,7 +8,8 @@ use anstream::ColorChoice;
 use anyhow::{Result, bail};
 use chunkwright::preset::PRESETS;
 use chunkwright::{Chunker, STRATEGIES, TokenCounter};
-use chunkwright_index::{Access, SqliteStore, Store};
+use chunkwright_index::{Access, Place, Store, open_store};
+use chunkwright_models::http::Secret;
 use chunkwright_models::{COUNTERS, Embedder};
 use clap::{Args, Parser};
 use serde::Serialize;
@@ -16,7 +17,7 @@ use toml::Table;
 
 use crate::command::Command;
 pub(crate) use crate::services::{embedder, embedder_help, query_embedder, reranker, writer};
-use crate::settings::{self, AliasFlags, ConfigFile, Layer, Settings, Source};
+use crate::settings::{self, AliasFlags, ConfigFile, Layer, STORE_KEY, Settings, Source};
 
 /// Stable, explainable, token-bounded chunks of documents and source code, indexed and searched.
 ///
@@ -207,8 +208,10 @@ pub(crate) struct CollectionFlags {
     #[arg(short, long, value_name = "NAME")]
     #[serde(skip_serializing_if = "Option::is_none")]
     collection: Option<String>,
-    /// The folder that holds the collections; by default one in the user's data directory
-    #[arg(long, value_name = "DIR")]
+    /// The folder that holds the collections, by default one in the user's data directory; or a server,
+    /// qdrant://HOST:6333 or chroma://HOST:8000 (over TLS qdrant+https://, chroma+https://), whose key is in
+    /// CHUNKWRIGHT_STORE_KEY or the file `store_key_file`
+    #[arg(long, value_name = "DIR|URL")]
     #[serde(skip_serializing_if = "Option::is_none")]
     store: Option<String>,
     #[arg(long, value_name = "none|SPEC", help = embedder_help())]
@@ -309,11 +312,30 @@ pub(crate) fn data_dir(settings: &Settings) -> Result<PathBuf> {
     Ok(chunkwright_models::data_dir(settings.data.as_deref().map(Path::new))?)
 }
 
+/// The place of the store in force.
+fn place(settings: &Settings) -> Result<Place> {
+    let Some(location) = settings.store.as_deref().filter(|store| store.contains("://")) else {
+        return Ok(Place::folder(&store_dir(settings)?));
+    };
+    let key = match (Secret::from_variable(STORE_KEY), &settings.store_key_file) {
+        (None, Some(file)) => Some(Secret::from_file(Path::new(file))?),
+        (key, _) => key,
+    };
+    // Stores on servers share what is remembered: a vector belongs to its text.
+    let cache = data_dir(settings)?.join("cache");
+    Ok(Place { location: location.to_owned(), key, cache, ..Place::default() })
+}
+
+/// Where the store in force is, for messages.
+pub(crate) fn store_name(settings: &Settings) -> Result<String> {
+    Ok(place(settings)?.address().to_owned())
+}
+
 /// The folder of the store in force.
 pub(crate) fn store_dir(settings: &Settings) -> Result<PathBuf> {
     match &settings.store {
         Some(store) if store.contains("://") => {
-            bail!("`--store` is `{store}`; this version keeps collections in folders only")
+            bail!("the store is `{store}`; this command is for stores in folders, a server has its own means")
         }
         Some(store) => Ok(PathBuf::from(store)),
         None => Ok(data_dir(settings)?.join("store")),
@@ -322,7 +344,7 @@ pub(crate) fn store_dir(settings: &Settings) -> Result<PathBuf> {
 
 /// Opens the store in force.
 pub(crate) fn store(settings: &Settings, access: Access) -> Result<Arc<dyn Store>> {
-    Ok(Arc::new(SqliteStore::open(&store_dir(settings)?, access)?))
+    Ok(open_store(&place(settings)?, access)?)
 }
 
 /// The counter of tokens in force.

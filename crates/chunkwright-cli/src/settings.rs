@@ -28,11 +28,12 @@ pub(crate) use services::{Kind, Service, ServiceTable, Services};
 pub(crate) const FILE_NAME: &str = "chunkwright.toml";
 
 /// Keys beside those of [`ChunkConfig`].
-const OTHER_KEYS: [&str; 11] = [
+const OTHER_KEYS: [&str; 12] = [
     "preset",
     "tokenizer",
     "collection",
     "store",
+    "store_key_file",
     "embedder",
     "embedder_url",
     "reranker",
@@ -41,6 +42,9 @@ const OTHER_KEYS: [&str; 11] = [
     "writer_url",
     "data",
 ];
+
+/// The variable that holds the key of a store on a server: no key of the configuration, which is printed.
+pub(crate) const STORE_KEY: &str = "CHUNKWRIGHT_STORE_KEY";
 
 /// The configuration in force.
 #[derive(Debug)]
@@ -55,6 +59,8 @@ pub(crate) struct Settings {
     pub(crate) collection: String,
     /// Where collections are stored; `None`: in the data directory.
     pub(crate) store: Option<String>,
+    /// The file that holds the key of a store on a server.
+    pub(crate) store_key_file: Option<String>,
     /// What embeds texts; `None`: the best that is installed.
     pub(crate) embedder: Option<String>,
     /// Where the embedder is; `None`: where its table says, or its usual address.
@@ -140,6 +146,7 @@ impl Settings {
             tokenizer: other("tokenizer")?.unwrap_or_else(|| "o200k".into()),
             collection: other("collection")?.unwrap_or_else(|| "default".into()),
             store: other("store")?,
+            store_key_file: other("store_key_file")?,
             embedder: other("embedder")?,
             embedder_url: other("embedder_url")?,
             reranker: other("reranker")?,
@@ -190,6 +197,7 @@ impl Settings {
         values.push(("collection".into(), text(&self.collection)));
         let others = [
             ("store", &self.store),
+            ("store_key_file", &self.store_key_file),
             ("embedder", &self.embedder),
             ("embedder_url", &self.embedder_url),
             ("reranker", &self.reranker),
@@ -255,7 +263,7 @@ pub(crate) fn environment(variables: impl Iterator<Item = (String, String)>) -> 
     for (name, value) in variables {
         let Some(suffix) = name.strip_prefix("CHUNKWRIGHT_") else { continue };
         let key = suffix.to_ascii_lowercase();
-        if value.is_empty() {
+        if value.is_empty() || name == STORE_KEY {
             continue;
         }
         if !known.contains(&key) {

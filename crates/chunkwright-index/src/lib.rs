@@ -50,8 +50,8 @@ pub use search::{
     Verdict, explain, rank, search, search_all_versions, with_current,
 };
 pub use store::{
-    Access, Cache, CacheUsage, Change, CheckReport, Collection, Condition, DocumentInfo, Field, Filter,
-    FilterError, Generation, GenerationSpec, GenerationState, GenerationStatus, MemoryStore, Model, NewChunk,
-    NewDocument, Outcome, Overlay, Overlays, STORES, Scored, SqliteStore, Store, StoreError, StoredChunk,
-    StoredDocument,
+    Access, Cache, CacheUsage, Change, CheckReport, ChromaOptions, Collection, Condition, DocumentInfo,
+    Field, Filter, FilterError, Generation, GenerationSpec, GenerationState, GenerationStatus, MemoryStore,
+    Model, NewChunk, NewDocument, Outcome, Overlay, Overlays, Place, QdrantOptions, RemoteStore, STORES,
+    Scored, SqliteStore, Store, StoreError, StoredChunk, StoredDocument, chroma_name, open_store,
 };

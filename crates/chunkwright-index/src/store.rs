@@ -1,12 +1,17 @@
 //! Stores: what every one of them promises, and the types they speak.
 
 mod cache;
+mod chroma;
 mod error;
 pub mod filter;
 mod generation;
 mod index;
+mod local_cache;
 mod memory;
 mod overlay;
+mod place;
+mod qdrant;
+mod remote;
 mod sqlite;
 
 use std::path::Path;
@@ -17,11 +22,15 @@ use chunkwright_models::{TextHash, text_hash};
 use serde::{Deserialize, Serialize};
 
 pub use cache::{Cache, CacheUsage};
+pub use chroma::{ChromaOptions, chroma_name};
 pub use error::StoreError;
 pub use filter::{Condition, Field, Filter, FilterError};
 pub use generation::{Collection, Generation, GenerationSpec, GenerationState, GenerationStatus, Model};
 pub use memory::MemoryStore;
 pub use overlay::{Overlay, Overlays};
+pub use place::Place;
+pub use qdrant::QdrantOptions;
+pub use remote::RemoteStore;
 pub use sqlite::SqliteStore;
 
 use crate::bm25::{TermCounts, TermId};
@@ -124,26 +133,61 @@ pub struct StoreKind {
     pub name: &'static str,
     /// What it is for, in one sentence.
     pub summary: &'static str,
-    /// Opens a store in the folder given, which need not exist when access is to write.
+    /// What addresses of such stores begin with, before `://`; none where a store is in a folder, or nowhere.
+    pub schemes: &'static [&'static str],
+    /// Opens a store at the place given. A folder need not exist when access is to write.
     pub open: OpenStore,
 }
 
 /// Opens a store.
-pub type OpenStore = fn(&Path, Access) -> Result<Arc<dyn Store>, StoreError>;
+pub type OpenStore = fn(&Place, Access) -> Result<Arc<dyn Store>, StoreError>;
 
 /// All kinds of stores.
 pub static STORES: &[StoreKind] = &[
     StoreKind {
         name: "sqlite",
         summary: "one folder on disk, nothing to run; the default",
-        open: |path, access| Ok(Arc::new(SqliteStore::open(path, access)?)),
+        schemes: &[],
+        open: |place, access| Ok(Arc::new(SqliteStore::open(Path::new(&place.location), access)?)),
     },
     StoreKind {
         name: "memory",
         summary: "gone with the process; for trying things out and for tests",
+        schemes: &[],
         open: |_, _| Ok(Arc::new(MemoryStore::default())),
     },
+    StoreKind {
+        name: "qdrant",
+        summary: "a Qdrant server, which ranks by words and by meaning",
+        schemes: &["qdrant", "qdrant+https"],
+        open: |place, access| Ok(Arc::new(RemoteStore::open_qdrant(place, access)?)),
+    },
+    StoreKind {
+        name: "chroma",
+        summary: "a Chroma server, which ranks by meaning; words are ranked here",
+        schemes: &["chroma", "chroma+https"],
+        open: |place, access| Ok(Arc::new(RemoteStore::open_chroma(place, access)?)),
+    },
 ];
+
+/// Opens the store at `place`: of the kind that its scheme says, or in a folder.
+///
+/// # Errors
+///
+/// A scheme that no kind of store has, and what opening a store of that kind may fail by.
+pub fn open_store(place: &Place, access: Access) -> Result<Arc<dyn Store>, StoreError> {
+    let kind = match place.scheme() {
+        None => STORES.first(),
+        Some(scheme) => STORES.iter().find(|kind| kind.schemes.contains(&scheme)),
+    };
+    let kind = kind.ok_or_else(|| {
+        let schemes: Vec<String> =
+            STORES.iter().flat_map(|kind| kind.schemes).map(|scheme| format!("`{scheme}://HOST`")).collect();
+        let reason = format!("it must be a folder or one of {}", schemes.join(", "));
+        StoreError::Location { location: place.address().into(), reason }
+    })?;
+    (kind.open)(place, access)
+}
 
 /// What a store is opened for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -86,7 +86,7 @@ impl Doctor {
             };
             findings.push(finding("tokenizer", counter.name, state, note));
         }
-        let place = app::store_dir(&settings)?.display().to_string();
+        let place = app::store_name(&settings)?;
         match app::store(&settings, Access::Read).and_then(|store| Ok(store.check()?)) {
             Ok(report) if report.problems.is_empty() => {
                 let note = format!("{} documents, {} chunks, sound", report.documents, report.chunks);

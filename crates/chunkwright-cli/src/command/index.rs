@@ -192,7 +192,7 @@ impl Runner<'_> {
         } else {
             output.only(&Row {
                 collection: &settings.collection,
-                store: app::store_dir(settings)?.display().to_string(),
+                store: app::store_name(settings)?,
                 model: self.model.as_deref(),
                 dry_run: index.dry_run,
                 report: &report,

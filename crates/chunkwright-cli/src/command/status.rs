@@ -51,7 +51,7 @@ impl Status {
         } else {
             let collections = store.collections()?;
             if output.is_text() {
-                let place = app::store_dir(&settings)?.display().to_string();
+                let place = app::store_name(&settings)?;
                 output.text(&format!("{}\n", dim(&format!("store {}", plain(&place)))))?;
                 output.text(&describe(&collections))?;
             } else {

@@ -62,7 +62,7 @@ impl ConfigFile {
 
 /// Makes relative paths relative to the file that says them.
 fn anchor(values: &mut Table, path: &Path) {
-    for key in ["store", "data"] {
+    for key in ["store", "store_key_file", "data"] {
         if let Some(Value::String(folder)) = values.get_mut(key)
             && !folder.contains("://")
             && let Some(base) = path.parent()

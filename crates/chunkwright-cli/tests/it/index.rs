@@ -166,7 +166,13 @@ fn without_a_store_the_command_that_makes_one_is_named() {
     let run = folder.run(&["search", "x", "--store", "kept"]);
     run.fails("error: there is no store at `kept`; index something into it first");
     let run = folder.run(&["search", "x", "--store", "http://localhost:1"]);
-    run.fails("error: `--store` is `http://localhost:1`; this version keeps collections in folders only");
+    run.fails(
+        "error: `http://localhost:1` is not where a store can be: it must be a folder or one of `qdrant://HOST`, `qdrant+https://HOST`, `chroma://HOST`, `chroma+https://HOST`",
+    );
+    let run = folder.run(&["backup", "file", "--store", "qdrant://localhost:1"]);
+    run.fails("error: the store is `qdrant://localhost:1`; this command is for stores in folders, a server has its own means");
+    let run = folder.run(&["status", "--store", "qdrant://localhost:1?shards=no"]);
+    assert!(run.stderr.contains("the option `shards` is not understood"), "{}", run.stderr);
 }
 
 #[test]

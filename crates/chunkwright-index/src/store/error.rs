@@ -1,6 +1,7 @@
 //! What can go wrong in a store, and the checks before it does.
 
 use chunkwright::ChunkId;
+use chunkwright_models::http::HttpError;
 
 /// Why a store could not do what it was asked.
 #[derive(Debug, thiserror::Error)]
@@ -120,6 +121,45 @@ pub enum StoreError {
     /// The storage engine failed.
     #[error("the store failed: {0}")]
     Sqlite(#[from] rusqlite::Error),
+    /// A store on a server cannot be reached.
+    #[error("the store at `{url}` does not answer: {reason}; is it running?")]
+    Unreachable {
+        /// The server's address.
+        url: String,
+        /// What was met.
+        reason: String,
+    },
+    /// A store on a server refuses, or says what cannot be understood.
+    #[error("the store failed: {0}")]
+    Remote(HttpError),
+    /// What is no place of a store.
+    #[error("`{location}` is not where a store can be: {reason}")]
+    Location {
+        /// What was given.
+        location: String,
+        /// What would be right.
+        reason: String,
+    },
+    /// A collection of the store's engine that this program did not make.
+    #[error(
+        "collection `{name}` was made by another program; it can be searched, but what is indexed needs another name"
+    )]
+    Foreign {
+        /// The collection.
+        name: String,
+    },
+    /// Two collections would have one name in the store's engine.
+    #[error(
+        "collection `{name}` would be `{physical}` in the store, and that is collection `{holder}`; choose another name"
+    )]
+    SameName {
+        /// The collection to be made.
+        name: String,
+        /// The name in the engine.
+        physical: String,
+        /// The collection that has it.
+        holder: String,
+    },
     /// The file system failed.
     #[error("`{path}` cannot be used: {error}")]
     Io {
@@ -128,6 +168,19 @@ pub enum StoreError {
         /// What the system said.
         error: std::io::Error,
     },
+}
+
+impl StoreError {
+    /// What became of a call to the server at `url`.
+    pub(super) fn of_call(url: &str, error: HttpError) -> Self {
+        match error {
+            HttpError::Connection { reason, .. } => Self::Unreachable { url: url.into(), reason },
+            HttpError::Timeout { which, .. } => {
+                Self::Unreachable { url: url.into(), reason: format!("nothing came in time ({which})") }
+            }
+            error => Self::Remote(error),
+        }
+    }
 }
 
 /// Checks a name before it becomes a collection's.

@@ -10,7 +10,7 @@
 //!   it ends. Any number of processes read meanwhile.
 
 mod backup;
-mod cache;
+pub(super) mod cache;
 mod check;
 mod migrate;
 mod read;
@@ -34,7 +34,8 @@ use super::{
     TermId, TextHash, check_name, unknown_collection, unknown_generation,
 };
 use crate::analysis;
-use setup::{BUSY_TIMEOUT, analysis_version, check_layout, create_folder, lock, prepare};
+pub(super) use setup::{BUSY_TIMEOUT, create_folder};
+use setup::{analysis_version, check_layout, lock, prepare};
 
 /// The embedded store. See [`Store`].
 #[derive(Debug)]
@@ -210,7 +211,7 @@ impl SqliteStore {
 
 /// Whether a transaction has anything to keep.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Commit {
+pub(super) enum Commit {
     Yes,
     NothingChanged,
 }

@@ -28,7 +28,7 @@ fn check(body: impl Fn(Arc<dyn Store>)) {
 }
 
 /// A document of paragraphs, each of which is a chunk, to be stored over version `base`.
-fn document(doc_id: &str, base: i64, paragraphs: &[&str]) -> NewDocument {
+pub(crate) fn document(doc_id: &str, base: i64, paragraphs: &[&str]) -> NewDocument {
     let source = paragraphs.join("\n\n");
     let parsed = Document::parse(doc_id, source.as_str(), &Text);
     let file_hash = format::file_hash(source.as_bytes());
@@ -135,7 +135,9 @@ fn a_replaced_document_leaves_nothing_behind() {
 #[test]
 fn bm25_after_changes_is_that_of_a_fresh_store() {
     let paragraphs = |n: usize| format!("Entry {n} speaks of topic{} and of common things.", n % 7);
-    check(|churned| {
+    for_each_store(|kind| {
+        let folder = tempfile::tempdir().unwrap();
+        let [churned, fresh] = ["churned", "fresh"].map(|name| open(kind, &folder.path().join(name)));
         for round in 0..3 {
             for n in 0..30 {
                 put(&*churned, &format!("{n}.txt"), &[&paragraphs(n + 100 * (2 - round))]);
@@ -144,20 +146,16 @@ fn bm25_after_changes_is_that_of_a_fresh_store() {
         for n in (0..30).step_by(3) {
             churned.write(&g(&*churned), &[Change::Remove { doc_id: format!("{n}.txt") }]).unwrap();
         }
-        check(|fresh| {
-            for n in (0..30).filter(|n| n % 3 != 0) {
-                put(&*fresh, &format!("{n}.txt"), &[&paragraphs(n)]);
-            }
-            let (a, b) = (
-                lexical(&*churned, "topic3 entry things", &Filter::default()),
-                lexical(&*fresh, "topic3 entry things", &Filter::default()),
-            );
-            assert_eq!(a.len(), 20);
-            for (a, b) in a.iter().zip(&b) {
-                assert_eq!(a.id, b.id);
-                assert!((a.score - b.score).abs() < 1e-9, "{a:?} {b:?}");
-            }
-        });
+        for n in (0..30).filter(|n| n % 3 != 0) {
+            put(&*fresh, &format!("{n}.txt"), &[&paragraphs(n)]);
+        }
+        let [a, b] =
+            [churned, fresh].map(|store| lexical(&*store, "topic3 entry things", &Filter::default()));
+        assert_eq!(a.len(), 20, "{kind}");
+        for (a, b) in a.iter().zip(&b) {
+            assert_eq!(a.id, b.id, "{kind}");
+            assert!((a.score - b.score).abs() < 1e-9, "{kind} {a:?} {b:?}");
+        }
     });
 }
 

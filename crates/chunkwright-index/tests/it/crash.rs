@@ -14,7 +14,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chunkwright::{ChunkConfig, Chunker, Words};
-use chunkwright_index::{Access, GenerationState, IndexOptions, Pipeline, Progress, Prune, STORES, Store};
+use chunkwright_index::{
+    Access, GenerationState, IndexOptions, Pipeline, Place, Progress, Prune, STORES, Store,
+};
 
 use crate::fixture::{Bag, COLLECTION, chunker};
 
@@ -68,7 +70,7 @@ impl Random {
 }
 
 fn open(folder: &Path, access: Access) -> Arc<dyn Store> {
-    (STORES[0].open)(&folder.join("store"), access).unwrap()
+    (STORES[0].open)(&Place::folder(&folder.join("store")), access).unwrap()
 }
 
 /// The child.
@@ -274,7 +276,7 @@ fn nothing_acknowledged_is_lost_when_the_process_is_killed() {
 }
 
 fn store_generation(folder: &Path) -> Option<i64> {
-    let store = (STORES[0].open)(&folder.join("store"), Access::Write).ok()?;
+    let store = (STORES[0].open)(&Place::folder(&folder.join("store")), Access::Write).ok()?;
     Some(store.open(COLLECTION).ok()?.number)
 }
 
@@ -286,6 +288,6 @@ fn config_of(is_other: bool) -> String {
         ..chunker().config().clone()
     };
     let chunker = Chunker::new(config, Arc::new(Words)).unwrap();
-    let memory = (STORES[1].open)(Path::new(""), Access::Write).unwrap();
+    let memory = (STORES[1].open)(&Place::default(), Access::Write).unwrap();
     Pipeline::new(memory, COLLECTION, chunker, "test").with_embedder(Bag::new(64)).spec().config_hash
 }

@@ -6,7 +6,7 @@ use chunkwright_index::{
     SearchOptions, Store, expand, fetch, search,
 };
 
-use crate::fixture::{Fixture, for_each_store, now};
+use crate::fixture::{Fixture, for_each_local_store, for_each_store, now};
 
 fn prose(titles: [&str; 4], sentence: &str) -> String {
     let paragraphs = |count: usize, word: usize| -> String {
@@ -125,7 +125,7 @@ fn neighbours_are_linked_in_both_directions() {
 
 #[test]
 fn an_expanded_text_is_a_slice_of_the_source_within_its_budget() {
-    for_each_store(|kind| {
+    for_each_local_store(|kind| {
         let fixture = corpus(kind);
         for record in all_records(&*fixture.store) {
             let source = get(&*fixture.store, &record.doc_id, None).text;
@@ -256,7 +256,7 @@ fn hits_of_one_section_are_one_passage_with_all_their_ranks() {
 
 #[test]
 fn passages_share_no_byte_whatever_the_budget() {
-    for_each_store(|kind| {
+    for_each_local_store(|kind| {
         let fixture = corpus(kind);
         for query in ["archive folder 数据库 value self words", "подключение step", "main"] {
             for expand in

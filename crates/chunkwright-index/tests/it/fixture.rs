@@ -6,11 +6,13 @@ use std::sync::{Arc, Mutex};
 
 use chunkwright::{ChunkConfig, Chunker, Unit, Words};
 use chunkwright_index::{
-    Access, Generation, IndexError, IndexOptions, IndexReport, Models, Pipeline, STORES, SearchOptions,
-    Store, analysis, search,
+    Access, Generation, IndexError, IndexOptions, IndexReport, Models, Pipeline, Place, STORES,
+    SearchOptions, Store, analysis, search,
 };
 use chunkwright_models::{EmbedError, Embedder, Embedding, ModelInfo, Role};
 use tempfile::TempDir;
+
+use crate::servers;
 
 /// A test double: a text's vector counts its terms in buckets. Texts that share words are near.
 pub(crate) struct Bag {
@@ -159,15 +161,40 @@ impl Fixture {
     }
 }
 
-/// Opens a store of the kind named, to write.
+/// Opens an empty store of the kind named, to write; `path` is a folder for what it has on this machine. A
+/// server's is told from others by its prefix.
 pub(crate) fn open(kind: &str, path: &Path) -> Arc<dyn Store> {
-    let kind = STORES.iter().find(|store| store.name == kind).unwrap();
-    (kind.open)(path, Access::Write).unwrap()
+    let kind = STORES.iter().find(|store| kind.starts_with(store.name)).unwrap();
+    let mut place = Place::folder(path);
+    if let Some(url) = servers::url(kind.name) {
+        place.location = format!("{url}?prefix={}-", unique());
+    }
+    (kind.open)(&place, Access::Write).unwrap()
 }
 
-/// Runs `body` once for each kind of store.
+/// A name that no other test has.
+pub(crate) fn unique() -> String {
+    let folder = tempfile::Builder::new().prefix("t").rand_bytes(12).tempdir().unwrap();
+    folder.path().file_name().unwrap().to_str().unwrap().to_owned()
+}
+
+/// Runs `body` once for each kind of store. Those on servers take part where the servers are to be had.
 pub(crate) fn for_each_store(body: impl Fn(&str)) {
     for kind in STORES {
+        match (kind.name, kind.schemes.is_empty() || servers::url(kind.name).is_some()) {
+            ("qdrant", true) => body("qdrant_by_its_python_client_engine"),
+            (name, true) => body(name),
+            (name, false) => {
+                println!("not checked with `{name}`: `CHUNKWRIGHT_SERVERS` does not say where it is");
+            }
+        }
+    }
+}
+
+/// As [`for_each_store`], but for those on servers: where a test asks thousands of questions of what no store
+/// decides.
+pub(crate) fn for_each_local_store(body: impl Fn(&str)) {
+    for kind in STORES.iter().filter(|kind| kind.schemes.is_empty()) {
         body(kind.name);
     }
 }

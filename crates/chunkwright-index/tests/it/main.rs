@@ -3,6 +3,7 @@
 #![expect(clippy::print_stdout, reason = "the crash test speaks to its child and to who reads its seed")]
 #![expect(clippy::format_collect, reason = "short texts")]
 
+mod agreement;
 mod amend;
 mod binary;
 mod contract;
@@ -14,5 +15,8 @@ mod fixture;
 mod folders;
 mod migrate;
 mod pipeline;
+mod proxy;
+mod remote;
 mod search;
+mod servers;
 mod transfer;

@@ -12,7 +12,7 @@ pub(super) fn model_id(connection: &Connection, name: &str) -> Result<Option<(i6
     Ok(statement.query_row([name], |row| Ok((row.get(0)?, row.get(1)?))).optional()?)
 }
 
-pub(super) fn vectors(
+pub(in super::super) fn vectors(
     connection: &Connection,
     model: &str,
     hashes: &[TextHash],
@@ -58,7 +58,7 @@ pub(super) fn numbers(bytes: &[u8]) -> Result<impl Iterator<Item = f32>, StoreEr
     }
 }
 
-pub(super) fn put_vectors(
+pub(in super::super) fn put_vectors(
     connection: &Connection,
     model: &str,
     vectors: &[(TextHash, Vec<f32>)],
@@ -82,12 +82,15 @@ pub(super) fn put_model(connection: &Connection, name: &str, dimension: usize) -
     Ok(connection.last_insert_rowid())
 }
 
-pub(super) fn notes(connection: &Connection, keys: &[TextHash]) -> Result<Vec<Option<String>>, StoreError> {
+pub(in super::super) fn notes(
+    connection: &Connection,
+    keys: &[TextHash],
+) -> Result<Vec<Option<String>>, StoreError> {
     let mut statement = connection.prepare_cached("SELECT note FROM notes WHERE key = ?1")?;
     keys.iter().map(|key| Ok(statement.query_row([key], |row| row.get(0)).optional()?)).collect()
 }
 
-pub(super) fn put_notes(
+pub(in super::super) fn put_notes(
     connection: &Connection,
     notes: &[(TextHash, String)],
 ) -> Result<((), Commit), StoreError> {
@@ -111,12 +114,16 @@ pub(super) fn usage(connection: &Connection) -> Result<Vec<CacheUsage>, StoreErr
         Ok(CacheUsage { model: Some(row.get(0)?), entries: row.get(1)?, bytes, used: row.get(3)? })
     })?;
     let mut usage = rows.collect::<Result<Vec<_>, _>>()?;
+    usage.push(notes_usage(connection)?);
+    Ok(usage)
+}
+
+pub(in super::super) fn notes_usage(connection: &Connection) -> Result<CacheUsage, StoreError> {
     let (entries, bytes) =
         connection.query_row("SELECT count(*), total(length(note)) FROM notes", [], |row| {
             Ok((row.get(0)?, row.get::<_, f64>(1)? as u64))
         })?;
-    usage.push(CacheUsage { model: None, entries, bytes, used: entries });
-    Ok(usage)
+    Ok(CacheUsage { model: None, entries, bytes, used: entries })
 }
 
 pub(super) fn clear(connection: &Connection) -> Result<(usize, Commit), StoreError> {

@@ -105,10 +105,10 @@ CREATE TABLE overlays (
 
 /// How long `SQLite` waits for another process before it gives up. Writers are kept apart by our own
 /// lock; what is left are moments of its own bookkeeping.
-pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(1);
+pub(in super::super) const BUSY_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Makes the folder, for its owner only, and keeps it out of version control.
-pub(super) fn create_folder(path: &Path) -> std::io::Result<()> {
+pub(in super::super) fn create_folder(path: &Path) -> std::io::Result<()> {
     if path.is_dir() {
         return Ok(());
     }

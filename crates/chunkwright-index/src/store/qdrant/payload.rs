@@ -1,0 +1,231 @@
+//! A chunk as a point of Qdrant.
+//!
+//! At the top stand the fields that other programs read, by names that can be configured; `record` has all of
+//! the chunk, and the rest is what this program needs beside it.
+
+use chunkwright::{ChunkId, Record};
+use serde_json::{Value, json};
+
+use super::super::filter::{Field, FieldType, Range, Test};
+use super::super::remote::{Dialect, Found, Mark, Point, Which, Written, hex, point_id, unhex};
+use super::super::{StoreError, TermId, TextHash};
+use super::{KEYS, QdrantOptions, matches};
+use crate::bm25::TermCounts;
+
+impl QdrantOptions {
+    /// The point of a chunk.
+    pub(super) fn point(&self, written: &Written<'_>) -> Result<Value, StoreError> {
+        let Written { point, info, doc_toc } = written;
+        let record = &point.record;
+        let (mut indices, mut values): (Vec<_>, Vec<_>) = point.terms.weights().unzip();
+        if indices.is_empty() {
+            // Of no term that anybody asks for, so that a text without words is counted where rarity is.
+            (indices, values) = (vec![TermId::MAX], vec![1.0]);
+        }
+        let words = json!({"indices": indices, "values": values});
+        let mut vectors = json!({self.sparse.as_str(): words});
+        if let Some(vector) = &point.vector {
+            vectors[self.dense.as_str()] = json!(vector);
+        }
+        let folders: Vec<&str> = record.doc_id.split('/').collect();
+        let (file_name, folders) = folders.split_last().unwrap_or((&"", &[]));
+        let root = info.root.trim_end_matches('/');
+        let file_path =
+            if root.is_empty() { record.doc_id.clone() } else { format!("{root}/{}", record.doc_id) };
+        let metadata = json!({
+            "file_path": file_path,
+            "relative_path": record.doc_id,
+            "file_name": file_name,
+            "path_hierarchy": folders,
+            "category": record.category,
+            "chunk_index": record.chunk_index,
+            "total_chunks": record.total_chunks,
+            "chunk_type": record.chunk_type,
+            "section_path": record.section_path,
+            "doc_toc": doc_toc,
+        });
+        let symbols = point.symbols();
+        let payload = json!({
+            self.content.as_str(): record.text,
+            self.doc_id.as_str(): record.doc_id,
+            self.chunk_index.as_str(): record.chunk_index,
+            self.chunk_id.as_str(): record.chunk_id,
+            self.metadata.as_str(): metadata,
+            "record": point.kept_record()?,
+            "version": point.version,
+            "place": point.place,
+            "enabled": point.enabled,
+            "embedded": point.embedded,
+            "symbols": symbols.lines().filter(|line| !line.is_empty()).collect::<Vec<_>>(),
+            "terms": hex(&point.terms.encode()),
+            "text_hash": hex(&point.text_hash),
+        });
+        let id = point_id(&[&point.id.0, &point.version.to_le_bytes()]);
+        Ok(json!({"id": id, "vector": vectors, "payload": payload}))
+    }
+
+    /// Reads what [`point`](Self::point) wrote.
+    pub(super) fn read(&self, mut point: Value) -> Result<Point, StoreError> {
+        let dense = &self.dense;
+        let vector = if dense.is_empty() { &point["vector"] } else { &point["vector"][dense.as_str()] };
+        let numbers =
+            |values: &Vec<Value>| values.iter().filter_map(Value::as_f64).map(|v| v as f32).collect();
+        let vector = vector.as_array().map(numbers);
+        let payload = &mut point["payload"];
+        let terms = payload["terms"].as_str().and_then(unhex).and_then(|bytes| TermCounts::decode(&bytes));
+        let record = self.record(payload)?;
+        Ok(Point {
+            version: payload["version"].as_i64().unwrap_or_default(),
+            place: payload["place"].as_u64().unwrap_or_default() as u32,
+            id: self.id(payload)?,
+            text_hash: text_hash(payload)?,
+            terms: terms.ok_or_else(|| damaged("the terms of a chunk cannot be read"))?,
+            enabled: payload["enabled"].as_bool().unwrap_or(true),
+            embedded: payload["embedded"].as_bool().unwrap_or(false),
+            vector,
+            record,
+        })
+    }
+
+    fn record(&self, payload: &mut Value) -> Result<Record, StoreError> {
+        let kept = payload["record"].take();
+        Point::whole_record(kept, payload[self.content.as_str()].as_str().unwrap_or_default())
+    }
+
+    fn id(&self, payload: &Value) -> Result<ChunkId, StoreError> {
+        let id = payload[self.chunk_id.as_str()].as_str().and_then(|id| id.parse().ok());
+        id.ok_or_else(|| damaged("a point has no id of a chunk"))
+    }
+
+    /// What is read of points that were found.
+    pub(super) fn found_fields(&self, is_exact: bool) -> Vec<&str> {
+        let mut fields = vec![self.doc_id.as_str(), &self.chunk_id, "version"];
+        if !is_exact {
+            fields.extend([self.content.as_str(), "record"]);
+        }
+        fields
+    }
+
+    pub(super) fn found(&self, mut point: Value, is_exact: bool) -> Result<Found, StoreError> {
+        let score = point["score"].as_f64().unwrap_or_default();
+        let payload = &mut point["payload"];
+        Ok(Found {
+            doc_id: payload[self.doc_id.as_str()].as_str().unwrap_or_default().into(),
+            version: payload["version"].as_i64().unwrap_or_default(),
+            id: self.id(payload)?,
+            score,
+            record: if is_exact { None } else { Some(self.record(payload)?) },
+        })
+    }
+
+    pub(super) fn mark_fields(&self) -> [&str; 4] {
+        [&self.doc_id, &self.chunk_id, "version", "text_hash"]
+    }
+
+    pub(super) fn mark(&self, payload: &Value) -> Result<Mark, StoreError> {
+        Ok(Mark {
+            doc_id: payload[self.doc_id.as_str()].as_str().unwrap_or_default().into(),
+            version: payload["version"].as_i64().unwrap_or_default(),
+            id: self.id(payload)?,
+            text_hash: text_hash(payload)?,
+        })
+    }
+
+    /// The filters of requests for these points, each of bounded length.
+    pub(super) fn filters(&self, which: Which<'_>) -> Vec<Value> {
+        let any = |key: &str, values: Value| json!({"must": [{"key": key, "match": {"any": values}}]});
+        match which {
+            Which::All => vec![json!({})],
+            Which::Versions(versions) => {
+                versions.chunks(KEYS).map(|versions| any("version", json!(versions))).collect()
+            }
+            Which::Chunks(ids) => ids
+                .chunks(KEYS)
+                .map(|ids| {
+                    let ids: Vec<String> = ids.iter().map(ToString::to_string).collect();
+                    any(&self.chunk_id, json!(ids))
+                })
+                .collect(),
+            Which::Document(doc_id) => vec![json!({"must": [matches(&self.doc_id, doc_id)]})],
+        }
+    }
+}
+
+fn text_hash(payload: &Value) -> Result<TextHash, StoreError> {
+    let hash = payload["text_hash"].as_str().and_then(unhex).and_then(|bytes| bytes.try_into().ok());
+    hash.ok_or_else(|| damaged("a point has no hash of its text"))
+}
+
+fn damaged(problem: &str) -> StoreError {
+    StoreError::Damaged { problem: problem.into() }
+}
+
+/// How Qdrant says conditions. A field that is missing passes no condition, and of a list one element has
+/// to: as ours.
+pub(super) const DIALECT: Dialect = Dialect {
+    field: |field, test| {
+        if field == Field::ARTIFACT {
+            return artifact(test);
+        }
+        if field == Field::SYMBOL {
+            return symbol(test);
+        }
+        let key = format!("record.{}", field.name());
+        match (field.field_type(), test) {
+            // The text is not in the record, and what it begins with is better read than indexed.
+            _ if ["content", "context", "text"].contains(&field.name()) => None,
+            (FieldType::Text | FieldType::List, Test::Is(Value::String(text))) if !text.contains('*') => {
+                Some(matches(&key, text))
+            }
+            (FieldType::Text | FieldType::List, Test::In(values)) => {
+                let texts = values.iter().all(Value::is_string);
+                texts.then(|| json!({"key": key, "match": {"any": values}}))
+            }
+            (FieldType::Bool, Test::Is(Value::Bool(is))) => Some(json!({"key": key, "match": {"value": is}})),
+            (FieldType::Number, Test::Is(Value::Number(number))) => {
+                Some(json!({"key": key, "range": {"gte": number, "lte": number}}))
+            }
+            (FieldType::Number, Test::Range(range)) => Some(json!({"key": key, "range": bounds(range)?})),
+            _ => None,
+        }
+    },
+    and: |all| json!({"must": all}),
+    or: |any| json!({"should": any}),
+    not: Some(|not| json!({"must_not": [not]})),
+    is_chunk: || json!({"is_empty": {"key": "record.artifact"}}),
+    always: || json!({"key": "enabled", "match": {"value": true}}),
+};
+
+fn artifact(test: &Test) -> Option<Value> {
+    let is_chunk = (DIALECT.is_chunk)();
+    match test {
+        Test::Is(Value::String(wanted)) => match wanted.as_str() {
+            "chunk" => Some(is_chunk),
+            "summary" => Some(json!({"must_not": [is_chunk]})),
+            "all" => None,
+            wanted => Some(matches("record.artifact", wanted)),
+        },
+        _ => None,
+    }
+}
+
+fn symbol(test: &Test) -> Option<Value> {
+    match test {
+        Test::Is(Value::String(symbol)) if !symbol.contains('*') => {
+            Some(matches("symbols", &symbol.replace("::", ".")))
+        }
+        _ => None,
+    }
+}
+
+/// The bounds of a range of numbers; none if one is no number.
+fn bounds(range: &Range) -> Option<Value> {
+    let mut bounds = json!({});
+    for (name, bound) in [("gt", &range.gt), ("gte", &range.gte), ("lt", &range.lt), ("lte", &range.lte)] {
+        if let Some(bound) = bound {
+            bound.as_f64()?;
+            bounds[name] = bound.clone();
+        }
+    }
+    Some(bounds)
+}

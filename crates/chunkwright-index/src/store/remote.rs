@@ -1,0 +1,373 @@
+//! Stores on servers without transactions: the promises of [`Store`] kept once, over whatever a
+//! [`Database`] can do.
+//!
+//! * A generation is a collection of points, one a chunk. A small collection beside them, the catalog, says
+//!   which generations there are and, for each document, which of its versions is the live one.
+//! * A document is replaced in three steps: its chunks are written as points of a new version, which nobody
+//!   sees; its entry in the catalog is put, which is one point and happens or does not (**the commit**);
+//!   points of versions before are deleted. A reader drops points of versions that are not live, and asks
+//!   for more where too few are left.
+//! * A crash leaves points that nobody sees. A generation's entry says before a write that one is under way
+//!   and afterwards that it is done; who finds it unfinished collects what is not live before writing.
+//! * Every step may be repeated: ids of points are made of what they hold. So a request that was answered too
+//!   late, and sent again, does no harm.
+//! * One process writes to a collection at a time; that is assumed, since nothing here can be locked. Each write
+//!   leaves a number in the generation's entry, and commits only while that is there; where two commit
+//!   nevertheless, the one that reads the other's version afterwards has lost, and says [`Outcome::Stale`].
+
+mod catalog;
+mod database;
+mod filter;
+mod plan;
+mod read;
+pub(super) mod requests;
+mod sweep;
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+
+use chunkwright::{ChunkId, Record};
+
+use super::generation::parse_name;
+use super::index::SearchIndex;
+use super::local_cache::SqliteCache;
+use super::{
+    Access, Cache, CacheUsage, Change, CheckReport, Collection, DocumentInfo, Filter, Generation,
+    GenerationSpec, GenerationState, GenerationStatus, Outcome, Overlay, Overlays, Scored, Store, StoreError,
+    StoredChunk, StoredDocument, TermId, TextHash, check_name, check_vector, unknown_collection,
+    unknown_generation,
+};
+use catalog::{CollectionEntry, Counter, DocumentEntry, GenerationEntry};
+pub(super) use catalog::{Entry, Kind};
+pub(super) use database::{Database, Found, Mark, Part, Point, Which, Written, hex, point_id, unhex};
+pub(super) use filter::{Dialect, Pushed};
+use read::Live;
+
+/// A store on a server. See [`Store`].
+///
+/// Vectors and notes are remembered in a file on this machine, so that no edit fetches them.
+#[derive(Debug)]
+pub struct RemoteStore {
+    database: Box<dyn Database>,
+    cache: SqliteCache,
+    access: Access,
+    /// Live versions, by generation.
+    live: Mutex<HashMap<Generation, (u64, Arc<Live>)>>,
+    /// What searches by words read where the server knows no words.
+    indexes: Mutex<HashMap<Generation, Arc<RwLock<SearchIndex>>>>,
+}
+
+impl RemoteStore {
+    pub(super) fn new(
+        database: Box<dyn Database>,
+        cache_folder: &Path,
+        access: Access,
+    ) -> Result<Self, StoreError> {
+        let cache = SqliteCache::open(cache_folder, access)?;
+        Ok(Self { database, cache, access, live: Mutex::default(), indexes: Mutex::default() })
+    }
+
+    /// The best chunks by both rankings, fused by the server: reciprocal ranks as
+    /// [`Fusion::Rrf`](crate::Fusion::Rrf) with `k`. `candidates` of each stage are fused. None where the
+    /// server does not fuse.
+    ///
+    /// # Errors
+    ///
+    /// As those of [`Store`].
+    pub fn hybrid_rrf(
+        &self,
+        generation: &Generation,
+        query: (&[f32], &[TermId]),
+        filter: &Filter,
+        (k, candidates, limit): (u32, usize, usize),
+    ) -> Result<Option<Vec<Scored>>, StoreError> {
+        let Some(model) = &generation.spec.model else { return Ok(None) };
+        check_vector(query.0, model.dimension)?;
+        let mut fuses = true;
+        let found = self.answer(
+            generation,
+            filter,
+            limit,
+            &|asked| {
+                let candidates = candidates.max(asked);
+                self.database.fused(generation, query, filter, (k, candidates, asked))
+            },
+            &mut fuses,
+        )?;
+        Ok(fuses.then_some(found))
+    }
+
+    fn writable(&self) -> Result<(), StoreError> {
+        if self.access == Access::Write { Ok(()) } else { Err(StoreError::ReadOnly) }
+    }
+
+    /// The current generation of every collection, by name.
+    fn current(&self) -> Result<HashMap<String, i64>, StoreError> {
+        let entries: Vec<CollectionEntry> = self.list(Kind::Collection, "")?;
+        Ok(entries.into_iter().map(|entry| (entry.name, entry.current)).collect())
+    }
+
+    fn forget_generation(&self, generation: &Generation) -> Result<(), StoreError> {
+        // First what makes it one, so that what a crash leaves is seen by nobody.
+        self.database.forget(&[catalog::key(Kind::Generation, "", &generation.to_string())])?;
+        let owner = generation.to_string();
+        for kind in [Kind::Document, Kind::Part] {
+            self.database.forget(&self.database.keys(kind, &owner)?)?;
+        }
+        self.database.drop_points(generation)?;
+        lock(&self.live).remove(generation);
+        lock(&self.indexes).remove(generation);
+        Ok(())
+    }
+}
+
+/// A lock is only poisoned if a caller's code panicked; what it guards is whole at any time.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Store for RemoteStore {
+    fn collections(&self) -> Result<Vec<Collection>, StoreError> {
+        let current = self.current()?;
+        let mut collections: HashMap<String, Collection> = HashMap::new();
+        for entry in self.list::<GenerationEntry>(Kind::Generation, "")? {
+            let generation = entry.generation;
+            let Some(&current) = current.get(&generation.collection) else { continue };
+            let documents: Vec<DocumentEntry> = self.list(Kind::Document, &generation.to_string())?;
+            let total = |of: fn(&DocumentInfo) -> u32| {
+                documents.iter().map(|document| of(&document.info) as usize).sum()
+            };
+            let state = match (generation.number == current, entry.was_current) {
+                (true, _) => GenerationState::Current,
+                (false, true) => GenerationState::Old,
+                (false, false) => GenerationState::Building,
+            };
+            let name = generation.collection.clone();
+            let status = GenerationStatus {
+                state,
+                documents: documents.len(),
+                chunks: total(|info| info.chunks),
+                pending: total(|info| info.pending),
+                change: entry.change,
+                generation,
+            };
+            let collection = collections.entry(name.clone());
+            collection
+                .or_insert_with(|| Collection { name, generations: Vec::new() })
+                .generations
+                .push(status);
+        }
+        let mut collections: Vec<Collection> = collections.into_values().collect();
+        for collection in &mut collections {
+            collection.generations.sort_by_key(|status| status.generation.number);
+        }
+        collections.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(collections)
+    }
+
+    fn open(&self, name: &str) -> Result<Generation, StoreError> {
+        let (collection, number) = parse_name(name);
+        let entry: Option<CollectionEntry> = self.entry(&catalog::key(Kind::Collection, "", collection))?;
+        let Some(entry) = entry else {
+            if let Some(spec) = self.database.foreign(collection)? {
+                return Ok(Generation { collection: collection.into(), number: FOREIGN, spec });
+            }
+            let mut known: Vec<String> = self.current()?.into_keys().collect();
+            known.sort();
+            return Err(unknown_collection(collection, known.iter().map(String::as_str)));
+        };
+        let named = format!("{collection}@{}", number.unwrap_or(entry.current));
+        let found: Option<GenerationEntry> = self.entry(&catalog::key(Kind::Generation, "", &named))?;
+        found.map(|entry| entry.generation).ok_or_else(|| unknown_generation(&name))
+    }
+
+    fn begin(&self, collection: &str, spec: &GenerationSpec) -> Result<Generation, StoreError> {
+        check_name(collection)?;
+        let known: Vec<GenerationEntry> = self.list(Kind::Generation, "")?;
+        let current = self.current()?.get(collection).copied();
+        let mut own: Vec<&GenerationEntry> =
+            known.iter().filter(|entry| entry.generation.collection == collection).collect();
+        own.sort_by_key(|entry| entry.generation.number);
+        // Without an entry of the collection, they are what a crash left.
+        let found = own.iter().rev().find(|entry| current.is_some() && entry.generation.spec == *spec);
+        if let Some(found) = found {
+            return Ok(found.generation.clone());
+        }
+        self.writable()?;
+        if current.is_none() {
+            for entry in &own {
+                self.forget_generation(&entry.generation)?;
+            }
+        }
+        if let Some(model) = &spec.model {
+            let models = known.iter().filter_map(|entry| entry.generation.spec.model.as_ref());
+            for stored in models.filter(|stored| stored.name == model.name) {
+                if stored.dimension != model.dimension {
+                    return Err(StoreError::OtherDimension {
+                        model: model.name.clone(),
+                        stored: stored.dimension,
+                        given: model.dimension,
+                    });
+                }
+            }
+        }
+        let counter = catalog::key(Kind::Store, "", "counter");
+        let number = self.entry::<Counter>(&counter)?.map_or(0, |counter| counter.last_generation) + 1;
+        let generation = Generation { collection: collection.into(), number, spec: spec.clone() };
+        if current.is_none() && self.database.foreign(collection)?.is_some() {
+            return Err(StoreError::Foreign { name: collection.into() });
+        }
+        self.database.put(&[Entry::new(
+            Kind::Store,
+            "",
+            "counter",
+            &Counter { last_generation: number },
+        )?])?;
+        self.database.create_points(&generation)?;
+        self.database.put(&[GenerationEntry::new(&generation, current.is_none()).entry()?])?;
+        if current.is_none() {
+            self.database.put(&[CollectionEntry::of(&generation).entry()?])?;
+            self.database.publish(&generation)?;
+        }
+        Ok(generation)
+    }
+
+    fn switch(&self, generation: &Generation) -> Result<(), StoreError> {
+        self.writable()?;
+        let entry = self.generation_entry(generation)?;
+        self.database.put(&[GenerationEntry { was_current: true, ..entry }.entry()?])?;
+        // One point: whoever looks sees the generation before or this one.
+        self.database.put(&[CollectionEntry::of(generation).entry()?])?;
+        self.database.publish(generation)
+    }
+
+    fn remove(&self, generation: &Generation) -> Result<(), StoreError> {
+        self.writable()?;
+        let key = catalog::key(Kind::Collection, "", &generation.collection);
+        let entry: Option<CollectionEntry> = self.entry(&key)?;
+        if entry.is_none_or(|entry| entry.current != generation.number) {
+            return self.forget_generation(generation);
+        }
+        self.database.withdraw(&generation.collection)?;
+        self.database.forget(&[key])?;
+        self.database.forget(&self.database.keys(Kind::Overlay, &generation.collection)?)?;
+        for entry in self.list::<GenerationEntry>(Kind::Generation, "")? {
+            if entry.generation.collection == generation.collection {
+                self.forget_generation(&entry.generation)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn write(&self, generation: &Generation, changes: &[Change]) -> Result<Vec<Outcome>, StoreError> {
+        self.writable()?;
+        if generation.number == FOREIGN {
+            return Err(StoreError::Foreign { name: generation.collection.clone() });
+        }
+        plan::write(self, generation, changes)
+    }
+
+    fn documents(&self, generation: &Generation) -> Result<Vec<DocumentInfo>, StoreError> {
+        self.read_documents(generation)
+    }
+
+    fn document(&self, generation: &Generation, doc_id: &str) -> Result<Option<StoredDocument>, StoreError> {
+        self.read_document(generation, doc_id)
+    }
+
+    fn records(&self, generation: &Generation, doc_id: &str) -> Result<Vec<Record>, StoreError> {
+        self.read_records(generation, doc_id)
+    }
+
+    fn chunks(
+        &self,
+        generation: &Generation,
+        ids: &[ChunkId],
+    ) -> Result<Vec<Option<StoredChunk>>, StoreError> {
+        self.read_chunks(generation, ids)
+    }
+
+    fn dense(
+        &self,
+        generation: &Generation,
+        query: &[f32],
+        filter: &Filter,
+        limit: usize,
+    ) -> Result<Vec<Scored>, StoreError> {
+        let Some(model) = &generation.spec.model else { return Ok(Vec::new()) };
+        check_vector(query, model.dimension)?;
+        let ask = |asked| self.database.dense(generation, query, filter, asked).map(Some);
+        self.answer(generation, filter, limit, &ask, &mut true)
+    }
+
+    fn lexical(
+        &self,
+        generation: &Generation,
+        terms: &[TermId],
+        filter: &Filter,
+        limit: usize,
+    ) -> Result<Vec<Scored>, StoreError> {
+        if terms.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut knows_words = true;
+        let ask = |asked| self.database.lexical(generation, terms, filter, asked);
+        let found = self.answer(generation, filter, limit, &ask, &mut knows_words)?;
+        if knows_words { Ok(found) } else { self.words(generation, terms, filter, limit) }
+    }
+
+    fn overlays(&self, collection: &str) -> Result<Overlays, StoreError> {
+        Ok(self.list::<Overlay>(Kind::Overlay, collection)?.into_iter().collect())
+    }
+
+    fn put_overlay(&self, collection: &str, overlay: &Overlay) -> Result<(), StoreError> {
+        self.writable()?;
+        let entry: Option<CollectionEntry> = self.entry(&catalog::key(Kind::Collection, "", collection))?;
+        if entry.is_none() {
+            return Err(unknown_collection(collection, std::iter::empty()));
+        }
+        if overlay.is_empty() {
+            return self.database.forget(&[catalog::key(Kind::Overlay, collection, &overlay.chunk_id)]);
+        }
+        self.database.put(&[Entry::new(Kind::Overlay, collection, &overlay.chunk_id, overlay)?])
+    }
+
+    fn cache(&self) -> &dyn Cache {
+        self
+    }
+
+    fn check(&self) -> Result<CheckReport, StoreError> {
+        sweep::check(self)
+    }
+}
+
+/// Number of the only generation of a collection that another program made.
+pub(super) const FOREIGN: i64 = 0;
+
+impl Cache for RemoteStore {
+    fn vectors(&self, model: &str, hashes: &[TextHash]) -> Result<Vec<Option<Vec<f32>>>, StoreError> {
+        self.cache.vectors(model, hashes)
+    }
+
+    fn put_vectors(&self, model: &str, vectors: &[(TextHash, Vec<f32>)]) -> Result<(), StoreError> {
+        self.cache.put_vectors(model, vectors)
+    }
+
+    fn notes(&self, keys: &[TextHash]) -> Result<Vec<Option<String>>, StoreError> {
+        self.cache.notes(keys)
+    }
+
+    fn put_notes(&self, notes: &[(TextHash, String)]) -> Result<(), StoreError> {
+        self.cache.put_notes(notes)
+    }
+
+    fn usage(&self) -> Result<Vec<CacheUsage>, StoreError> {
+        self.cache.usage(&sweep::used(self)?)
+    }
+
+    fn clear(&self) -> Result<usize, StoreError> {
+        self.writable()?;
+        self.cache.clear(&sweep::used(self)?)
+    }
+}

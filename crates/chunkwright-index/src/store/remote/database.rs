@@ -1,0 +1,249 @@
+//! What a server must be able to do, and what it is given.
+
+use std::fmt;
+
+use chunkwright::{ChunkId, Record};
+use serde_json::Value;
+
+use super::super::filter::record_symbols;
+use super::super::{
+    DocumentInfo, Filter, Generation, GenerationSpec, NewChunk, StoreError, TermId, TextHash,
+};
+use super::catalog::{Entry, Kind};
+use crate::bm25::TermCounts;
+
+/// A server that keeps entries and points. Every method may be repeated.
+pub(in super::super) trait Database: Send + Sync + fmt::Debug {
+    /// The entries with these keys, in order; none where there is none.
+    fn get(&self, keys: &[String]) -> Result<Vec<Option<String>>, StoreError>;
+
+    /// The values of all entries of a kind and owner.
+    fn list(&self, kind: Kind, owner: &str) -> Result<Vec<String>, StoreError>;
+
+    /// The keys of all entries of a kind and owner.
+    fn keys(&self, kind: Kind, owner: &str) -> Result<Vec<String>, StoreError>;
+
+    /// Puts entries, each as a whole, in place of those with their keys.
+    fn put(&self, entries: &[Entry]) -> Result<(), StoreError>;
+
+    /// Removes the entries with these keys, where there are.
+    fn forget(&self, keys: &[String]) -> Result<(), StoreError>;
+
+    /// Sees to it that the generation can be given points.
+    fn create_points(&self, generation: &Generation) -> Result<(), StoreError>;
+
+    /// Removes the generation's points and what holds them.
+    fn drop_points(&self, generation: &Generation) -> Result<(), StoreError>;
+
+    /// Shows other readers of the server the generation under its collection's name, where names can point.
+    fn publish(&self, _generation: &Generation) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    /// Takes back [`publish`](Self::publish).
+    fn withdraw(&self, _collection: &str) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    /// What a collection holds that another program made; none if there is no such collection.
+    fn foreign(&self, _collection: &str) -> Result<Option<GenerationSpec>, StoreError> {
+        Ok(None)
+    }
+
+    /// Puts points.
+    fn upsert(&self, generation: &Generation, points: &[Written<'_>]) -> Result<(), StoreError>;
+
+    /// Removes all points of these versions.
+    fn delete(&self, generation: &Generation, versions: &[i64]) -> Result<(), StoreError>;
+
+    /// Points, whole; their vectors where asked for.
+    fn points(&self, generation: &Generation, which: Which<'_>, part: Part)
+    -> Result<Vec<Point>, StoreError>;
+
+    /// What points are of, without what they hold.
+    fn marks(&self, generation: &Generation, which: Which<'_>) -> Result<Vec<Mark>, StoreError>;
+
+    /// The `limit` points with the greatest dot product with `query`, best first, of those that the server
+    /// lets pass by `filter`: more than pass it, where the server cannot decide it.
+    fn dense(
+        &self,
+        generation: &Generation,
+        query: &[f32],
+        filter: &Filter,
+        limit: usize,
+    ) -> Result<Vec<Found>, StoreError>;
+
+    /// The `limit` points that BM25 ranks first, as [`dense`](Self::dense); none if the server does not rank
+    /// by words.
+    fn lexical(
+        &self,
+        generation: &Generation,
+        terms: &[TermId],
+        filter: &Filter,
+        limit: usize,
+    ) -> Result<Option<Vec<Found>>, StoreError>;
+
+    /// The best by reciprocal ranks in both rankings, with `k`, of so many candidates, so many of them; none
+    /// if the server does not fuse.
+    fn fused(
+        &self,
+        _generation: &Generation,
+        _query: (&[f32], &[TermId]),
+        _filter: &Filter,
+        _sizes: (u32, usize, usize),
+    ) -> Result<Option<Vec<Found>>, StoreError> {
+        Ok(None)
+    }
+}
+
+/// Which points are meant.
+#[derive(Clone, Copy, Debug)]
+pub(in super::super) enum Which<'a> {
+    All,
+    Versions(&'a [i64]),
+    Chunks(&'a [ChunkId]),
+    /// Of a document, all versions.
+    Document(&'a str),
+}
+
+impl Which<'_> {
+    /// Whether none are.
+    pub(in super::super) fn is_empty(self) -> bool {
+        match self {
+            Self::Versions(versions) => versions.is_empty(),
+            Self::Chunks(ids) => ids.is_empty(),
+            Self::All | Self::Document(_) => false,
+        }
+    }
+}
+
+/// How much of points is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) enum Part {
+    WithoutVectors,
+    Whole,
+}
+
+/// A chunk as a server keeps it.
+#[derive(Clone, Debug)]
+pub(in super::super) struct Point {
+    /// Version of its document.
+    pub(in super::super) version: i64,
+    /// Its place among what was stored of its document, summaries behind chunks.
+    pub(in super::super) place: u32,
+    pub(in super::super) id: ChunkId,
+    pub(in super::super) text_hash: TextHash,
+    pub(in super::super) terms: TermCounts,
+    pub(in super::super) enabled: bool,
+    /// Whether it has a vector, which need not have been read.
+    pub(in super::super) embedded: bool,
+    pub(in super::super) vector: Option<Vec<f32>>,
+    pub(in super::super) record: Record,
+}
+
+impl Point {
+    pub(super) fn new(
+        chunk: &NewChunk,
+        place: usize,
+        version: i64,
+        vector: Option<Vec<f32>>,
+    ) -> Result<Self, StoreError> {
+        Ok(Self {
+            version,
+            place: place as u32,
+            id: chunk.id()?,
+            text_hash: chunk.text_hash,
+            terms: chunk.terms.clone(),
+            enabled: chunk.enabled,
+            embedded: vector.is_some(),
+            vector,
+            record: chunk.record.clone(),
+        })
+    }
+
+    /// By [`record_symbols`].
+    pub(in super::super) fn symbols(&self) -> String {
+        record_symbols(&self.record)
+    }
+}
+
+/// A point to be put, and its document.
+#[derive(Clone, Copy, Debug)]
+pub(in super::super) struct Written<'a> {
+    pub(in super::super) point: &'a Point,
+    pub(in super::super) info: &'a DocumentInfo,
+    pub(in super::super) doc_toc: &'a str,
+}
+
+/// What a point is of.
+#[derive(Clone, Debug)]
+pub(in super::super) struct Mark {
+    pub(in super::super) doc_id: String,
+    pub(in super::super) version: i64,
+    pub(in super::super) id: ChunkId,
+    pub(in super::super) text_hash: TextHash,
+}
+
+/// A point that was found.
+#[derive(Clone, Debug)]
+pub(in super::super) struct Found {
+    pub(in super::super) doc_id: String,
+    pub(in super::super) version: i64,
+    pub(in super::super) id: ChunkId,
+    pub(in super::super) score: f64,
+    /// Where the server could not decide the filter.
+    pub(in super::super) record: Option<Record>,
+}
+
+/// An id of 128 bits for what `parts` name, as UUIDs are written: what is put twice is there once.
+pub(in super::super) fn point_id(parts: &[&[u8]]) -> String {
+    let mut hasher = blake3::Hasher::new();
+    for part in parts {
+        hasher.update(&(part.len() as u64).to_le_bytes());
+        hasher.update(part);
+    }
+    let text = hex(&hasher.finalize().as_bytes()[..16]);
+    [&text[..8], &text[8..12], &text[12..16], &text[16..20], &text[20..]].join("-")
+}
+
+/// Bytes as hexadecimal digits.
+pub(in super::super) fn hex(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let digit = |value: u8| char::from(DIGITS[usize::from(value)]);
+    bytes.iter().flat_map(|&byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+}
+
+/// Reads what [`hex`] wrote.
+pub(in super::super) fn unhex(text: &str) -> Option<Vec<u8>> {
+    let digit = |byte: u8| char::from(byte).to_digit(16).map(|value| value as u8);
+    let pairs = text.as_bytes().chunks(2);
+    pairs
+        .map(|pair| match pair {
+            [high, low] => Some(digit(*high)? << 4 | digit(*low)?),
+            _ => None,
+        })
+        .collect()
+}
+
+/// What every server keeps of a point as it is: its record without the text, which stands apart.
+impl Point {
+    /// The record to be kept.
+    pub(in super::super) fn kept_record(&self) -> Result<Value, StoreError> {
+        let mut record = serde_json::to_value(&self.record).map_err(|error| StoreError::Damaged {
+            problem: format!("a new chunk cannot be stored: {error}"),
+        })?;
+        if let Value::Object(fields) = &mut record {
+            fields.shift_remove("text");
+        }
+        Ok(record)
+    }
+
+    /// The record that was kept, and its text.
+    pub(in super::super) fn whole_record(mut kept: Value, text: &str) -> Result<Record, StoreError> {
+        if let Value::Object(fields) = &mut kept {
+            fields.insert("text".into(), text.into());
+        }
+        serde_json::from_value(kept)
+            .map_err(|error| StoreError::Damaged { problem: format!("a chunk cannot be read: {error}") })
+    }
+}

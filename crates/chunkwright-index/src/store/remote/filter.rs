@@ -1,0 +1,84 @@
+//! What of a filter a server can decide. Nothing that passes is kept back: what the server does not know is
+//! taken as passing and decided by [`Filter::passes_record`] from the record.
+
+use serde_json::Value;
+
+use super::super::Filter;
+use super::super::filter::{Condition, Field, Test};
+
+/// How a server says conditions.
+pub(in super::super) struct Dialect {
+    /// A condition on one field; none if the server cannot decide it exactly.
+    pub(in super::super) field: fn(Field, &Test) -> Option<Value>,
+    pub(in super::super) and: fn(Vec<Value>) -> Value,
+    pub(in super::super) or: fn(Vec<Value>) -> Value,
+    /// None where there is no such thing.
+    pub(in super::super) not: Option<fn(Value) -> Value>,
+    /// That a chunk is no summary.
+    pub(in super::super) is_chunk: fn() -> Value,
+    /// What every search asks for.
+    pub(in super::super) always: fn() -> Value,
+}
+
+/// What a server is told.
+#[derive(Debug)]
+pub(in super::super) struct Pushed {
+    /// What it lets pass.
+    pub(in super::super) condition: Value,
+    /// Whether that is exactly what passes.
+    pub(in super::super) is_exact: bool,
+}
+
+impl Dialect {
+    /// `filter`, as far as the server can decide it.
+    pub(in super::super) fn push(&self, filter: &Filter) -> Pushed {
+        let mut all = vec![(self.always)()];
+        if !filter.mentions(Field::ARTIFACT) {
+            all.push((self.is_chunk)());
+        }
+        let mut is_exact = true;
+        if let Some(condition) = filter.condition() {
+            let (pushed, exact) = self.condition(condition);
+            all.extend(pushed);
+            is_exact = exact;
+        }
+        Pushed { condition: (self.and)(all), is_exact }
+    }
+
+    /// A condition that lets pass all that `condition` does, and whether it lets pass nothing else. None lets
+    /// pass everything.
+    fn condition(&self, condition: &Condition) -> (Option<Value>, bool) {
+        let undecided = (None, false);
+        match condition {
+            Condition::And(all) => {
+                let (pushed, exact): (Vec<_>, Vec<_>) = all.iter().map(|one| self.condition(one)).unzip();
+                let mut pushed: Vec<Value> = pushed.into_iter().flatten().collect();
+                let exact = exact.iter().all(|exact| *exact) && !all.is_empty();
+                match pushed.len() {
+                    0 => undecided,
+                    1 => (pushed.pop(), exact),
+                    _ => (Some((self.and)(pushed)), exact),
+                }
+            }
+            Condition::Or(any) => {
+                let (pushed, exact): (Vec<_>, Vec<_>) = any.iter().map(|one| self.condition(one)).unzip();
+                match pushed.into_iter().collect::<Option<Vec<Value>>>() {
+                    Some(mut pushed) if pushed.len() == 1 => (pushed.pop(), exact[0]),
+                    Some(pushed) if !pushed.is_empty() => {
+                        (Some((self.or)(pushed)), exact.iter().all(|exact| *exact))
+                    }
+                    _ => undecided,
+                }
+            }
+            Condition::Not(not) => match (self.not, self.condition(not)) {
+                // Of what lets too much pass, the opposite would keep back too much.
+                (Some(negate), (Some(pushed), true)) => (Some(negate(pushed)), true),
+                _ => undecided,
+            },
+            Condition::Field { field, test } => match (self.field)(*field, test) {
+                Some(pushed) => (Some(pushed), true),
+                None => undecided,
+            },
+        }
+    }
+}

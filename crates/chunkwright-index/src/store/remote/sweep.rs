@@ -1,0 +1,107 @@
+//! What crashes leave, and what chunks need.
+
+use std::collections::{HashMap, HashSet};
+
+use super::super::{CheckReport, Generation, StoreError};
+use super::RemoteStore;
+use super::catalog::{self, DocumentEntry, GenerationEntry, Kind};
+use super::database::Which;
+use crate::store::local_cache::Used;
+
+/// Removes points and pieces of texts that no document's entry speaks of.
+pub(super) fn sweep(store: &RemoteStore, generation: &Generation) -> Result<(), StoreError> {
+    let left = Left::of(store, generation)?;
+    store.database.delete(generation, &left.versions)?;
+    store.database.forget(&left.parts)
+}
+
+/// What is there and not live.
+struct Left {
+    versions: Vec<i64>,
+    points: usize,
+    parts: Vec<String>,
+    documents: Vec<DocumentEntry>,
+    /// Live points, by version.
+    chunks: HashMap<i64, usize>,
+    /// Ids that two live points have.
+    doubles: usize,
+}
+
+impl Left {
+    fn of(store: &RemoteStore, generation: &Generation) -> Result<Self, StoreError> {
+        let marks = store.database.marks(generation, Which::All)?;
+        let parts = store.database.keys(Kind::Part, &generation.to_string())?;
+        // After the points: what is committed between the two readings is live.
+        let documents: Vec<DocumentEntry> = store.list(Kind::Document, &generation.to_string())?;
+        let live: HashMap<i64, &str> =
+            documents.iter().map(|entry| (entry.info.version, entry.info.doc_id.as_str())).collect();
+        let bodies: HashSet<i64> = documents.iter().map(|entry| entry.body).collect();
+        let (mut versions, mut chunks, mut ids) = (HashSet::new(), HashMap::new(), HashSet::new());
+        let (mut points, mut doubles) = (0, 0);
+        for mark in &marks {
+            if live.get(&mark.version) == Some(&mark.doc_id.as_str()) {
+                *chunks.entry(mark.version).or_default() += 1;
+                doubles += usize::from(!ids.insert(mark.id));
+            } else {
+                points += 1;
+                versions.insert(mark.version);
+            }
+        }
+        let is_left = |key: &String| catalog::part_version(key).is_none_or(|body| !bodies.contains(&body));
+        Ok(Self {
+            versions: versions.into_iter().collect(),
+            points,
+            parts: parts.into_iter().filter(is_left).collect(),
+            chunks,
+            doubles,
+            documents,
+        })
+    }
+}
+
+/// See [`Store::check`](super::super::Store::check).
+pub(super) fn check(store: &RemoteStore) -> Result<CheckReport, StoreError> {
+    let mut report = CheckReport::default();
+    for entry in store.list::<GenerationEntry>(Kind::Generation, "")? {
+        let generation = entry.generation;
+        let left = Left::of(store, &generation)?;
+        let mut tell = |count: usize, what: &str| {
+            if count > 0 {
+                report.problems.push(format!("`{generation}` has {count} {what}"));
+            }
+        };
+        let later = "of versions that are not live, which the next write removes";
+        tell(left.points, &format!("points {later}"));
+        tell(left.parts.len(), &format!("pieces of texts {later}"));
+        tell(left.doubles, "chunks with the id of another");
+        report.documents += left.documents.len();
+        report.chunks += left.chunks.values().sum::<usize>();
+        for document in &left.documents {
+            let doc_id = &document.info.doc_id;
+            let chunks = left.chunks.get(&document.info.version).copied().unwrap_or(0);
+            if chunks != document.info.chunks as usize {
+                let stored = document.info.chunks;
+                report.problems.push(format!("`{doc_id}` has {chunks} chunks, and {stored} were stored"));
+            }
+            match store.body(&generation, document)? {
+                None => report.problems.push(format!("document `{doc_id}` has no source")),
+                Some(body) if !body.is_intact() => report
+                    .problems
+                    .push(format!("the stored text of `{doc_id}` is not that of the file it was made of")),
+                Some(_) => {}
+            }
+        }
+    }
+    Ok(report)
+}
+
+/// The vectors that chunks need.
+pub(super) fn used(store: &RemoteStore) -> Result<Used, StoreError> {
+    let mut used = Used::new();
+    for entry in store.list::<GenerationEntry>(Kind::Generation, "")? {
+        let Some(model) = &entry.generation.spec.model else { continue };
+        let marks = store.database.marks(&entry.generation, Which::All)?;
+        used.extend(marks.into_iter().map(|mark| (model.name.clone(), mark.text_hash)));
+    }
+    Ok(used)
+}

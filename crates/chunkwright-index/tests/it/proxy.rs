@@ -1,0 +1,122 @@
+//! Something between a store and its server that fails as it is told.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+
+/// What becomes of requests.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// All pass.
+    #[default]
+    None,
+    /// So many pass; the next one and all after it never arrive.
+    LostFrom(usize),
+    /// So many pass; the next one arrives and its answer does not, nor does anything after it arrive.
+    UnansweredFrom(usize),
+    /// So many pass; the answer to the next one does not arrive. Those after it pass.
+    Unanswered(usize),
+}
+
+/// The proxy. It is there as long as the process is.
+#[derive(Clone)]
+pub(crate) struct Proxy {
+    address: SocketAddr,
+    state: Arc<Mutex<(Fault, usize)>>,
+    between: Between,
+}
+
+/// What is done before the request of this number is passed on, once.
+type Between = Arc<Mutex<Option<(usize, Box<dyn FnOnce() + Send>)>>>;
+
+impl Proxy {
+    /// Stands before the server at `url`, such as `qdrant://127.0.0.1:1`.
+    pub(crate) fn before(url: &str) -> Self {
+        let server = url.split_once("://").unwrap().1.to_owned();
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let proxy = Self {
+            address: listener.local_addr().unwrap(),
+            state: Arc::default(),
+            between: Between::default(),
+        };
+        let (state, between) = (Arc::clone(&proxy.state), Arc::clone(&proxy.between));
+        std::thread::spawn(move || {
+            for client in listener.incoming().flatten() {
+                let (server, state, between) = (server.clone(), Arc::clone(&state), Arc::clone(&between));
+                std::thread::spawn(move || serve(client, &server, &state, &between));
+            }
+        });
+        proxy
+    }
+
+    /// Its own address, with the scheme of `url`.
+    pub(crate) fn url(&self, url: &str) -> String {
+        format!("{}://{}", url.split_once("://").unwrap().0, self.address)
+    }
+
+    /// Fails so from now on; requests are counted anew.
+    pub(crate) fn set(&self, fault: Fault) {
+        *self.state.lock().unwrap() = (fault, 0);
+    }
+
+    /// Does this once before the request number `at` is passed on; requests are counted anew.
+    pub(crate) fn before_request(&self, at: usize, action: impl FnOnce() + Send + 'static) {
+        self.set(Fault::None);
+        *self.between.lock().unwrap() = Some((at, Box::new(action)));
+    }
+
+    /// Requests since then.
+    pub(crate) fn requests(&self) -> usize {
+        self.state.lock().unwrap().1
+    }
+}
+
+/// Passes requests of one connection on, until one fails or the client ends.
+fn serve(client: TcpStream, server: &str, state: &Mutex<(Fault, usize)>, between: &Between) -> Option<()> {
+    client.set_nodelay(true).ok()?;
+    let server = TcpStream::connect(server).ok()?;
+    server.set_nodelay(true).ok()?;
+    let (mut client_in, mut client_out) = (BufReader::new(client.try_clone().ok()?), client);
+    let (mut server_in, mut server_out) = (BufReader::new(server.try_clone().ok()?), server);
+    loop {
+        let request = message(&mut client_in)?;
+        let (fault, at) = {
+            let mut state = state.lock().unwrap();
+            state.1 += 1;
+            (state.0, state.1 - 1)
+        };
+        let due = between.lock().unwrap().take_if(|(due, _)| *due == at);
+        if let Some((_, action)) = due {
+            action();
+        }
+        if matches!(fault, Fault::LostFrom(from) if at >= from)
+            || matches!(fault, Fault::UnansweredFrom(from) if at > from)
+        {
+            return None;
+        }
+        server_out.write_all(&request).ok()?;
+        let answer = message(&mut server_in)?;
+        if matches!(fault, Fault::UnansweredFrom(from) | Fault::Unanswered(from) if at == from) {
+            return None;
+        }
+        client_out.write_all(&answer).ok()?;
+    }
+}
+
+/// A request or an answer, whole.
+fn message(from: &mut impl BufRead) -> Option<Vec<u8>> {
+    let (mut message, mut length) = (Vec::new(), 0);
+    loop {
+        let start = message.len();
+        from.read_until(b'\n', &mut message).ok().filter(|read| *read > 0)?;
+        let line = String::from_utf8_lossy(&message[start..]).to_lowercase();
+        if let Some(value) = line.strip_prefix("content-length:") {
+            length = value.trim().parse().ok()?;
+        }
+        if line.trim().is_empty() {
+            break;
+        }
+    }
+    from.take(length).read_to_end(&mut message).ok()?;
+    Some(message)
+}

@@ -1,0 +1,276 @@
+//! Stores on servers where something fails: the promises hold whatever arrives and whatever does not.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use chunkwright::ChunkId;
+use chunkwright_index::analysis::terms;
+use chunkwright_index::bm25::query_ids;
+use chunkwright_index::{
+    Access, Change, Filter, GenerationSpec, Model, NewDocument, Outcome, Place, STORES, Store, StoreError,
+};
+use chunkwright_models::http::HttpOptions;
+use chunkwright_models::text_hash;
+
+use crate::contract::document;
+use crate::fixture::unique;
+use crate::proxy::{Fault, Proxy};
+use crate::servers;
+
+const C: &str = "notes";
+
+/// Runs `body` with the address of each server that is to be had.
+pub(crate) fn for_each_server(body: impl Fn(&str)) {
+    for kind in STORES.iter().filter(|kind| !kind.schemes.is_empty()) {
+        match servers::url(kind.name) {
+            Some(url) => body(&url),
+            None => {
+                println!("not checked with `{}`: `CHUNKWRIGHT_SERVERS` does not say where it is", kind.name);
+            }
+        }
+    }
+}
+
+/// A store on the server at `url`. `retries` of a request follow at once.
+pub(crate) fn open(url: &str, prefix: &str, folder: &Path, retries: u32) -> Arc<dyn Store> {
+    let http = HttpOptions { retries, backoff_ms: 1, ..HttpOptions::default() };
+    let location = format!("{url}?prefix={prefix}-");
+    let place = Place { location, cache: folder.to_owned(), http, ..Place::default() };
+    chunkwright_index::open_store(&place, Access::Write).unwrap()
+}
+
+fn spec() -> GenerationSpec {
+    let model = Model { name: "m".into(), dimension: 2 };
+    GenerationSpec { model: Some(model), ..GenerationSpec::default() }
+}
+
+/// A document of three chunks of a revision, all of which have vectors in the cache of `store`.
+fn revision(store: &dyn Store, doc_id: &str, base: i64, revision: usize) -> NewDocument {
+    // Long enough that no two are one chunk.
+    let filling = "Words that fill a line, as many as it takes to be a chunk alone. ".repeat(3);
+    let texts = ["First", "Second", "Third"]
+        .map(|which| format!("{which} common part of revision {revision}. {filling}"));
+    let new = document(doc_id, base, &texts.each_ref().map(String::as_str));
+    assert_eq!(new.chunks.len(), 3);
+    let vectors: Vec<_> =
+        new.chunks.iter().map(|chunk| (text_hash(&chunk.record.text), vec![1.0, revision as f32])).collect();
+    store.cache().put_vectors("m", &vectors).unwrap();
+    new
+}
+
+fn write(store: &dyn Store, new: NewDocument) -> Result<Vec<Outcome>, StoreError> {
+    let generation = store.begin(C, &spec())?;
+    store.write(&generation, &[Change::Replace(Box::new(new))])
+}
+
+fn ids(new: &NewDocument) -> Vec<ChunkId> {
+    let mut ids: Vec<ChunkId> =
+        new.chunks.iter().map(|chunk| chunk.record.chunk_id.parse().unwrap()).collect();
+    ids.sort();
+    ids
+}
+
+/// What every way of reading sees of the collection, which must be the same for all of them.
+fn seen(store: &dyn Store, place: &str) -> Vec<ChunkId> {
+    let generation = store.open(C).unwrap();
+    let sorted = |mut ids: Vec<ChunkId>| {
+        ids.sort();
+        ids
+    };
+    let filter = Filter::default();
+    let lexical = store.lexical(&generation, &query_ids(&terms("common")), &filter, 50).unwrap();
+    let lexical = sorted(lexical.iter().map(|hit| hit.id).collect());
+    let dense = store.dense(&generation, &[1.0, 1.0], &filter, 50).unwrap();
+    assert_eq!(sorted(dense.iter().map(|hit| hit.id).collect()), lexical, "{place}");
+    let records = store.documents(&generation).unwrap();
+    let records = records.iter().flat_map(|info| store.records(&generation, &info.doc_id).unwrap());
+    assert_eq!(sorted(records.map(|record| record.chunk_id.parse().unwrap()).collect()), lexical, "{place}");
+    assert!(store.chunks(&generation, &lexical).unwrap().iter().all(Option::is_some), "{place}");
+    lexical
+}
+
+#[test]
+fn a_crash_at_any_request_leaves_one_version_and_the_next_write_clears_up() {
+    for_each_server(|url| {
+        let proxy = Proxy::before(url);
+        for fault in [Fault::LostFrom as fn(usize) -> Fault, Fault::UnansweredFrom] {
+            let (folder, prefix) = (tempfile::tempdir().unwrap(), unique());
+            let (mut old_seen, mut new_seen) = (0, 0);
+            for at in 0.. {
+                let place = format!("{url} {:?}", fault(at));
+                proxy.set(Fault::None);
+                let store = open(&proxy.url(url), &prefix, folder.path(), 0);
+                let old = revision(&*store, "a.txt", 0, 1);
+                write(&*store, old.clone()).unwrap();
+                let base = store.documents(&store.open(C).unwrap()).unwrap()[0].version;
+                let new = revision(&*store, "a.txt", base, 2);
+                proxy.set(fault(at));
+                let written = write(&*store, new.clone());
+                let is_over = proxy.requests() <= at;
+                let reader = open(url, &prefix, folder.path(), 0);
+                let found = seen(&*reader, &place);
+                assert!([ids(&old), ids(&new)].contains(&found), "{place}: {found:?}");
+                if written.is_ok() {
+                    assert_eq!(found, ids(&new), "{place}");
+                }
+                old_seen += usize::from(found == ids(&old));
+                new_seen += usize::from(found == ids(&new));
+                let other = revision(&*reader, "b.txt", 0, 3);
+                assert_eq!(write(&*reader, other.clone()).unwrap(), [Outcome::Written], "{place}");
+                assert_eq!(reader.check().unwrap().problems, Vec::<String>::new(), "{place}");
+                let mut both = [found, ids(&other)].concat();
+                both.sort();
+                assert_eq!(seen(&*reader, &place), both, "{place}");
+                reader.remove(&reader.open(C).unwrap()).unwrap();
+                if is_over {
+                    break;
+                }
+            }
+            assert!(old_seen > 3 && new_seen > 2, "{old_seen} {new_seen}");
+        }
+    });
+}
+
+#[test]
+fn a_request_that_is_sent_again_because_its_answer_was_lost_does_no_harm() {
+    for_each_server(|url| {
+        let proxy = Proxy::before(url);
+        for at in 0.. {
+            let (folder, prefix) = (tempfile::tempdir().unwrap(), unique());
+            let place = format!("{url} {at}");
+            let store = open(&proxy.url(url), &prefix, folder.path(), 2);
+            proxy.set(Fault::Unanswered(at));
+            write(&*store, revision(&*store, "a.txt", 0, 1)).unwrap();
+            let base = store.documents(&store.open(C).unwrap()).unwrap()[0].version;
+            let new = revision(&*store, "a.txt", base, 2);
+            assert_eq!(write(&*store, new.clone()).unwrap(), [Outcome::Written], "{place}");
+            let is_over = proxy.requests() <= at;
+            assert_eq!(seen(&*store, &place), ids(&new), "{place}");
+            assert_eq!(store.check().unwrap().problems, Vec::<String>::new(), "{place}");
+            store.remove(&store.open(C).unwrap()).unwrap();
+            if is_over {
+                break;
+            }
+        }
+    });
+}
+
+#[test]
+fn two_writers_at_once_leave_one_version_whole() {
+    for_each_server(|url| {
+        let proxy = Proxy::before(url);
+        let (folder, prefix) = (tempfile::tempdir().unwrap(), unique());
+        for at in 0.. {
+            let place = format!("{url} {at}");
+            let (slow, fast) =
+                (open(&proxy.url(url), &prefix, folder.path(), 0), open(url, &prefix, folder.path(), 0));
+            proxy.set(Fault::None);
+            write(&*slow, revision(&*slow, "a.txt", 0, 1)).unwrap();
+            let base = slow.documents(&slow.open(C).unwrap()).unwrap()[0].version;
+            let (ours, theirs) = (revision(&*slow, "a.txt", base, 2), revision(&*slow, "a.txt", base, 3));
+            let (other, new) = (Arc::clone(&fast), theirs.clone());
+            let (sender, receiver) = std::sync::mpsc::channel();
+            proxy.before_request(at, move || sender.send(write(&*other, new)).unwrap());
+            let written = write(&*slow, ours.clone());
+            let is_over = proxy.requests() <= at;
+            if is_over {
+                break;
+            }
+            let done = |written: &Result<Vec<Outcome>, StoreError>| matches!(written, Ok(outcome) if outcome[..] == [Outcome::Written]);
+            let refused = |written: &Result<Vec<Outcome>, StoreError>| {
+                matches!(written, Ok(outcome) if outcome[..] == [Outcome::Stale])
+                    || matches!(written, Err(StoreError::Locked { .. }))
+            };
+            let other = receiver.recv().unwrap();
+            assert!(done(&written) || refused(&written), "{place} {written:?}");
+            assert!(done(&other) || refused(&other), "{place} {other:?}");
+            assert!(done(&written) || done(&other), "{place} {written:?} {other:?}");
+            let found = seen(&*fast, &place);
+            assert!([ids(&ours), ids(&theirs)].contains(&found), "{place} {found:?}");
+            write(&*fast, revision(&*fast, "b.txt", 0, 4)).unwrap();
+            fast.remove(&fast.open(C).unwrap()).unwrap();
+        }
+    });
+}
+
+#[test]
+fn a_reader_beside_a_writer_sees_one_version_whole() {
+    for_each_server(|url| {
+        let (folder, prefix) = (tempfile::tempdir().unwrap(), unique());
+        let writer = open(url, &prefix, folder.path(), 0);
+        let mut of: HashMap<ChunkId, usize> = HashMap::new();
+        for n in 0..20 {
+            of.extend(ids(&revision(&*writer, "a.txt", 0, n)).into_iter().map(|id| (id, n)));
+        }
+        write(&*writer, revision(&*writer, "a.txt", 0, 0)).unwrap();
+        let (reader, done) = (open(url, &prefix, folder.path(), 0), AtomicBool::new(false));
+        std::thread::scope(|scope| {
+            let reading = scope.spawn(|| {
+                let generation = reader.open(C).unwrap();
+                let (mut last, mut reads) = (0, 0);
+                while !done.load(Ordering::Relaxed) {
+                    let filter = Filter::default();
+                    let found = match reads % 2 {
+                        0 => reader.lexical(&generation, &query_ids(&terms("common")), &filter, 50),
+                        _ => reader.dense(&generation, &[1.0, 1.0], &filter, 50),
+                    };
+                    let revisions: Vec<usize> = found.unwrap().iter().map(|hit| of[&hit.id]).collect();
+                    assert!(
+                        revisions.len() == 3 && revisions.iter().all(|n| *n == revisions[0]),
+                        "{url} {revisions:?}"
+                    );
+                    assert!(revisions[0] >= last, "{url} {revisions:?} after {last}");
+                    (last, reads) = (revisions[0], reads + 1);
+                    assert_eq!(reader.records(&generation, "a.txt").unwrap().len(), 3, "{url}");
+                }
+                reads
+            });
+            for n in 1..20 {
+                let base = writer.documents(&writer.open(C).unwrap()).unwrap()[0].version;
+                assert_eq!(
+                    write(&*writer, revision(&*writer, "a.txt", base, n)).unwrap(),
+                    [Outcome::Written]
+                );
+            }
+            done.store(true, Ordering::Relaxed);
+            assert!(reading.join().unwrap() > 0);
+        });
+    });
+}
+
+#[test]
+fn a_server_that_is_down_is_named() {
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    for scheme in ["qdrant", "chroma"] {
+        let folder = tempfile::tempdir().unwrap();
+        let store = open(&format!("{scheme}://127.0.0.1:{port}"), "x", folder.path(), 1);
+        let errors = [
+            store.open(C).unwrap_err(),
+            store.collections().unwrap_err(),
+            store.begin(C, &GenerationSpec::default()).unwrap_err(),
+        ];
+        for error in errors {
+            let error = error.to_string();
+            assert!(
+                error.starts_with(&format!("the store at `http://127.0.0.1:{port}` does not answer: ")),
+                "{error}"
+            );
+            assert!(error.ends_with("; is it running?"), "{error}");
+        }
+    }
+}
+
+#[test]
+fn an_address_that_is_none_of_a_store_is_refused_with_what_would_be_right() {
+    for (location, right) in [
+        ("redis://h", "it must be a folder or one of `qdrant://HOST`"),
+        ("qdrant://h?size=1", "the option `size` is not understood; options are `prefix`"),
+        ("chroma://h?prefix=a/b", "the option `prefix` is not understood; options are `tenant`"),
+    ] {
+        let place = Place { location: location.into(), ..Place::default() };
+        let error = chunkwright_index::open_store(&place, Access::Read).err().unwrap().to_string();
+        assert!(error.contains(right), "{error}");
+    }
+}
