@@ -15,15 +15,16 @@ use super::super::Scored;
 use super::bits::Bits;
 use super::{Passing, top};
 
-/// Rows scored by one task.
+/// Fewest rows scored by one task, and tasks for each thread: what a task keeps is looked through once more.
 const ROWS_PER_TASK: usize = 16_384;
+const TASKS_PER_THREAD: usize = 2;
 
 /// From this number of rows on, sketches are read first.
 const MANY: usize = 20_000;
 
 /// Exact comparisons for each result wanted, and the least of them, of all rows. Measured: see `eval/search.md`.
 const EXACT_PER_RESULT: usize = 20;
-const LEAST_EXACT: usize = 4_000;
+const LEAST_EXACT: usize = 2_000;
 const ROWS_PER_EXACT: usize = 100;
 
 /// The vectors of rows.
@@ -122,9 +123,8 @@ impl Dense {
 
 /// Stretches of rows, to be worked on side by side.
 fn tasks(rows: usize) -> impl IndexedParallelIterator<Item = std::ops::Range<usize>> {
-    (0..rows.div_ceil(ROWS_PER_TASK))
-        .into_par_iter()
-        .map(move |task| task * ROWS_PER_TASK..((task + 1) * ROWS_PER_TASK).min(rows))
+    let size = rows.div_ceil(TASKS_PER_THREAD * rayon::current_num_threads()).max(ROWS_PER_TASK);
+    (0..rows.div_ceil(size)).into_par_iter().map(move |task| task * size..((task + 1) * size).min(rows))
 }
 
 impl Sketches {

@@ -275,12 +275,13 @@ pub(super) fn refresh(
     if index.last_version() == 0 || index.is_worn() {
         *index = SearchIndex::new(dimension);
     }
+    // `+` keeps the index of generations out of it: rows then come in order and are not sorted with their vectors.
     let mut statement = connection.prepare_cached(
         "SELECT documents.id, doc_id, chunk_id, category, language, content_type, artifact, symbols, terms, enabled,
             vectors.vector
          FROM documents JOIN chunks ON chunks.document = documents.id
              LEFT JOIN vectors ON vectors.key = chunks.vector
-         WHERE documents.generation = ?1 AND documents.id > ?2
+         WHERE +documents.generation = ?1 AND documents.id > ?2
          ORDER BY documents.id, idx",
     )?;
     let mut rows = statement.query(params![generation.number, index.last_version()])?;
