@@ -89,6 +89,9 @@ fn run(size: usize, data: Option<&Path>) -> Result<()> {
             if texts.is_empty() {
                 break;
             }
+            // A text has one vector: copies are told apart.
+            let texts: Vec<String> =
+                texts.into_iter().enumerate().map(|(at, text)| format!("{text} {}", written + at)).collect();
             for text in &texts {
                 bytes += text.len() + 4 * dimension;
                 known.push((text_hash(text), vectors.next_vector()?));
@@ -137,8 +140,8 @@ fn run(size: usize, data: Option<&Path>) -> Result<()> {
     for (_, query) in queries.iter().take(100) {
         let found = store.dense(&opened, query, &Filter::default(), 10)?;
         let exact = vectors.exact(query, 10)?;
-        recall.0 +=
-            found.iter().filter(|hit| exact.iter().any(|exact| (exact - hit.score).abs() < 1e-6)).count();
+        let least = exact.last().copied().unwrap_or_default() - 1e-5;
+        recall.0 += found.iter().filter(|hit| hit.score >= least).count();
         recall.1 += exact.len();
     }
     println!(

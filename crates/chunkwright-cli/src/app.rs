@@ -265,7 +265,8 @@ impl Global {
         let mut presets = Table::new();
         let mut services = None;
         if let Some(path) = path {
-            let file = ConfigFile::read(&path)?;
+            let mut file = ConfigFile::read(&path)?;
+            file.services.is_named = self.config.is_some();
             layers.push(file.layer);
             presets = file.presets;
             services = Some((file.services, path));
@@ -365,10 +366,11 @@ pub(crate) fn chunker(settings: &Settings) -> Result<Chunker> {
 /// The embedder to index with: the one that was asked for; else the one whose vectors the collection has,
 /// so that a model that is missing today does not rebuild it; for a new collection the best installed.
 pub(crate) fn index_embedder(settings: &Settings, store: &dyn Store) -> Result<Option<Arc<dyn Embedder>>> {
-    let generation = match store.open(&settings.collection) {
-        Ok(generation) if settings.embedder.is_none() => generation,
-        _ => return embedder(settings),
-    };
+    let Ok(generation) = store.open(&settings.collection) else { return embedder(settings) };
+    if settings.embedder.is_some() {
+        // What the collection knows of a service's model need not be asked for, even where it is down.
+        return query_embedder(settings, generation.spec.model.as_ref());
+    }
     let Some(model) = &generation.spec.model else { return Ok(None) };
     match query_embedder(settings, Some(model))? {
         Some(embedder) => Ok(Some(embedder)),

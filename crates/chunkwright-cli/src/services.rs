@@ -81,25 +81,25 @@ fn open_embedder(settings: &Settings, stored: Option<&Model>) -> Result<Option<A
         let best = chunkwright_models::default_embedder(&data_dir).filter(|_| settings.embedder.is_none());
         return Ok(best.map(|name| chunkwright_models::embedder(name, &data_dir)).transpose()?);
     };
-    let Service { spec, table } = service;
+    let Service { spec, table, .. } = &service;
     if !spec.contains(':') {
-        return Ok(Some(chunkwright_models::embedder(&spec, &data_dir)?));
+        return Ok(Some(chunkwright_models::embedder(spec, &data_dir)?));
     }
     let usual = RemoteOptions::default();
     // What the store knows of this model need not be asked for.
-    let known = stored.filter(|model| model.name.starts_with(&spec)).map(|model| model.dimension);
+    let known = stored.filter(|model| model.name.starts_with(spec.as_str())).map(|model| model.dimension);
     let mut sparse = None;
     if let Some(url) = &table.sparse_url {
-        sparse = Some(ServiceOptions { url: Some(url.clone()), key: None, ..service_options(&table)? });
+        sparse = Some(ServiceOptions { url: Some(url.clone()), key: None, ..service_options(&service)? });
     }
     let options = RemoteOptions {
-        service: service_options(&table)?,
+        service: service_options(&service)?,
         dimension: table.dimension,
         known_dimension: known,
         max_tokens: table.max_tokens,
-        counter: counter(&table, &data_dir)?,
-        query_prefix: table.query_prefix.unwrap_or_default(),
-        passage_prefix: table.passage_prefix.unwrap_or_default(),
+        counter: counter(table, &data_dir)?,
+        query_prefix: table.query_prefix.clone().unwrap_or_default(),
+        passage_prefix: table.passage_prefix.clone().unwrap_or_default(),
         batch_tokens: table.batch_tokens.unwrap_or(usual.batch_tokens),
         batch_texts: table.batch_texts.unwrap_or(usual.batch_texts),
         concurrency: table.concurrency.unwrap_or(usual.concurrency),
@@ -111,35 +111,42 @@ fn open_embedder(settings: &Settings, stored: Option<&Model>) -> Result<Option<A
 
 /// The reranker in force; `None` unless one is configured.
 pub(crate) fn reranker(settings: &Settings) -> Result<Option<Arc<dyn Reranker>>> {
-    let Some(Service { spec, table }) = settings.service(Kind::Reranker) else { return Ok(None) };
+    let Some(service) = settings.service(Kind::Reranker) else { return Ok(None) };
+    let Service { spec, table, .. } = &service;
     if !spec.contains(':') {
-        return Ok(Some(chunkwright_models::reranker(&spec, &data_dir(settings)?)?));
+        return Ok(Some(chunkwright_models::reranker(spec, &data_dir(settings)?)?));
     }
     let usual = RerankOptions::default();
     let options = RerankOptions {
-        service: service_options(&table)?,
+        service: service_options(&service)?,
         batch_texts: table.batch_texts.unwrap_or(usual.batch_texts),
         concurrency: table.concurrency.unwrap_or(usual.concurrency),
     };
-    Ok(Some(chunkwright_models::remote_reranker(&spec, options)?))
+    Ok(Some(chunkwright_models::remote_reranker(spec, options)?))
 }
 
 /// The writer of notes in force; `None` unless one is configured.
 pub(crate) fn writer(settings: &Settings) -> Result<Option<Writer>> {
-    let Some(Service { spec, table }) = settings.service(Kind::Writer) else { return Ok(None) };
+    let Some(service) = settings.service(Kind::Writer) else { return Ok(None) };
+    let Service { spec, table, .. } = &service;
     let usual = WriterOptions::default();
     let options = WriterOptions {
-        service: service_options(&table)?,
+        service: service_options(&service)?,
         max_tokens: table.max_tokens.unwrap_or(usual.max_tokens),
         document_tokens: table.document_tokens.unwrap_or(usual.document_tokens),
-        counter: counter(&table, &data_dir(settings).unwrap_or_default())?,
+        counter: counter(table, &data_dir(settings).unwrap_or_default())?,
         input_price_per_million_tokens: table.input_price_per_million_tokens,
         output_price_per_million_tokens: table.output_price_per_million_tokens,
     };
-    Ok(Some(chunkwright_models::writer(&spec, options)?))
+    Ok(Some(chunkwright_models::writer(spec, options)?))
 }
 
-fn service_options(table: &ServiceTable) -> Result<ServiceOptions> {
+fn service_options(Service { table, may_have_key, .. }: &Service) -> Result<ServiceOptions> {
+    if !may_have_key && (table.key_file.is_some() || table.key_variable.is_some()) {
+        bail!(
+            "a `chunkwright.toml` that was found on the way up may not say where a key is, since anybody's could send it anywhere; name the file by `--config`"
+        );
+    }
     let key = match (&table.key_file, &table.key_variable) {
         (Some(_), Some(_)) => bail!("`key_file` and `key_variable` are both set; a service has one key"),
         (Some(file), None) => Some(Secret::from_file(Path::new(file))?),

@@ -55,6 +55,11 @@ impl TermCounts {
         terms
     }
 
+    /// Whether the term is there.
+    pub fn has(&self, term: TermId) -> bool {
+        self.counts.binary_search_by_key(&term, |(id, _)| *id).is_ok()
+    }
+
     /// What each term weighs in the text: the part of BM25 that knows nothing of other texts.
     pub fn weights(&self) -> impl Iterator<Item = (TermId, f64)> {
         let norm = norm(self.length);

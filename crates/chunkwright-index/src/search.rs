@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 mod explain;
 
 use crate::analysis;
-use crate::bm25::query_ids;
+use crate::bm25::{query_ids, term_id};
 use crate::fuse::Fusion;
 use crate::store::{Filter, Generation, Scored, Store, StoreError, StoredChunk};
 
@@ -106,7 +106,8 @@ pub struct Hit {
     pub lexical: Option<Stage>,
     /// Rank and score that the reranker gave it.
     pub rerank: Option<Stage>,
-    /// Terms of the query that the chunk's text has, as the analysis sees them.
+    /// Terms of the query that the chunk is found by: those of its text, as the analysis sees them, and of
+    /// keywords that were given by hand.
     pub matched_terms: Vec<String>,
     /// Why it is in the answer.
     pub kept: Kept,
@@ -339,7 +340,7 @@ pub fn search(
             dense,
             lexical,
             rerank: reranked.get(&scored.id).copied(),
-            matched_terms: matched(&terms, &chunk.record.text),
+            matched_terms: matched(&terms, &chunk),
             kept,
             duplicates,
             generation: generation.number,
@@ -463,7 +464,7 @@ fn chosen(
     order: &[Scored],
     options: &SearchOptions,
 ) -> Result<Vec<Chosen>, SearchError> {
-    let mut looked_at = (2 * options.top_k).max(16).min(order.len());
+    let mut looked_at = (options.top_k + options.top_k / 4 + 2).min(order.len());
     loop {
         let ids: Vec<ChunkId> = order[..looked_at].iter().map(|scored| scored.id).collect();
         let chunks = store.chunks(generation, &ids)?;
@@ -526,10 +527,9 @@ fn query_terms(query: &str) -> Vec<String> {
     analysis::terms(query).into_iter().filter(|term| seen.insert(term.clone())).collect()
 }
 
-fn matched(terms: &[String], text: &str) -> Vec<String> {
-    let mut words: HashSet<String> = HashSet::new();
-    analysis::terms_and_singles(text, &mut |term, _| _ = words.insert(term.to_owned()));
-    terms.iter().filter(|term| words.contains(*term)).cloned().collect()
+/// The terms of a query that a chunk is found by.
+fn matched(terms: &[String], chunk: &StoredChunk) -> Vec<String> {
+    terms.iter().filter(|term| chunk.terms.has(term_id(term))).cloned().collect()
 }
 
 fn query_vector(

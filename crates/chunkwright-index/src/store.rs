@@ -289,6 +289,8 @@ pub struct StoredChunk {
     pub doc_toc: String,
     /// Summary of its document; empty for none.
     pub doc_summary: String,
+    /// What a search by words sees of it.
+    pub terms: TermCounts,
     /// Whether it has a vector of the generation's model.
     pub embedded: bool,
     /// Whether searches may find it.

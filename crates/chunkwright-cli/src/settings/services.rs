@@ -98,6 +98,8 @@ pub(crate) struct ServiceTable {
 pub(crate) struct Service {
     pub(crate) spec: String,
     pub(crate) table: ServiceTable,
+    /// Whether the file that the table is from may say where a key is.
+    pub(crate) may_have_key: bool,
 }
 
 impl Settings {
@@ -113,7 +115,8 @@ impl Settings {
         if let Some(url) = url {
             table.url = Some(url.clone());
         }
-        Some(Service { spec: table.spec.clone().unwrap_or_else(|| name.to_owned()), table })
+        let spec = table.spec.clone().unwrap_or_else(|| name.to_owned());
+        Some(Service { spec, table, may_have_key: self.services.is_named })
     }
 }
 
@@ -122,6 +125,9 @@ impl Settings {
 pub(crate) struct Services {
     tables: Vec<(Kind, String, ServiceTable)>,
     values: Vec<(String, Value)>,
+    /// Whether the file was named, and not found on the way up: that of a repository from anywhere could send
+    /// a key to anybody.
+    pub(crate) is_named: bool,
 }
 
 impl Services {

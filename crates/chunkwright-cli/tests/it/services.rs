@@ -58,7 +58,7 @@ fn folder(url: &str, key: &str) -> Folder {
         "[embedders.ours]\nspec = \"openai:letters\"\nurl = \"{url}\"\nkey_file = \"ours.key\"\nretries = 0\n"
     );
     Folder::new(&[
-        ("chunkwright.toml", &table),
+        ("services.toml", &table),
         ("ours.key", &format!("{key}\n")),
         ("docs/a.md", "# Zebra\n\nzzzz zzz zebra buzz\n"),
         ("docs/b.md", "# Otter\n\noooo ooo otter root\n"),
@@ -68,16 +68,22 @@ fn folder(url: &str, key: &str) -> Folder {
 #[test]
 fn a_service_embeds_documents_and_queries() {
     let folder = folder(&serve(), "sk-right");
-    let report = folder.run(&["index", "docs", "--embedder", "ours"]).lines().remove(0);
+    let report =
+        folder.run(&["index", "docs", "--embedder", "ours", "--config", "services.toml"]).lines().remove(0);
     assert_eq!((&report["embedded"], &report["model"]), (&2.into(), &"openai:letters@26".into()));
     let search = ["search", "zzz", "--mode", "dense", "--top-k", "1"];
-    let hits = folder.run(&[&search[..], &["--embedder", "ours"]].concat()).lines();
+    let hits =
+        folder.run(&[&search[..], &["--embedder", "ours", "--config", "services.toml"]].concat()).lines();
     assert_eq!(hits[0]["doc_id"], "a.md");
     folder.run(&search).fails(
         "error: the collection's vectors are those of the service `openai:letters`; name it by `--embedder` or `embedder` \
          in `chunkwright.toml`, or search with `--mode lexical`",
     );
     assert_eq!(folder.run(&["search", "zebra", "--mode", "lexical"]).lines()[0]["doc_id"], "a.md");
+    // A file that was only found may name a service, and no key.
+    std::fs::rename(folder.path().join("services.toml"), folder.path().join("chunkwright.toml")).unwrap();
+    let run = folder.run(&["index", "docs", "--embedder", "ours"]);
+    assert!(run.code == 2 && run.stderr.contains("may not say where a key is"), "{}", run.stderr);
 }
 
 #[test]
@@ -91,9 +97,9 @@ fn doctor_says_whether_services_answer_and_shows_no_key() {
         let row = rows.into_iter().find(|row| row["what"] == wanted).unwrap();
         (row["state"].as_str().unwrap().to_owned(), row["note"].as_str().unwrap().to_owned())
     };
-    let answers = state("sk-right", &["--embedder", "ours"]);
+    let answers = state("sk-right", &["--embedder", "ours", "--config", "services.toml"]);
     assert_eq!(answers, ("ok".into(), "openai:letters@26".into()));
-    let (damaged, note) = state("sk-wrong", &["--embedder", "ours"]);
+    let (damaged, note) = state("sk-wrong", &["--embedder", "ours", "--config", "services.toml"]);
     assert_eq!(damaged, "damaged");
     assert!(note.ends_with("not allowed to do this: wrong key: Bearer ***"), "{note}");
     let (damaged, note) = state("sk-right", &["--writer", "ollama:m", "--writer-url", &url]);

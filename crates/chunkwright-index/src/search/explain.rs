@@ -101,7 +101,7 @@ pub fn explain(
     };
     let Some(Some(chunk)) = store.chunks(generation, &[id])?.pop() else { return Ok(explained) };
     explained.doc_id = Some(chunk.record.doc_id.clone());
-    explained.matched_terms = matched(&terms, &chunk.record.text);
+    explained.matched_terms = matched(&terms, &chunk);
     explained.embedded = chunk.embedded;
     // Every chunk of the generation is a candidate, so that each stage tells of this one.
     let all = SearchOptions { candidates: usize::MAX / 2, ..options.clone() };

@@ -14,7 +14,6 @@ use chunkwright::ChunkId;
 
 use super::filter::{Facts, Filter};
 use super::{Scored, TermCounts, TermId};
-use crate::bm25;
 use bits::Bits;
 use dense::Dense;
 use words::Words;
@@ -46,8 +45,6 @@ struct Row {
     id: ChunkId,
     document: u32,
     facts: u32,
-    /// Of the length of its text; see [`bm25::norm`].
-    norm: f32,
 }
 
 #[derive(Debug)]
@@ -136,12 +133,7 @@ impl SearchIndex {
         });
         let at = self.rows.len();
         document.rows.end += 1;
-        self.rows.push(Row {
-            id: row.id,
-            document: self.documents.len() as u32 - 1,
-            facts,
-            norm: bm25::norm(row.terms.length) as f32,
-        });
+        self.rows.push(Row { id: row.id, document: self.documents.len() as u32 - 1, facts });
         self.has_artifacts |= artifact.is_some();
         self.live_rows.push(true);
         self.live_count += 1;

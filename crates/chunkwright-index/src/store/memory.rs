@@ -370,6 +370,7 @@ impl Store for MemoryStore {
                 record: chunk.record.clone(),
                 doc_toc: document.doc_toc.clone(),
                 doc_summary: document.summary.clone(),
+                terms: chunk.terms.clone(),
                 embedded: state.vector(generation, chunk.text_hash).is_some(),
                 enabled: chunk.enabled,
             })

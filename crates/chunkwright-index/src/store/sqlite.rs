@@ -15,6 +15,7 @@ mod check;
 mod migrate;
 mod read;
 mod setup;
+mod slim;
 mod write;
 
 use std::collections::HashMap;
@@ -42,10 +43,11 @@ pub struct SqliteStore {
     file: PathBuf,
     /// What the file is opened with to read.
     flags: ReadFlags,
+    /// Connections to read that are not in use. Closed before the one that writes, which then leaves one file
+    /// and no log behind.
+    readers: Mutex<Vec<Connection>>,
     /// None in a store opened to read.
     writer: Option<Writer>,
-    /// Connections to read that are not in use.
-    readers: Mutex<Vec<Connection>>,
     /// What searches read, by generation.
     indexes: Mutex<HashMap<i64, Arc<RwLock<Indexed>>>>,
 }

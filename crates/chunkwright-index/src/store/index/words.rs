@@ -11,6 +11,8 @@ use crate::bm25;
 #[derive(Debug, Default)]
 pub(super) struct Words {
     by_term: HashMap<TermId, Postings, BuildHasherDefault<IdHasher>>,
+    /// Of the length of each row's text; see [`bm25::norm`].
+    norms: Vec<f32>,
 }
 
 /// The rows that have a term, in order, and how often each does; more often than 255 times says no more.
@@ -44,6 +46,7 @@ impl Hasher for IdHasher {
 impl Words {
     /// Adds the terms of the next row.
     pub(super) fn push(&mut self, row: u32, terms: &TermCounts) {
+        self.norms.push(bm25::norm(terms.length) as f32);
         for &(term, count) in &terms.counts {
             let postings = self.by_term.entry(term).or_default();
             postings.rows.push(row);
@@ -76,7 +79,7 @@ impl Words {
         let mut scores = vec![0.0_f32; if found.is_empty() { 0 } else { index.rows.len() }];
         for (postings, idf) in &found {
             for (&row, &count) in postings.rows.iter().zip(&postings.counts) {
-                let norm = f64::from(index.rows[row as usize].norm);
+                let norm = f64::from(self.norms[row as usize]);
                 scores[row as usize] += (idf * bm25::weight(u32::from(count), norm)) as f32;
             }
         }

@@ -314,8 +314,9 @@ impl RemoteStore {
                     let (embedded, enabled) = (point.embedded, point.enabled);
                     let said = entry.map(|entry| (entry.doc_toc.clone(), entry.summary.clone()));
                     let (doc_toc, doc_summary) = said.unwrap_or_default();
-                    let record = point.record;
-                    chunks.insert(point.id, StoredChunk { record, doc_toc, doc_summary, embedded, enabled });
+                    let (record, terms) = (point.record, point.terms);
+                    let chunk = StoredChunk { record, doc_toc, doc_summary, terms, embedded, enabled };
+                    chunks.insert(point.id, chunk);
                 }
             }
             // What was read of an old version may be there in the new one.

@@ -1,9 +1,11 @@
 //! Vectors and notes, which belong to texts.
 
 use rusqlite::{Connection, OptionalExtension, params};
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::super::{CacheUsage, StoreError, TextHash, check_vector};
 use super::Commit;
+use super::read::damaged;
 
 pub(super) fn model_id(connection: &Connection, name: &str) -> Result<Option<(i64, usize)>, StoreError> {
     let mut statement = connection.prepare_cached("SELECT id, dimension FROM models WHERE name = ?1")?;
@@ -22,13 +24,38 @@ pub(in super::super) fn vectors(
     for hash in hashes {
         let bytes: Option<Vec<u8>> =
             statement.query_row(params![model, hash], |row| row.get(0)).optional()?;
-        vectors.push(bytes.map(|bytes| numbers(&bytes).collect()));
+        let vector = bytes.map(|bytes| Ok::<_, StoreError>(numbers(&bytes)?.collect())).transpose()?;
+        vectors.push(vector);
     }
     Ok(vectors)
 }
 
-pub(super) fn numbers(bytes: &[u8]) -> impl Iterator<Item = f32> {
-    bytes.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes))
+/// Bytes behind the numbers of a vector: any numbers are a vector, so only these tell of damage.
+const CHECKSUM: usize = 4;
+
+/// A vector as it is stored: its numbers and a checksum.
+pub(super) fn bytes(vector: &[f32]) -> Vec<u8> {
+    let mut bytes: Vec<u8> = vector.iter().flat_map(|value| value.to_le_bytes()).collect();
+    bytes.extend(checksum(&bytes));
+    bytes
+}
+
+fn checksum(numbers: &[u8]) -> [u8; CHECKSUM] {
+    (xxh3_64(numbers) as u32).to_le_bytes()
+}
+
+/// The numbers of a stored vector.
+///
+/// # Errors
+///
+/// [`StoreError::Damaged`] if they are not what was stored.
+pub(super) fn numbers(bytes: &[u8]) -> Result<impl Iterator<Item = f32>, StoreError> {
+    match bytes.split_last_chunk::<CHECKSUM>() {
+        Some((numbers, stored)) if checksum(numbers) == *stored => {
+            Ok(numbers.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)))
+        }
+        _ => Err(damaged("a vector is not what was stored")),
+    }
 }
 
 pub(in super::super) fn put_vectors(
@@ -45,8 +72,7 @@ pub(in super::super) fn put_vectors(
         .prepare_cached("INSERT OR IGNORE INTO vectors (model, text_hash, vector) VALUES (?1, ?2, ?3)")?;
     for (hash, vector) in vectors {
         check_vector(vector, dimension)?;
-        let bytes: Vec<u8> = vector.iter().flat_map(|value| value.to_le_bytes()).collect();
-        statement.execute(params![id, hash, bytes])?;
+        statement.execute(params![id, hash, bytes(vector)])?;
     }
     Ok(((), Commit::Yes))
 }
@@ -78,7 +104,7 @@ pub(in super::super) fn put_notes(
 
 pub(super) fn usage(connection: &Connection) -> Result<Vec<CacheUsage>, StoreError> {
     let mut statement = connection.prepare(
-        "SELECT name, count(*), total(length(vector)), (
+        "SELECT name, count(*), total(length(vector) - 4), (
              SELECT count(DISTINCT chunks.vector) FROM chunks JOIN vectors AS used ON used.key = chunks.vector
              WHERE used.model = models.id)
          FROM vectors JOIN models ON models.id = vectors.model GROUP BY models.id ORDER BY name",

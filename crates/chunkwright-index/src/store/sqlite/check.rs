@@ -1,8 +1,10 @@
 //! Looking for damage.
 
+use chunkwright_models::text_hash;
 use rusqlite::Connection;
 
-use super::super::{CheckReport, StoreError};
+use super::super::{CheckReport, StoreError, TextHash};
+use super::{cache, read};
 use crate::bm25::TermCounts;
 use crate::format::file_hash;
 
@@ -46,12 +48,12 @@ const SWEEPS: &[(&str, &str)] = &[
     ),
     (
         "SELECT vectors.key FROM vectors LEFT JOIN models ON models.id = vectors.model
-         WHERE length(vector) IS NOT 4 * dimension",
+         WHERE length(vector) IS NOT 4 * dimension + 4",
         "vectors of another length than their model's",
     ),
 ];
 
-/// Runs `SQLite`'s check and the sweeps, and reads every text and every chunk's terms.
+/// Runs `SQLite`'s check and the sweeps, and reads every source, chunk and vector.
 pub(super) fn check(connection: &Connection) -> Result<CheckReport, StoreError> {
     let count = |query: &str| connection.query_row(query, [], |row| row.get::<_, usize>(0));
     let mut report = CheckReport {
@@ -81,15 +83,40 @@ pub(super) fn check(connection: &Connection) -> Result<CheckReport, StoreError> 
                 .push(format!("the stored text of `{doc_id}` is not that of the file it was made of"));
         }
     }
-    let mut statement = connection.prepare("SELECT terms FROM chunks")?;
-    let mut rows = statement.query([])?;
-    let mut unreadable = 0;
-    while let Some(row) = rows.next()? {
-        let terms = row.get_ref(0)?.as_blob().map_err(rusqlite::Error::from)?;
-        unreadable += usize::from(TermCounts::decode(terms).is_none());
+    for status in read::collections(connection)?.into_iter().flat_map(|collection| collection.generations) {
+        let mut hashes = connection.prepare("SELECT text_hash, terms FROM chunks WHERE key = ?1")?;
+        let (mut other, mut unreadable) = (0, 0);
+        let looked_at = read::each_chunk(connection, &status.generation, &mut |key, record| {
+            hashes.query_row([key], |row| {
+                other += usize::from(row.get::<_, TextHash>(0)? != text_hash(&record.text));
+                unreadable += usize::from(TermCounts::decode(row.get_ref(1)?.as_blob()?).is_none());
+                Ok(())
+            })?;
+            Ok(())
+        });
+        if let Err(StoreError::Damaged { problem }) = looked_at {
+            report.problems.push(problem);
+        } else {
+            looked_at?;
+        }
+        for (count, problem) in [
+            (other, "chunks with another text than was stored"),
+            (unreadable, "chunks whose terms cannot be read"),
+        ] {
+            if count > 0 {
+                report.problems.push(format!("{count} {problem}"));
+            }
+        }
     }
-    if unreadable > 0 {
-        report.problems.push(format!("{unreadable} chunks whose terms cannot be read"));
+    let mut statement = connection.prepare("SELECT vector FROM vectors")?;
+    let mut rows = statement.query([])?;
+    let mut damaged = 0;
+    while let Some(row) = rows.next()? {
+        let bytes = row.get_ref(0)?.as_blob().map_err(rusqlite::Error::from)?;
+        damaged += usize::from(cache::numbers(bytes).is_err());
+    }
+    if damaged > 0 {
+        report.problems.push(format!("{damaged} vectors that are not what was stored"));
     }
     Ok(report)
 }

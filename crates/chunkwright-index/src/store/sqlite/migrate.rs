@@ -5,11 +5,12 @@
 //! searchable and are marked, so that the next run cuts them again.
 
 use chunkwright::ChunkId;
+use rusqlite::functions::FunctionFlags;
 use rusqlite::{Connection, params};
 
 use super::super::{DocumentInfo, Overlay, StoreError};
 use super::setup::{LAYOUT, TABLES, pragma};
-use super::{read, write};
+use super::{cache, read, write};
 
 const OUTDATED: &str = DocumentInfo::OUTDATED;
 
@@ -35,11 +36,22 @@ pub(super) fn migrate(connection: &Connection) -> Result<bool, StoreError> {
     }
     connection.execute_batch("DROP INDEX IF EXISTS summaries; ALTER TABLE meta RENAME TO old_meta; ALTER TABLE sources RENAME TO old_sources")?;
     connection.execute_batch(TABLES)?;
+    connection.create_scalar_function(
+        "with_checksum",
+        1,
+        FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC,
+        |context| {
+            let numbers = context.get_raw(0).as_blob().map_err(rusqlite::Error::from)?;
+            let vector: Vec<f32> =
+                numbers.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect();
+            Ok(cache::bytes(&vector))
+        },
+    )?;
     let (artifact, symbols) = if found < 3 { ("NULL", "''") } else { ("artifact", "symbols") };
     connection.execute_batch(&format!(
         "INSERT INTO sources SELECT document, doc_toc, '', source, raw FROM old_sources;
          INSERT INTO models (name, dimension) SELECT DISTINCT model, dimension FROM old_collections WHERE model IS NOT NULL;
-         INSERT INTO vectors SELECT key, models.id, text_hash, vector FROM old_vectors JOIN models ON name = old_vectors.model;
+         INSERT INTO vectors SELECT key, models.id, text_hash, with_checksum(vector) FROM old_vectors JOIN models ON name = old_vectors.model;
          INSERT INTO collections SELECT id, name, id FROM old_collections;
          INSERT INTO generations
              SELECT old_collections.id, old_collections.id, coalesce(spec.strategy_version, ''), coalesce(spec.config_hash, ''), models.id, 1, change

@@ -2,10 +2,6 @@
 
 use std::collections::HashSet;
 
-use chunkwright::{ChunkId, Record};
-use rusqlite::{Connection, OptionalExtension, Row, params};
-use serde_json::{Map, Value};
-
 use super::super::filter::Facts;
 use super::super::index::{NewRow, SearchIndex};
 use super::super::{
@@ -13,8 +9,11 @@ use super::super::{
     Overlay, Overlays, StoreError, StoredChunk, StoredDocument,
 };
 use super::cache::numbers;
+use super::slim::{common, whole};
 use super::{parse_name, unknown_collection, unknown_generation};
 use crate::bm25::TermCounts;
+use chunkwright::{ChunkId, Record};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 
 const GENERATION: &str =
     "collections.name, generations.id, strategy_version, config_hash, models.name, dimension
@@ -174,45 +173,11 @@ pub(super) fn document(
     Ok(Some(StoredDocument { info, source: utf8(source)?, raw, doc_toc, summary }))
 }
 
-/// What a document and its generation say of every record, by the record's keys. `chunk_id` comes from
-/// its own column.
-pub(super) fn common(generation: &Generation, info: &DocumentInfo) -> [(&'static str, Value); 6] {
-    let text = |text: &str| Value::String(text.into());
-    [
-        ("doc_id", text(&info.doc_id)),
-        ("strategy_version", text(&generation.spec.strategy_version)),
-        ("config_hash", text(&generation.spec.config_hash)),
-        ("preset", text(&info.preset)),
-        ("file_hash", text(&info.file_hash)),
-        ("indexed_at", text(&info.indexed_at)),
-    ]
+fn terms(bytes: &[u8]) -> Result<TermCounts, StoreError> {
+    TermCounts::decode(bytes).ok_or_else(|| damaged("the terms of a chunk cannot be read"))
 }
 
-/// A record, whole again.
-fn whole(
-    json: &str,
-    chunk_id: ChunkId,
-    common: &[(&'static str, Value)],
-    content: Option<(&str, String)>,
-) -> Result<Record, StoreError> {
-    let unreadable = |error| damaged(&format!("a chunk cannot be read: {error}"));
-    let mut fields: Map<String, Value> = serde_json::from_str(json).map_err(unreadable)?;
-    for (key, value) in common {
-        if !fields.contains_key(*key) {
-            fields.insert((*key).to_owned(), value.clone());
-        }
-    }
-    fields.insert("chunk_id".into(), chunk_id.to_string().into());
-    if let Some((tail, content)) = content {
-        let borrowed = fields.get("context").and_then(Value::as_str).unwrap_or_default();
-        let text = [borrowed, &content, tail].concat();
-        fields.insert("text".into(), text.into());
-        fields.insert("content".into(), content.into());
-    }
-    serde_json::from_value(Value::Object(fields)).map_err(unreadable)
-}
-
-fn damaged(problem: &str) -> StoreError {
+pub(super) fn damaged(problem: &str) -> StoreError {
     StoreError::Damaged { problem: problem.into() }
 }
 
@@ -274,7 +239,7 @@ pub(super) fn chunk(
     id: ChunkId,
 ) -> Result<Option<StoredChunk>, StoreError> {
     let mut statement = connection.prepare_cached(&format!(
-        "SELECT {INFO}, record, tail, substr(source, start + 1, end - start), vector IS NOT NULL, enabled, doc_toc, summary
+        "SELECT {INFO}, record, tail, substr(source, start + 1, end - start), vector IS NOT NULL, enabled, doc_toc, summary, terms
          FROM chunks JOIN documents ON documents.id = chunks.document JOIN sources ON sources.document = documents.id
          WHERE chunks.generation = ?1 AND chunk_id = ?2"
     ))?;
@@ -292,6 +257,7 @@ pub(super) fn chunk(
         enabled: row.get(19)?,
         doc_toc: row.get(20)?,
         doc_summary: row.get(21)?,
+        terms: terms(row.get_ref(22)?.as_blob().map_err(rusqlite::Error::from)?)?,
     }))
 }
 
@@ -330,9 +296,7 @@ pub(super) fn refresh(
         let terms =
             TermCounts::decode(terms).ok_or_else(|| damaged("the terms of a chunk cannot be read"))?;
         let vector = row.get_ref(10)?.as_blob_or_null().map_err(rusqlite::Error::from)?;
-        if vector.is_some_and(|vector| vector.len() != 4 * dimension) {
-            return Err(damaged("a vector has another length than its collection's"));
-        }
+        let vector = vector.map(numbers).transpose()?;
         let facts = Facts {
             doc_id: "",
             category: text(3)?,
@@ -342,7 +306,7 @@ pub(super) fn refresh(
             symbols: text(7)?,
         };
         let new = NewRow { id: ChunkId(row.get(2)?), facts, terms: &terms, enabled: row.get(9)? };
-        index.push(&new, vector.map(numbers));
+        index.push(&new, vector);
     }
     index.finish();
     Ok(())

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::super::filter::record_symbols;
 use super::super::{Change, Generation, GenerationSpec, NewChunk, NewDocument, Outcome, Overlay, StoreError};
-use super::{Commit, cache, read, unknown_collection};
+use super::{Commit, cache, read, slim, unknown_collection};
 use crate::bm25::TermCounts;
 
 /// A chunk's row, as far as it is known without the tables.
@@ -25,7 +25,7 @@ pub(super) struct Prepared {
 pub(super) fn prepare(generation: &Generation, changes: &[Change]) -> Result<Vec<Vec<Prepared>>, StoreError> {
     let rows = |change: &Change| match change {
         Change::Replace(new) => {
-            let common = read::common(generation, &new.document.info);
+            let common = slim::common(generation, &new.document.info);
             new.chunks.iter().map(|chunk| prepare_chunk(&common, &new.document.source, chunk)).collect()
         }
         // Its document is not at hand: all of it is written out.
@@ -41,31 +41,13 @@ fn prepare_chunk(
     chunk: &NewChunk,
 ) -> Result<Prepared, StoreError> {
     let record = &chunk.record;
-    let unstorable =
-        |error| StoreError::Damaged { problem: format!("a new chunk cannot be stored: {error}") };
     let tail = rebuilt_tail(record, source);
-    let mut json = serde_json::to_value(record).map_err(unstorable)?;
-    if let Value::Object(fields) = &mut json {
-        fields.shift_remove("chunk_id");
-        for (key, value) in common {
-            match fields.get(*key) {
-                Some(own) if own == value => _ = fields.shift_remove(*key),
-                Some(_) => {}
-                // What it does not say must not be filled in.
-                None => _ = fields.insert((*key).to_owned(), Value::Null),
-            }
-        }
-        if tail.is_some() {
-            fields.shift_remove("content");
-            fields.shift_remove("text");
-        }
-    }
     Ok(Prepared {
         id: chunk.id()?,
         symbols: record_symbols(record),
         terms: chunk.terms.encode(),
         tail: tail.map(str::to_owned),
-        json: json.to_string(),
+        json: slim::slim(record, common, tail.is_some())?,
     })
 }
 

@@ -1,0 +1,134 @@
+//! Records as they lie in the table: JSON with names of one or two letters, and without what the document,
+//! the generation and the source say. A record's names take more room than its values.
+
+use chunkwright::{ChunkId, Record};
+use serde_json::{Map, Value};
+
+use super::super::{DocumentInfo, Generation, StoreError};
+use super::read::damaged;
+
+/// What stands for a record's names. To be added to only: what is stored has them. A name that is not here
+/// stands for itself.
+const NAMES: &[(&str, &str)] = &[
+    ("chunk_index", "i"),
+    ("total_chunks", "n"),
+    ("parent", "p"),
+    ("previous", "b"),
+    ("next", "a"),
+    ("context", "c"),
+    ("start_line", "l"),
+    ("end_line", "m"),
+    ("start_byte", "s"),
+    ("end_byte", "e"),
+    ("start_char", "u"),
+    ("end_char", "v"),
+    ("header_path", "h"),
+    ("section_path", "q"),
+    ("content_type", "t"),
+    ("chunk_type", "k"),
+    ("category", "g"),
+    ("language", "d"),
+    ("symbols", "y"),
+    ("imports", "x"),
+    ("char_count", "cc"),
+    ("word_count", "wc"),
+    ("token_count", "tc"),
+    ("tokenizer", "tk"),
+    ("token_level", "tl"),
+    ("oversize", "o"),
+    ("part", "r"),
+    ("cut", "w"),
+    ("artifact", "f"),
+    ("position", "z"),
+];
+
+/// Values that are left out, since almost every record has them.
+fn usual() -> [(&'static str, Value); 2] {
+    [("oversize", Value::Bool(false)), ("token_level", "normal".into())]
+}
+
+/// What a document and its generation say of every record, by the record's names.
+pub(super) fn common(generation: &Generation, info: &DocumentInfo) -> Vec<(&'static str, Value)> {
+    let text = |text: &str| Value::String(text.into());
+    let said = [
+        ("doc_id", text(&info.doc_id)),
+        ("strategy_version", text(&generation.spec.strategy_version)),
+        ("config_hash", text(&generation.spec.config_hash)),
+        ("preset", text(&info.preset)),
+        ("file_hash", text(&info.file_hash)),
+        ("indexed_at", text(&info.indexed_at)),
+    ];
+    said.into_iter().chain(usual()).collect()
+}
+
+/// A record without what `common` says, and without content and text if `has_tail`.
+pub(super) fn slim(
+    record: &Record,
+    common: &[(&'static str, Value)],
+    has_tail: bool,
+) -> Result<String, StoreError> {
+    let unstorable =
+        |error| StoreError::Damaged { problem: format!("a new chunk cannot be stored: {error}") };
+    let Value::Object(mut fields) = serde_json::to_value(record).map_err(unstorable)? else {
+        return Err(damaged("a record is no object"));
+    };
+    fields.shift_remove("chunk_id");
+    for (key, value) in common {
+        match fields.get(*key) {
+            Some(own) if own == value => _ = fields.shift_remove(*key),
+            Some(_) => {}
+            // What it does not say must not be filled in.
+            None => _ = fields.insert((*key).to_owned(), Value::Null),
+        }
+    }
+    if has_tail {
+        fields.shift_remove("content");
+        fields.shift_remove("text");
+    }
+    let short =
+        |key: String| NAMES.iter().find(|(name, _)| *name == key).map_or(key, |(_, short)| (*short).into());
+    let fields: Map<String, Value> = fields.into_iter().map(|(key, value)| (short(key), value)).collect();
+    Ok(Value::Object(fields).to_string())
+}
+
+/// A record, whole again; `content` and the tail after it, where they are not in `json`.
+pub(super) fn whole(
+    json: &str,
+    chunk_id: ChunkId,
+    common: &[(&'static str, Value)],
+    content: Option<(&str, String)>,
+) -> Result<Record, StoreError> {
+    let unreadable = |error| damaged(&format!("a chunk cannot be read: {error}"));
+    let stored: Map<String, Value> = serde_json::from_str(json).map_err(unreadable)?;
+    let long =
+        |key: String| NAMES.iter().find(|(_, short)| *short == key).map_or(key, |(name, _)| (*name).into());
+    let mut fields: Map<String, Value> = stored.into_iter().map(|(key, value)| (long(key), value)).collect();
+    for (key, value) in common {
+        if !fields.contains_key(*key) {
+            fields.insert((*key).to_owned(), value.clone());
+        }
+    }
+    fields.insert("chunk_id".into(), chunk_id.to_string().into());
+    if let Some((tail, content)) = content {
+        let borrowed = fields.get("context").and_then(Value::as_str).unwrap_or_default();
+        let text = [borrowed, &content, tail].concat();
+        fields.insert("text".into(), text.into());
+        fields.insert("content".into(), content.into());
+    }
+    serde_json::from_value(Value::Object(fields)).map_err(unreadable)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_names_stand_for_one_name_each_and_for_no_other() {
+        for (at, (name, short)) in NAMES.iter().enumerate() {
+            let others = NAMES.iter().enumerate().filter(|(other, _)| *other != at);
+            for (_, (other, other_short)) in others {
+                assert!(name != other && short != other_short && short != other, "{name} {short}");
+            }
+        }
+    }
+}
