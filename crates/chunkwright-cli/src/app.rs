@@ -210,10 +210,14 @@ pub(crate) struct CollectionFlags {
     collection: Option<String>,
     /// The folder that holds the collections, by default one in the user's data directory; or a server,
     /// qdrant://HOST:6333 or chroma://HOST:8000 (over TLS qdrant+https://, chroma+https://), whose key is in
-    /// CHUNKWRIGHT_STORE_KEY or the file `store_key_file`
+    /// CHUNKWRIGHT_STORE_KEY or a file
     #[arg(long, value_name = "DIR|URL")]
     #[serde(skip_serializing_if = "Option::is_none")]
     store: Option<String>,
+    /// The file that holds the key of a store on a server, and nothing else
+    #[arg(long, value_name = "FILE")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    store_key_file: Option<String>,
     #[arg(long, value_name = "none|SPEC", help = embedder_help())]
     #[serde(skip_serializing_if = "Option::is_none")]
     embedder: Option<String>,

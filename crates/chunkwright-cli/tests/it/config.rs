@@ -109,7 +109,7 @@ fn what_cannot_be_used_is_named() {
                 `max_heading_level_for_path`, `section_level`, `packing`, `keep_whole`, `set_apart`, `lead_in_chars`, \
                 `short_size`, `long_size`, `medium_max_size`, `medium_overlap_size`, `band`, `fixed_chunk_lines`, `overlap_lines`, `kinds`";
     let known = format!(
-        "{keys}, `preset`, `tokenizer`, `collection`, `store`, `embedder`, `embedder_url`, `reranker`, `reranker_url`, \
+        "{keys}, `preset`, `tokenizer`, `collection`, `store`, `store_key_file`, `embedder`, `embedder_url`, `reranker`, `reranker_url`, \
          `writer`, `writer_url`, `data`, `presets`, `embedders`, `rerankers`, `writers`"
     );
     check_error(

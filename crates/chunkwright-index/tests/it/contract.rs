@@ -138,17 +138,28 @@ fn bm25_after_changes_is_that_of_a_fresh_store() {
     for_each_store(|kind| {
         let folder = tempfile::tempdir().unwrap();
         let [churned, fresh] = ["churned", "fresh"].map(|name| open(kind, &folder.path().join(name)));
+        let put_all = |store: &dyn Store, numbers: &[usize], add: usize| {
+            let listed = store.documents(&g(store)).unwrap();
+            let change = |n: &usize| {
+                let doc_id = format!("{n}.txt");
+                let base = listed.iter().find(|info| info.doc_id == doc_id).map_or(0, |info| info.version);
+                Change::Replace(Box::new(document(&doc_id, base, &[&paragraphs(n + add)])))
+            };
+            store.write(&g(store), &numbers.iter().map(change).collect::<Vec<_>>()).unwrap();
+        };
+        let (gone, kept): (Vec<usize>, Vec<usize>) = (0..30).partition(|n| n % 3 == 0);
         for round in 0..3 {
-            for n in 0..30 {
-                put(&*churned, &format!("{n}.txt"), &[&paragraphs(n + 100 * (2 - round))]);
+            // Some alone, some together.
+            let numbers: Vec<usize> = (0..30).collect();
+            let (alone, together) = numbers.split_at(round);
+            for n in alone {
+                put_all(&*churned, &[*n], 100 * (2 - round));
             }
+            put_all(&*churned, together, 100 * (2 - round));
         }
-        for n in (0..30).step_by(3) {
-            churned.write(&g(&*churned), &[Change::Remove { doc_id: format!("{n}.txt") }]).unwrap();
-        }
-        for n in (0..30).filter(|n| n % 3 != 0) {
-            put(&*fresh, &format!("{n}.txt"), &[&paragraphs(n)]);
-        }
+        let remove = |n: &usize| Change::Remove { doc_id: format!("{n}.txt") };
+        churned.write(&g(&*churned), &gone.iter().map(remove).collect::<Vec<_>>()).unwrap();
+        put_all(&*fresh, &kept, 0);
         let [a, b] =
             [churned, fresh].map(|store| lexical(&*store, "topic3 entry things", &Filter::default()));
         assert_eq!(a.len(), 20, "{kind}");

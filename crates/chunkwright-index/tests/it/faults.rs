@@ -12,7 +12,7 @@ use chunkwright_index::{
 };
 use chunkwright_models::TextHash;
 
-use crate::fixture::{COLLECTION, Fixture, chunker, for_each_store, now};
+use crate::fixture::{COLLECTION, Fixture, chunker, for_each_local_store, for_each_store, now};
 
 /// Does what another store does, but fails at one of its calls, and at every one after it.
 struct Failing {
@@ -112,7 +112,7 @@ fn visible(store: &dyn Store) -> Vec<(String, String, usize)> {
 
 #[test]
 fn a_failure_at_any_step_leaves_the_old_or_the_new_and_the_next_run_makes_it_good() {
-    for_each_store(|kind| {
+    for_each_local_store(|kind| {
         let mut step = 0;
         loop {
             let mut fixture = Fixture::new(kind, &[]);
