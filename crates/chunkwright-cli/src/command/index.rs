@@ -270,6 +270,9 @@ impl Steps<'_> {
     }
 }
 
+/// Rows that are news only if there are any.
+const CHANGES: [&str; 5] = ["chunks kept", "chunks moved", "chunks changed", "chunks added", "chunks removed"];
+
 fn describe(report: &IndexReport, dry_run: bool) -> String {
     let mut table = Table::new(["", ""]);
     let rows = [
@@ -298,7 +301,7 @@ fn describe(report: &IndexReport, dry_run: bool) -> String {
         ("chunks without vector", report.pending),
         ("texts longer than the model reads", report.truncated),
     ];
-    let only_if_any = |name: &str| name.ends_with("among them") || name.ends_with("other paths") || name.contains("notes");
+    let only_if_any = |name: &str| name.ends_with("among them") || name.ends_with("other paths") || name.contains("notes") || CHANGES.contains(&name);
     let is_news = |(name, number): &(&str, usize)| *number > 0 || !only_if_any(name);
     for (name, number) in rows.into_iter().filter(is_news) {
         table.row([name.to_owned(), bold(&grouped(number))]);

@@ -124,10 +124,10 @@ impl SqliteCache {
     }
 }
 
-/// Key, model, hash of the text and length in bytes of every vector without its checksum, by model.
+/// Key, model, hash of the text and length of the numbers in bytes of every vector, by model.
 fn entries(connection: &Connection) -> Result<Vec<(i64, String, TextHash, u64)>, StoreError> {
     let mut statement = connection.prepare(
-        "SELECT key, name, text_hash, length(vector) - 4 FROM vectors JOIN models ON models.id = model ORDER BY name",
+        "SELECT key, name, text_hash, 4 * dimension FROM vectors JOIN models ON models.id = model ORDER BY name",
     )?;
     let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;
     Ok(rows.collect::<Result<_, _>>()?)

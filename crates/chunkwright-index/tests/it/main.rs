@@ -14,6 +14,7 @@ mod faults;
 mod fixture;
 mod folders;
 mod migrate;
+mod notes;
 mod pipeline;
 mod proxy;
 mod remote;
