@@ -106,7 +106,7 @@ fn open_embedder(settings: &Settings, stored: Option<&Model>) -> Result<Option<A
         price_per_million_tokens: table.price_per_million_tokens,
         sparse,
     };
-    Ok(Some(chunkwright_models::remote_embedder(&spec, options)?))
+    Ok(Some(chunkwright_models::remote_embedder(spec, options)?))
 }
 
 /// The reranker in force; `None` unless one is configured.

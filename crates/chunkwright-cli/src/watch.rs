@@ -37,13 +37,13 @@ pub(crate) fn watch(
         // Nobody listens any more when the process ends.
         let _ = sender.send(event);
     });
-    let watched = watcher.and_then(|mut watcher| {
+    let begun = watcher.and_then(|mut watcher| {
         for path in paths {
             watcher.watch(path, RecursiveMode::Recursive)?;
         }
         Ok(watcher)
     });
-    let watcher = match watched {
+    let watcher = match begun {
         Ok(watcher) => Some(watcher),
         Err(error) => {
             global.say(&format!(
@@ -87,8 +87,9 @@ fn is_change(event: &notify::Result<Event>, ignored: &Path) -> bool {
     match event {
         Ok(event) if event.need_rescan() => true,
         Ok(event) => {
+            let is_ignored = |path: &PathBuf| path.starts_with(ignored);
             !matches!(event.kind, EventKind::Access(_))
-                && !(event.paths.iter().all(|path| path.starts_with(ignored)) && !event.paths.is_empty())
+                && (event.paths.is_empty() || !event.paths.iter().all(is_ignored))
         }
         Err(_) => true,
     }

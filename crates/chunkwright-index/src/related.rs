@@ -82,7 +82,9 @@ pub fn related(
     if length == 0.0 {
         return Ok(Vec::new());
     }
-    mean.iter_mut().for_each(|value| *value /= length);
+    for value in &mut mean {
+        *value /= length;
+    }
     let others = Filter::new(Condition::Not(Box::new(Condition::is(Field::DOC_ID, doc_id))));
     let mut found: Vec<Related> = Vec::new();
     let mut wanted = limit.saturating_mul(4).max(32);

@@ -368,16 +368,17 @@ fn rerank(
     let texts: Vec<(ChunkId, String)> =
         ids.into_iter().zip(chunks).filter_map(|(id, chunk)| Some((id, chunk?.record.text))).collect();
     let read: Vec<&str> = texts.iter().map(|(_, text)| text.as_str()).collect();
-    let scores = if read.is_empty() { Vec::new() } else { reranker.rerank(query, &read)? };
-    let scored = texts.iter().zip(scores).map(|((id, _), score)| Scored { id: *id, score: f64::from(score) });
-    let mut reranked: Vec<Scored> = scored.collect();
+    let given = if read.is_empty() { Vec::new() } else { reranker.rerank(query, &read)? };
+    let pairs = texts.iter().zip(given);
+    let mut best: Vec<Scored> =
+        pairs.map(|((id, _), score)| Scored { id: *id, score: f64::from(score) }).collect();
     // Stable: equal scores stay in the order of the stages.
-    reranked.sort_by(|a, b| b.score.total_cmp(&a.score));
-    let least = reranked.last().map_or(0.0, |last| last.score);
+    best.sort_by(|a, b| b.score.total_cmp(&a.score));
+    let least = best.last().map_or(0.0, |last| last.score);
     let rest = order.drain(asked..).map(|scored| Scored { score: scored.score.min(least), ..scored });
     let rest: Vec<Scored> = rest.collect();
-    *order = reranked.iter().copied().chain(rest).collect();
-    Ok(reranked)
+    *order = best.iter().copied().chain(rest).collect();
+    Ok(best)
 }
 
 /// Calls `read` with the generation that `name` means. If that was removed meanwhile, because another one was

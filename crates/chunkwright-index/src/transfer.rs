@@ -228,12 +228,11 @@ impl<'a> Importer<'a> {
         let model = moved.as_ref().and_then(|moved| moved.model.clone());
         let dimension = first.vector.as_ref().map(Vec::len);
         let generation = self.generation(&first.record, model.zip(dimension))?;
-        let document = match moved {
-            Some(moved) => whole(moved)?,
-            None => {
-                self.imported.rebuilt += 1;
-                rebuilt(&rows)
-            }
+        let mut document = if let Some(moved) = moved {
+            whole(moved)?
+        } else {
+            self.imported.rebuilt += 1;
+            rebuilt(&rows)
         };
         for row in &rows {
             let Record { start_byte: start, end_byte: end, content, chunk_index: index, .. } = &row.record;
@@ -251,7 +250,6 @@ impl<'a> Importer<'a> {
         let stored = self.store.document(&generation, &doc_id)?;
         let overlays = self.store.overlays(&self.collection)?;
         let mut chunks: Vec<NewChunk> = rows.into_iter().map(|row| NewChunk::new(row.record)).collect();
-        let mut document = document;
         document.info.overlays = overlays.put_on(&mut chunks);
         let new = NewDocument { base: stored.map_or(0, |stored| stored.info.version), document, chunks };
         let count = new.chunks.len();

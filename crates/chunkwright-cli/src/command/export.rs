@@ -53,63 +53,60 @@ impl Export {
         if self.vectors && generation.spec.model.is_none() {
             bail!("collection `{}` has no vectors; leave out `--vectors`", generation.collection);
         }
-        let written = match (self.format, &self.output) {
-            (ExportFormat::Parquet, Some(path)) => {
-                let dimension = generation.spec.model.as_ref().filter(|_| self.vectors).map(|model| model.dimension);
-                let columns = Columns {
-                    document: !self.records_only,
-                    vector: dimension.map(u16::try_from).transpose().context("the vectors are too long for a column")?,
-                };
-                self.parquet(&*store, &generation, vectors, path, columns)?
-            }
-            _ => {
-                let mut output = OutputFlags::new(Some(Format::Jsonl), self.output.clone()).open()?;
-                let mut written = 0;
-                export::<anyhow::Error>(&*store, &generation, vectors, &mut |mut row: Row| {
-                    written += 1;
-                    row.document = row.document.filter(|_| !self.records_only);
-                    output.object(&row)
-                })?;
-                output.finish()?;
-                written
-            }
+        let written = if let (ExportFormat::Parquet, Some(path)) = (self.format, &self.output) {
+            let dimension = generation.spec.model.as_ref().filter(|_| self.vectors).map(|model| model.dimension);
+            let columns = Columns {
+                document: !self.records_only,
+                vector: dimension.map(u16::try_from).transpose().context("the vectors are too long for a column")?,
+            };
+            parquet(&*store, &generation, vectors, path, columns)?
+        } else {
+            let mut output = OutputFlags::new(Some(Format::Jsonl), self.output.clone()).open()?;
+            let mut written = 0;
+            export::<anyhow::Error>(&*store, &generation, vectors, &mut |mut row: Row| {
+                written += 1;
+                row.document = row.document.filter(|_| !self.records_only);
+                output.object(&row)
+            })?;
+            output.finish()?;
+            written
         };
         if written == 0 {
             global.say("the collection has no chunk");
         }
         Ok(if written == 0 { Outcome::Nothing } else { Outcome::Success })
     }
+}
 
-    fn parquet(
-        &self,
-        store: &dyn Store,
-        generation: &chunkwright_index::Generation,
-        vectors: Vectors,
-        path: &std::path::Path,
-        columns: Columns,
-    ) -> Result<usize> {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(std::path::Path::new("."));
-        let file = tempfile::NamedTempFile::new_in(folder)
-            .with_context(|| format!("`{}` could not be written; name a file in a folder you can write to", path.display()))?;
-        let mut writer = Writer::new(file, columns)?;
-        let mut written = 0;
-        let mut batch: Vec<ExportRow> = Vec::with_capacity(BATCH);
-        export::<anyhow::Error>(store, generation, vectors, &mut |row: Row| {
-            written += 1;
-            let document = row.document.filter(|_| columns.document);
-            let document = document.map(|document| serde_json::to_string(&document)).transpose();
-            let document = document.map_err(|error| StoreError::Damaged { problem: error.to_string() })?;
-            batch.push(ExportRow { record: row.record, document, vector: row.vector });
-            if batch.len() == BATCH {
-                writer.write(&batch)?;
-                batch.clear();
-            }
-            Ok(())
-        })?;
-        writer.write(&batch)?;
-        let file = writer.finish()?;
-        file.as_file().sync_all()?;
-        file.persist(path)?;
-        Ok(written)
-    }
+/// Writes Parquet.
+fn parquet(
+    store: &dyn Store,
+    generation: &chunkwright_index::Generation,
+    vectors: Vectors,
+    path: &std::path::Path,
+    columns: Columns,
+) -> Result<usize> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(std::path::Path::new("."));
+    let file = tempfile::NamedTempFile::new_in(folder)
+        .with_context(|| format!("`{}` could not be written; name a file in a folder you can write to", path.display()))?;
+    let mut writer = Writer::new(file, columns)?;
+    let mut written = 0;
+    let mut batch: Vec<ExportRow> = Vec::with_capacity(BATCH);
+    export::<anyhow::Error>(store, generation, vectors, &mut |row: Row| {
+        written += 1;
+        let document = row.document.filter(|_| columns.document);
+        let document = document.map(|document| serde_json::to_string(&document)).transpose();
+        let document = document.map_err(|error| StoreError::Damaged { problem: error.to_string() })?;
+        batch.push(ExportRow { record: row.record, document, vector: row.vector });
+        if batch.len() == BATCH {
+            writer.write(&batch)?;
+            batch.clear();
+        }
+        Ok(())
+    })?;
+    writer.write(&batch)?;
+    let file = writer.finish()?;
+    file.as_file().sync_all()?;
+    file.persist(path)?;
+    Ok(written)
 }

@@ -64,24 +64,24 @@ impl Import {
                 }
             }
         }
-        let imported = importer.finish()?;
+        let done = importer.finish()?;
         let mut output = self.output.open()?;
         if output.is_text() {
             let mut table = Table::new(["", ""]);
             for (name, number) in [
-                ("documents", imported.documents),
-                ("unchanged", imported.unchanged),
-                ("chunks", imported.chunks),
-                ("sources put together", imported.rebuilt),
+                ("documents", done.documents),
+                ("unchanged", done.unchanged),
+                ("chunks", done.chunks),
+                ("sources put together", done.rebuilt),
             ] {
                 table.row([name.to_owned(), bold(&grouped(number))]);
             }
             output.text(&table.to_string())?;
         } else {
-            output.only(&imported)?;
+            output.only(&done)?;
         }
         output.finish()?;
-        let any = imported.documents + imported.unchanged > 0;
+        let any = done.documents + done.unchanged > 0;
         Ok(if any { Outcome::Success } else { Outcome::Nothing })
     }
 }

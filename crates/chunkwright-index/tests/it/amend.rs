@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use chunkwright::{ChunkConfig, Chunker, ContextRule};
 use chunkwright_index::{
-    AmendError, Duplicates, Limit, Mode, Models, Overlay, Pipeline, SearchOptions, Verdict, amend, explain,
-    fetch, search, search_all_versions,
+    AmendError, Duplicates, FetchOptions, Limit, Mode, Models, Overlay, Pipeline, SearchOptions, Verdict,
+    amend, explain, fetch, search, search_all_versions,
 };
 
 use crate::fixture::{Fixture, for_each_store, now};
@@ -50,7 +50,8 @@ fn a_text_given_by_hand_is_what_is_searched_and_embedded() {
         let dense = SearchOptions { mode: Mode::Dense, ..lexical() };
         assert_eq!(fixture.search("use the wizard", &dense)[0], before[0]);
         // The source is what it was, and a run has nothing to do.
-        let fetched = fetch(&*fixture.store, &now(&*fixture.store), "guide.md", Default::default()).unwrap();
+        let fetched =
+            fetch(&*fixture.store, &now(&*fixture.store), "guide.md", FetchOptions::default()).unwrap();
         assert_eq!(fetched.text, GUIDE);
         assert_eq!(fixture.index().unchanged, 2);
         // An edit elsewhere in the document leaves it on.

@@ -78,7 +78,7 @@ fn open(folder: &Path, access: Access) -> Arc<dyn Store> {
 fn child_of_the_crash_test() {
     let Some(folder) = std::env::var_os(CHILD) else { return };
     let folder = Path::new(&folder);
-    let task = Task::parse(&std::env::var(TASK).unwrap());
+    let task = Task::parse(&std::env::var_os(TASK).unwrap().into_string().unwrap());
     let (Task::Index(is_other) | Task::Prune(is_other) | Task::Watch(is_other)) = task;
     let store = open(folder, Access::Write);
     let config = ChunkConfig {
@@ -96,7 +96,9 @@ fn child_of_the_crash_test() {
     };
     let report = |progress: Progress<'_>| {
         if let Progress::Committed { doc_ids } = progress {
-            doc_ids.iter().for_each(|doc_id| said(&format!("committed {doc_id}")));
+            for doc_id in doc_ids {
+                said(&format!("committed {doc_id}"));
+            }
         }
     };
     loop {

@@ -1,5 +1,6 @@
 //! A store that fails at every step in turn, readers beside writers, and what a disk may do.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
@@ -184,7 +185,7 @@ fn a_reader_sees_one_generation_and_one_version_whatever_is_written_meanwhile() 
                         }
                     };
                     assert!(!answer.hits.is_empty());
-                    let mut versions: std::collections::HashMap<String, String> = Default::default();
+                    let mut versions: HashMap<String, String> = HashMap::new();
                     for hit in &answer.hits {
                         assert_eq!(hit.generation, generation.number);
                         assert_eq!(hit.record.config_hash, generation.spec.config_hash);

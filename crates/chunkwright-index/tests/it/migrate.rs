@@ -34,7 +34,7 @@ fn write_old(fixture: &Fixture, folder: &Path, layout: i64, sql: &str) {
     )
     .unwrap();
     let documents = fixture.store.documents(&generation).unwrap();
-    let last = documents.len() as i64;
+    let last = i64::try_from(documents.len()).unwrap();
     for (at, info) in (1_i64..).zip(documents) {
         let DocumentInfo { doc_id, root, file_hash, preset, format, encoding, indexed_at, .. } = &info;
         let config_hash = if at == last { "another" } else { &generation.spec.config_hash };
@@ -140,7 +140,9 @@ fn a_store_of_an_older_layout_is_brought_up_to_date_and_loses_nothing() {
         for (doc_id, _) in &files {
             let mut expected = before(doc_id);
             if layout == 1 {
-                expected.iter_mut().for_each(|record| record.parent.clone_from(&record.doc_id));
+                for record in &mut expected {
+                    record.parent.clone_from(&record.doc_id);
+                }
             }
             assert_eq!(store.records(&generation, doc_id).unwrap(), expected, "layout {layout}");
         }
