@@ -24,7 +24,7 @@ use chunkwright_index::{
     Access, Change, DocumentInfo, Filter, Generation, GenerationSpec, Mode, Model, Models, NewChunk,
     NewDocument, SearchOptions, SqliteStore, Store, StoredDocument, format::file_hash, search,
 };
-use chunkwright_models::{EmbedError, Embedder, Embedding, ModelInfo, Role, text_hash};
+use chunkwright_models::{EmbedError, Embedder, Embedding, ModelInfo, Reads, Role, text_hash};
 
 const CHUNKS_OF_DOCUMENT: usize = 20;
 const DOCUMENTS_OF_WRITE: usize = 128;
@@ -115,6 +115,7 @@ fn run(size: usize, data: Option<&Path>) -> Result<()> {
             dimension,
             max_tokens: None,
             counter: Arc::new(Words),
+            reads: Reads::All,
             price_per_million_tokens: None,
         },
         queries: queries.clone(),

@@ -15,8 +15,10 @@ const K1: f64 = 1.2;
 /// How much long texts are held to their length. The usual value.
 const B: f64 = 0.75;
 
-/// Terms of a text that is neither long nor short: about those of a chunk of 200 tokens.
-const LENGTH: f64 = 120.0;
+/// Terms of a text that is neither long nor short. Less than chunks have: measured as recall in 1,000 tokens on
+/// eight question sets in three languages, words alone, 79.6 at 30, 79.5 at 45, 79.3 at 60, 78.5 at 120 and
+/// 77.5 at 220; English code and prose want more, Chinese and Russian less.
+const LENGTH: f64 = 40.0;
 
 /// A term, as stores know it: 32 bits of a hash. Of half a million terms about 30 share one with another.
 pub type TermId = u32;

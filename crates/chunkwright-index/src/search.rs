@@ -234,6 +234,9 @@ pub struct Ranked {
     pub lexical: Option<Vec<Scored>>,
     /// Why the dense stage did not run although it was asked for; none if it ran.
     pub degraded: Option<String>,
+    /// How much of the query the model reads, from 0 to 1: what a model of English thinks of a question in Chinese
+    /// is noise, and weighs that much less.
+    pub dense_share: f64,
 }
 
 impl Ranked {
@@ -249,7 +252,7 @@ impl Ranked {
     /// One ranking: both stages by `fusion`, or the only one.
     pub fn fused(&self, fusion: Fusion) -> Vec<Scored> {
         match (&self.dense, &self.lexical) {
-            (Some(dense), Some(lexical)) => fusion.fuse(dense, lexical),
+            (Some(dense), Some(lexical)) => fusion.fuse_with_share(self.dense_share, dense, lexical),
             (Some(only), None) | (None, Some(only)) => only.clone(),
             (None, None) => Vec::new(),
         }
@@ -276,6 +279,7 @@ pub fn rank(
     let limit = options.candidates.max(options.top_k);
     let mut ranked = Ranked::default();
     if options.mode != Mode::Lexical {
+        ranked.dense_share = embedder.map_or(0.0, |embedder| embedder.model().reads.share_of(query));
         match query_vector(generation, embedder, query) {
             Ok(vector) => ranked.dense = Some(store.dense(generation, &vector, &options.filter, limit)?),
             Err(error @ (SearchError::NoDense(_) | SearchError::Embed(_)))

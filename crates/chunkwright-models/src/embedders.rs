@@ -46,6 +46,8 @@ pub struct ModelInfo {
     pub max_tokens: Option<usize>,
     /// Counts as the model's own tokenizer does.
     pub counter: Arc<dyn TokenCounter>,
+    /// Which writing it was made for.
+    pub reads: Reads,
     /// What a million tokens cost, as configured; nothing for models on this machine.
     pub price_per_million_tokens: Option<f64>,
 }
@@ -59,6 +61,29 @@ impl std::fmt::Debug for ModelInfo {
             .field("counter", &self.counter.name())
             .field("price_per_million_tokens", &self.price_per_million_tokens)
             .finish()
+    }
+}
+
+/// Which writing a model was made for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reads {
+    /// Any.
+    #[default]
+    All,
+    /// Latin letters: a model of English.
+    Latin,
+}
+
+impl Reads {
+    /// How much of a text's letters it is, from 0 to 1; 1 for a text without letters.
+    pub fn share_of(self, text: &str) -> f64 {
+        let letters = text.chars().filter(|c| c.is_alphabetic());
+        let (mut all, mut read) = (0_u32, 0_u32);
+        for letter in letters {
+            all += 1;
+            read += u32::from(self == Self::All || matches!(letter, '\0'..='\u{024F}'));
+        }
+        if all == 0 { 1.0 } else { f64::from(read) / f64::from(all) }
     }
 }
 
@@ -177,4 +202,22 @@ pub fn embedder(spec: &str, data_dir: &Path) -> Result<Arc<dyn Embedder>, ModelE
 pub fn default_embedder(data_dir: &Path) -> Option<&'static str> {
     let installed = |name: &str| model(name).is_ok_and(|model| model.is_installed(data_dir));
     EMBEDDERS.iter().map(|info| info.name).find(|name| installed(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Reads;
+
+    #[test]
+    fn a_model_of_english_reads_the_latin_letters_of_a_text() {
+        for (text, share) in [
+            ("how are pages made?", 1.0),
+            ("数据库怎么连接", 0.0),
+            ("FastAPI 数据", 7.0 / 9.0),
+            ("42 ?!", 1.0),
+        ] {
+            assert!((Reads::Latin.share_of(text) - share).abs() < 1e-9, "{text}");
+            assert!((Reads::All.share_of(text) - 1.0).abs() < 1e-9, "{text}");
+        }
+    }
 }

@@ -118,9 +118,14 @@ pub enum StoreError {
         /// The store's folder.
         path: String,
     },
+    /// There is no room on the disk.
+    #[error(
+        "there is no room on the disk for the store; what was stored before is whole, and a run after room was made goes on"
+    )]
+    DiskFull,
     /// The storage engine failed.
     #[error("the store failed: {0}")]
-    Sqlite(#[from] rusqlite::Error),
+    Sqlite(rusqlite::Error),
     /// A store on a server cannot be reached.
     #[error("the store at `{url}` does not answer: {reason}; is it running?")]
     Unreachable {
@@ -179,6 +184,15 @@ impl StoreError {
                 Self::Unreachable { url: url.into(), reason: format!("nothing came in time ({which})") }
             }
             error => Self::Remote(error),
+        }
+    }
+}
+
+impl From<rusqlite::Error> for StoreError {
+    fn from(error: rusqlite::Error) -> Self {
+        match error.sqlite_error_code() {
+            Some(rusqlite::ErrorCode::DiskFull) => Self::DiskFull,
+            _ => Self::Sqlite(error),
         }
     }
 }

@@ -9,7 +9,7 @@ use chunkwright_index::{
     Access, Generation, IndexError, IndexOptions, IndexReport, Models, Pipeline, Place, STORES,
     SearchOptions, Store, analysis, search,
 };
-use chunkwright_models::{EmbedError, Embedder, Embedding, ModelInfo, Role};
+use chunkwright_models::{EmbedError, Embedder, Embedding, ModelInfo, Reads, Role};
 use tempfile::TempDir;
 
 use crate::servers;
@@ -32,6 +32,7 @@ impl Bag {
             dimension,
             max_tokens: Some(10_000),
             counter: Arc::new(Words),
+            reads: Reads::All,
             price_per_million_tokens: None,
         };
         Arc::new(Self {

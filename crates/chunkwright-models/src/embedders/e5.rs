@@ -6,7 +6,7 @@ use std::sync::Arc;
 use ndarray::{Array1, Array2, Axis, Slice};
 use rayon::prelude::*;
 
-use super::{EmbedError, Embedder, Embedding, ModelInfo, Role};
+use super::{EmbedError, Embedder, Embedding, ModelInfo, Reads, Role};
 use crate::bert::{Bert, Layer, Linear, Norm, WordTable, matrix, stacked};
 use crate::counters::XlmRoberta;
 use crate::data::{Model, ModelError, model};
@@ -61,6 +61,7 @@ impl E5 {
             dimension: bert.hidden(),
             max_tokens: Some(bert.positions.nrows().checked_sub(added)?),
             counter: Arc::new(XlmRoberta::new(Arc::clone(&tokenizer))),
+            reads: Reads::All,
             price_per_million_tokens: None,
         };
         Some(Self { info, tokenizer, bert, query, passage })

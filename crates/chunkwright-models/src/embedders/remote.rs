@@ -19,7 +19,7 @@ use std::sync::Arc;
 use chunkwright::TokenCounter;
 use serde_json::Value;
 
-use super::{EmbedError, Embedder, Embedding, ModelInfo, Role};
+use super::{EmbedError, Embedder, Embedding, ModelInfo, Reads, Role};
 use crate::bert::normalized;
 use crate::counters::{Estimate, OpenAi};
 use crate::http::Client;
@@ -194,6 +194,7 @@ impl Remote {
             dimension: options.dimension.or(options.known_dimension).unwrap_or(0),
             max_tokens,
             counter,
+            reads: Reads::All,
             price_per_million_tokens: options.price_per_million_tokens,
         };
         let truncate = exact && max_tokens.is_some();

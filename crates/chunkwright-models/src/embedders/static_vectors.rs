@@ -7,7 +7,7 @@ use half::f16;
 use rayon::prelude::*;
 use safetensors::{Dtype, SafeTensors};
 
-use super::{EmbedError, Embedder, Embedding, ModelInfo, Role};
+use super::{EmbedError, Embedder, Embedding, ModelInfo, Reads, Role};
 use crate::bert::normalized;
 use crate::counters::TokenizerFile;
 use crate::data::{ModelError, model};
@@ -40,6 +40,7 @@ impl Static {
             dimension,
             max_tokens: None,
             counter: Arc::clone(&tokenizer) as _,
+            reads: Reads::Latin,
             price_per_million_tokens: None,
         };
         Ok(Self { info, tokenizer, rows })
