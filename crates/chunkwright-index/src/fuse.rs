@@ -34,14 +34,15 @@ impl Fusion {
     /// 0.4, 66.3 at 0.5, 60.8 for BM25 alone, and 66.8 for reciprocal rank fusion.
     pub const DENSE_WEIGHT: f64 = 0.4;
 
-    /// As [`fuse`](Self::fuse), where the model reads a share of the query, from 0 to 1: a weighted sum gives the
-    /// dense stage the square of that of its weight, since a question half read is less than half understood. Reciprocal ranks know no weights; below a half they are those of words.
+    /// As [`fuse`](Self::fuse), where the model reads a share of the query, from 0 to 1. Below a half the ranking is
+    /// that of words: a model that misses most of a question has nothing to say of it. Above, a weighted sum gives
+    /// the dense stage that much of its weight; reciprocal ranks know no weights.
     pub fn fuse_with_share(self, share: f64, dense: &[Scored], lexical: &[Scored]) -> Vec<Scored> {
         match self {
+            _ if share < 0.5 => self.fuse(&[], lexical),
             Self::WeightedSum { dense_weight } => {
-                Self::WeightedSum { dense_weight: dense_weight * share * share }.fuse(dense, lexical)
+                Self::WeightedSum { dense_weight: dense_weight * share }.fuse(dense, lexical)
             }
-            Self::Rrf { .. } if share < 0.5 => self.fuse(&[], lexical),
             Self::Rrf { .. } => self.fuse(dense, lexical),
         }
     }
@@ -122,7 +123,7 @@ mod tests {
         let (dense, lexical) = (stage(&[(1, 0.9), (2, 0.1)]), stage(&[(2, 8.0), (1, 2.0)]));
         let first = |fusion: Fusion, share| fusion.fuse_with_share(share, &dense, &lexical)[0].id.0[0];
         let sum = Fusion::WeightedSum { dense_weight: 0.9 };
-        assert_eq!((first(sum, 1.0), first(sum, 0.1), first(sum, 0.0)), (1, 2, 2));
+        assert_eq!((first(sum, 1.0), first(sum, 0.5), first(sum, 0.4)), (1, 2, 2));
         let rrf = Fusion::Rrf { k: 60.0 };
         assert_eq!((first(rrf, 1.0), first(rrf, 0.1)), (1, 2));
     }

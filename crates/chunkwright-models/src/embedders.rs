@@ -59,6 +59,7 @@ impl std::fmt::Debug for ModelInfo {
             .field("dimension", &self.dimension)
             .field("max_tokens", &self.max_tokens)
             .field("counter", &self.counter.name())
+            .field("reads", &self.reads)
             .field("price_per_million_tokens", &self.price_per_million_tokens)
             .finish()
     }
