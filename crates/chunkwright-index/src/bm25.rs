@@ -17,7 +17,7 @@ const B: f64 = 0.75;
 
 /// Terms of a text that is neither long nor short. Less than chunks have: measured as recall in 1,000 tokens on
 /// eight question sets in three languages, words alone, 79.6 at 30, 79.5 at 45, 79.3 at 60, 78.5 at 120 and
-/// 77.5 at 220; English code and prose want more, Chinese and Russian less.
+/// 77.5 at 220; source code wants more, most prose less.
 const LENGTH: f64 = 40.0;
 
 /// A term, as stores know it: 32 bits of a hash. Of half a million terms about 30 share one with another.

@@ -3,17 +3,22 @@
 use std::collections::{HashMap, HashSet};
 
 use chunkwright::{ChunkId, Record};
-use chunkwright_models::{EmbedError, Embedder, Reranker, Role, ServiceError};
+use chunkwright_models::{EmbedError, Embedder, Reranker, ServiceError};
 use serde::{Deserialize, Serialize};
 
+mod choose;
 mod explain;
+mod rank;
 
 use crate::analysis;
-use crate::bm25::{query_ids, term_id};
+use crate::bm25::term_id;
 use crate::fuse::Fusion;
 use crate::store::{Filter, Generation, Scored, Store, StoreError, StoredChunk};
 
 pub use explain::{Explained, Verdict, explain};
+pub use rank::{Ranked, rank};
+
+use choose::{chosen, pinned, rerank};
 
 /// How to search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -225,78 +230,6 @@ impl Mode {
     }
 }
 
-/// What the stages of a search ranked, before they become one ranking.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Ranked {
-    /// The dense stage's candidates, best first; none if it did not run.
-    pub dense: Option<Vec<Scored>>,
-    /// The lexical stage's candidates, best first; none if it did not run.
-    pub lexical: Option<Vec<Scored>>,
-    /// Why the dense stage did not run although it was asked for; none if it ran.
-    pub degraded: Option<String>,
-    /// How much of the query the model reads, from 0 to 1: what a model of English thinks of a question in Chinese
-    /// is noise, and weighs that much less.
-    pub dense_share: f64,
-}
-
-impl Ranked {
-    /// The stages that ran.
-    pub fn mode(&self) -> Mode {
-        match (&self.dense, &self.lexical) {
-            (Some(_), Some(_)) => Mode::Hybrid,
-            (Some(_), None) => Mode::Dense,
-            (None, _) => Mode::Lexical,
-        }
-    }
-
-    /// One ranking: both stages by `fusion`, or the only one.
-    pub fn fused(&self, fusion: Fusion) -> Vec<Scored> {
-        match (&self.dense, &self.lexical) {
-            (Some(dense), Some(lexical)) => fusion.fuse_with_share(self.dense_share, dense, lexical),
-            (Some(only), None) | (None, Some(only)) => only.clone(),
-            (None, None) => Vec::new(),
-        }
-    }
-}
-
-/// Ranks the chunks of `generation` for `query`, stage by stage: what [`search`] does before fusion, for
-/// whoever compares modes and fusions.
-///
-/// # Errors
-///
-/// As [`search`].
-pub fn rank(
-    store: &dyn Store,
-    generation: &Generation,
-    embedder: Option<&dyn Embedder>,
-    query: &str,
-    options: &SearchOptions,
-) -> Result<Ranked, SearchError> {
-    options.check()?;
-    if query.trim().is_empty() {
-        return Err(SearchError::EmptyQuery);
-    }
-    let limit = options.candidates.max(options.top_k);
-    let mut ranked = Ranked::default();
-    if options.mode != Mode::Lexical {
-        ranked.dense_share = embedder.map_or(0.0, |embedder| embedder.model().reads.share_of(query));
-        match query_vector(generation, embedder, query) {
-            Ok(vector) => ranked.dense = Some(store.dense(generation, &vector, &options.filter, limit)?),
-            Err(error @ (SearchError::NoDense(_) | SearchError::Embed(_)))
-                if options.mode == Mode::Hybrid =>
-            {
-                ranked.degraded = Some(error.to_string());
-            }
-            Err(error) => return Err(error),
-        }
-    }
-    if options.mode != Mode::Dense {
-        let terms = query_ids(&analysis::terms(query));
-        ranked.lexical = Some(store.lexical(generation, &terms, &options.filter, limit)?);
-    }
-    Ok(ranked)
-}
-
 /// Searches `generation` for `query`. An embedder is needed for the dense stage only.
 ///
 /// # Errors
@@ -354,35 +287,6 @@ pub fn search(
         });
     }
     Ok(Answer { hits, mode: ranked.mode(), degraded: ranked.degraded, rerank_used, rerank_error })
-}
-
-/// Puts the best of `order` in the order of `reranker`; answers their scores, best first. Those that
-/// it was not asked about follow as they were, with no score above its least.
-fn rerank(
-    store: &dyn Store,
-    generation: &Generation,
-    reranker: &dyn Reranker,
-    query: &str,
-    options: &SearchOptions,
-    order: &mut Vec<Scored>,
-) -> Result<Vec<Scored>, SearchError> {
-    let asked = options.rerank.max(options.top_k).min(order.len());
-    let ids: Vec<ChunkId> = order[..asked].iter().map(|scored| scored.id).collect();
-    let chunks = store.chunks(generation, &ids)?;
-    let texts: Vec<(ChunkId, String)> =
-        ids.into_iter().zip(chunks).filter_map(|(id, chunk)| Some((id, chunk?.record.text))).collect();
-    let read: Vec<&str> = texts.iter().map(|(_, text)| text.as_str()).collect();
-    let given = if read.is_empty() { Vec::new() } else { reranker.rerank(query, &read)? };
-    let pairs = texts.iter().zip(given);
-    let mut best: Vec<Scored> =
-        pairs.map(|((id, _), score)| Scored { id: *id, score: f64::from(score) }).collect();
-    // Stable: equal scores stay in the order of the stages.
-    best.sort_by(|a, b| b.score.total_cmp(&a.score));
-    let least = best.last().map_or(0.0, |last| last.score);
-    let rest = order.drain(asked..).map(|scored| Scored { score: scored.score.min(least), ..scored });
-    let rest: Vec<Scored> = rest.collect();
-    *order = best.iter().copied().chain(rest).collect();
-    Ok(best)
 }
 
 /// Calls `read` with the generation that `name` means. If that was removed meanwhile, because another one was
@@ -458,74 +362,6 @@ pub fn search_all_versions(
     Ok(answer)
 }
 
-/// A chunk that was chosen, its score, and the ids of those that say the same.
-type Chosen = (Scored, StoredChunk, Vec<String>);
-
-/// The first `top_k` of `order` that there are, of one moment: no more of a document, and none twice, than
-/// the options allow.
-fn chosen(
-    store: &dyn Store,
-    generation: &Generation,
-    order: &[Scored],
-    options: &SearchOptions,
-) -> Result<Vec<Chosen>, SearchError> {
-    let mut looked_at = (options.top_k + options.top_k / 4 + 2).min(order.len());
-    loop {
-        let ids: Vec<ChunkId> = order[..looked_at].iter().map(|scored| scored.id).collect();
-        let chunks = store.chunks(generation, &ids)?;
-        let mut chosen: Vec<Chosen> = Vec::with_capacity(options.top_k);
-        let mut seen: HashMap<String, usize> = HashMap::new();
-        let mut of_document: HashMap<String, usize> = HashMap::new();
-        for (scored, chunk) in order.iter().zip(chunks) {
-            // A chunk may have gone since it was ranked: another version of its document is there now.
-            let Some(chunk) = chunk.filter(|chunk| chunk.enabled) else { continue };
-            if options.duplicates == Duplicates::Collapse {
-                let next = chosen.len();
-                let first = *seen.entry(chunk.record.content.clone()).or_insert(next);
-                if first < next {
-                    chosen[first].2.push(chunk.record.chunk_id);
-                    continue;
-                }
-            }
-            if chosen.len() == options.top_k {
-                continue;
-            }
-            let count = of_document.entry(chunk.record.doc_id.clone()).or_default();
-            *count += 1;
-            if options.per_document.is_some_and(|most| *count > most) {
-                seen.remove(&chunk.record.content);
-                continue;
-            }
-            chosen.push((*scored, chunk, Vec::new()));
-        }
-        if chosen.len() == options.top_k || looked_at == order.len() {
-            return Ok(chosen);
-        }
-        looked_at = (4 * looked_at).min(order.len());
-    }
-}
-
-/// The chunks that somebody pinned to this query, and that the filter lets pass.
-fn pinned(
-    store: &dyn Store,
-    generation: &Generation,
-    query: &str,
-    options: &SearchOptions,
-) -> Result<Vec<ChunkId>, SearchError> {
-    let overlays = store.overlays(&generation.collection)?;
-    let asked = query_ids(&analysis::terms(query));
-    let is_asked = |pin: &String| query_ids(&analysis::terms(pin)) == asked;
-    let mut pinned = Vec::new();
-    for overlay in overlays.iter().filter(|overlay| !overlay.disabled && overlay.pins.iter().any(is_asked)) {
-        let records = store.records(generation, &overlay.doc_id)?;
-        let placed = overlays.place(records.iter());
-        let found = records.iter().zip(placed).find(|(_, placed)| *placed == Some(overlay));
-        let passes = found.filter(|(record, _)| options.filter.passes_record(record));
-        pinned.extend(passes.and_then(|(record, _)| record.chunk_id.parse::<ChunkId>().ok()));
-    }
-    Ok(pinned)
-}
-
 /// The query's terms, each once.
 fn query_terms(query: &str) -> Vec<String> {
     let mut seen = HashSet::new();
@@ -535,37 +371,6 @@ fn query_terms(query: &str) -> Vec<String> {
 /// The terms of a query that a chunk is found by.
 fn matched(terms: &[String], chunk: &StoredChunk) -> Vec<String> {
     terms.iter().filter(|term| chunk.terms.has(term_id(term))).cloned().collect()
-}
-
-fn query_vector(
-    generation: &Generation,
-    embedder: Option<&dyn Embedder>,
-    query: &str,
-) -> Result<Vec<f32>, SearchError> {
-    let Some(stored) = &generation.spec.model else {
-        return Err(SearchError::NoDense(format!("collection `{}` has no vectors", generation.collection)));
-    };
-    let Some(embedder) = embedder else {
-        return Err(SearchError::NoDense(format!(
-            "no embedder was given, and the vectors are of `{}`",
-            stored.name
-        )));
-    };
-    let given = embedder.model();
-    if given.name != stored.name || given.dimension != stored.dimension {
-        let error = StoreError::OtherModel {
-            collection: generation.collection.clone(),
-            stored: stored.name.clone(),
-            stored_dimension: stored.dimension,
-            given: given.name.clone(),
-            given_dimension: given.dimension,
-        };
-        return Err(error.into());
-    }
-    let vector = embedder.embed(&[query], Role::Query)?.pop();
-    vector
-        .map(|embedding| embedding.vector)
-        .ok_or_else(|| SearchError::NoDense("the embedder gave no vector".into()))
 }
 
 /// Rank and score by chunk.

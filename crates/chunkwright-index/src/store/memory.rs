@@ -3,6 +3,8 @@
 //! What a search reads is derived from the documents at the first search after a change, so that writing
 //! stays plain and many searches of one state are quick.
 
+mod cache;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::convert::Infallible;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -13,7 +15,7 @@ use super::filter::{facts, record_symbols};
 use super::generation::parse_name;
 use super::index::{NewRow, Passing, SearchIndex};
 use super::{
-    Cache, CacheUsage, Change, CheckReport, Collection, DocumentInfo, Filter, Generation, GenerationSpec,
+    Cache, Change, CheckReport, Collection, DocumentInfo, Filter, Generation, GenerationSpec,
     GenerationState, GenerationStatus, NewChunk, NewDocument, Outcome, Overlay, Overlays, Scored, Store,
     StoreError, StoredChunk, StoredDocument, TermId, TextHash, check_name, check_vector, unknown_collection,
     unknown_generation,
@@ -435,73 +437,5 @@ impl Store for MemoryStore {
             }
         }
         Ok(report)
-    }
-}
-
-impl Cache for MemoryStore {
-    fn vectors(&self, model: &str, hashes: &[TextHash]) -> Result<Vec<Option<Vec<f32>>>, StoreError> {
-        let state = self.read();
-        Ok(hashes.iter().map(|&hash| state.vectors.get(&(model.to_owned(), hash)).cloned()).collect())
-    }
-
-    fn put_vectors(&self, model: &str, vectors: &[(TextHash, Vec<f32>)]) -> Result<(), StoreError> {
-        for (_, vector) in vectors {
-            check_vector(vector, vectors[0].1.len())?;
-        }
-        let mut state = self.lock();
-        for (hash, vector) in vectors {
-            state.vectors.entry((model.to_owned(), *hash)).or_insert_with(|| vector.clone());
-        }
-        Ok(())
-    }
-
-    fn notes(&self, keys: &[TextHash]) -> Result<Vec<Option<String>>, StoreError> {
-        let state = self.read();
-        Ok(keys.iter().map(|key| state.notes.get(key).cloned()).collect())
-    }
-
-    fn put_notes(&self, notes: &[(TextHash, String)]) -> Result<(), StoreError> {
-        self.lock().notes.extend(notes.iter().cloned());
-        Ok(())
-    }
-
-    fn usage(&self) -> Result<Vec<CacheUsage>, StoreError> {
-        let state = self.read();
-        let used = state.used();
-        let mut usage: BTreeMap<&str, CacheUsage> = BTreeMap::new();
-        for (key, vector) in &state.vectors {
-            let entry = usage.entry(&key.0).or_insert_with(|| CacheUsage {
-                model: Some(key.0.clone()),
-                entries: 0,
-                bytes: 0,
-                used: 0,
-            });
-            entry.entries += 1;
-            entry.bytes += 4 * vector.len() as u64;
-            entry.used += usize::from(used.contains(key));
-        }
-        let (entries, bytes) = (state.notes.len(), state.notes.values().map(|note| note.len() as u64).sum());
-        let notes = CacheUsage { model: None, entries, bytes, used: entries };
-        Ok(usage.into_values().chain([notes]).collect())
-    }
-
-    fn clear(&self) -> Result<usize, StoreError> {
-        let mut state = self.lock();
-        let used = state.used();
-        let before = state.vectors.len() + state.notes.len();
-        state.vectors.retain(|key, _| used.contains(key));
-        state.notes.clear();
-        Ok(before - state.vectors.len())
-    }
-}
-
-impl State {
-    /// Keys of the vectors that some chunk needs.
-    fn used(&self) -> HashSet<(String, TextHash)> {
-        let held = self.collections.values().flat_map(|kept| kept.generations.values());
-        held.flat_map(|held| {
-            held.chunks().map(|(_, chunk)| (held.generation.model_name().to_owned(), chunk.text_hash))
-        })
-        .collect()
     }
 }

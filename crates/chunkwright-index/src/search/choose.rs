@@ -1,0 +1,109 @@
+//! Which of the ranked chunks are hits: what a reranker and people put first, no more of a document than allowed,
+//! and nothing twice.
+
+use std::collections::HashMap;
+
+use chunkwright::ChunkId;
+use chunkwright_models::Reranker;
+
+use super::{Duplicates, SearchError, SearchOptions};
+use crate::analysis;
+use crate::bm25::query_ids;
+use crate::store::{Generation, Scored, Store, StoredChunk};
+
+/// Puts the best of `order` in the order of `reranker`; answers their scores, best first. Those that
+/// it was not asked about follow as they were, with no score above its least.
+pub(super) fn rerank(
+    store: &dyn Store,
+    generation: &Generation,
+    reranker: &dyn Reranker,
+    query: &str,
+    options: &SearchOptions,
+    order: &mut Vec<Scored>,
+) -> Result<Vec<Scored>, SearchError> {
+    let asked = options.rerank.max(options.top_k).min(order.len());
+    let ids: Vec<ChunkId> = order[..asked].iter().map(|scored| scored.id).collect();
+    let chunks = store.chunks(generation, &ids)?;
+    let texts: Vec<(ChunkId, String)> =
+        ids.into_iter().zip(chunks).filter_map(|(id, chunk)| Some((id, chunk?.record.text))).collect();
+    let read: Vec<&str> = texts.iter().map(|(_, text)| text.as_str()).collect();
+    let given = if read.is_empty() { Vec::new() } else { reranker.rerank(query, &read)? };
+    let pairs = texts.iter().zip(given);
+    let mut best: Vec<Scored> =
+        pairs.map(|((id, _), score)| Scored { id: *id, score: f64::from(score) }).collect();
+    // Stable: equal scores stay in the order of the stages.
+    best.sort_by(|a, b| b.score.total_cmp(&a.score));
+    let least = best.last().map_or(0.0, |last| last.score);
+    let rest = order.drain(asked..).map(|scored| Scored { score: scored.score.min(least), ..scored });
+    let rest: Vec<Scored> = rest.collect();
+    *order = best.iter().copied().chain(rest).collect();
+    Ok(best)
+}
+
+/// A chunk that was chosen, its score, and the ids of those that say the same.
+pub(super) type Chosen = (Scored, StoredChunk, Vec<String>);
+
+/// The first `top_k` of `order` that there are, of one moment: no more of a document, and none twice, than
+/// the options allow.
+pub(super) fn chosen(
+    store: &dyn Store,
+    generation: &Generation,
+    order: &[Scored],
+    options: &SearchOptions,
+) -> Result<Vec<Chosen>, SearchError> {
+    let mut looked_at = (options.top_k + options.top_k / 4 + 2).min(order.len());
+    loop {
+        let ids: Vec<ChunkId> = order[..looked_at].iter().map(|scored| scored.id).collect();
+        let chunks = store.chunks(generation, &ids)?;
+        let mut chosen: Vec<Chosen> = Vec::with_capacity(options.top_k);
+        let mut seen: HashMap<String, usize> = HashMap::new();
+        let mut of_document: HashMap<String, usize> = HashMap::new();
+        for (scored, chunk) in order.iter().zip(chunks) {
+            // A chunk may have gone since it was ranked: another version of its document is there now.
+            let Some(chunk) = chunk.filter(|chunk| chunk.enabled) else { continue };
+            if options.duplicates == Duplicates::Collapse {
+                let next = chosen.len();
+                let first = *seen.entry(chunk.record.content.clone()).or_insert(next);
+                if first < next {
+                    chosen[first].2.push(chunk.record.chunk_id);
+                    continue;
+                }
+            }
+            if chosen.len() == options.top_k {
+                continue;
+            }
+            let count = of_document.entry(chunk.record.doc_id.clone()).or_default();
+            *count += 1;
+            if options.per_document.is_some_and(|most| *count > most) {
+                seen.remove(&chunk.record.content);
+                continue;
+            }
+            chosen.push((*scored, chunk, Vec::new()));
+        }
+        if chosen.len() == options.top_k || looked_at == order.len() {
+            return Ok(chosen);
+        }
+        looked_at = (4 * looked_at).min(order.len());
+    }
+}
+
+/// The chunks that somebody pinned to this query, and that the filter lets pass.
+pub(super) fn pinned(
+    store: &dyn Store,
+    generation: &Generation,
+    query: &str,
+    options: &SearchOptions,
+) -> Result<Vec<ChunkId>, SearchError> {
+    let overlays = store.overlays(&generation.collection)?;
+    let asked = query_ids(&analysis::terms(query));
+    let is_asked = |pin: &String| query_ids(&analysis::terms(pin)) == asked;
+    let mut pinned = Vec::new();
+    for overlay in overlays.iter().filter(|overlay| !overlay.disabled && overlay.pins.iter().any(is_asked)) {
+        let records = store.records(generation, &overlay.doc_id)?;
+        let placed = overlays.place(records.iter());
+        let found = records.iter().zip(placed).find(|(_, placed)| *placed == Some(overlay));
+        let passes = found.filter(|(record, _)| options.filter.passes_record(record));
+        pinned.extend(passes.and_then(|(record, _)| record.chunk_id.parse::<ChunkId>().ok()));
+    }
+    Ok(pinned)
+}
