@@ -4,6 +4,8 @@
 //! compiles the next finds. Nothing here swallows a program's output: the last lines are the test
 //! runners' own.
 
+use std::process::Command;
+
 use anyhow::{Context, Result};
 
 use crate::build::{self, FEATURES, Profile};
@@ -43,7 +45,18 @@ pub(crate) fn run() -> Result<()> {
         times.push(format!("{name} {}", shell::minutes(time)));
     }
     println!("\nall steps passed: {}", times.join(", "));
+    if !can_trace() {
+        println!(
+            "left out, since `strace` is not there or may not trace: kills and errors at each system call, and losses of power"
+        );
+    }
     Ok(())
+}
+
+/// Whether tests that follow system calls can do so; the others do not need it.
+fn can_trace() -> bool {
+    let traced = Command::new("strace").args(["-qq", "-o", "/dev/null", "true"]).output();
+    traced.is_ok_and(|output| output.status.success())
 }
 
 /// Installs the models that tests use. Tests may not pass by skipping what they have no model for, so a

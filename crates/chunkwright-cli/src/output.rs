@@ -5,6 +5,7 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow};
+use chunkwright_index::durable;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use tempfile::NamedTempFile;
@@ -164,8 +165,8 @@ impl Output {
             Sink::Device(mut sink) => sink.flush().context(WRITE),
             Sink::File(sink, path) => {
                 let file = sink.into_inner().map_err(io::IntoInnerError::into_error).context(WRITE)?;
-                file.persist(&path).with_context(|| format!("`{}` could not be replaced", path.display()))?;
-                Ok(())
+                durable::persist(file, &path)
+                    .with_context(|| format!("`{}` could not be replaced", path.display()))
             }
         }
     }

@@ -19,6 +19,7 @@ pub mod amend;
 pub mod analysis;
 pub mod bm25;
 pub mod decode;
+pub mod durable;
 pub mod expand;
 pub mod fetch;
 pub mod format;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail};
 use chunkwright_arrow::{Columns, ExportRow, Writer};
 use chunkwright_index::transfer::{Row, Vectors, export};
-use chunkwright_index::{Access, Store, StoreError};
+use chunkwright_index::{Access, Store, StoreError, durable};
 
 use crate::app::{self, CollectionFlags, Global, Outcome};
 use crate::output::{Format, OutputFlags};
@@ -106,7 +106,6 @@ fn parquet(
     })?;
     writer.write(&batch)?;
     let file = writer.finish()?;
-    file.as_file().sync_all()?;
-    file.persist(path)?;
+    durable::persist(file, path)?;
     Ok(written)
 }

@@ -1,5 +1,6 @@
 //! The binary, run as a user runs it.
 #![expect(clippy::unwrap_used, reason = "helpers of tests are tests")]
+#![expect(clippy::print_stdout, reason = "a sweep says how many calls it struck")]
 
 mod chunk;
 mod cli;
@@ -12,3 +13,6 @@ mod outline;
 mod page;
 mod services;
 mod stats;
+#[path = "../../../chunkwright-index/tests/it/strace.rs"]
+mod strace;
+mod sweep;

@@ -9,7 +9,7 @@ use crate::cli::Folder;
 
 /// Serves the embeddings of `OpenAI` until the test's process ends: vectors that count letters. Any key but
 /// `Bearer sk-right` is refused and echoed. The address.
-fn serve() -> String {
+pub(crate) fn serve() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/v1", listener.local_addr().unwrap());
     std::thread::spawn(move || listener.incoming().flatten().for_each(|stream| answer(stream).unwrap_or(())));

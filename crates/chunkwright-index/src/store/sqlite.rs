@@ -35,7 +35,7 @@ use super::{
 };
 use crate::analysis;
 pub(super) use setup::{BUSY_TIMEOUT, create_folder};
-use setup::{analysis_version, check_layout, lock, prepare};
+use setup::{analysis_version, check_layout, has_no_tables, lock, prepare};
 
 /// The embedded store. See [`Store`].
 #[derive(Debug)]
@@ -117,6 +117,10 @@ impl SqliteStore {
             Err(error) => return Err(error),
         };
         store.read(|transaction| {
+            // Whoever was about to make it was killed.
+            if has_no_tables(transaction)? {
+                return Err(StoreError::Missing { path: shown() });
+            }
             check_layout(transaction)?;
             match analysis_version(transaction)? {
                 Some(version) if version == i64::from(analysis::VERSION) => Ok(()),

@@ -60,10 +60,10 @@ impl Task {
 }
 
 /// A small generator of numbers: the point is that a seed repeats a run.
-struct Random(u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
-    fn below(&mut self, limit: u64) -> u64 {
+    pub(crate) fn below(&mut self, limit: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % limit
     }
@@ -81,40 +81,55 @@ fn child_of_the_crash_test() {
     let task = Task::parse(&std::env::var_os(TASK).unwrap().into_string().unwrap());
     let (Task::Index(is_other) | Task::Prune(is_other) | Task::Watch(is_other)) = task;
     let store = open(folder, Access::Write);
+    loop {
+        index(&store, is_other, &folder.join("files"));
+        say("done");
+        if matches!(task, Task::Prune(_)) {
+            prune(&*store);
+            say("pruned");
+        }
+        if !matches!(task, Task::Watch(_)) {
+            return;
+        }
+    }
+}
+
+/// Tells the parent.
+pub(crate) fn say(line: &str) {
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{line}").unwrap();
+    out.flush().unwrap();
+}
+
+fn pipeline(store: Arc<dyn Store>, is_other: bool) -> Pipeline {
     let config = ChunkConfig {
         max_size: if is_other { 120 } else { 240 },
         target_size: 100,
         ..chunker().config().clone()
     };
     let chunker = Chunker::new(config, Arc::new(Words)).unwrap();
-    let pipeline = Pipeline::new(Arc::clone(&store), COLLECTION, chunker, "test").with_embedder(Bag::new(64));
+    Pipeline::new(store, COLLECTION, chunker, "test").with_embedder(Bag::new(64))
+}
+
+/// Brings the store to what the files say, and tells of each document when it is committed.
+pub(crate) fn index(store: &Arc<dyn Store>, is_other: bool, files: &Path) {
     let options = IndexOptions { prune: Prune::Force, ..IndexOptions::default() };
-    let said = |line: &str| {
-        let mut out = std::io::stdout().lock();
-        writeln!(out, "{line}").unwrap();
-        out.flush().unwrap();
-    };
     let report = |progress: Progress<'_>| {
         if let Progress::Committed { doc_ids } = progress {
             for doc_id in doc_ids {
-                said(&format!("committed {doc_id}"));
+                say(&format!("committed {doc_id}"));
             }
         }
     };
-    loop {
-        let done = pipeline.index(&[folder.join("files")], &options, &report).unwrap();
-        assert_eq!(done.withheld, None);
-        said("done");
-        if matches!(task, Task::Prune(_)) {
-            for status in store.collections().unwrap().remove(0).generations {
-                if status.state != GenerationState::Current {
-                    store.remove(&status.generation).unwrap();
-                }
-            }
-            said("pruned");
-        }
-        if !matches!(task, Task::Watch(_)) {
-            return;
+    let done = pipeline(Arc::clone(store), is_other).index(&[files.to_owned()], &options, &report).unwrap();
+    assert_eq!(done.withheld, None);
+}
+
+/// Removes every generation but the current one.
+pub(crate) fn prune(store: &dyn Store) {
+    for status in store.collections().unwrap().remove(0).generations {
+        if status.state != GenerationState::Current {
+            store.remove(&status.generation).unwrap();
         }
     }
 }
@@ -127,25 +142,22 @@ fn text_of(file: u64, revision: u64) -> String {
 }
 
 /// What the files say, and what the store may hold of each document.
-#[derive(Default)]
-struct Expected {
+#[derive(Clone, Default)]
+pub(crate) struct Expected {
     now: BTreeMap<String, String>,
     possible: HashMap<String, Vec<Option<String>>>,
 }
 
 impl Expected {
-    /// Writes, changes and removes some files.
-    fn edit(&mut self, files: &Path, round: u64, random: &mut Random) {
+    /// Changes and removes some files, and makes others.
+    pub(crate) fn edit(&mut self, round: u64, random: &mut Random) {
         for _ in 0..=random.below(30) {
             let file = random.below(FILES);
             let doc_id = format!("{file:02}.md");
             if random.below(5) == 0 && self.now.contains_key(&doc_id) {
-                std::fs::remove_file(files.join(&doc_id)).unwrap();
                 self.now.remove(&doc_id);
             } else {
-                let text = text_of(file, round * 100 + random.below(100));
-                std::fs::write(files.join(&doc_id), &text).unwrap();
-                self.now.insert(doc_id.clone(), text);
+                self.now.insert(doc_id.clone(), text_of(file, round * 100 + random.below(100)));
             }
             self.possible.entry(doc_id).or_insert_with(|| vec![None]);
         }
@@ -155,12 +167,44 @@ impl Expected {
         }
     }
 
+    /// Makes the files what they should be.
+    pub(crate) fn write_out(&self, files: &Path) {
+        for entry in std::fs::read_dir(files).unwrap() {
+            let file = entry.unwrap();
+            if !self.now.contains_key(file.file_name().to_str().unwrap()) {
+                std::fs::remove_file(file.path()).unwrap();
+            }
+        }
+        for (doc_id, text) in &self.now {
+            let file = files.join(doc_id);
+            if !std::fs::read_to_string(&file).is_ok_and(|there| there == *text) {
+                std::fs::write(file, text).unwrap();
+            }
+        }
+    }
+
+    /// The store said that it has this document as the files do.
+    pub(crate) fn acknowledge(&mut self, doc_id: &str) {
+        self.possible.insert(doc_id.to_owned(), vec![self.now.get(doc_id).cloned()]);
+    }
+
+    /// The store said that it has everything as the files do.
+    pub(crate) fn acknowledge_all(&mut self) {
+        for (doc_id, versions) in &mut self.possible {
+            *versions = vec![self.now.get(doc_id).cloned()];
+        }
+    }
+
     /// Looks at the store after a kill; `is_building` where what was acknowledged may be in a generation that
     /// is not seen yet.
-    fn check(&mut self, store: &dyn Store, round: u64, is_building: bool) {
+    pub(crate) fn check(&mut self, store: &dyn Store, round: u64, is_building: bool) {
         let problems = store.check().unwrap().problems;
         assert_eq!(problems, Vec::<String>::new(), "round {round}");
-        let Ok(current) = store.open(COLLECTION) else { return };
+        let Ok(current) = store.open(COLLECTION) else {
+            let lost = self.possible.iter().find(|(_, versions)| !versions.contains(&None));
+            assert_eq!(lost, None, "round {round}: the collection is gone");
+            return;
+        };
         let listed = store.documents(&current).unwrap();
         for (doc_id, versions) in &mut self.possible {
             let found: Vec<_> = listed.iter().filter(|info| info.doc_id == *doc_id).collect();
@@ -201,7 +245,8 @@ fn nothing_acknowledged_is_lost_when_the_process_is_killed() {
     while kills < KILLS {
         round += 1;
         assert!(round < 4 * KILLS as u64, "only {kills} of {round} runs were killed before their end");
-        expected.edit(&files, round, &mut random);
+        expected.edit(round, &mut random);
+        expected.write_out(&files);
         if random.below(4) == 0 {
             is_other = !is_other;
         }
@@ -258,17 +303,14 @@ fn nothing_acknowledged_is_lost_when_the_process_is_killed() {
         let is_building = config.is_some_and(|config| config != wanted);
         if !is_building {
             for line in &acknowledged {
-                if let Some((_, doc_id)) = line.trim().split_once("committed ") {
-                    let now = expected.now.get(doc_id).cloned();
-                    if before == after {
-                        expected.possible.insert(doc_id.to_owned(), vec![now]);
-                    }
+                if let Some((_, doc_id)) = line.trim().split_once("committed ")
+                    && before == after
+                {
+                    expected.acknowledge(doc_id);
                 }
             }
             if has("done") {
-                for (doc_id, versions) in &mut expected.possible {
-                    *versions = vec![expected.now.get(doc_id).cloned()];
-                }
+                expected.acknowledge_all();
             }
         }
         expected.check(&*store, round, is_building);
@@ -283,13 +325,7 @@ fn store_generation(folder: &Path) -> Option<i64> {
 }
 
 /// The configuration hash of a child's pipeline.
-fn config_of(is_other: bool) -> String {
-    let config = ChunkConfig {
-        max_size: if is_other { 120 } else { 240 },
-        target_size: 100,
-        ..chunker().config().clone()
-    };
-    let chunker = Chunker::new(config, Arc::new(Words)).unwrap();
+pub(crate) fn config_of(is_other: bool) -> String {
     let memory = (STORES[1].open)(&Place::default(), Access::Write).unwrap();
-    Pipeline::new(memory, COLLECTION, chunker, "test").with_embedder(Bag::new(64)).spec().config_hash
+    pipeline(memory, is_other).spec().config_hash
 }

@@ -10,7 +10,7 @@ use rusqlite::{Connection, params};
 
 use crate::fixture::{COLLECTION, Fixture, now};
 
-const LAYOUTS: [(i64, &str); 3] = [
+pub(crate) const LAYOUTS: [(i64, &str); 3] = [
     (1, include_str!("../layouts/1.sql")),
     (2, include_str!("../layouts/1.sql")),
     (3, include_str!("../layouts/3.sql")),
@@ -18,7 +18,7 @@ const LAYOUTS: [(i64, &str); 3] = [
 
 /// Writes into `folder` the store that a program with the tables `sql` would have made of what `fixture`
 /// holds; the last document as one of another configuration, the first chunk disabled.
-fn write_old(fixture: &Fixture, folder: &Path, layout: i64, sql: &str) {
+pub(crate) fn write_old(fixture: &Fixture, folder: &Path, layout: i64, sql: &str) {
     let old = Connection::open(folder.join(SqliteStore::FILE)).unwrap();
     old.execute_batch(sql).unwrap();
     old.execute_batch("CREATE VIRTUAL TABLE words_1 USING fts5(terms, content='', contentless_delete=1)")

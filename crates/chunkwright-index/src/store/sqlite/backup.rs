@@ -10,6 +10,7 @@ use rusqlite::{Connection, OpenFlags};
 use super::super::StoreError;
 use super::setup::{check_layout, create_folder, lock};
 use super::{SqliteStore, check};
+use crate::durable;
 
 /// Pages copied before others may have a turn, and how long that is.
 const PAGES: i32 = 4096;
@@ -27,17 +28,14 @@ impl SqliteStore {
         if to.exists() {
             return Err(io(std::io::ErrorKind::AlreadyExists.into()));
         }
-        let folder = to.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let copy = tempfile::NamedTempFile::new_in(folder).map_err(io)?;
+        let copy = tempfile::NamedTempFile::new_in(durable::folder_of(to)).map_err(io)?;
         let mut target = Connection::open(copy.path())?;
         let source = self.connect()?;
         Backup::new(&source, &mut target)?.run_to_completion(PAGES, PAUSE, None)?;
         // One file, which needs no log beside it.
         target.pragma_update(None, "journal_mode", "DELETE")?;
         drop(target);
-        copy.as_file().sync_all().map_err(io)?;
-        copy.persist_noclobber(to).map_err(|error| io(error.error))?;
-        Ok(())
+        durable::persist_new(copy, to).map_err(io)
     }
 
     /// Makes a store in the folder `path` of a backup. The folder must hold no store.
@@ -66,8 +64,6 @@ impl SqliteStore {
         }
         let copy = tempfile::NamedTempFile::new_in(path).map_err(|error| io(path, error))?;
         fs::copy(from, copy.path()).map_err(|error| io(from, error))?;
-        copy.as_file().sync_all().map_err(|error| io(path, error))?;
-        copy.persist_noclobber(&file).map_err(|error| io(&file, error.error))?;
-        Ok(())
+        durable::persist_new(copy, &file).map_err(|error| io(&file, error))
     }
 }

@@ -10,6 +10,7 @@ use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 use super::super::StoreError;
 use super::{migrate, write};
 use crate::analysis;
+use crate::durable::{folder_of, sync_folder};
 
 /// Raised when the tables change, or what a record must have; [`migrate`](super::migrate) then learns to
 /// read the layout before.
@@ -109,19 +110,34 @@ pub(in super::super) const BUSY_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Makes the folder, for its owner only, and keeps it out of version control.
 pub(in super::super) fn create_folder(path: &Path) -> std::io::Result<()> {
-    if path.is_dir() {
-        return Ok(());
+    if !path.is_dir() {
+        let missing: Vec<&Path> = path.ancestors().take_while(|folder| !folder.exists()).collect();
+        let mut builder = fs::DirBuilder::new();
+        builder.recursive(true);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::DirBuilderExt;
+            builder.mode(0o700);
+        }
+        builder.create(path)?;
+        // `SQLite` syncs the folder that its file is in, and none above.
+        for folder in missing {
+            sync_folder(folder_of(folder))?;
+        }
     }
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::DirBuilderExt;
-        builder.mode(0o700);
+    // A process that was killed may have made the folder and no more. A folder with anything in it is not ours.
+    let is_ours = |entry: fs::DirEntry| {
+        entry.file_name() == IGNORE && entry.metadata().is_ok_and(|metadata| metadata.len() == 0)
+    };
+    if fs::read_dir(path)?.flatten().all(is_ours) {
+        let mut file = File::create(path.join(IGNORE))?;
+        file.write_all(b"*\n")?;
+        file.sync_all()?;
     }
-    builder.create(path)?;
-    fs::write(path.join(".gitignore"), "*\n")
+    Ok(())
 }
+
+const IGNORE: &str = ".gitignore";
 
 pub(super) fn lock(path: &Path) -> Result<File, StoreError> {
     let file = path.join("lock");
@@ -162,8 +178,7 @@ pub(super) fn prepare(connection: &mut Connection) -> Result<(), StoreError> {
     connection.pragma_update(None, "cache_size", -64_000)?;
     connection.set_prepared_statement_cache_capacity(64);
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let tables: i64 = transaction.query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0))?;
-    if tables == 0 {
+    if has_no_tables(&transaction)? {
         transaction.execute_batch(TABLES)?;
         transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
         transaction.pragma_update(None, "user_version", LAYOUT)?;
@@ -183,6 +198,11 @@ pub(super) fn prepare(connection: &mut Connection) -> Result<(), StoreError> {
         transaction.commit()?;
     }
     Ok(())
+}
+
+/// Whether nothing was made in the file yet.
+pub(super) fn has_no_tables(connection: &Connection) -> Result<bool, StoreError> {
+    Ok(connection.query_row("SELECT count(*) = 0 FROM sqlite_master", [], |row| row.get(0))?)
 }
 
 fn check_application(connection: &Connection) -> Result<(), StoreError> {
