@@ -5,7 +5,6 @@
 //! sizes.
 
 use std::io::Write;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use arrow_array::RecordBatch;
 use parquet::arrow::arrow_reader::{
@@ -21,6 +20,7 @@ use parquet::schema::types::ColumnPath;
 
 use crate::batch::{Columns, ExportRow, from_batch, schema, to_batch};
 use crate::error::Error;
+use crate::quiet::caught;
 
 /// Most rows that become columns at once.
 const BATCH_ROWS: usize = 1024;
@@ -179,9 +179,8 @@ fn is_known(codec: Compression) -> bool {
 
 /// Runs `read`. A library that panics over a damaged file costs that file and nothing else.
 fn guarded<T>(read: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, Error> {
-    match catch_unwind(AssertUnwindSafe(read)) {
-        Ok(Ok(value)) => Ok(value),
-        Ok(Err(error)) => Err(Error::Unreadable(error.to_string())),
-        Err(_) => Err(Error::Unreadable("a column contradicts the rest".to_owned())),
+    match caught(read) {
+        Some(read) => read.map_err(|error| Error::Unreadable(error.to_string())),
+        None => Err(Error::Unreadable("a column contradicts the rest".to_owned())),
     }
 }

@@ -31,6 +31,7 @@ mod batch;
 mod column;
 mod error;
 mod file;
+mod quiet;
 mod record;
 
 pub use arrow_array::RecordBatch;

@@ -12,8 +12,8 @@
 mod office;
 #[cfg(feature = "pdf")]
 mod pdf;
+mod quiet;
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
@@ -155,8 +155,8 @@ fn convert_within(
     // with the process. Nothing can stop it.
     let work = move || {
         // Libraries for these formats are large and their input is hostile: one that panics costs this
-        // document and not the run. Nothing of theirs outlives the call.
-        let outcome = catch_unwind(AssertUnwindSafe(|| converter.convert(&bytes)));
+        // document and not the run.
+        let outcome = quiet::caught(|| converter.convert(&bytes));
         // Nobody listens to what comes too late.
         let _ = sender.send(outcome.unwrap_or(Err(ConvertError::Failed { format })));
     };

@@ -1,5 +1,7 @@
 //! Files that are no records any more, or never were. Each is an error, and none is a panic.
 
+use std::process::Command;
+
 use chunkwright_arrow::{Columns, Error, ExportRow};
 
 use crate::fixture::{ALL, plain, read, written};
@@ -34,12 +36,25 @@ fn a_file_that_ends_early_is_an_error_wherever_it_ends() {
 #[test]
 fn a_damaged_byte_never_panics() {
     let file = file();
+    let mut caught = 0;
     for at in 0..file.len() {
         let mut damaged = file.clone();
         damaged[at] ^= if at % 2 == 0 { 0xff } else { 0x01 };
         // It may go unseen, as in a text; it may not take the process down.
-        let _ = read(damaged);
+        let outcome = read(damaged);
+        caught += usize::from(outcome.is_err_and(|error| error.to_string().contains("contradicts the rest")));
     }
+    // The library does panic, or there would be no need for this.
+    assert!(caught > 0);
+}
+
+#[test]
+fn nothing_is_printed_of_a_panic_that_is_caught() {
+    let mut child = Command::new(std::env::current_exe().unwrap());
+    child.args(["damage::a_damaged_byte_never_panics", "--exact", "--nocapture"]);
+    let output = child.output().unwrap();
+    assert!(output.status.success());
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
 }
 
 #[test]
