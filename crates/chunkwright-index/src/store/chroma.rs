@@ -14,7 +14,7 @@ mod name;
 mod options;
 mod record;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -22,8 +22,10 @@ use chunkwright_models::http::{Client, HttpOptions, Method, Secret};
 use serde_json::{Value, json};
 
 use super::remote::requests::Missing;
-use super::remote::{Database, Entry, Found, Kind, Mark, Part, Point, RemoteStore, Which, Written, point_id};
-use super::{Access, Filter, Generation, Place, StoreError, TermId, unknown_generation};
+use super::remote::{
+    Database, Entry, Found, Kind, Mark, Part, Point, RemoteStore, Which, Written, numbered, point_id,
+};
+use super::{Access, Filter, Generation, GenerationSpec, Place, StoreError, TermId, unknown_generation};
 pub use name::chroma_name;
 pub use options::ChromaOptions;
 use record::{DIALECT, read, record};
@@ -289,6 +291,33 @@ impl Database for Chroma {
         let name = self.physical(generation);
         self.ids().remove(&name);
         self.send(Method::Delete, &format!("{}/{name}", self.collections()), None).map(|_| ())
+    }
+
+    fn left(&self, known: &[&Generation]) -> Result<Vec<Generation>, StoreError> {
+        let known: HashSet<String> = known.iter().map(|generation| self.physical(generation)).collect();
+        let (mut left, mut offset) = (Vec::new(), 0);
+        loop {
+            let path = format!("{}?limit={PAGE}&offset={offset}", self.collections());
+            let page = self.send(Method::Get, &path, None)?.unwrap_or_default();
+            let page = page.as_array().map(Vec::as_slice).unwrap_or_default();
+            for collection in page {
+                let Some(name) = collection["name"].as_str().filter(|name| !known.contains(*name)) else {
+                    continue;
+                };
+                // Its name may be another program's.
+                let owner = collection["metadata"]["collection"].as_str();
+                let Some((number, owner)) = numbered(name).zip(owner) else { continue };
+                let spec = GenerationSpec::default();
+                let generation = Generation { collection: owner.into(), number, spec };
+                if self.physical(&generation) == name {
+                    left.push(generation);
+                }
+            }
+            if page.len() < PAGE {
+                return Ok(left);
+            }
+            offset += page.len();
+        }
     }
 
     fn upsert(&self, generation: &Generation, points: &[Written<'_>]) -> Result<(), StoreError> {

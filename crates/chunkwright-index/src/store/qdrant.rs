@@ -13,6 +13,7 @@ mod foreign;
 mod options;
 mod payload;
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use chunkwright_models::http::{Client, HttpOptions, Method, Secret};
@@ -20,7 +21,8 @@ use serde_json::{Map, Value, json};
 
 use super::remote::requests::{Missing, batches};
 use super::remote::{
-    Database, Entry, FOREIGN, Found, Kind, Mark, Part, Point, Pushed, RemoteStore, Which, Written, point_id,
+    Database, Entry, FOREIGN, Found, Kind, Mark, Part, Point, Pushed, RemoteStore, Which, Written, numbered,
+    point_id,
 };
 use super::{Access, Filter, Generation, GenerationSpec, Place, StoreError, TermId, unknown_generation};
 pub use options::QdrantOptions;
@@ -277,6 +279,33 @@ impl Database for Qdrant {
         self.call(Method::Delete, &self.physical(generation), "", None).map(|_| ())
     }
 
+    fn left(&self, known: &[&Generation]) -> Result<Vec<Generation>, StoreError> {
+        let known: HashSet<String> = known.iter().map(|generation| self.physical(generation)).collect();
+        let mut left = Vec::new();
+        for collection in self.ask("/collections")?["collections"].as_array().into_iter().flatten() {
+            let Some(name) = collection["name"].as_str().filter(|name| !known.contains(*name)) else {
+                continue;
+            };
+            let Some(number) = name.strip_prefix(&self.options.prefix).and_then(numbered) else { continue };
+            // Its name may be another program's.
+            let info = self.call(Method::Get, name, "", None)?.unwrap_or_default();
+            let Some(owner) = info["config"]["metadata"]["collection"].as_str() else { continue };
+            let spec = GenerationSpec::default();
+            let generation = Generation { collection: owner.into(), number, spec };
+            if self.physical(&generation) == name {
+                left.push(generation);
+            }
+        }
+        Ok(left)
+    }
+
+    fn is_published(&self, generation: &Generation) -> Result<bool, StoreError> {
+        let (alias, physical) = (self.alias(&generation.collection), self.physical(generation));
+        let shown = self.ask("/aliases")?;
+        let mut shown = shown["aliases"].as_array().into_iter().flatten();
+        Ok(shown.any(|shown| shown["alias_name"] == alias && shown["collection_name"] == physical))
+    }
+
     fn publish(&self, generation: &Generation) -> Result<(), StoreError> {
         let alias = self.alias(&generation.collection);
         let create =
@@ -399,6 +428,11 @@ impl Database for Qdrant {
 }
 
 impl Qdrant {
+    fn ask(&self, path: &str) -> Result<Value, StoreError> {
+        let answer = self.client.get(path).map(|mut answer| answer["result"].take());
+        answer.map_err(|error| StoreError::of_call(self.client.base(), error))
+    }
+
     fn aliases(&self, body: &Value) -> Result<(), StoreError> {
         self.client
             .post("/collections/aliases", body)

@@ -40,7 +40,9 @@ use super::{
 };
 use catalog::{CollectionEntry, Counter, DocumentEntry, GenerationEntry};
 pub(super) use catalog::{Entry, Kind};
-pub(super) use database::{Database, Found, Mark, Part, Point, Which, Written, hex, point_id, unhex};
+pub(super) use database::{
+    Database, Found, Mark, Part, Point, Which, Written, hex, numbered, point_id, unhex,
+};
 pub(super) use filter::{Dialect, Pushed};
 use read::Live;
 
@@ -106,6 +108,23 @@ impl RemoteStore {
     fn current(&self) -> Result<HashMap<String, i64>, StoreError> {
         let entries: Vec<CollectionEntry> = self.list(Kind::Collection, "")?;
         Ok(entries.into_iter().map(|entry| (entry.name, entry.current)).collect())
+    }
+
+    /// Puts right what a crash left between the catalog and what it speaks of.
+    fn repair(
+        &self,
+        known: &[GenerationEntry],
+        collection: &str,
+        current: Option<i64>,
+    ) -> Result<(), StoreError> {
+        sweep::sweep_generations(self, known, collection)?;
+        let is_current = |generation: &&Generation| {
+            generation.collection == collection && Some(generation.number) == current
+        };
+        match known.iter().map(|entry| &entry.generation).find(is_current) {
+            Some(current) if !self.database.is_published(current)? => self.database.publish(current),
+            _ => Ok(()),
+        }
     }
 
     fn forget_generation(&self, generation: &Generation) -> Result<(), StoreError> {
@@ -191,6 +210,9 @@ impl Store for RemoteStore {
         own.sort_by_key(|entry| entry.generation.number);
         // Without an entry of the collection, they are what a crash left.
         let found = own.iter().rev().find(|entry| current.is_some() && entry.generation.spec == *spec);
+        if self.access == Access::Write {
+            self.repair(&known, collection, current)?;
+        }
         if let Some(found) = found {
             return Ok(found.generation.clone());
         }

@@ -133,6 +133,53 @@ fn a_crash_at_any_request_leaves_one_version_and_the_next_write_clears_up() {
     });
 }
 
+/// Something done to a store that has a document, and a specification to do it with.
+type Step = fn(&dyn Store, &GenerationSpec) -> Result<(), StoreError>;
+
+#[test]
+fn a_crash_while_a_generation_is_begun_switched_to_or_removed_is_named_and_put_right_by_the_next_run() {
+    for_each_server(|url| {
+        let proxy = Proxy::before(url);
+        let (folder, prefix) = (tempfile::tempdir().unwrap(), unique());
+        let other = || GenerationSpec { config_hash: "other".into(), ..spec() };
+        let steps: [(&str, Step); 3] = [
+            ("begin", |store, other| store.begin(C, other).map(drop)),
+            ("switch", |store, other| store.switch(&store.begin(C, other)?)),
+            ("remove", |store, _| store.remove(&store.open(C)?)),
+        ];
+        let mut found = HashMap::new();
+        for (step, run) in steps {
+            for at in 0.. {
+                let place = format!("{url} {step} {at}");
+                proxy.set(Fault::None);
+                let store = open(&proxy.url(url), &prefix, folder.path(), 0);
+                write(&*store, revision(&*store, "a.txt", 0, 1)).unwrap();
+                proxy.set(Fault::LostFrom(at));
+                let done = run(&*store, &other());
+                let is_over = proxy.requests() <= at;
+                assert_eq!(done.is_ok(), is_over, "{place}");
+                let later = open(url, &prefix, folder.path(), 0);
+                let problems = later.check().unwrap().problems;
+                assert!(problems.len() < 3, "{place}: {problems:?}");
+                for problem in problems {
+                    let known = ["not made to its end", "shown another under its name"];
+                    let known = known.into_iter().find(|known| problem.contains(known));
+                    *found.entry(known.unwrap_or_else(|| panic!("{place}: {problem}"))).or_insert(0) += 1;
+                }
+                later.begin(C, &other()).unwrap();
+                assert_eq!(later.check().unwrap().problems, Vec::<String>::new(), "{place}");
+                later.remove(&later.open(C).unwrap()).unwrap();
+                assert_eq!(later.check().unwrap().problems, Vec::<String>::new(), "{place}");
+                if is_over {
+                    break;
+                }
+            }
+        }
+        // Names point at generations on Qdrant only.
+        assert_eq!(found.len(), if url.starts_with("qdrant") { 2 } else { 1 }, "{url}: {found:?}");
+    });
+}
+
 #[test]
 fn a_request_that_is_sent_again_because_its_answer_was_lost_does_no_harm() {
     for_each_server(|url| {

@@ -35,9 +35,18 @@ pub(in super::super) trait Database: Send + Sync + fmt::Debug {
     /// Removes the generation's points and what holds them.
     fn drop_points(&self, generation: &Generation) -> Result<(), StoreError>;
 
+    /// Generations that there is room for and that `known` does not name: what is left of one whose making or
+    /// removal was stopped. Of their specification nothing is known.
+    fn left(&self, known: &[&Generation]) -> Result<Vec<Generation>, StoreError>;
+
     /// Shows other readers of the server the generation under its collection's name, where names can point.
     fn publish(&self, _generation: &Generation) -> Result<(), StoreError> {
         Ok(())
+    }
+
+    /// Whether other readers are shown this generation, where names can point.
+    fn is_published(&self, _generation: &Generation) -> Result<bool, StoreError> {
+        Ok(true)
     }
 
     /// Takes back [`publish`](Self::publish).
@@ -204,6 +213,11 @@ pub(in super::super) fn point_id(parts: &[&[u8]]) -> String {
     }
     let text = hex(&hasher.finalize().as_bytes()[..16]);
     [&text[..8], &text[8..12], &text[12..16], &text[16..20], &text[20..]].join("-")
+}
+
+/// The number of the generation that `name` ends with, as servers' collections are called: `notes-g3`.
+pub(in super::super) fn numbered(name: &str) -> Option<i64> {
+    name.rsplit_once("-g")?.1.parse().ok()
 }
 
 /// Bytes as hexadecimal digits.

@@ -8,6 +8,22 @@ use super::catalog::{self, DocumentEntry, GenerationEntry, Kind};
 use super::database::Which;
 use crate::store::local_cache::Used;
 
+/// Removes what is left of generations of a collection that nobody knows.
+pub(super) fn sweep_generations(
+    store: &RemoteStore,
+    known: &[GenerationEntry],
+    collection: &str,
+) -> Result<(), StoreError> {
+    for left in left_generations(store, known)?.iter().filter(|left| left.collection == collection) {
+        store.database.drop_points(left)?;
+    }
+    Ok(())
+}
+
+fn left_generations(store: &RemoteStore, known: &[GenerationEntry]) -> Result<Vec<Generation>, StoreError> {
+    store.database.left(&known.iter().map(|entry| &entry.generation).collect::<Vec<_>>())
+}
+
 /// Removes points and pieces of texts that no document's entry speaks of.
 pub(super) fn sweep(store: &RemoteStore, generation: &Generation) -> Result<(), StoreError> {
     let left = Left::of(store, generation)?;
@@ -62,8 +78,23 @@ impl Left {
 /// See [`Store::check`](super::super::Store::check).
 pub(super) fn check(store: &RemoteStore) -> Result<CheckReport, StoreError> {
     let mut report = CheckReport::default();
-    for entry in store.list::<GenerationEntry>(Kind::Generation, "")? {
+    let known: Vec<GenerationEntry> = store.list(Kind::Generation, "")?;
+    for left in left_generations(store, &known)? {
+        report.problems.push(format!(
+            "`{left}` was not made to its end, or not removed to its end; the next run into `{}` removes it",
+            left.collection
+        ));
+    }
+    let current = store.current()?;
+    for entry in known {
         let generation = entry.generation;
+        if current.get(&generation.collection) == Some(&generation.number)
+            && !store.database.is_published(&generation)?
+        {
+            report.problems.push(format!(
+                "`{generation}` is current, and other programs are shown another under its name; the next run corrects that"
+            ));
+        }
         let left = Left::of(store, &generation)?;
         let mut tell = |count: usize, what: &str| {
             if count > 0 {
