@@ -71,7 +71,7 @@ fn run(size: usize, data: Option<&Path>) -> Result<()> {
     let store = SqliteStore::open(&path, Access::Write)?;
     let mut vectors = Vectors::open(data, size)?;
     let dimension = vectors.dimension;
-    let model = Model { name: "given".into(), dimension };
+    let model = Model { name: "given".into(), dimension, sparse: false };
     let spec = GenerationSpec { model: Some(model.clone()), ..GenerationSpec::default() };
     let generation = store.begin("bench", &spec)?;
     let counter: Arc<dyn TokenCounter> = Arc::new(Words);
@@ -94,7 +94,7 @@ fn run(size: usize, data: Option<&Path>) -> Result<()> {
                 texts.into_iter().enumerate().map(|(at, text)| format!("{text} {}", written + at)).collect();
             for text in &texts {
                 bytes += text.len() + 4 * dimension;
-                known.push((text_hash(text), vectors.next_vector()?));
+                known.push((text_hash(text), vectors.next_vector()?.into()));
             }
             written += texts.len();
             let document = document(&template, written.div_ceil(CHUNKS_OF_DOCUMENT) - 1, &texts, 0);
@@ -113,6 +113,7 @@ fn run(size: usize, data: Option<&Path>) -> Result<()> {
         info: ModelInfo {
             name: model.name,
             dimension,
+            sparse: false,
             max_tokens: None,
             counter: Arc::new(Words),
             reads: Reads::All,
@@ -155,7 +156,7 @@ fn run(size: usize, data: Option<&Path>) -> Result<()> {
     for info in listed.iter().take(30) {
         let records = store.records(&opened, &info.doc_id)?;
         let texts: Vec<String> = records.iter().map(|record| format!("{} new", record.text)).collect();
-        let known: Vec<_> = texts.iter().map(|text| (text_hash(text), queries[0].1.clone())).collect();
+        let known: Vec<_> = texts.iter().map(|text| (text_hash(text), queries[0].1.clone().into())).collect();
         let number = info.doc_id.trim_start_matches("doc").trim_end_matches(".txt").parse().unwrap_or(0);
         let start = Instant::now();
         store.cache().put_vectors("given", &known)?;

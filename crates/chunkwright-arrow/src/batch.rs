@@ -9,6 +9,7 @@ use chunkwright::Record;
 
 use crate::column::{Column, Row, Table, downcast, text};
 use crate::error::Error;
+use crate::sparse;
 
 /// A record, and what an export says beside it.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,11 +20,13 @@ pub struct ExportRow {
     pub document: Option<String>,
     /// The vector of its text.
     pub vector: Option<Vec<f32>>,
+    /// The sparse vector of its text: tokens and what they weigh.
+    pub sparse: Option<Vec<(u32, f32)>>,
 }
 
 impl From<Record> for ExportRow {
     fn from(record: Record) -> Self {
-        Self { record, document: None, vector: None }
+        Self { record, document: None, vector: None, sparse: None }
     }
 }
 
@@ -34,9 +37,11 @@ pub struct Columns {
     pub document: bool,
     /// Numbers of each value of the column `vector`; no such column for `None`.
     pub vector: Option<u16>,
+    /// Whether there is a column `sparse`.
+    pub sparse: bool,
 }
 
-/// The columns of a record in their order, then `document` and `vector` where `columns` has them.
+/// The columns of a record in their order, then `document`, `vector` and `sparse` where `columns` has them.
 pub fn schema(columns: Columns) -> SchemaRef {
     let mut fields = Record::fields();
     if columns.document {
@@ -46,6 +51,9 @@ pub fn schema(columns: Columns) -> SchemaRef {
         let list = DataType::FixedSizeList(Arc::new(number()), i32::from(dimensions));
         fields.push(Field::new(VECTOR, list, true));
     }
+    if columns.sparse {
+        fields.push(Field::new(SPARSE, sparse::data_type(), true));
+    }
     Arc::new(Schema::new(fields))
 }
 
@@ -53,7 +61,7 @@ pub fn schema(columns: Columns) -> SchemaRef {
 ///
 /// # Errors
 ///
-/// A row with a document or a vector that `columns` does not have, a vector of another length, and texts of
+/// A row with a document or vectors that `columns` does not have, a vector of another length, and texts of
 /// 2 GiB or more in one column.
 pub fn to_batch(rows: &[ExportRow], columns: Columns) -> Result<RecordBatch, Error> {
     let records: Vec<_> = rows.iter().map(|row| Some(&row.record)).collect();
@@ -70,6 +78,11 @@ pub fn to_batch(rows: &[ExportRow], columns: Columns) -> Result<RecordBatch, Err
     match columns.vector {
         Some(dimensions) => arrays.push(write_vectors(rows, dimensions)?),
         None => without(VECTOR, rows.iter().find(|row| row.vector.is_some()))?,
+    }
+    if columns.sparse {
+        arrays.push(sparse::write(rows.iter().map(|row| row.sparse.as_ref()))?);
+    } else {
+        without(SPARSE, rows.iter().find(|row| row.sparse.is_some()))?;
     }
     Ok(RecordBatch::try_new(schema(columns), arrays)?)
 }
@@ -94,17 +107,22 @@ pub fn from_batch(batch: &RecordBatch) -> Result<Vec<ExportRow>, Error> {
         Some(array) => read_vectors(array)?,
         None => vec![None; table.len],
     };
-    let rows = Record::rows(&table)?.into_iter().zip(documents).zip(vectors);
+    let weights = match table.column(SPARSE) {
+        Some(array) => sparse::read(array, SPARSE)?,
+        None => vec![None; table.len],
+    };
+    let rows = Record::rows(&table)?.into_iter().zip(documents).zip(vectors).zip(weights);
     // Every row of a batch is present.
     Ok(rows
-        .filter_map(|((record, document), vector)| {
-            Some(ExportRow { record: record?, document: document.flatten(), vector })
+        .filter_map(|(((record, document), vector), sparse)| {
+            Some(ExportRow { record: record?, document: document.flatten(), vector, sparse })
         })
         .collect())
 }
 
 const DOCUMENT: &str = "document";
 const VECTOR: &str = "vector";
+const SPARSE: &str = "sparse";
 
 /// What a vector consists of, named as Parquet names it.
 fn number() -> Field {

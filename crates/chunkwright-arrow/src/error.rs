@@ -46,7 +46,7 @@ pub enum Error {
     /// A row holds what its file has no column for.
     #[error("chunk `{chunk_id}` has a `{column}`, and there is no such column; it has to be asked for first")]
     NoColumn {
-        /// `document` or `vector`.
+        /// `document`, `vector` or `sparse`.
         column: &'static str,
         /// Id of the row's chunk.
         chunk_id: String,

@@ -33,6 +33,7 @@ mod error;
 mod file;
 mod quiet;
 mod record;
+mod sparse;
 
 pub use arrow_array::RecordBatch;
 pub use arrow_schema::{Schema, SchemaRef};

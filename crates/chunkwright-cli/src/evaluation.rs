@@ -199,5 +199,11 @@ pub(crate) fn embedder(settings: &Settings, modes: &[ModeFlag]) -> Result<Option
     if embedder.is_none() && modes.contains(&ModeFlag::Dense) {
         bail!("mode `dense` needs an embedder; install one (`chunkwright doctor` says how) or use `lexical`");
     }
+    let gives_sparse = embedder.as_ref().is_some_and(|embedder| embedder.model().sparse);
+    if !gives_sparse && modes.contains(&ModeFlag::Sparse) {
+        bail!(
+            "mode `sparse` needs an embedder that gives sparse vectors; configure one with `sparse` or `sparse_url`"
+        );
+    }
     Ok(embedder)
 }

@@ -8,10 +8,11 @@ use clap::ValueEnum;
 pub(crate) enum ModeFlag {
     Hybrid,
     Dense,
+    Sparse,
     Lexical,
 }
 
-/// How two rankings become one.
+/// How the rankings of the stages become one.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum FusionFlag {
     Sum,
@@ -24,6 +25,7 @@ impl ModeFlag {
         match self {
             Self::Hybrid => Mode::Hybrid,
             Self::Dense => Mode::Dense,
+            Self::Sparse => Mode::Sparse,
             Self::Lexical => Mode::Lexical,
         }
     }

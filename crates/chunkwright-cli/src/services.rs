@@ -9,7 +9,7 @@ use chunkwright_index::Model;
 use chunkwright_models::http::{HttpOptions, Secret};
 use chunkwright_models::{
     DIALECTS, EMBEDDERS, Embedder, RERANK_DIALECTS, RERANKERS, RemoteOptions, RerankOptions, Reranker,
-    ServiceOptions, WRITERS, Writer, WriterOptions,
+    ServiceOptions, SparseOptions, WRITERS, Writer, WriterOptions,
 };
 use clap::Args;
 use serde::Serialize;
@@ -87,15 +87,21 @@ fn open_embedder(settings: &Settings, stored: Option<&Model>) -> Result<Option<A
     }
     let usual = RemoteOptions::default();
     // What the store knows of this model need not be asked for.
-    let known = stored.filter(|model| model.name.starts_with(spec.as_str())).map(|model| model.dimension);
+    let known = stored.filter(|model| model.name.starts_with(spec.as_str()));
     let mut sparse = None;
-    if let Some(url) = &table.sparse_url {
-        sparse = Some(ServiceOptions { url: Some(url.clone()), key: None, ..service_options(&service)? });
+    if table.sparse.is_some() || table.sparse_url.is_some() {
+        let spec = table.sparse.clone().unwrap_or_else(|| "tei:".to_owned());
+        let url = table.sparse_url.clone();
+        sparse = Some(SparseOptions {
+            spec,
+            service: ServiceOptions { url, key: None, ..service_options(&service)? },
+        });
     }
     let options = RemoteOptions {
         service: service_options(&service)?,
         dimension: table.dimension,
-        known_dimension: known,
+        known_dimension: known.map(|model| model.dimension),
+        known_name: known.map(|model| model.name.clone()),
         max_tokens: table.max_tokens,
         counter: counter(table, &data_dir)?,
         query_prefix: table.query_prefix.clone().unwrap_or_default(),

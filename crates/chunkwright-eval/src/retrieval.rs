@@ -242,7 +242,7 @@ impl<'a> Bench<'a> {
     /// Stores the documents, and vectors of the texts that have none yet.
     fn index(&self, documents: &[Change]) -> Result<Generation, EvalError> {
         let model = self.embedder.as_ref().map(Embedder::model);
-        let model = model.map(|model| Model { name: model.name.clone(), dimension: model.dimension });
+        let model = model.map(Model::from);
         let generation =
             self.store.begin(COLLECTION, &GenerationSpec { model, ..GenerationSpec::default() })?;
         if let Some(embedder) = &self.embedder {
@@ -273,7 +273,7 @@ impl<'a> Bench<'a> {
                 let read: Vec<&str> = batch.iter().map(|hash| texts[hash]).collect();
                 match embedder.embed(&read, Role::Passage) {
                     Ok(embeddings) => {
-                        let vectors = embeddings.into_iter().map(|embedding| embedding.vector);
+                        let vectors = embeddings.into_iter().map(Into::into);
                         let vectors: Vec<_> = batch.iter().copied().zip(vectors).collect();
                         self.store.put_vectors(&model.name, &vectors)?;
                         break;
@@ -306,12 +306,14 @@ impl<'a> Bench<'a> {
             stage.truncate(candidates);
         };
         ranked.dense.as_mut().map(allow);
+        ranked.sparse.as_mut().map(allow);
         ranked.lexical.as_mut().map(allow);
         let fits = |chunk: usize, tokens: usize| self.fits(cut.chunks.places[chunk], tokens);
         let answers = self.options.modes.iter().map(|mode| {
             let ranking = match mode {
                 // A query that the model has no vector for finds nothing by meaning.
                 Mode::Dense => ranked.dense.clone().unwrap_or_default(),
+                Mode::Sparse => ranked.sparse.clone().unwrap_or_default(),
                 Mode::Lexical => ranked.lexical.clone().unwrap_or_default(),
                 Mode::Hybrid => ranked.fused(self.options.fusion),
             };
@@ -377,15 +379,18 @@ impl Embedder for Remembering {
     }
 
     fn embed(&self, texts: &[&str], role: Role) -> Result<Vec<Embedding>, EmbedError> {
-        let ([query], Role::Query) = (texts, role) else { return self.inner.embed(texts, role) };
+        self.inner.embed(texts, role)
+    }
+
+    fn embed_query(&self, query: &str) -> Result<(Embedding, Option<EmbedError>), EmbedError> {
         let queries = || self.queries.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = queries().get(*query).cloned() {
-            return Ok(vec![known]);
+        if let Some(known) = queries().get(query).cloned() {
+            return Ok((known, None));
         }
-        let embeddings = self.inner.embed(texts, role)?;
-        if let [embedding] = &embeddings[..] {
-            queries().insert((*query).to_owned(), embedding.clone());
+        let (embedding, failed) = self.inner.embed_query(query)?;
+        if failed.is_none() {
+            queries().insert(query.to_owned(), embedding.clone());
         }
-        Ok(embeddings)
+        Ok((embedding, failed))
     }
 }

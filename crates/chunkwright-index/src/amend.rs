@@ -125,7 +125,7 @@ fn embed(
     }
     // What fails now is tried again by the next run.
     if let Ok(embeddings) = embedder.embed(&[&chunk.record.text], Role::Passage) {
-        let vectors = embeddings.into_iter().map(|embedding| (chunk.text_hash, embedding.vector));
+        let vectors = embeddings.into_iter().map(|embedding| (chunk.text_hash, embedding.into()));
         store.cache().put_vectors(&model.name, &vectors.collect::<Vec<_>>())?;
     }
     Ok(())

@@ -118,7 +118,8 @@ pub(crate) fn idf(all: usize, having: usize) -> f64 {
     (1.0 + (all - having + 0.5) / (having + 0.5)).ln()
 }
 
-fn put(bytes: &mut Vec<u8>, mut number: u32) {
+/// Adds a number of variable length.
+pub(crate) fn put(bytes: &mut Vec<u8>, mut number: u32) {
     while number >= 0x80 {
         bytes.push(number as u8 | 0x80);
         number >>= 7;
@@ -126,7 +127,8 @@ fn put(bytes: &mut Vec<u8>, mut number: u32) {
     bytes.push(number as u8);
 }
 
-fn take(bytes: &mut &[u8]) -> Option<u32> {
+/// Takes what [`put`] added off the front.
+pub(crate) fn take(bytes: &mut &[u8]) -> Option<u32> {
     let mut number = 0_u32;
     for shift in (0..32).step_by(7) {
         let (&byte, rest) = bytes.split_first()?;

@@ -145,6 +145,8 @@ pub struct FoundChunk {
     pub score: f64,
     /// Rank and dot product in the dense stage.
     pub dense: Option<Stage>,
+    /// Rank and dot product in the sparse stage.
+    pub sparse: Option<Stage>,
     /// Rank and BM25 in the lexical stage.
     pub lexical: Option<Stage>,
     /// Terms of the query that the chunk's text has.
@@ -168,6 +170,7 @@ impl FoundChunk {
             rank: hit.rank,
             score: hit.score,
             dense: hit.dense,
+            sparse: hit.sparse,
             lexical: hit.lexical,
             matched_terms: hit.matched_terms.clone(),
             chunk_id: record.chunk_id.clone(),

@@ -52,7 +52,8 @@ pub use search::{
 };
 pub use store::{
     Access, Cache, CacheUsage, Change, CheckReport, ChromaOptions, Collection, Condition, DocumentInfo,
-    Field, Filter, FilterError, Generation, GenerationSpec, GenerationState, GenerationStatus, MemoryStore,
-    Model, NewChunk, NewDocument, Outcome, Overlay, Overlays, Place, QdrantOptions, RemoteStore, STORES,
-    Scored, SqliteStore, Store, StoreError, StoredChunk, StoredDocument, chroma_name, open_store,
+    Field, Filter, FilterError, Generation, GenerationSpec, GenerationState, GenerationStatus, HybridQuery,
+    MemoryStore, Model, NewChunk, NewDocument, Outcome, Overlay, Overlays, Place, QdrantOptions, RemoteStore,
+    STORES, Scored, SqliteStore, Store, StoreError, StoredChunk, StoredDocument, Vector, chroma_name,
+    open_store,
 };

@@ -220,7 +220,7 @@ impl Pipeline {
         GenerationSpec {
             strategy_version: self.chunker.strategy_version(),
             config_hash: [chunks, summaries.into(), notes].concat(),
-            model: model.map(|model| Model { name: model.name.clone(), dimension: model.dimension }),
+            model: model.map(Model::from),
         }
     }
 

@@ -76,7 +76,7 @@ pub fn related(
     let vectors = store.cache().vectors(&model.name, &hashes)?;
     let mut mean = vec![0.0_f32; model.dimension];
     for vector in vectors.iter().flatten() {
-        mean.iter_mut().zip(vector).for_each(|(sum, value)| *sum += value);
+        mean.iter_mut().zip(&vector.dense).for_each(|(sum, value)| *sum += value);
     }
     let length = mean.iter().map(|value| value * value).sum::<f32>().sqrt();
     if length == 0.0 {

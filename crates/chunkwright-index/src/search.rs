@@ -1,4 +1,4 @@
-//! Hybrid search: by words and by meaning, each stage accounted for.
+//! Hybrid search: by words, by meaning and by the weights that a model gives tokens, each stage accounted for.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,7 +13,7 @@ mod rank;
 use crate::analysis;
 use crate::bm25::term_id;
 use crate::fuse::Fusion;
-use crate::store::{Filter, Generation, Scored, Store, StoreError, StoredChunk};
+use crate::store::{Filter, Generation, Model, Scored, Store, StoreError, StoredChunk};
 
 pub use explain::{Explained, Verdict, explain};
 pub use rank::{Ranked, rank};
@@ -30,7 +30,7 @@ pub struct SearchOptions {
     pub top_k: usize,
     /// Which chunks may be found.
     pub filter: Filter,
-    /// How two rankings become one.
+    /// How the rankings of the stages become one.
     pub fusion: Fusion,
     /// Number of candidates that each stage hands to the fusion; at least `top_k` are taken.
     pub candidates: usize,
@@ -73,11 +73,13 @@ impl<'a> Models<'a> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
-    /// Words and meaning.
+    /// Words and meaning, and the model's weights of tokens where it gives such.
     #[default]
     Hybrid,
     /// Meaning: dot product with the query's vector.
     Dense,
+    /// Weights that the model gives tokens: dot product with the query's sparse vector.
+    Sparse,
     /// Words: BM25.
     Lexical,
 }
@@ -89,7 +91,7 @@ pub struct Answer {
     pub hits: Vec<Hit>,
     /// The stages that ran: `lexical` where `hybrid` was asked for and there are no vectors.
     pub mode: Mode,
-    /// Why the dense stage did not run although it was asked for; none if it ran.
+    /// Why the dense stage, or the sparse one alone, did not run although it was asked for; none if all ran.
     pub degraded: Option<String>,
     /// Whether a reranker put the best in its order.
     pub rerank_used: bool,
@@ -107,6 +109,8 @@ pub struct Hit {
     pub score: f64,
     /// Rank and dot product in the dense stage.
     pub dense: Option<Stage>,
+    /// Rank and dot product in the sparse stage.
+    pub sparse: Option<Stage>,
     /// Rank and BM25 in the lexical stage.
     pub lexical: Option<Stage>,
     /// Rank and score that the reranker gave it.
@@ -135,12 +139,14 @@ pub struct Hit {
 pub enum Kept {
     /// Somebody said that it answers this query.
     Pinned,
-    /// Words and meaning put it among the best.
+    /// More than one stage put it among the best.
     Both,
     /// Only words found it, or only words were asked.
     Lexical,
     /// Only meaning found it, or only meaning was asked.
     Dense,
+    /// Only the model's weights of tokens found it, or only they were asked.
+    Sparse,
 }
 
 /// What one stage of the search thought of a chunk.
@@ -175,6 +181,9 @@ pub enum SearchError {
     /// Dense search was asked for and cannot be done.
     #[error("dense search is not possible: {0}; search by `lexical` or `hybrid`")]
     NoDense(String),
+    /// Search by sparse vectors was asked for and cannot be done.
+    #[error("sparse search is not possible: {0}; search by `lexical` or `hybrid`")]
+    NoSparse(String),
     /// The embedder failed.
     #[error(transparent)]
     Embed(#[from] EmbedError),
@@ -194,13 +203,17 @@ impl SearchOptions {
         if !(1..=Self::MAX_TOP_K).contains(&self.top_k) {
             return Err(SearchError::TopK(self.top_k));
         }
-        let (field, value, legal, range) = match self.fusion {
-            Fusion::Rrf { k } => ("k", k, k.is_finite() && k >= 0.0, "a number from 0"),
-            Fusion::WeightedSum { dense_weight } => {
-                ("dense_weight", dense_weight, (0.0..=1.0).contains(&dense_weight), "from 0 to 1")
+        let parameters = match self.fusion {
+            Fusion::Rrf { k } => vec![("k", k, k.is_finite() && k >= 0.0, "a number from 0")],
+            Fusion::WeightedSum { dense_weight, sparse_weight } => {
+                let weight = |field, value| (field, value, (0.0..=1.0).contains(&value), "from 0 to 1");
+                vec![weight("dense_weight", dense_weight), weight("sparse_weight", sparse_weight)]
             }
         };
-        if legal { Ok(()) } else { Err(SearchError::FusionParameter { field, value, range }) }
+        match parameters.into_iter().find(|(.., legal, _)| !legal) {
+            Some((field, value, _, range)) => Err(SearchError::FusionParameter { field, value, range }),
+            None => Ok(()),
+        }
     }
 }
 
@@ -225,18 +238,19 @@ impl Mode {
         match self {
             Self::Hybrid => "hybrid",
             Self::Dense => "dense",
+            Self::Sparse => "sparse",
             Self::Lexical => "lexical",
         }
     }
 }
 
-/// Searches `generation` for `query`. An embedder is needed for the dense stage only.
+/// Searches `generation` for `query`. An embedder is needed for the dense and the sparse stage only.
 ///
 /// # Errors
 ///
 /// Options out of range, a generation that is gone, an embedder of another model than the generation's,
 /// a store that fails. An embedder that is not there or fails makes a hybrid search lexical, and the
-/// answer says so; a dense search is an error then. A reranker that fails leaves the order as it is.
+/// answer says so; so does one without the sparse stage. A dense or sparse search is an error then. A reranker that fails leaves the order as it is.
 pub fn search(
     store: &dyn Store,
     generation: &Generation,
@@ -246,7 +260,7 @@ pub fn search(
 ) -> Result<Answer, SearchError> {
     let ranked = rank(store, generation, models.embedder, query, options)?;
     let terms = query_terms(query);
-    let stages = (places(ranked.dense.as_deref()), places(ranked.lexical.as_deref()));
+    let stages = [&ranked.dense, &ranked.sparse, &ranked.lexical].map(|stage| places(stage.as_deref()));
     let pinned = pinned(store, generation, query, options)?;
     let mut fused = ranked.fused(options.fusion);
     let reranked =
@@ -264,17 +278,19 @@ pub fn search(
     let order: Vec<Scored> = pinned.iter().map(|&id| Scored { id, score: best }).chain(fused).collect();
     let mut hits = Vec::with_capacity(options.top_k);
     for (scored, chunk, duplicates) in chosen(store, generation, &order, options)? {
-        let (dense, lexical) = (stages.0.get(&scored.id).copied(), stages.1.get(&scored.id).copied());
-        let kept = match (dense, lexical) {
+        let [dense, sparse, lexical] = stages.each_ref().map(|stage| stage.get(&scored.id).copied());
+        let kept = match (dense, sparse, lexical) {
             _ if pinned.contains(&scored.id) => Kept::Pinned,
-            (Some(_), Some(_)) => Kept::Both,
-            (Some(_), None) => Kept::Dense,
-            (None, _) => Kept::Lexical,
+            (Some(_), None, None) => Kept::Dense,
+            (None, Some(_), None) => Kept::Sparse,
+            (None, None, _) => Kept::Lexical,
+            _ => Kept::Both,
         };
         hits.push(Hit {
             rank: hits.len() + 1,
             score: scored.score,
             dense,
+            sparse,
             lexical,
             rerank: reranked.get(&scored.id).copied(),
             matched_terms: matched(&terms, &chunk),
@@ -341,13 +357,17 @@ pub fn search_all_versions(
             .model
             .as_ref()
             .zip(given)
-            .is_some_and(|(model, given)| model.name == given.name && model.dimension == given.dimension);
+            .is_some_and(|(model, given)| *model == Model::from(given));
         let models = Models { embedder: models.embedder.filter(|_| fits), ..models };
         let old = search(store, &status.generation, models, query, options);
         match old {
             Ok(old) => answer.hits.extend(old.hits),
             // It was removed meanwhile, or cannot be searched by meaning.
-            Err(SearchError::Store(StoreError::UnknownGeneration { .. }) | SearchError::NoDense(_)) => {}
+            Err(
+                SearchError::Store(StoreError::UnknownGeneration { .. })
+                | SearchError::NoDense(_)
+                | SearchError::NoSparse(_),
+            ) => {}
             Err(error) => return Err(error),
         }
     }

@@ -13,6 +13,7 @@ mod place;
 mod qdrant;
 mod remote;
 mod sqlite;
+mod vector;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -30,14 +31,15 @@ pub use memory::MemoryStore;
 pub use overlay::{Overlay, Overlays};
 pub use place::Place;
 pub use qdrant::QdrantOptions;
-pub use remote::RemoteStore;
+pub use remote::{HybridQuery, RemoteStore};
 pub use sqlite::SqliteStore;
+pub use vector::Vector;
 
 use crate::bm25::{TermCounts, TermId};
 use crate::format::file_hash;
 
-pub(crate) use error::check_vector;
-use error::{check_name, unknown_collection, unknown_generation};
+use error::{check_model, check_name, unknown_collection, unknown_generation};
+use vector::{check_sparse, check_vector};
 
 /// Keeps collections: their generations, documents, chunks and vectors.
 ///
@@ -98,6 +100,16 @@ pub trait Store: Send + Sync {
         &self,
         generation: &Generation,
         query: &[f32],
+        filter: &Filter,
+        limit: usize,
+    ) -> Result<Vec<Scored>, StoreError>;
+
+    /// The `limit` chunks with the greatest dot product with the sparse vector `query`, best first: those that
+    /// have a token of it. None where the generation's model gives no sparse vectors.
+    fn sparse(
+        &self,
+        generation: &Generation,
+        query: &[(u32, f32)],
         filter: &Filter,
         limit: usize,
     ) -> Result<Vec<Scored>, StoreError>;

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::format::file_hash;
 use crate::store::{
     Change, DocumentInfo, Generation, GenerationSpec, Model, NewChunk, NewDocument, Outcome, Store,
-    StoreError, StoredDocument,
+    StoreError, StoredDocument, Vector,
 };
 
 /// A record that is moved, and what comes with it.
@@ -31,6 +31,9 @@ pub struct Row {
     /// Its vector, where there is one and vectors are moved.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub vector: Option<Vec<f32>>,
+    /// Its sparse vector, pairs of token and weight, where its model gives such and vectors are moved.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub sparse: Option<Vec<(u32, f32)>>,
 }
 
 /// A document that is moved.
@@ -150,7 +153,8 @@ pub fn export<E: From<StoreError>>(
             model: model.map(|model| model.name.clone()),
         });
         for (record, vector) in records.into_iter().zip(known) {
-            each(Row { record, document: moved.take(), vector })?;
+            let (vector, sparse) = vector.map(|vector| (vector.dense, vector.sparse)).unzip();
+            each(Row { record, document: moved.take(), vector, sparse: sparse.flatten() })?;
         }
     }
     Ok(())
@@ -226,8 +230,12 @@ impl<'a> Importer<'a> {
         let doc_id = first.record.doc_id.clone();
         let moved = first.document.take();
         let model = moved.as_ref().and_then(|moved| moved.model.clone());
-        let dimension = first.vector.as_ref().map(Vec::len);
-        let generation = self.generation(&first.record, model.zip(dimension))?;
+        let model = model.zip(first.vector.as_ref()).map(|(name, vector)| Model {
+            name,
+            dimension: vector.len(),
+            sparse: first.sparse.is_some(),
+        });
+        let generation = self.generation(&first.record, model)?;
         let mut document = if let Some(moved) = moved {
             whole(moved)?
         } else {
@@ -240,10 +248,9 @@ impl<'a> Importer<'a> {
                 return Err(ImportError::Span { doc_id, index: *index, start: *start, end: *end });
             }
         }
-        let known: Vec<(TextHash, Vec<f32>)> = rows
-            .iter_mut()
-            .filter_map(|row| Some((text_hash(&row.record.text), row.vector.take()?)))
-            .collect();
+        let vector = |row: &mut Row| Some(Vector { dense: row.vector.take()?, sparse: row.sparse.take() });
+        let known: Vec<(TextHash, Vector)> =
+            rows.iter_mut().filter_map(|row| Some((text_hash(&row.record.text), vector(row)?))).collect();
         if let Some(model) = &generation.spec.model {
             self.store.cache().put_vectors(&model.name, &known)?;
         }
@@ -265,11 +272,7 @@ impl<'a> Importer<'a> {
     }
 
     /// The generation of all records, by the first.
-    fn generation(
-        &mut self,
-        record: &Record,
-        model: Option<(String, usize)>,
-    ) -> Result<Generation, ImportError> {
+    fn generation(&mut self, record: &Record, model: Option<Model>) -> Result<Generation, ImportError> {
         if let Some(generation) = &self.generation {
             let spec = &generation.spec;
             let said = |version: &str, config: &str| format!("{version} {config}");
@@ -285,7 +288,7 @@ impl<'a> Importer<'a> {
         let spec = GenerationSpec {
             strategy_version: record.strategy_version.clone(),
             config_hash: record.config_hash.clone(),
-            model: model.map(|(name, dimension)| Model { name, dimension }),
+            model,
         };
         let generation = self.store.begin(&self.collection, &spec)?;
         self.generation = Some(generation.clone());

@@ -2,6 +2,7 @@
 
 mod e5;
 mod remote;
+mod sparse;
 mod static_vectors;
 
 use std::path::Path;
@@ -15,7 +16,11 @@ use crate::service::ServiceError;
 
 pub(crate) use e5::{E5, tokenizer as xlm_r_tokenizer};
 pub(crate) use remote::tei;
-pub use remote::{DIALECTS, Dialect, RemoteOptions, is_remote, remote_embedder};
+pub use remote::{
+    DIALECTS, Dialect, RemoteOptions, SPARSE_DIALECTS, SparseDialect, SparseOptions, is_remote,
+    remote_embedder,
+};
+pub use sparse::{MAX_WEIGHTS, is_sparse_vector, sparse_dot};
 
 /// Turns texts into vectors of one model.
 ///
@@ -32,6 +37,18 @@ pub trait Embedder: Send + Sync {
     ///
     /// If the vector of any of the texts cannot be had.
     fn embed(&self, texts: &[&str], role: Role) -> Result<Vec<Embedding>, EmbedError>;
+
+    /// The embedding of a question. Where its sparse vector alone cannot be had, it is without, and why stands
+    /// beside it: a search goes on with what there is.
+    ///
+    /// # Errors
+    ///
+    /// If its dense vector cannot be had.
+    fn embed_query(&self, query: &str) -> Result<(Embedding, Option<EmbedError>), EmbedError> {
+        let no_vector = || EmbedError::NoVector { index: 0, model: self.model().name.clone() };
+        let embedding = self.embed(&[query], Role::Query)?.pop().ok_or_else(no_vector)?;
+        Ok((embedding, None))
+    }
 }
 
 /// What a model is, as far as chunking and storing need to know.
@@ -41,6 +58,8 @@ pub struct ModelInfo {
     pub name: String,
     /// Length of the vectors.
     pub dimension: usize,
+    /// Whether every text has a sparse vector beside the dense one.
+    pub sparse: bool,
     /// How many tokens of a text the model reads, by `counter`; what it adds by itself (special
     /// tokens, a prefix for the role) is taken off already. Nothing if there is no limit.
     pub max_tokens: Option<usize>,
@@ -57,6 +76,7 @@ impl std::fmt::Debug for ModelInfo {
         f.debug_struct("ModelInfo")
             .field("name", &self.name)
             .field("dimension", &self.dimension)
+            .field("sparse", &self.sparse)
             .field("max_tokens", &self.max_tokens)
             .field("counter", &self.counter.name())
             .field("reads", &self.reads)
@@ -105,7 +125,8 @@ pub struct Embedding {
     /// Number of tokens at the end that the model did not read, because the text is longer than
     /// [`ModelInfo::max_tokens`]; 0 for every chunk whose limit was the model's.
     pub unread_tokens: usize,
-    /// Weights of tokens by ascending token, all above zero, from models that give them.
+    /// Weights of tokens by ascending token, all above zero ([`is_sparse_vector`]); from models that give them,
+    /// [for every text](ModelInfo::sparse).
     pub sparse: Option<Vec<(u32, f32)>>,
 }
 
@@ -139,6 +160,14 @@ pub enum EmbedError {
         /// What the service said.
         reason: HttpError,
     },
+    /// The server of sparse vectors did not say what it is.
+    #[error("`{model}` has no sparse vectors for now: {reason}")]
+    NoSparse {
+        /// The model.
+        model: String,
+        /// What was met.
+        reason: String,
+    },
     /// The service gave no vectors, or none that can be used.
     #[error(transparent)]
     Service(#[from] ServiceError),
@@ -152,7 +181,7 @@ impl EmbedError {
             Self::NoVector { index, .. } | Self::Tokenizer { index, .. } | Self::TooLong { index, .. } => {
                 Some(*index)
             }
-            Self::Service(_) => None,
+            Self::NoSparse { .. } | Self::Service(_) => None,
         }
     }
 }

@@ -25,8 +25,9 @@ mod xlm_r;
 pub use counters::{COUNTERS, CounterError, CounterInfo, counter};
 pub use data::{DEFAULT_MODELS, MODELS, Model, ModelError, ModelState, ModelStatus, data_dir, verify};
 pub use embedders::{
-    DIALECTS, EMBEDDERS, EmbedError, Embedder, EmbedderInfo, Embedding, ModelInfo, Reads, RemoteOptions,
-    Role, default_embedder, embedder, is_remote, remote_embedder,
+    DIALECTS, EMBEDDERS, EmbedError, Embedder, EmbedderInfo, Embedding, MAX_WEIGHTS, ModelInfo, Reads,
+    RemoteOptions, Role, SPARSE_DIALECTS, SparseOptions, default_embedder, embedder, is_remote,
+    is_sparse_vector, remote_embedder, sparse_dot,
 };
 pub use install::{InstallError, install};
 pub use notes::{Note, NoteDocument, NoteTask, Prompt, Usage, WRITERS, Writer, WriterOptions, writer};

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::Value;
 
+use crate::embedders::MAX_WEIGHTS;
 use crate::http::{Client, Clock, HttpError, HttpOptions, Secret, SystemClock, said};
 
 /// Where a service is, and how it is called.
@@ -122,6 +123,29 @@ pub enum Malformed {
     /// Something is no number, or too large for one.
     #[error("it holds something that is no finite number")]
     NotFinite,
+    /// As many weights as tokens are a sparse vector, and there are others.
+    #[error("it has {found} weights for a text of {tokens} tokens")]
+    Weights {
+        /// Tokens of the text.
+        tokens: usize,
+        /// Number of weights.
+        found: usize,
+    },
+    /// A sparse vector of more tokens than any model gives.
+    #[error("it has a sparse vector of {found} weights; at most {most} are taken", most = MAX_WEIGHTS)]
+    TooManyWeights {
+        /// Number of weights.
+        found: usize,
+    },
+    /// A weight below zero: a sparse vector says what is in a text, and these are other numbers.
+    #[error("it has a sparse vector with a negative weight; is the model one that gives sparse vectors?")]
+    NegativeWeight,
+    /// A token of a sparse vector with two weights.
+    #[error("it has a sparse vector with two weights of token {token}")]
+    TokenTwice {
+        /// The token.
+        token: u32,
+    },
     /// Nothing but zeros.
     #[error("its vectors hold nothing but zeros")]
     Zero,

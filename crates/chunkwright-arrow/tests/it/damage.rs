@@ -10,6 +10,7 @@ fn file() -> Vec<u8> {
     let row = |index| ExportRow {
         document: Some("{\"id\":\"guide.md\"}".into()),
         vector: Some(vec![1.0, 2.0, index as f32]),
+        sparse: Some(vec![(index, 0.5), (9, 1.5)]),
         ..plain(index).into()
     };
     let rows: Vec<ExportRow> = (0..3).map(row).collect();

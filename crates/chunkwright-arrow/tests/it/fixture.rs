@@ -12,7 +12,7 @@ use proptest::prelude::*;
 pub(crate) const DIMENSIONS: u16 = 3;
 
 /// Every column there is.
-pub(crate) const ALL: Columns = Columns { document: true, vector: Some(DIMENSIONS) };
+pub(crate) const ALL: Columns = Columns { document: true, vector: Some(DIMENSIONS), sparse: true };
 
 /// The file of `rows`.
 pub(crate) fn written(rows: &[ExportRow], columns: Columns) -> Vec<u8> {
@@ -200,6 +200,7 @@ pub(crate) fn record() -> impl Strategy<Value = Record> {
 pub(crate) fn row() -> impl Strategy<Value = ExportRow> {
     let number = prop_oneof![Just(0.0), Just(-0.0), Just(f32::INFINITY), any::<f32>()]
         .prop_filter("nothing equals NaN", |number| !number.is_nan());
-    (record(), option::of(text()), option::of(vec(number, usize::from(DIMENSIONS))))
-        .prop_map(|(record, document, vector)| ExportRow { record, document, vector })
+    let sparse = option::of(vec((any::<u32>(), number.clone()), 0..4));
+    (record(), option::of(text()), option::of(vec(number, usize::from(DIMENSIONS))), sparse)
+        .prop_map(|(record, document, vector, sparse)| ExportRow { record, document, vector, sparse })
 }

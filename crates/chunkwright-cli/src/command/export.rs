@@ -54,10 +54,11 @@ impl Export {
             bail!("collection `{}` has no vectors; leave out `--vectors`", generation.collection);
         }
         let written = if let (ExportFormat::Parquet, Some(path)) = (self.format, &self.output) {
-            let dimension = generation.spec.model.as_ref().filter(|_| self.vectors).map(|model| model.dimension);
+            let model = generation.spec.model.as_ref().filter(|_| self.vectors);
             let columns = Columns {
                 document: !self.records_only,
-                vector: dimension.map(u16::try_from).transpose().context("the vectors are too long for a column")?,
+                sparse: model.is_some_and(|model| model.sparse),
+                vector: model.map(|model| model.dimension).map(u16::try_from).transpose().context("the vectors are too long for a column")?,
             };
             parquet(&*store, &generation, vectors, path, columns)?
         } else {
@@ -97,7 +98,7 @@ fn parquet(
         let document = row.document.filter(|_| columns.document);
         let document = document.map(|document| serde_json::to_string(&document)).transpose();
         let document = document.map_err(|error| StoreError::Damaged { problem: error.to_string() })?;
-        batch.push(ExportRow { record: row.record, document, vector: row.vector });
+        batch.push(ExportRow { record: row.record, document, vector: row.vector, sparse: row.sparse });
         if batch.len() == BATCH {
             writer.write(&batch)?;
             batch.clear();

@@ -48,7 +48,7 @@ impl Import {
                 for row in batch? {
                     let document = row.document.map(|document| serde_json::from_str(&document)).transpose();
                     let document = document.with_context(|| format!("a document in `{shown}` cannot be read"))?;
-                    importer.push(Row { record: row.record, document, vector: row.vector })?;
+                    importer.push(Row { record: row.record, document, vector: row.vector, sparse: row.sparse })?;
                 }
             }
         } else {

@@ -16,9 +16,9 @@ use crate::text::{Table, bold, count, dim, green, plain, plain_lines, preview, t
 
 /// Search a collection
 ///
-/// Each hit says what every stage of the search thought of it: its rank and score by words (BM25) and by
-/// meaning (dot product of vectors), each in its own unit, and the score of both together that the hits
-/// are ordered by. The exit status is 1 if nothing was found.
+/// Each hit says what every stage of the search thought of it: its rank and score by words (BM25), by
+/// meaning (dot product of vectors) and, where the model gives sparse vectors, by the weights of tokens
+/// (their dot product), each in its own unit, and the score of all together that the hits are ordered by. The exit status is 1 if nothing was found.
 ///
 /// With --expand the results are passages of the source instead, each with the hits that are inside it.
 #[derive(Debug, clap::Args)]
@@ -26,7 +26,7 @@ use crate::text::{Table, bold, count, dim, green, plain, plain_lines, preview, t
 pub(crate) struct Search {
     /// What to look for; may hold conditions: symbol:NAME path:PATTERN -path:PATTERN lang:NAME artifact:KIND
     query: String,
-    /// Which stages run; `hybrid` is both, or words alone where the collection has no vectors
+    /// Which stages run; `hybrid` is all that the collection has: words, and the vectors of its model
     #[arg(short, long, default_value = "hybrid")]
     mode: ModeFlag,
     /// Number of hits
@@ -48,7 +48,7 @@ pub(crate) struct Search {
     /// Say why this chunk is or is not in the answer
     #[arg(long, value_name = "CHUNK_ID", conflicts_with = "all_versions")]
     explain: Option<ChunkId>,
-    /// How two rankings become one: `sum` (of scores stretched to 0..1) or `rrf` (of reciprocal ranks)
+    /// How the rankings become one: `sum` (of scores stretched to 0..1) or `rrf` (of reciprocal ranks)
     #[arg(long, value_name = "HOW", default_value = "sum")]
     fusion: FusionFlag,
     #[command(flatten)]
@@ -107,7 +107,8 @@ impl Search {
         })?;
         // That a collection was indexed without vectors is no news.
         if let Some(why) = answer.degraded.as_ref().filter(|_| model.is_some() || global.verbose) {
-            global.say(&format!("{} searched by words only: {}", yellow("note:"), plain(why)));
+            let how = if answer.mode == Mode::Lexical { "by words only" } else { "without sparse vectors" };
+            global.say(&format!("{} searched {how}: {}", yellow("note:"), plain(why)));
         }
         if let Some(why) = &answer.rerank_error {
             global.say(&format!("{} not reranked: {}", yellow("note:"), plain(why)));
@@ -165,7 +166,7 @@ fn describe_explained(explained: &Explained) -> String {
         Verdict::Disabled => "it is disabled".into(),
         Verdict::Filtered => "the filter does not let it pass".into(),
         Verdict::Duplicate { of } => format!("it says what the hit {of} says"),
-        Verdict::NoMatch => "it has no word of the query, and was not compared by meaning".into(),
+        Verdict::NoMatch => "it has no word of the query, and no vector of it was compared".into(),
         Verdict::NoCandidate { candidates } => format!("more than {candidates} chunks are better in every stage"),
         Verdict::PerDocument { per_document } => format!("its document has {per_document} better hits"),
         Verdict::Outranked { top_k } => format!("{top_k} hits are better"),
@@ -181,7 +182,8 @@ fn describe_explained(explained: &Explained) -> String {
         ("why", bold(&why)),
         ("by words", stage(explained.lexical)),
         ("by meaning", stage(explained.dense)),
-        ("by both", stage(explained.fused)),
+        ("by tokens", stage(explained.sparse)),
+        ("by all", stage(explained.fused)),
         ("score needed", explained.needed.map_or_else(|| dim("-"), |score| format!("{score:.3}"))),
         ("terms asked", plain(&explained.query_terms.join(" "))),
         ("terms matched", plain(&explained.matched_terms.join(" "))),
@@ -201,7 +203,7 @@ fn describe_hit(hit: &Hit) -> String {
     let width = terminal_width();
     let record = &hit.record;
     let place = format!("{}:{}-{}", plain(&record.doc_id), record.start_line, record.end_line);
-    let mut stages = stages(hit.score, hit.lexical, hit.dense);
+    let mut stages = stages(hit.score, hit.lexical, hit.dense, hit.sparse);
     if let Some(rerank) = hit.rerank {
         stages = format!("{stages}, reranked {:.3}", rerank.score);
     }
@@ -221,11 +223,13 @@ fn describe_hit(hit: &Hit) -> String {
     lines.join("\n   ") + "\n"
 }
 
-fn stages(score: f64, lexical: Option<Stage>, dense: Option<Stage>) -> String {
+/// What the stages thought of a chunk; nothing of the sparse one where it did not find it, since few models have one.
+fn stages(score: f64, lexical: Option<Stage>, dense: Option<Stage>, sparse: Option<Stage>) -> String {
     let stage = |name: &str, stage: Option<Stage>| {
         stage.map_or_else(|| format!("{name} -"), |stage| format!("{name} #{} {:.3}", stage.rank, stage.score))
     };
-    format!("score {score:.3}, {}, {}", stage("words", lexical), stage("meaning", dense))
+    let sparse = sparse.map_or_else(String::new, |sparse| format!(", {}", stage("tokens", Some(sparse))));
+    format!("score {score:.3}, {}, {}{sparse}", stage("words", lexical), stage("meaning", dense))
 }
 
 fn describe_expanded(answer: &ExpandedAnswer) -> String {
@@ -239,7 +243,7 @@ fn describe_passage(found: &FoundPassage) -> String {
     let tokens = count(passage.token_count, "token");
     let mut lines = vec![format!("{} {}  {}", bold(&format!("{:>2}", found.rank)), green(&place), dim(&tokens))];
     for hit in &found.hits {
-        let stages = stages(hit.score, hit.lexical, hit.dense);
+        let stages = stages(hit.score, hit.lexical, hit.dense, hit.sparse);
         let told = format!("#{} {} lines {}-{}, {stages}", hit.rank, hit.chunk_id, hit.start_line, hit.end_line);
         lines.push(format!("   {}", dim(&told)));
     }

@@ -3,6 +3,9 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use serde_json::{Value, json};
 
 use crate::cli::Folder;
@@ -10,15 +13,36 @@ use crate::cli::Folder;
 /// Serves the embeddings of `OpenAI` until the test's process ends: vectors that count letters. Any key but
 /// `Bearer sk-right` is refused and echoed. The address.
 pub(crate) fn serve() -> String {
+    serve_sparse(Arc::default()) + "/v1"
+}
+
+/// As [`serve`]; beside `/v1` it speaks as Text Embeddings Inference does of a sparse model that weighs letters,
+/// unless it is down.
+fn serve_sparse(down: Arc<AtomicBool>) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("http://{}/v1", listener.local_addr().unwrap());
-    std::thread::spawn(move || listener.incoming().flatten().for_each(|stream| answer(stream).unwrap_or(())));
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        listener.incoming().flatten().for_each(|stream| answer(stream, &down).unwrap_or(()));
+    });
     url
 }
 
-fn answer(stream: TcpStream) -> Option<()> {
+/// What a sparse model says of texts, whose tokens are letters.
+fn weights(texts: &[Value]) -> Value {
+    let letters = |text: &Value| -> Vec<Value> {
+        let text = text.as_str().unwrap_or("");
+        let letters = ('a'..='z').filter(|letter| text.contains(*letter));
+        letters.map(|c| json!({"index": c as u32, "value": text.matches(c).count()})).collect()
+    };
+    texts.iter().map(letters).collect::<Vec<_>>().into()
+}
+
+fn answer(stream: TcpStream, down: &AtomicBool) -> Option<()> {
     let mut reader = BufReader::new(stream);
     let (mut length, mut key) = (0, String::new());
+    let mut first = String::new();
+    reader.read_line(&mut first).ok()?;
+    let path = first.split(' ').nth(1)?.to_owned();
     loop {
         let mut line = String::new();
         reader.read_line(&mut line).ok()?;
@@ -36,7 +60,14 @@ fn answer(stream: TcpStream) -> Option<()> {
     }
     let mut body = vec![0; length];
     reader.read_exact(&mut body).ok()?;
-    let (status, answer) = if key == "Bearer sk-right" {
+    let (status, answer) = if !path.starts_with("/v1") && down.load(Ordering::Relaxed) {
+        ("503 No", json!({"error": "it is being moved"}))
+    } else if path == "/info" {
+        ("200 OK", json!({"model_id": "letters", "max_client_batch_size": 8}))
+    } else if path == "/embed_sparse" {
+        let body: Value = serde_json::from_slice(&body).ok()?;
+        ("200 OK", weights(body["inputs"].as_array()?))
+    } else if key == "Bearer sk-right" {
         let body: Value = serde_json::from_slice(&body).ok()?;
         let texts = body["input"].as_array()?;
         let vector = |text: &Value| -> Vec<usize> {
@@ -84,6 +115,58 @@ fn a_service_embeds_documents_and_queries() {
     std::fs::rename(folder.path().join("services.toml"), folder.path().join("chunkwright.toml")).unwrap();
     let run = folder.run(&["index", "docs", "--embedder", "ours"]);
     assert!(run.code == 2 && run.stderr.contains("may not say where a key is"), "{}", run.stderr);
+}
+
+#[test]
+fn a_service_gives_sparse_vectors_from_indexing_to_explanation() {
+    let down = Arc::new(AtomicBool::new(false));
+    let url = serve_sparse(Arc::clone(&down));
+    let table = format!(
+        "[embedders.ours]\nspec = \"openai:letters\"\nurl = \"{url}/v1\"\nkey_file = \"ours.key\"\nretries = 0\n\
+         sparse_url = \"{url}\"\n"
+    );
+    let folder = Folder::new(&[
+        ("services.toml", &table),
+        ("ours.key", "sk-right\n"),
+        ("docs/a.md", "# Zebra\n\nzzzz zzz zebra buzz\n"),
+        ("docs/b.md", "# Otter\n\noooo ooo otter root\n"),
+    ]);
+    let ours = ["--embedder", "ours", "--config", "services.toml"];
+    let run = |arguments: &[&str]| folder.run(&[arguments, &ours[..]].concat());
+    let report = run(&["index", "docs"]).lines().remove(0);
+    assert_eq!(report["embedded"], 2);
+    assert!(report["model"].as_str().unwrap().starts_with("openai:letters@26+"), "{report}");
+    let hits = run(&["search", "zzz", "--mode", "sparse"]).lines();
+    // Three times each of the ten of the chunk; nothing else has the letter.
+    assert_eq!((hits.len(), &hits[0]["doc_id"], &hits[0]["kept"]), (1, &"a.md".into(), &"sparse".into()));
+    assert_eq!(hits[0]["sparse"], json!({"rank": 1, "score": 30.0}));
+    let shown = run(&["search", "zzz zebra", "--format", "text"]);
+    assert!(shown.stdout.contains(", tokens #1 "), "{}", shown.stdout);
+    let id = hits[0]["chunk_id"].as_str().unwrap();
+    let explained = run(&["search", "zzz", "--explain", id, "--format", "text"]).stdout;
+    assert!(explained.contains("by tokens") && explained.contains("#1 30.000"), "{explained}");
+    assert_eq!(run(&["check"]).lines()[0]["problems"], json!([]));
+    // Moved with the collection, as lines and as columns.
+    for file in ["moved.jsonl", "moved.parquet"] {
+        let format = file.rsplit('.').next().unwrap();
+        folder.run(&["export", "--vectors", "--format", format, "-o", file]);
+        let other = ["--collection", format];
+        assert_eq!(folder.run(&[&["import", file], &other[..]].concat()).lines()[0]["chunks"], 2);
+        let found = run(&[&["search", "zzz", "--mode", "sparse"], &other[..]].concat()).lines();
+        assert_eq!(found[0]["sparse"], json!({"rank": 1, "score": 30.0}));
+    }
+    // The server of sparse vectors is down: the search goes on with the others, and says so.
+    down.store(true, Ordering::Relaxed);
+    let degraded = run(&["search", "zebra"]);
+    assert!(
+        degraded.stderr.contains("searched without sparse vectors: sparse search is not possible"),
+        "{}",
+        degraded.stderr
+    );
+    let hit: Value = serde_json::from_str(degraded.stdout.lines().next().unwrap()).unwrap();
+    assert!(hit["sparse"].is_null() && hit["dense"].is_object() && hit["lexical"].is_object(), "{hit}");
+    let refused = run(&["search", "zzz", "--mode", "sparse"]);
+    assert!(refused.code == 2 && refused.stderr.contains("it is being moved"), "{}", refused.stderr);
 }
 
 #[test]

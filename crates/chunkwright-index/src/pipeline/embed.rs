@@ -6,7 +6,7 @@ use chunkwright::Record;
 use chunkwright_models::{Embedder, Embedding, Role, TextHash};
 
 use super::Progress;
-use crate::store::{Cache, NewDocument, StoreError, check_vector};
+use crate::store::{Cache, Model, NewDocument, StoreError, Vector};
 
 /// Texts that one call of the embedder gets. What was embedded is stored after each.
 const BATCH: usize = 64;
@@ -91,8 +91,8 @@ impl<'a> Vectors<'a> {
         while !batch.is_empty() && self.failures < MAX_FAILURES {
             let texts: Vec<&str> = batch.iter().map(|(_, text)| *text).collect();
             match embedder.embed(&texts, Role::Passage) {
-                Ok(embeddings) => match check(embedder, &embeddings, texts.len()) {
-                    Ok(()) => return self.keep(embedder, &batch, embeddings),
+                Ok(embeddings) => match checked(embedder, embeddings, texts.len()) {
+                    Ok(vectors) => return self.keep(embedder, &batch, vectors),
                     Err(error) => {
                         self.fail(error);
                         break;
@@ -117,16 +117,12 @@ impl<'a> Vectors<'a> {
         &mut self,
         embedder: &dyn Embedder,
         batch: &[(TextHash, &str)],
-        embeddings: Vec<Embedding>,
+        (vectors, truncated): (Vec<Vector>, usize),
     ) -> Result<(), StoreError> {
         self.failures = 0;
-        self.embedded += embeddings.len();
-        self.truncated += embeddings.iter().filter(|embedding| embedding.unread_tokens > 0).count();
-        let vectors: Vec<(TextHash, Vec<f32>)> = batch
-            .iter()
-            .map(|(hash, _)| *hash)
-            .zip(embeddings.into_iter().map(|embedding| embedding.vector))
-            .collect();
+        self.embedded += vectors.len();
+        self.truncated += truncated;
+        let vectors: Vec<(TextHash, Vector)> = batch.iter().map(|(hash, _)| *hash).zip(vectors).collect();
         self.cache.put_vectors(&embedder.model().name, &vectors)
     }
 
@@ -136,12 +132,19 @@ impl<'a> Vectors<'a> {
     }
 }
 
-/// Whether every text got a vector that can be compared.
-fn check(embedder: &dyn Embedder, embeddings: &[Embedding], wanted: usize) -> Result<(), String> {
+/// The vectors, one for each text and all such as the model gives, and how many texts were not read whole.
+fn checked(
+    embedder: &dyn Embedder,
+    embeddings: Vec<Embedding>,
+    wanted: usize,
+) -> Result<(Vec<Vector>, usize), String> {
     if embeddings.len() != wanted {
         return Err(format!("the embedder gave {} vectors for {wanted} texts", embeddings.len()));
     }
-    let dimension = embedder.model().dimension;
-    let mut checks = embeddings.iter().map(|embedding| check_vector(&embedding.vector, dimension));
-    checks.try_for_each(|check| check).map_err(|error| error.to_string())
+    let model = Model::from(embedder.model());
+    let truncated = embeddings.iter().filter(|embedding| embedding.unread_tokens > 0).count();
+    let vectors: Vec<Vector> = embeddings.into_iter().map(Vector::from).collect();
+    let checked = vectors.iter().try_for_each(|vector| vector.check(&model));
+    checked.map_err(|error| error.to_string())?;
+    Ok((vectors, truncated))
 }

@@ -18,6 +18,9 @@ pub struct Explained {
     /// Rank and dot product among all chunks that pass the filter; none if meaning was not asked, or the
     /// chunk has no vector or does not pass.
     pub dense: Option<Stage>,
+    /// Rank and dot product of sparse vectors among all chunks that pass the filter; none if it has no token of
+    /// the query's, or they were not asked.
+    pub sparse: Option<Stage>,
     /// Rank and BM25 among all chunks that pass the filter; none if it has no term of the query.
     pub lexical: Option<Stage>,
     /// Position and score after fusion, among all chunks that pass the filter.
@@ -92,6 +95,7 @@ pub fn explain(
         doc_id: None,
         verdict: Verdict::Missing,
         dense: None,
+        sparse: None,
         lexical: None,
         fused: None,
         query_terms: terms.clone(),
@@ -111,6 +115,7 @@ pub fn explain(
         Some(Stage { rank: rank + 1, score: ranking[rank].score })
     };
     explained.dense = ranked.dense.as_deref().and_then(place);
+    explained.sparse = ranked.sparse.as_deref().and_then(place);
     explained.lexical = ranked.lexical.as_deref().and_then(place);
     explained.fused = place(&ranked.fused(options.fusion));
     let candidates = options.candidates.max(options.top_k);
@@ -121,9 +126,9 @@ pub fn explain(
         Verdict::Disabled
     } else if !options.filter.passes_record(&chunk.record) {
         Verdict::Filtered
-    } else if explained.dense.is_none() && explained.lexical.is_none() {
+    } else if stages(&explained).iter().all(Option::is_none) {
         Verdict::NoMatch
-    } else if !handed_on(explained.dense) && !handed_on(explained.lexical) {
+    } else if !stages(&explained).into_iter().any(handed_on) {
         Verdict::NoCandidate { candidates }
     } else {
         match options.per_document {
@@ -134,6 +139,11 @@ pub fn explain(
         }
     };
     Ok(explained)
+}
+
+/// What each stage thought of it.
+fn stages(explained: &Explained) -> [Option<Stage>; 3] {
+    [explained.dense, explained.sparse, explained.lexical]
 }
 
 fn in_answer(answer: &Answer, id: &str) -> Option<Verdict> {

@@ -1,6 +1,6 @@
 //! What each stage of a search thinks, before it becomes one ranking.
 
-use chunkwright_models::{Embedder, Role};
+use chunkwright_models::{EmbedError, Embedder, Embedding};
 
 use super::{Mode, SearchError, SearchOptions};
 use crate::analysis;
@@ -13,9 +13,12 @@ use crate::store::{Generation, Scored, Store, StoreError};
 pub struct Ranked {
     /// The dense stage's candidates, best first; none if it did not run.
     pub dense: Option<Vec<Scored>>,
+    /// The sparse stage's candidates, best first; none if it did not run, as where the model gives no sparse
+    /// vectors.
+    pub sparse: Option<Vec<Scored>>,
     /// The lexical stage's candidates, best first; none if it did not run.
     pub lexical: Option<Vec<Scored>>,
-    /// Why the dense stage did not run although it was asked for; none if it ran.
+    /// Why the dense stage, or the sparse one alone, did not run although it was asked for; none if all ran.
     pub degraded: Option<String>,
     /// How much of the query the model reads, from 0 to 1: what a model of English thinks of a question in Chinese
     /// is noise, and weighs that much less.
@@ -25,19 +28,24 @@ pub struct Ranked {
 impl Ranked {
     /// The stages that ran.
     pub fn mode(&self) -> Mode {
-        match (&self.dense, &self.lexical) {
-            (Some(_), Some(_)) => Mode::Hybrid,
-            (Some(_), None) => Mode::Dense,
-            (None, _) => Mode::Lexical,
+        match (&self.dense, &self.sparse, &self.lexical) {
+            (Some(_), None, None) => Mode::Dense,
+            (None, Some(_), None) => Mode::Sparse,
+            (None, None, _) => Mode::Lexical,
+            _ => Mode::Hybrid,
         }
     }
 
-    /// One ranking: both stages by `fusion`, or the only one.
+    /// One ranking: all stages by `fusion`, or the only one.
     pub fn fused(&self, fusion: Fusion) -> Vec<Scored> {
-        match (&self.dense, &self.lexical) {
-            (Some(dense), Some(lexical)) => fusion.fuse_with_share(self.dense_share, dense, lexical),
-            (Some(only), None) | (None, Some(only)) => only.clone(),
-            (None, None) => Vec::new(),
+        let stages = (self.dense.as_deref(), self.sparse.as_deref(), self.lexical.as_deref());
+        match stages {
+            (None, None, None) => Vec::new(),
+            (Some(only), None, None) | (None, Some(only), None) | (None, None, Some(only)) => only.to_vec(),
+            (dense, sparse, lexical) => {
+                let (dense, lexical) = (dense.unwrap_or_default(), lexical.unwrap_or_default());
+                fusion.fuse_with_share(self.dense_share, dense, sparse, lexical)
+            }
         }
     }
 }
@@ -63,28 +71,71 @@ pub fn rank(
     let mut ranked = Ranked::default();
     if options.mode != Mode::Lexical {
         ranked.dense_share = embedder.map_or(0.0, |embedder| embedder.model().reads.share_of(query));
-        match query_vector(generation, embedder, query) {
-            Ok(vector) => ranked.dense = Some(store.dense(generation, &vector, &options.filter, limit)?),
+        match query_vectors(generation, embedder, query) {
+            Ok((embedding, failed)) => {
+                by_vectors(store, generation, options, &mut ranked, &embedding, failed)?;
+            }
             Err(error @ (SearchError::NoDense(_) | SearchError::Embed(_)))
                 if options.mode == Mode::Hybrid =>
             {
                 ranked.degraded = Some(error.to_string());
             }
+            Err(SearchError::NoDense(why)) if options.mode == Mode::Sparse => {
+                return Err(SearchError::NoSparse(why));
+            }
             Err(error) => return Err(error),
         }
     }
-    if options.mode != Mode::Dense {
+    if matches!(options.mode, Mode::Hybrid | Mode::Lexical) {
         let terms = query_ids(&analysis::terms(query));
         ranked.lexical = Some(store.lexical(generation, &terms, &options.filter, limit)?);
     }
     Ok(ranked)
 }
 
-fn query_vector(
+/// Runs the stages that compare vectors. `failed` says why the query has no sparse one.
+fn by_vectors(
+    store: &dyn Store,
+    generation: &Generation,
+    options: &SearchOptions,
+    ranked: &mut Ranked,
+    embedding: &Embedding,
+    failed: Option<EmbedError>,
+) -> Result<(), SearchError> {
+    let limit = options.candidates.max(options.top_k);
+    if options.mode != Mode::Sparse {
+        ranked.dense = Some(store.dense(generation, &embedding.vector, &options.filter, limit)?);
+    }
+    let gives_sparse = generation.spec.model.as_ref().is_some_and(|model| model.sparse);
+    if options.mode == Mode::Dense || (options.mode == Mode::Hybrid && !gives_sparse) {
+        return Ok(());
+    }
+    let why = match (&embedding.sparse, failed) {
+        (Some(weights), _) if gives_sparse => {
+            ranked.sparse = Some(store.sparse(generation, weights, &options.filter, limit)?);
+            return Ok(());
+        }
+        (_, Some(error)) if gives_sparse => error.to_string(),
+        (None, None) if gives_sparse => "the embedder gave no sparse vector of the query".into(),
+        _ => format!(
+            "collection `{}` has no sparse vectors, since its model gives none",
+            generation.collection
+        ),
+    };
+    let error = SearchError::NoSparse(why);
+    if options.mode == Mode::Sparse {
+        return Err(error);
+    }
+    ranked.degraded = Some(error.to_string());
+    Ok(())
+}
+
+/// The query's vectors, and why there is no sparse one where there should be.
+fn query_vectors(
     generation: &Generation,
     embedder: Option<&dyn Embedder>,
     query: &str,
-) -> Result<Vec<f32>, SearchError> {
+) -> Result<(Embedding, Option<EmbedError>), SearchError> {
     let Some(stored) = &generation.spec.model else {
         return Err(SearchError::NoDense(format!("collection `{}` has no vectors", generation.collection)));
     };
@@ -105,8 +156,5 @@ fn query_vector(
         };
         return Err(error.into());
     }
-    let vector = embedder.embed(&[query], Role::Query)?.pop();
-    vector
-        .map(|embedding| embedding.vector)
-        .ok_or_else(|| SearchError::NoDense("the embedder gave no vector".into()))
+    Ok(embedder.embed_query(query)?)
 }

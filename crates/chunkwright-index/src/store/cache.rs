@@ -4,7 +4,7 @@
 use chunkwright_models::TextHash;
 use serde::{Deserialize, Serialize};
 
-use super::StoreError;
+use super::{StoreError, Vector};
 
 /// Remembers vectors by model and text, and notes by what they were made of.
 ///
@@ -14,10 +14,11 @@ use super::StoreError;
 #[expect(clippy::missing_errors_doc, reason = "what holds for all methods is said once, above")]
 pub trait Cache: Send + Sync {
     /// The vectors of `hashes` by `model`, in order, where they are known.
-    fn vectors(&self, model: &str, hashes: &[TextHash]) -> Result<Vec<Option<Vec<f32>>>, StoreError>;
+    fn vectors(&self, model: &str, hashes: &[TextHash]) -> Result<Vec<Option<Vector>>, StoreError>;
 
-    /// Remembers vectors by `model`. One that cannot be compared is refused, and all with it.
-    fn put_vectors(&self, model: &str, vectors: &[(TextHash, Vec<f32>)]) -> Result<(), StoreError>;
+    /// Remembers vectors by `model`, those of a text as one. One that cannot be compared, or is of another kind
+    /// than those before, is refused, and all with it.
+    fn put_vectors(&self, model: &str, vectors: &[(TextHash, Vector)]) -> Result<(), StoreError>;
 
     /// The notes by their keys, in order, where they are known.
     fn notes(&self, keys: &[TextHash]) -> Result<Vec<Option<String>>, StoreError>;

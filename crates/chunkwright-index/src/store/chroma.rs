@@ -2,8 +2,9 @@
 //!
 //! * A generation is the collection `{name}-g{N}`, with the name as [`chroma_name`] makes it. Names that
 //!   become one are told apart by the true name in the collection's metadata.
-//! * Words are ranked by this program, from the terms that records carry: the server's own ranking is by
-//!   other words, and not to be had of a server that one runs oneself. So BM25 is that of every other store.
+//! * Words are ranked by this program, and so are the sparse vectors of models, from what records carry: the
+//!   server's own ranking is by other words, and not to be had of a server that one runs oneself. So BM25 is
+//!   that of every other store.
 //! * Chroma has no records without a vector. A chunk that has none carries zeros, and a mark by which searches
 //!   leave it out.
 //! * What says which generation is current, and which version of a document is live, is one record each of a

@@ -3,6 +3,9 @@
 use chunkwright::ChunkId;
 use chunkwright_models::http::HttpError;
 
+use super::Model;
+use super::vector::kinds;
+
 /// Why a store could not do what it was asked.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -77,6 +80,26 @@ pub enum StoreError {
         stored: usize,
         /// The dimension given.
         given: usize,
+    },
+    /// A model that gives sparse vectors where those stored of it have none, or the other way round.
+    #[error(
+        "`{model}` is said to give {given}, and {stored} are stored of it; a model that differs needs another name"
+    )]
+    OtherVectors {
+        /// The model.
+        model: String,
+        /// Which of its vectors are stored.
+        stored: &'static str,
+        /// Which are given.
+        given: &'static str,
+    },
+    /// A sparse vector that cannot be compared.
+    #[error(
+        "a sparse vector is not as it should be; it must have at most {most} tokens in ascending order, each with a finite weight above 0"
+    )]
+    BadSparseVector {
+        /// Most tokens of one.
+        most: usize,
     },
     /// A vector that cannot be compared.
     #[error("a vector {problem}; it must have {dimension} finite numbers that are not all 0")]
@@ -208,18 +231,18 @@ pub(super) fn check_name(name: &str) -> Result<(), StoreError> {
     }
 }
 
-/// Checks a vector before it is stored or compared.
-pub(crate) fn check_vector(vector: &[f32], dimension: usize) -> Result<(), StoreError> {
-    let problem = if vector.len() != dimension {
-        "has another length"
-    } else if !vector.iter().all(|value| value.is_finite()) {
-        "has a number that is not finite"
-    } else if vector.iter().all(|&value| value == 0.0) {
-        "is all 0"
-    } else {
-        return Ok(());
-    };
-    Err(StoreError::BadVector { problem, dimension })
+/// Whether `given` may be what is stored as `stored`, which has its name.
+pub(super) fn check_model(stored: &Model, given: &Model) -> Result<(), StoreError> {
+    let model = given.name.clone();
+    if stored.dimension != given.dimension {
+        let (stored, given) = (stored.dimension, given.dimension);
+        return Err(StoreError::OtherDimension { model, stored, given });
+    }
+    if stored.sparse != given.sparse {
+        let (stored, given) = (kinds(stored.sparse), kinds(given.sparse));
+        return Err(StoreError::OtherVectors { model, stored, given });
+    }
+    Ok(())
 }
 
 pub(super) fn unknown_collection<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> StoreError {

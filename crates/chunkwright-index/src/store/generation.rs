@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use chunkwright_models::ModelInfo;
 use serde::{Deserialize, Serialize};
 
 /// The model that made vectors.
@@ -12,6 +13,20 @@ pub struct Model {
     pub name: String,
     /// Length of its vectors.
     pub dimension: usize,
+    /// Whether every text has a sparse vector beside the dense one.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub sparse: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+fn is_false(flag: &bool) -> bool {
+    !flag
+}
+
+impl From<&ModelInfo> for Model {
+    fn from(info: &ModelInfo) -> Self {
+        Self { name: info.name.clone(), dimension: info.dimension, sparse: info.sparse }
+    }
 }
 
 /// What all chunks of a generation have in common.

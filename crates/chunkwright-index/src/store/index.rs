@@ -1,4 +1,4 @@
-//! What a search reads, in memory: vectors, terms, and what filters ask of chunks.
+//! What a search reads, in memory: vectors, dense and sparse, terms, and what filters ask of chunks.
 //!
 //! Derived from what a store holds, at the first search, and brought up to date by whole documents: a
 //! version of a document comes or goes, and nothing else ever happens. So the index never differs from
@@ -6,6 +6,8 @@
 
 mod bits;
 mod dense;
+mod postings;
+mod sparse;
 mod words;
 
 use std::collections::{HashMap, HashSet};
@@ -16,6 +18,7 @@ use super::filter::{Facts, Filter};
 use super::{Scored, TermCounts, TermId};
 use bits::Bits;
 use dense::Dense;
+use sparse::Sparse;
 use words::Words;
 
 /// Vectors, terms and facts of the chunks of one generation.
@@ -37,6 +40,7 @@ pub(super) struct SearchIndex {
     facts: Vec<OwnedFacts>,
     known_facts: HashMap<OwnedFacts, u32>,
     dense: Dense,
+    sparse: Sparse,
     words: Words,
 }
 
@@ -82,6 +86,8 @@ pub(super) struct NewRow<'a> {
     pub(super) id: ChunkId,
     pub(super) facts: Facts<'a>,
     pub(super) terms: &'a TermCounts,
+    /// Its sparse vector; empty for none.
+    pub(super) sparse: &'a [(u32, f32)],
     pub(super) enabled: bool,
 }
 
@@ -139,6 +145,7 @@ impl SearchIndex {
         self.live_count += 1;
         self.enabled.push(row.enabled);
         self.words.push(at as u32, row.terms);
+        self.sparse.push(at as u32, row.sparse);
         self.dense.push(vector);
     }
 
@@ -203,6 +210,12 @@ impl SearchIndex {
     /// The `limit` rows with the greatest dot product; equal scores by chunk id.
     pub(super) fn dense(&self, query: &[f32], passing: &Passing, limit: usize) -> Vec<Scored> {
         self.dense.search(query, passing, limit, |row| self.rows[row].id)
+    }
+
+    /// The `limit` rows with the greatest dot product with the sparse vector `query`, of those that have a token
+    /// of it; equal scores by chunk id.
+    pub(super) fn sparse(&self, query: &[(u32, f32)], passing: &Passing, limit: usize) -> Vec<Scored> {
+        self.sparse.search(query, self.rows.len(), passing, limit, |row| self.rows[row].id)
     }
 
     /// The `limit` rows that BM25 ranks first; equal scores by chunk id.

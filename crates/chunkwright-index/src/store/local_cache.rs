@@ -5,18 +5,24 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, TransactionBehavior, params};
 
-use super::sqlite::{BUSY_TIMEOUT, Commit, cache, create_folder};
-use super::{Access, CacheUsage, StoreError, TextHash};
+use super::sqlite::{ADD_SPARSE, BUSY_TIMEOUT, Commit, cache, create_folder};
+use super::{Access, CacheUsage, StoreError, TextHash, Vector};
 
 const TABLES: &str = "
-CREATE TABLE IF NOT EXISTS models (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, dimension INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS models (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    dimension INTEGER NOT NULL,
+    sparse INTEGER NOT NULL DEFAULT 0
+);
 CREATE TABLE IF NOT EXISTS vectors (
     key INTEGER PRIMARY KEY,
     model INTEGER NOT NULL,
     text_hash BLOB NOT NULL,
     vector BLOB NOT NULL,
+    sparse BLOB,
     UNIQUE (model, text_hash)
 );
 CREATE TABLE IF NOT EXISTS notes (key BLOB PRIMARY KEY, note TEXT NOT NULL) WITHOUT ROWID;
@@ -39,7 +45,7 @@ impl SqliteCache {
     /// that is not there is an empty one.
     pub(super) fn open(folder: &Path, access: Access) -> Result<Self, StoreError> {
         let file = folder.join(Self::FILE);
-        let connection = if access == Access::Read && !file.exists() {
+        let mut connection = if access == Access::Read && !file.exists() {
             Connection::open_in_memory()?
         } else {
             let io = |error| StoreError::Io { path: folder.display().to_string(), error };
@@ -50,6 +56,7 @@ impl SqliteCache {
         connection.pragma_update(None, "journal_mode", "WAL")?;
         connection.pragma_update(None, "synchronous", "NORMAL")?;
         connection.execute_batch(TABLES)?;
+        add_sparse(&mut connection)?;
         Ok(Self { connection: Mutex::new(connection) })
     }
 
@@ -72,15 +79,11 @@ impl SqliteCache {
         &self,
         model: &str,
         hashes: &[TextHash],
-    ) -> Result<Vec<Option<Vec<f32>>>, StoreError> {
+    ) -> Result<Vec<Option<Vector>>, StoreError> {
         cache::vectors(&self.lock(), model, hashes)
     }
 
-    pub(super) fn put_vectors(
-        &self,
-        model: &str,
-        vectors: &[(TextHash, Vec<f32>)],
-    ) -> Result<(), StoreError> {
+    pub(super) fn put_vectors(&self, model: &str, vectors: &[(TextHash, Vector)]) -> Result<(), StoreError> {
         self.write(|connection| cache::put_vectors(connection, model, vectors))
     }
 
@@ -124,11 +127,59 @@ impl SqliteCache {
     }
 }
 
+/// Brings the tables of a cache that is older than sparse vectors to ours.
+fn add_sparse(connection: &mut Connection) -> Result<(), StoreError> {
+    let is_old = |connection: &Connection| {
+        let columns = "SELECT count(*) = 0 FROM pragma_table_info('vectors') WHERE name = 'sparse'";
+        connection.query_row(columns, [], |row| row.get::<_, bool>(0))
+    };
+    if !is_old(connection)? {
+        return Ok(());
+    }
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    // Another process may have been faster.
+    if is_old(&transaction)? {
+        transaction.execute_batch(ADD_SPARSE)?;
+    }
+    Ok(transaction.commit()?)
+}
+
 /// Key, model, hash of the text and length of the numbers in bytes of every vector, by model.
 fn entries(connection: &Connection) -> Result<Vec<(i64, String, TextHash, u64)>, StoreError> {
     let mut statement = connection.prepare(
-        "SELECT key, name, text_hash, 4 * dimension FROM vectors JOIN models ON models.id = model ORDER BY name",
+        "SELECT key, name, text_hash, 4 * dimension + coalesce(length(vectors.sparse) - 8, 0)
+         FROM vectors JOIN models ON models.id = model ORDER BY name",
     )?;
     let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;
     Ok(rows.collect::<Result<_, _>>()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cache_that_is_older_than_sparse_vectors_keeps_its_own_and_takes_both() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let old = Connection::open(folder.path().join(SqliteCache::FILE)).expect("a file");
+        old.execute_batch(
+            "CREATE TABLE models (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, dimension INTEGER NOT NULL);
+             CREATE TABLE vectors (key INTEGER PRIMARY KEY, model INTEGER NOT NULL, text_hash BLOB NOT NULL,
+                 vector BLOB NOT NULL, UNIQUE (model, text_hash));
+             INSERT INTO models VALUES (1, 'm', 2);",
+        )
+        .expect("its tables");
+        let stored = cache::bytes(&[1.0, 2.0]);
+        let statement = "INSERT INTO vectors VALUES (1, 1, ?1, ?2)";
+        old.execute(statement, params![[1_u8; 16], stored]).expect("its vector");
+        drop(old);
+        for _ in 0..2 {
+            let cache = SqliteCache::open(folder.path(), Access::Write).expect("a cache");
+            let known = cache.vectors("m", &[[1; 16]]).expect("vectors");
+            assert_eq!(known, [Some(vec![1.0, 2.0].into())]);
+            let both = Vector { dense: vec![1.0, 2.0], sparse: Some(vec![(7, 0.5)]) };
+            cache.put_vectors("n", &[([1; 16], both.clone())]).expect("a vector");
+            assert_eq!(cache.vectors("n", &[[1; 16]]).expect("vectors"), [Some(both)]);
+        }
+    }
 }

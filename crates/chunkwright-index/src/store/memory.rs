@@ -16,9 +16,9 @@ use super::generation::parse_name;
 use super::index::{NewRow, Passing, SearchIndex};
 use super::{
     Cache, Change, CheckReport, Collection, DocumentInfo, Filter, Generation, GenerationSpec,
-    GenerationState, GenerationStatus, NewChunk, NewDocument, Outcome, Overlay, Overlays, Scored, Store,
-    StoreError, StoredChunk, StoredDocument, TermId, TextHash, check_name, check_vector, unknown_collection,
-    unknown_generation,
+    GenerationState, GenerationStatus, Model, NewChunk, NewDocument, Outcome, Overlay, Overlays, Scored,
+    Store, StoreError, StoredChunk, StoredDocument, TermId, TextHash, Vector, check_model, check_name,
+    check_sparse, check_vector, unknown_collection, unknown_generation,
 };
 
 /// A store that is gone with its process. See [`Store`].
@@ -30,7 +30,9 @@ pub struct MemoryStore {
 #[derive(Debug, Default)]
 struct State {
     collections: BTreeMap<String, Shelf>,
-    vectors: HashMap<(String, TextHash), Vec<f32>>,
+    /// The models of vectors, by name.
+    models: HashMap<String, Model>,
+    vectors: HashMap<(String, TextHash), Vector>,
     notes: HashMap<TextHash, String>,
     /// Last number given to a generation or a version of a document.
     last: i64,
@@ -96,7 +98,12 @@ impl State {
         held.ok_or_else(|| unknown_generation(generation))
     }
 
-    fn vector(&self, generation: &Generation, hash: TextHash) -> Option<&Vec<f32>> {
+    /// Notes what vectors of a model are; refuses another of its name.
+    fn know(&mut self, model: &Model) -> Result<(), StoreError> {
+        check_model(self.models.entry(model.name.clone()).or_insert_with(|| model.clone()), model)
+    }
+
+    fn vector(&self, generation: &Generation, hash: TextHash) -> Option<&Vector> {
         self.vectors.get(&(generation.model_name().to_owned(), hash))
     }
 
@@ -111,9 +118,11 @@ impl State {
                 let Ok(id) = chunk.id() else { continue };
                 let symbols = record_symbols(&chunk.record);
                 let facts = facts(&chunk.record, &symbols);
-                let row = NewRow { id, facts, terms: &chunk.terms, enabled: chunk.enabled };
                 let vector = self.vector(&held.generation, chunk.text_hash);
-                index.push(&row, vector.map(|vector| vector.iter().copied()));
+                let sparse = vector.and_then(|vector| vector.sparse.as_deref()).unwrap_or_default();
+                let (terms, enabled) = (&chunk.terms, chunk.enabled);
+                let row = NewRow { id, facts, terms, sparse, enabled };
+                index.push(&row, vector.map(|vector| vector.dense.iter().copied()));
             }
         }
         index.finish();
@@ -251,17 +260,7 @@ impl Store for MemoryStore {
         check_name(collection)?;
         let mut state = self.lock();
         if let Some(model) = &spec.model {
-            let specs = state.collections.values().flat_map(|kept| kept.generations.values());
-            let other = specs
-                .filter_map(|held| held.generation.spec.model.as_ref())
-                .find(|stored| stored.name == model.name && stored.dimension != model.dimension);
-            if let Some(stored) = other {
-                return Err(StoreError::OtherDimension {
-                    model: model.name.clone(),
-                    stored: stored.dimension,
-                    given: model.dimension,
-                });
-            }
+            state.know(model)?;
         }
         let number = state.last + 1;
         let kept = state.collections.entry(collection.to_owned()).or_default();
@@ -390,6 +389,17 @@ impl Store for MemoryStore {
         let Some(model) = &generation.spec.model else { return Ok(Vec::new()) };
         check_vector(query, model.dimension)?;
         self.search(generation, filter, |index, passing| index.dense(query, passing, limit))
+    }
+
+    fn sparse(
+        &self,
+        generation: &Generation,
+        query: &[(u32, f32)],
+        filter: &Filter,
+        limit: usize,
+    ) -> Result<Vec<Scored>, StoreError> {
+        check_sparse(query)?;
+        self.search(generation, filter, |index, passing| index.sparse(query, passing, limit))
     }
 
     fn lexical(

@@ -6,6 +6,7 @@
 //! * Words are ranked by Qdrant: a sparse vector holds each term's BM25 weight, and the modifier `idf`
 //!   multiplies it by [`bm25::idf`](crate::bm25), which is the same formula. Rarity is that among all points,
 //!   those of versions not yet deleted included.
+//! * The sparse vector that a model gives is another beside that of words, without the modifier.
 //! * Every write waits until it is applied: an answer without that is a promise only.
 //! * A collection that another program made can be read, if it has the fields that [`QdrantOptions`] name.
 
@@ -24,7 +25,9 @@ use super::remote::{
     Database, Entry, FOREIGN, Found, Kind, Mark, Part, Point, Pushed, RemoteStore, Which, Written, numbered,
     point_id,
 };
-use super::{Access, Filter, Generation, GenerationSpec, Place, StoreError, TermId, unknown_generation};
+use super::{
+    Access, Filter, Generation, GenerationSpec, HybridQuery, Place, StoreError, TermId, unknown_generation,
+};
 pub use options::QdrantOptions;
 use payload::DIALECT;
 
@@ -251,9 +254,13 @@ impl Database for Qdrant {
         }
         let mut body = json!({
             "vectors": vectors,
-            "sparse_vectors": {options.sparse.as_str(): {"modifier": "idf"}},
+            "sparse_vectors": {options.words.as_str(): {"modifier": "idf"}},
             "metadata": {"collection": generation.collection},
         });
+        if gives_sparse(generation) {
+            // What the model weighs is weighed: no rarity is put on it.
+            body["sparse_vectors"][options.sparse.as_str()] = json!({});
+        }
         for (key, number) in [("shard_number", options.shards), ("replication_factor", options.replicas)] {
             if let Some(number) = number {
                 body[key] = number.into();
@@ -262,10 +269,13 @@ impl Database for Qdrant {
         self.create(&name, &body, &options.indexes())?;
         // What was there before is of use only if it is what was asked for.
         let info = self.call(Method::Get, &name, "", None)?.unwrap_or_default();
-        let found = &info["config"]["params"]["vectors"];
+        let params = &info["config"]["params"];
+        let has_sparse = !params["sparse_vectors"][options.sparse.as_str()].is_null();
+        let found = &params["vectors"];
         let found = if options.dense.is_empty() { found } else { &found[options.dense.as_str()] };
         let dimension = generation.spec.model.as_ref().map(|model| model.dimension as u64);
         let is_right = found["size"].as_u64() == dimension
+            && has_sparse == gives_sparse(generation)
             && (dimension.is_none() || found["distance"].as_str() == Some("Dot"));
         let holder = info["config"]["metadata"]["collection"].as_str();
         if is_right && holder.is_none_or(|holder| holder == generation.collection) {
@@ -349,6 +359,7 @@ impl Database for Qdrant {
         let dense = &self.options.dense;
         let vectors = match part {
             Part::Whole if dense.is_empty() => json!(true),
+            Part::Whole if gives_sparse(generation) => json!([dense, self.options.sparse]),
             Part::Whole => json!([dense]),
             Part::WithoutVectors => json!(false),
         };
@@ -391,6 +402,18 @@ impl Database for Qdrant {
         self.query(generation, self.using(body), &pushed, limit)
     }
 
+    fn sparse(
+        &self,
+        generation: &Generation,
+        query: &[(u32, f32)],
+        filter: &Filter,
+        limit: usize,
+    ) -> Result<Option<Vec<Found>>, StoreError> {
+        let pushed = push(generation, filter);
+        let query = json!({"query": sparse(query), "using": self.options.sparse, "filter": pushed.condition});
+        self.query(generation, query, &pushed, limit).map(Some)
+    }
+
     fn lexical(
         &self,
         generation: &Generation,
@@ -402,14 +425,14 @@ impl Database for Qdrant {
             return Ok(Some(Vec::new()));
         }
         let pushed = push(generation, filter);
-        let query = json!({"query": ones(terms), "using": self.options.sparse, "filter": pushed.condition});
+        let query = json!({"query": ones(terms), "using": self.options.words, "filter": pushed.condition});
         self.query(generation, query, &pushed, limit).map(Some)
     }
 
     fn fused(
         &self,
         generation: &Generation,
-        (vector, terms): (&[f32], &[TermId]),
+        HybridQuery { dense, sparse: weights, terms }: HybridQuery<'_>,
         filter: &Filter,
         (k, candidates, limit): (u32, usize, usize),
     ) -> Result<Option<Vec<Found>>, StoreError> {
@@ -419,10 +442,14 @@ impl Database for Qdrant {
             query["limit"] = candidates.into();
             query
         };
-        let dense = stage(self.using(json!({"query": vector})));
-        let words = stage(json!({"query": ones(terms), "using": self.options.sparse}));
+        let dense = stage(self.using(json!({"query": dense})));
+        let words = stage(json!({"query": ones(terms), "using": self.options.words}));
+        let mut stages = vec![dense, words];
+        if let Some(weights) = weights.filter(|weights| !weights.is_empty() && gives_sparse(generation)) {
+            stages.push(stage(json!({"query": sparse(weights), "using": self.options.sparse})));
+        }
         // Qdrant counts ranks from 0 and has 2 where nothing is said: `1 / (k + rank)`.
-        let query = json!({"prefetch": [dense, words], "query": {"rrf": {"k": k + 1}}});
+        let query = json!({"prefetch": stages, "query": {"rrf": {"k": k + 1}}});
         self.query(generation, query, &pushed, limit).map(Some)
     }
 }
@@ -441,12 +468,22 @@ impl Qdrant {
     }
 }
 
+fn gives_sparse(generation: &Generation) -> bool {
+    generation.spec.model.as_ref().is_some_and(|model| model.sparse)
+}
+
 /// What a generation's filter becomes. Of another program's points nothing can be said but by reading them.
 fn push(generation: &Generation, filter: &Filter) -> Pushed {
     if generation.number == FOREIGN {
         return Pushed { condition: json!({}), is_exact: false };
     }
     DIALECT.push(filter)
+}
+
+/// A sparse vector as Qdrant has them.
+fn sparse(weights: &[(u32, f32)]) -> Value {
+    let (indices, values): (Vec<u32>, Vec<f32>) = weights.iter().copied().unzip();
+    json!({"indices": indices, "values": values})
 }
 
 /// A query's terms, each as often as any other.

@@ -35,8 +35,8 @@ use super::local_cache::SqliteCache;
 use super::{
     Access, Cache, CacheUsage, Change, CheckReport, Collection, DocumentInfo, Filter, Generation,
     GenerationSpec, GenerationState, GenerationStatus, Outcome, Overlay, Overlays, Scored, Store, StoreError,
-    StoredChunk, StoredDocument, TermId, TextHash, check_name, check_vector, unknown_collection,
-    unknown_generation,
+    StoredChunk, StoredDocument, TermId, TextHash, Vector, check_model, check_name, check_sparse,
+    check_vector, unknown_collection, unknown_generation,
 };
 use catalog::{CollectionEntry, Counter, DocumentEntry, GenerationEntry};
 pub(super) use catalog::{Entry, Kind};
@@ -56,8 +56,19 @@ pub struct RemoteStore {
     access: Access,
     /// Live versions, by generation.
     live: Mutex<HashMap<Generation, (u64, Arc<Live>)>>,
-    /// What searches by words read where the server knows no words.
+    /// What searches read that the server does not rank by.
     indexes: Mutex<HashMap<Generation, Arc<RwLock<SearchIndex>>>>,
+}
+
+/// What a hybrid search asks of a server that fuses by itself.
+#[derive(Clone, Copy, Debug)]
+pub struct HybridQuery<'a> {
+    /// The dense vector.
+    pub dense: &'a [f32],
+    /// The sparse vector, where the model gives one.
+    pub sparse: Option<&'a [(u32, f32)]>,
+    /// The terms.
+    pub terms: &'a [TermId],
 }
 
 impl RemoteStore {
@@ -70,7 +81,7 @@ impl RemoteStore {
         Ok(Self { database, cache, access, live: Mutex::default(), indexes: Mutex::default() })
     }
 
-    /// The best chunks by both rankings, fused by the server: reciprocal ranks as
+    /// The best chunks by all rankings, fused by the server: reciprocal ranks as
     /// [`Fusion::Rrf`](crate::Fusion::Rrf) with `k`. `candidates` of each stage are fused. None where the
     /// server does not fuse.
     ///
@@ -80,12 +91,13 @@ impl RemoteStore {
     pub fn hybrid_rrf(
         &self,
         generation: &Generation,
-        query: (&[f32], &[TermId]),
+        query: HybridQuery<'_>,
         filter: &Filter,
         (k, candidates, limit): (u32, usize, usize),
     ) -> Result<Option<Vec<Scored>>, StoreError> {
         let Some(model) = &generation.spec.model else { return Ok(None) };
-        check_vector(query.0, model.dimension)?;
+        check_vector(query.dense, model.dimension)?;
+        query.sparse.map_or(Ok(()), check_sparse)?;
         let mut fuses = true;
         let found = self.answer(
             generation,
@@ -224,15 +236,8 @@ impl Store for RemoteStore {
         }
         if let Some(model) = &spec.model {
             let models = known.iter().filter_map(|entry| entry.generation.spec.model.as_ref());
-            for stored in models.filter(|stored| stored.name == model.name) {
-                if stored.dimension != model.dimension {
-                    return Err(StoreError::OtherDimension {
-                        model: model.name.clone(),
-                        stored: stored.dimension,
-                        given: model.dimension,
-                    });
-                }
-            }
+            let mut stored = models.filter(|stored| stored.name == model.name);
+            stored.try_for_each(|stored| check_model(stored, model))?;
         }
         let counter = catalog::key(Kind::Store, "", "counter");
         let number = self.entry::<Counter>(&counter)?.map_or(0, |counter| counter.last_generation) + 1;
@@ -323,6 +328,26 @@ impl Store for RemoteStore {
         self.answer(generation, filter, limit, &ask, &mut true)
     }
 
+    fn sparse(
+        &self,
+        generation: &Generation,
+        query: &[(u32, f32)],
+        filter: &Filter,
+        limit: usize,
+    ) -> Result<Vec<Scored>, StoreError> {
+        check_sparse(query)?;
+        if query.is_empty() || generation.spec.model.as_ref().is_none_or(|model| !model.sparse) {
+            return Ok(Vec::new());
+        }
+        let mut compares = true;
+        let ask = |asked| self.database.sparse(generation, query, filter, asked);
+        let found = self.answer(generation, filter, limit, &ask, &mut compares)?;
+        if compares {
+            return Ok(found);
+        }
+        self.ranked_here(generation, filter, |index, passing| index.sparse(query, passing, limit))
+    }
+
     fn lexical(
         &self,
         generation: &Generation,
@@ -336,7 +361,10 @@ impl Store for RemoteStore {
         let mut knows_words = true;
         let ask = |asked| self.database.lexical(generation, terms, filter, asked);
         let found = self.answer(generation, filter, limit, &ask, &mut knows_words)?;
-        if knows_words { Ok(found) } else { self.words(generation, terms, filter, limit) }
+        if knows_words {
+            return Ok(found);
+        }
+        self.ranked_here(generation, filter, |index, passing| index.lexical(terms, passing, limit))
     }
 
     fn overlays(&self, collection: &str) -> Result<Overlays, StoreError> {
@@ -368,11 +396,11 @@ impl Store for RemoteStore {
 pub(super) const FOREIGN: i64 = 0;
 
 impl Cache for RemoteStore {
-    fn vectors(&self, model: &str, hashes: &[TextHash]) -> Result<Vec<Option<Vec<f32>>>, StoreError> {
+    fn vectors(&self, model: &str, hashes: &[TextHash]) -> Result<Vec<Option<Vector>>, StoreError> {
         self.cache.vectors(model, hashes)
     }
 
-    fn put_vectors(&self, model: &str, vectors: &[(TextHash, Vec<f32>)]) -> Result<(), StoreError> {
+    fn put_vectors(&self, model: &str, vectors: &[(TextHash, Vector)]) -> Result<(), StoreError> {
         self.cache.put_vectors(model, vectors)
     }
 

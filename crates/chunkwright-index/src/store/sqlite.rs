@@ -31,9 +31,10 @@ use super::index::SearchIndex;
 use super::{
     Access, Cache, CacheUsage, Change, CheckReport, Collection, DocumentInfo, Filter, Generation,
     GenerationSpec, Outcome, Overlay, Overlays, Scored, Store, StoreError, StoredChunk, StoredDocument,
-    TermId, TextHash, check_name, unknown_collection, unknown_generation,
+    TermId, TextHash, Vector, check_name, unknown_collection, unknown_generation,
 };
 use crate::analysis;
+pub(super) use migrate::ADD_SPARSE;
 pub(super) use setup::{BUSY_TIMEOUT, create_folder};
 use setup::{analysis_version, check_layout, has_no_tables, lock, prepare};
 
@@ -304,6 +305,22 @@ impl Store for SqliteStore {
         })
     }
 
+    fn sparse(
+        &self,
+        generation: &Generation,
+        query: &[(u32, f32)],
+        filter: &Filter,
+        limit: usize,
+    ) -> Result<Vec<Scored>, StoreError> {
+        super::check_sparse(query)?;
+        self.read(|transaction| {
+            self.with_index(transaction, generation, |index| {
+                let passing = index.passing(filter, || read::passing(transaction, generation, filter))?;
+                Ok(index.sparse(query, &passing, limit))
+            })
+        })
+    }
+
     fn lexical(
         &self,
         generation: &Generation,
@@ -337,11 +354,11 @@ impl Store for SqliteStore {
 }
 
 impl Cache for SqliteStore {
-    fn vectors(&self, model: &str, hashes: &[TextHash]) -> Result<Vec<Option<Vec<f32>>>, StoreError> {
+    fn vectors(&self, model: &str, hashes: &[TextHash]) -> Result<Vec<Option<Vector>>, StoreError> {
         self.read(|transaction| cache::vectors(transaction, model, hashes))
     }
 
-    fn put_vectors(&self, model: &str, vectors: &[(TextHash, Vec<f32>)]) -> Result<(), StoreError> {
+    fn put_vectors(&self, model: &str, vectors: &[(TextHash, Vector)]) -> Result<(), StoreError> {
         self.write_with(|transaction| cache::put_vectors(transaction, model, vectors))
     }
 

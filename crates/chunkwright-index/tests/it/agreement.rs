@@ -10,8 +10,8 @@ use chunkwright::{ChunkId, Record};
 use chunkwright_index::analysis::terms;
 use chunkwright_index::bm25::{TermCounts, query_ids};
 use chunkwright_index::{
-    Access, Field, Filter, Fusion, GenerationSpec, IndexOptions, Mode, Model, Pipeline, QdrantOptions,
-    Ranked, RemoteStore, Scored, SearchOptions, Store, StoreError, rank,
+    Access, Field, Filter, Fusion, GenerationSpec, HybridQuery, IndexOptions, Mode, Model, Pipeline,
+    QdrantOptions, Ranked, RemoteStore, Scored, SearchOptions, Store, StoreError, Vector, rank,
 };
 use chunkwright_models::http::{Client, HttpOptions, Method};
 use chunkwright_models::{Embedder, Role, text_hash};
@@ -33,7 +33,7 @@ fn questions() -> Vec<String> {
 
 /// The corpus in a store of this kind, in more than 500 chunks.
 fn indexed(kind: &str) -> Fixture {
-    let fixture = Fixture::new(kind, &[]);
+    let fixture = Fixture::with_bag(kind, &[], Bag::with_sparse(256));
     let report = fixture.pipeline.index(&[corpus()], &fixture.options, &|_| {}).unwrap();
     assert!(report.chunks > 500 && report.failed.is_empty(), "{report:?}");
     fixture
@@ -71,6 +71,7 @@ fn every_store_ranks_as_the_embedded_one() {
                 let (ours, theirs) = (ranked(&sqlite, &question, filter), ranked(&other, &question, filter));
                 same(ours.lexical.as_ref().unwrap(), theirs.lexical.as_ref().unwrap(), &place);
                 same(ours.dense.as_ref().unwrap(), theirs.dense.as_ref().unwrap(), &place);
+                same(ours.sparse.as_ref().unwrap(), theirs.sparse.as_ref().unwrap(), &place);
             }
         }
         let options = SearchOptions { mode: Mode::Hybrid, top_k: 3, ..SearchOptions::default() };
@@ -104,8 +105,8 @@ fn the_engine_of_qdrant_ranks_as_the_embedded_store() {
     let records: Vec<Record> =
         documents.iter().flat_map(|info| sqlite.store.records(&generation, &info.doc_id).unwrap()).collect();
     let hashes: Vec<_> = records.iter().map(|record| text_hash(&record.text)).collect();
-    let vectors = sqlite.store.cache().vectors("bag-256", &hashes).unwrap();
-    let point = |(id, (record, vector)): (usize, (&Record, &Option<Vec<f32>>))| json!({"id": id, "dense": vector, "sparse": sparse(&TermCounts::of(&record.text))});
+    let vectors = sqlite.store.cache().vectors("bag-256#sparse", &hashes).unwrap();
+    let point = |(id, (record, vector)): (usize, (&Record, &Option<Vector>))| json!({"id": id, "dense": vector.as_ref().unwrap().dense, "sparse": sparse(&TermCounts::of(&record.text))});
     let points: Vec<Value> = records.iter().zip(&vectors).enumerate().map(point).collect();
     let mut queries = Vec::new();
     for question in questions() {
@@ -147,44 +148,52 @@ fn qdrant(options: QdrantOptions, folder: &Path) -> Option<(Arc<RemoteStore>, Cl
 
 #[test]
 fn ranks_fused_by_qdrant_are_those_fused_here() {
-    let folder = tempfile::tempdir().unwrap();
-    let Some((store, ..)) = qdrant(QdrantOptions::default(), folder.path()) else { return };
-    let bag = Bag::new(256);
-    let pipeline = Pipeline::new(store.clone(), COLLECTION, chunker(), "test").with_embedder(bag.clone());
-    pipeline.index(&[corpus()], &IndexOptions::default(), &|_| {}).unwrap();
-    let generation = now(&*store);
-    let (filter, mut checked) = (Filter::default(), 0);
-    for question in questions() {
-        let vector = bag.embed(&[&question], Role::Query).unwrap().remove(0).vector;
-        let ids = query_ids(&terms(&question));
-        let dense = store.dense(&generation, &vector, &filter, 40).unwrap();
-        let lexical = store.lexical(&generation, &ids, &filter, 40).unwrap();
-        // Which of two equal scores comes first is not said.
-        let is_strict = |stage: &[Scored]| stage.windows(2).all(|pair| pair[0].score > pair[1].score);
-        if !is_strict(&dense) || !is_strict(&lexical) {
-            continue;
+    for bag in [Bag::new(256), Bag::with_sparse(256)] {
+        let folder = tempfile::tempdir().unwrap();
+        let Some((store, ..)) = qdrant(QdrantOptions::default(), folder.path()) else { return };
+        let pipeline = Pipeline::new(store.clone(), COLLECTION, chunker(), "test").with_embedder(bag.clone());
+        pipeline.index(&[corpus()], &IndexOptions::default(), &|_| {}).unwrap();
+        let generation = now(&*store);
+        let (filter, mut checked) = (Filter::default(), 0);
+        for question in questions() {
+            let embedding = bag.embed(&[&question], Role::Query).unwrap().remove(0);
+            let (vector, weights) = (embedding.vector, embedding.sparse);
+            let ids = query_ids(&terms(&question));
+            let dense = store.dense(&generation, &vector, &filter, 40).unwrap();
+            let lexical = store.lexical(&generation, &ids, &filter, 40).unwrap();
+            let by_tokens = |weights: &Vec<_>| store.sparse(&generation, weights, &filter, 40).unwrap();
+            let sparse = weights.as_ref().map(by_tokens);
+            // Which of two equal scores comes first is not said.
+            let is_strict = |stage: &[Scored]| stage.windows(2).all(|pair| pair[0].score > pair[1].score);
+            if ![&dense, &lexical].into_iter().chain(&sparse).all(|stage| is_strict(stage)) {
+                continue;
+            }
+            for k in [1, 60] {
+                let ours = Fusion::Rrf { k: f64::from(k) }.fuse(&dense, sparse.as_deref(), &lexical);
+                let query = HybridQuery { dense: &vector, sparse: weights.as_deref(), terms: &ids };
+                let theirs = store.hybrid_rrf(&generation, query, &filter, (k, 40, 10)).unwrap().unwrap();
+                same(&ours[..10], &theirs, &question);
+                checked += 1;
+            }
         }
-        for k in [1, 60] {
-            let ours = Fusion::Rrf { k: f64::from(k) }.fuse(&dense, &lexical);
-            let sizes = (k, 40, 10);
-            let theirs = store.hybrid_rrf(&generation, (&vector, &ids), &filter, sizes).unwrap().unwrap();
-            same(&ours[..10], &theirs, &question);
-            checked += 1;
-        }
+        assert!(checked > 5, "{checked}");
     }
-    assert!(checked > 5, "{checked}");
 }
 
 #[test]
 fn other_readers_of_qdrant_find_the_current_generation_by_the_name_of_the_collection() {
     let folder = tempfile::tempdir().unwrap();
-    let options = QdrantOptions { content: "page_content".into(), ..QdrantOptions::default() };
+    let options = QdrantOptions {
+        content: "page_content".into(),
+        sparse: "lexical_weights".into(),
+        ..QdrantOptions::default()
+    };
     let Some((store, client, prefix)) = qdrant(options, folder.path()) else { return };
     let files = tempfile::tempdir().unwrap();
     std::fs::create_dir(files.path().join("docs")).unwrap();
     std::fs::write(files.path().join("docs/guide.md"), "# Guide\n\n## Install\n\nUnpack the archive.\n")
         .unwrap();
-    let bag = Bag::new(8);
+    let bag = Bag::with_sparse(8);
     let pipeline = Pipeline::new(store.clone(), COLLECTION, chunker(), "test").with_embedder(bag.clone());
     pipeline.index(&[files.path().to_owned()], &IndexOptions::default(), &|_| {}).unwrap();
     // Again, otherwise: a generation that is switched to.
@@ -222,6 +231,13 @@ fn other_readers_of_qdrant_find_the_current_generation_by_the_name_of_the_collec
     assert!(metadata["doc_toc"].as_str().unwrap().contains("Install"));
     assert_eq!(points[0]["vector"]["dense"].as_array().unwrap().len(), 8);
     assert!(!points[0]["vector"]["bm25"]["indices"].as_array().unwrap().is_empty());
+    let weights = crate::fixture::weights(&record.text);
+    let (indices, values): (Vec<u32>, Vec<f32>) = weights.into_iter().unzip();
+    assert_eq!(points[0]["vector"]["lexical_weights"], json!({"indices": indices, "values": values}));
+    let info = client.send(Method::Get, &format!("/collections/{prefix}{COLLECTION}"), None).unwrap();
+    let sparse = &info["result"]["config"]["params"]["sparse_vectors"];
+    assert_eq!(sparse["bm25"]["modifier"], "idf");
+    assert!(sparse["lexical_weights"].is_object() && sparse["lexical_weights"]["modifier"] != "idf");
 }
 
 #[test]
@@ -245,7 +261,7 @@ fn a_collection_of_qdrant_that_another_program_made_can_be_searched_and_not_writ
     ];
     client.send(Method::Put, &format!("{path}/points?wait=true"), Some(&json!({"points": points}))).unwrap();
     let generation = store.open("theirs").unwrap();
-    assert_eq!(generation.spec.model, Some(Model { name: "m".into(), dimension: 2 }));
+    assert_eq!(generation.spec.model, Some(Model { name: "m".into(), dimension: 2, sparse: false }));
     let found = store.dense(&generation, &[0.0, 2.0], &Filter::default(), 9).unwrap();
     let ids: Vec<ChunkId> = found.iter().map(|hit| hit.id).collect();
     let chunks = store.chunks(&generation, &ids).unwrap();

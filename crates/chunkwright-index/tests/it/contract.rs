@@ -63,7 +63,10 @@ fn with_model(store: &dyn Store, dimension: usize) {
 }
 
 fn spec(model: &str, dimension: usize) -> GenerationSpec {
-    GenerationSpec { model: Some(Model { name: model.into(), dimension }), ..GenerationSpec::default() }
+    GenerationSpec {
+        model: Some(Model { name: model.into(), dimension, sparse: false }),
+        ..GenerationSpec::default()
+    }
 }
 
 fn chunk(store: &dyn Store, id: ChunkId) -> Option<StoredChunk> {
@@ -288,7 +291,7 @@ fn dense_search_is_exact_and_ordered() {
         let vector =
             |name: &str| if name.starts_with("North") { vec![1.0, 0.0, 0.0] } else { vec![0.0, 1.0, 0.5] };
         let all = ["North.", "East.", "North again."];
-        let vectors: Vec<_> = all.iter().map(|text| (text_hash(text), vector(text))).collect();
+        let vectors: Vec<_> = all.iter().map(|text| (text_hash(text), vector(text).into())).collect();
         store.cache().put_vectors("m", &vectors).unwrap();
         put(&*store, "a.txt", &["North."]);
         put(&*store, "b.txt", &["East."]);
@@ -314,10 +317,13 @@ fn vectors_belong_to_texts_and_outlive_chunks() {
     check(|store| {
         with_model(&*store, 2);
         let hash = text_hash("Same text.");
-        store.cache().put_vectors("m", &[(hash, vec![1.0, 2.0])]).unwrap();
+        store.cache().put_vectors("m", &[(hash, vec![1.0, 2.0].into())]).unwrap();
         put(&*store, "a.txt", &["Same text."]);
         store.write(&g(&*store), &[Change::Remove { doc_id: "a.txt".into() }]).unwrap();
-        assert_eq!(store.cache().vectors("m", &[hash, [0; 16]]).unwrap(), [Some(vec![1.0, 2.0]), None]);
+        assert_eq!(
+            store.cache().vectors("m", &[hash, [0; 16]]).unwrap(),
+            [Some(vec![1.0, 2.0].into()), None]
+        );
         assert_eq!(store.cache().vectors("other", &[hash]).unwrap(), [None]);
         put(&*store, "b.txt", &["Same text."]);
         assert_eq!(store.cache().clear().unwrap(), 0);
@@ -346,7 +352,7 @@ fn vectors_that_cannot_be_compared_are_refused() {
             let error = store.dense(&g(&*store), &vector, &Filter::default(), 5).unwrap_err().to_string();
             assert!(error.contains(problem), "{error}");
         }
-        assert!(store.cache().put_vectors("m", &[([1; 16], vec![f32::NAN, 1.0])]).is_err());
+        assert!(store.cache().put_vectors("m", &[([1; 16], vec![f32::NAN, 1.0].into())]).is_err());
         let error = store.begin(C, &spec("m", 3)).unwrap_err().to_string();
         assert!(
             error.starts_with("`m` is said to give vectors of 3 numbers, and those stored of it have 2"),

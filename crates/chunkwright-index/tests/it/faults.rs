@@ -9,7 +9,7 @@ use chunkwright_index::bm25::TermId;
 use chunkwright_index::{
     Cache, CacheUsage, Change, CheckReport, Collection, DocumentInfo, Filter, Generation, GenerationSpec,
     IndexError, Mode, Models, Outcome, Overlay, Overlays, Pipeline, Prune, Scored, SearchOptions, Store,
-    StoreError, StoredChunk, StoredDocument, search,
+    StoreError, StoredChunk, StoredDocument, Vector, search,
 };
 use chunkwright_models::TextHash;
 
@@ -56,6 +56,7 @@ impl Store for Failing {
         records(generation: &Generation, doc_id: &str) -> Vec<Record>;
         chunks(generation: &Generation, ids: &[ChunkId]) -> Vec<Option<StoredChunk>>;
         dense(generation: &Generation, query: &[f32], filter: &Filter, limit: usize) -> Vec<Scored>;
+        sparse(generation: &Generation, query: &[(u32, f32)], filter: &Filter, limit: usize) -> Vec<Scored>;
         lexical(generation: &Generation, terms: &[TermId], filter: &Filter, limit: usize) -> Vec<Scored>;
         overlays(collection: &str) -> Overlays;
         put_overlay(collection: &str, overlay: &Overlay) -> ();
@@ -78,8 +79,8 @@ macro_rules! forward_cache {
 
 impl Cache for Failing {
     forward_cache! {
-        vectors(model: &str, hashes: &[TextHash]) -> Vec<Option<Vec<f32>>>;
-        put_vectors(model: &str, vectors: &[(TextHash, Vec<f32>)]) -> ();
+        vectors(model: &str, hashes: &[TextHash]) -> Vec<Option<Vector>>;
+        put_vectors(model: &str, vectors: &[(TextHash, Vector)]) -> ();
         notes(keys: &[TextHash]) -> Vec<Option<String>>;
         put_notes(notes: &[(TextHash, String)]) -> ();
         usage() -> Vec<CacheUsage>;

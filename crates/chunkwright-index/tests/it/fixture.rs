@@ -1,5 +1,6 @@
 //! What the tests share: folders, pipelines, and an embedder that needs no model.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -21,15 +22,27 @@ pub(crate) struct Bag {
     pub(crate) texts: Mutex<Vec<String>>,
     /// Whether it fails.
     pub(crate) down: AtomicBool,
+    /// Whether it has no sparse vectors of questions.
+    pub(crate) sparse_down: AtomicBool,
     /// Calls so far, failed ones included.
     pub(crate) calls: AtomicUsize,
 }
 
 impl Bag {
     pub(crate) fn new(dimension: usize) -> Arc<Self> {
+        Self::named(format!("bag-{dimension}"), dimension, false)
+    }
+
+    /// One that gives a weight to each of a text's terms as well.
+    pub(crate) fn with_sparse(dimension: usize) -> Arc<Self> {
+        Self::named(format!("bag-{dimension}#sparse"), dimension, true)
+    }
+
+    fn named(name: String, dimension: usize, sparse: bool) -> Arc<Self> {
         let info = ModelInfo {
-            name: format!("bag-{dimension}"),
+            name,
             dimension,
+            sparse,
             max_tokens: Some(10_000),
             counter: Arc::new(Words),
             reads: Reads::All,
@@ -39,6 +52,7 @@ impl Bag {
             info,
             texts: Mutex::default(),
             down: AtomicBool::new(false),
+            sparse_down: AtomicBool::new(false),
             calls: AtomicUsize::new(0),
         })
     }
@@ -67,9 +81,38 @@ impl Embedder for Bag {
         }
         Ok(texts
             .iter()
-            .map(|text| Embedding { vector: bag(text, self.info.dimension), unread_tokens: 0, sparse: None })
+            .map(|text| Embedding {
+                vector: bag(text, self.info.dimension),
+                unread_tokens: 0,
+                sparse: self.info.sparse.then(|| weights(text)),
+            })
             .collect())
     }
+
+    fn embed_query(&self, query: &str) -> Result<(Embedding, Option<EmbedError>), EmbedError> {
+        let mut embedding = self.embed(&[query], Role::Query)?.remove(0);
+        if !self.sparse_down.load(Ordering::Relaxed) {
+            return Ok((embedding, None));
+        }
+        embedding.sparse = None;
+        let reason = "no sparse vector is to be had".into();
+        Ok((embedding, Some(EmbedError::Tokenizer { index: usize::MAX, reason })))
+    }
+}
+
+/// A weight for each term of a text, of a vocabulary in which some terms share a token. As a model's, it is
+/// another in each text.
+pub(crate) fn weights(text: &str) -> Vec<(u32, f32)> {
+    let mut weights = BTreeMap::new();
+    let terms = analysis::terms(text);
+    for term in &terms {
+        let hash = chunkwright_models::text_hash(term);
+        let [token, weight] = [[hash[2], hash[3]], [hash[4], hash[5]]].map(u16::from_le_bytes);
+        *weights.entry(u32::from(token)).or_insert(0.0) += 1.0 + f32::from(weight) / 65_536.0;
+    }
+    let hash = chunkwright_models::text_hash(text);
+    let scale = 10.0 + terms.len() as f32 + f32::from(u16::from_le_bytes([hash[0], hash[1]])) / 65_536.0;
+    weights.into_iter().map(|(token, weight): (u32, f32)| (token, weight / scale)).collect()
 }
 
 fn bag(text: &str, dimension: usize) -> Vec<f32> {
@@ -110,9 +153,12 @@ pub(crate) const COLLECTION: &str = "test";
 
 impl Fixture {
     pub(crate) fn new(kind: &str, files: &[(&str, &str)]) -> Self {
+        Self::with_bag(kind, files, Bag::new(256))
+    }
+
+    pub(crate) fn with_bag(kind: &str, files: &[(&str, &str)], bag: Arc<Bag>) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let store = open(kind, &folder.path().join("store"));
-        let bag = Bag::new(256);
         let pipeline =
             Pipeline::new(Arc::clone(&store), COLLECTION, chunker(), "test").with_embedder(bag.clone());
         let options = IndexOptions { indexed_at: "2026-01-01T00:00:00Z".into(), ..IndexOptions::default() };

@@ -23,5 +23,6 @@ mod recorder;
 mod remote;
 mod search;
 mod servers;
+mod sparse;
 mod strace;
 mod transfer;

@@ -4,11 +4,11 @@ use std::path::Path;
 
 use chunkwright::Record;
 use chunkwright_index::{
-    Access, DocumentInfo, Mode, Models, SearchOptions, SqliteStore, Store, StoreError, search,
+    Access, DocumentInfo, Mode, Models, Pipeline, SearchOptions, SqliteStore, Store, StoreError, search,
 };
 use rusqlite::{Connection, params};
 
-use crate::fixture::{COLLECTION, Fixture, now};
+use crate::fixture::{Bag, COLLECTION, Fixture, chunker, now};
 
 pub(crate) const LAYOUTS: [(i64, &str); 3] = [
     (1, include_str!("../layouts/1.sql")),
@@ -107,7 +107,7 @@ fn write_chunk(old: &Connection, fixture: &Fixture, layout: i64, document: i64, 
     )
     .unwrap();
     let model = &now(&*fixture.store).spec.model.unwrap().name;
-    let vector = fixture.store.cache().vectors(model, &[hash]).unwrap().remove(0).unwrap();
+    let vector = fixture.store.cache().vectors(model, &[hash]).unwrap().remove(0).unwrap().dense;
     let bytes: Vec<u8> = vector.iter().flat_map(|value| value.to_le_bytes()).collect();
     old.execute(
         "INSERT OR IGNORE INTO vectors (model, text_hash, vector) VALUES (?1, ?2, ?3)",
@@ -160,17 +160,67 @@ fn a_store_of_an_older_layout_is_brought_up_to_date_and_loses_nothing() {
         // The next run cuts again what was cut otherwise, and embeds nothing.
         drop(store);
         fixture.bag.take_texts();
-        let pipeline = chunkwright_index::Pipeline::new(
-            crate::fixture::open("sqlite", folder.path()),
-            COLLECTION,
-            crate::fixture::chunker(),
-            "test",
-        )
-        .with_embedder(fixture.bag.clone());
+        let pipeline =
+            Pipeline::new(crate::fixture::open("sqlite", folder.path()), COLLECTION, chunker(), "test")
+                .with_embedder(fixture.bag.clone());
         let report = pipeline.index(&[fixture.root()], &fixture.options, &|_| {}).unwrap();
         assert_eq!((report.indexed, report.unchanged), (2, 1), "layout {layout}");
         assert!(fixture.bag.take_texts().is_empty());
         assert_eq!(pipeline.index(&[fixture.root()], &fixture.options, &|_| {}).unwrap().unchanged, 3);
+    }
+}
+
+/// Writes into `folder` the store that a program of layout 4 would have made of what `fixture` holds.
+fn write_4(fixture: &Fixture, folder: &Path) {
+    let old = Connection::open(folder.join(SqliteStore::FILE)).unwrap();
+    old.execute_batch(include_str!("../layouts/4.sql")).unwrap();
+    old.pragma_update(None, "application_id", 0x4357_5254).unwrap();
+    old.pragma_update(None, "user_version", 4).unwrap();
+    let new = fixture.store_path().join(SqliteStore::FILE);
+    old.execute("ATTACH ?1 AS new", [new.to_str().unwrap()]).unwrap();
+    let mut tables =
+        old.prepare("SELECT name FROM main.sqlite_master WHERE sql LIKE 'CREATE TABLE%'").unwrap();
+    let tables: Vec<String> = tables.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
+    for table in tables {
+        let columns = format!("SELECT group_concat(name) FROM pragma_table_info('{table}', 'main')");
+        let columns: String = old.query_row(&columns, [], |row| row.get(0)).unwrap();
+        let copy = format!("INSERT INTO main.{table} ({columns}) SELECT {columns} FROM new.{table}");
+        old.execute_batch(&copy).unwrap();
+    }
+}
+
+#[test]
+fn a_store_of_layout_4_gets_room_for_sparse_vectors_and_is_otherwise_as_it_was() {
+    let files = [("a.md", "# Apples\n\nSome words about apples."), ("b.md", "# 数据库\n\n数据库连接。")];
+    let fixture = Fixture::new("sqlite", &files);
+    fixture.index();
+    let folder = tempfile::tempdir().unwrap();
+    write_4(&fixture, folder.path());
+    let copy = folder.path().join("copy");
+    std::fs::copy(folder.path().join(SqliteStore::FILE), &copy).unwrap();
+    let error = SqliteStore::open(folder.path(), Access::Read).err().unwrap();
+    assert!(matches!(error, StoreError::Layout { found: 4, .. }), "{error}");
+    let restored = folder.path().join("restored");
+    SqliteStore::restore(&copy, &restored).unwrap();
+    for folder in [folder.path(), &restored] {
+        let store = crate::fixture::open("sqlite", folder);
+        assert_eq!(store.check().unwrap().problems, Vec::<String>::new());
+        assert_eq!(store.collections().unwrap(), fixture.store.collections().unwrap());
+        assert_eq!(store.cache().usage().unwrap(), fixture.store.cache().usage().unwrap());
+        let mode = |mode| SearchOptions { mode, ..SearchOptions::default() };
+        for mode in [mode(Mode::Hybrid), mode(Mode::Dense)] {
+            let models = Models::embedder(&*fixture.bag);
+            let found = search(&*store, &now(&*store), models, "apples", &mode).unwrap();
+            let expected = search(&*fixture.store, &now(&*fixture.store), models, "apples", &mode).unwrap();
+            assert_eq!(found, expected);
+        }
+        // It takes sparse vectors from now on.
+        let bag = Bag::with_sparse(256);
+        let pipeline = Pipeline::new(store.clone(), COLLECTION, chunker(), "test").with_embedder(bag.clone());
+        pipeline.index(&[fixture.root()], &fixture.options, &|_| {}).unwrap();
+        assert_eq!(store.check().unwrap().problems, Vec::<String>::new());
+        let found = search(&*store, &now(&*store), Models::embedder(&*bag), "apples", &mode(Mode::Sparse));
+        assert_eq!(found.unwrap().hits[0].record.doc_id, "a.md");
     }
 }
 
@@ -186,7 +236,7 @@ fn a_store_of_a_newer_layout_is_left_as_it_is() {
     for access in [Access::Read, Access::Write] {
         let error = SqliteStore::open(&folder.path().join("store"), access).err().unwrap();
         assert!(
-            error.to_string().starts_with("the store has layout 99, this program reads layout 4"),
+            error.to_string().starts_with("the store has layout 99, this program reads layout 5"),
             "{error}"
         );
     }

@@ -42,7 +42,7 @@ pub(crate) fn open(url: &str, prefix: &str, folder: &Path, retries: u32) -> Arc<
 }
 
 fn spec() -> GenerationSpec {
-    let model = Model { name: "m".into(), dimension: 2 };
+    let model = Model { name: "m".into(), dimension: 2, sparse: false };
     GenerationSpec { model: Some(model), ..GenerationSpec::default() }
 }
 
@@ -54,8 +54,11 @@ fn revision(store: &dyn Store, doc_id: &str, base: i64, revision: usize) -> NewD
         .map(|which| format!("{which} common part of revision {revision}. {filling}"));
     let new = document(doc_id, base, &texts.each_ref().map(String::as_str));
     assert_eq!(new.chunks.len(), 3);
-    let vectors: Vec<_> =
-        new.chunks.iter().map(|chunk| (text_hash(&chunk.record.text), vec![1.0, revision as f32])).collect();
+    let vectors: Vec<_> = new
+        .chunks
+        .iter()
+        .map(|chunk| (text_hash(&chunk.record.text), vec![1.0, revision as f32].into()))
+        .collect();
     store.cache().put_vectors("m", &vectors).unwrap();
     new
 }

@@ -161,7 +161,7 @@ fn what_cannot_be_searched_is_refused_with_a_sentence() {
         run("a", &SearchOptions { top_k: 0, ..options() }),
         "`top_k` is `0`; it must be from 1 to 1000"
     );
-    let fusion = Fusion::WeightedSum { dense_weight: f64::NAN };
+    let fusion = Fusion::weighted_sum(f64::NAN);
     assert!(run("a", &SearchOptions { fusion, ..options() }).starts_with("`dense_weight` is `NaN`"));
     let other = Bag::new(8);
     let error = search(&*fixture.store, &now(&*fixture.store), Models::embedder(&*other), "a", &options())

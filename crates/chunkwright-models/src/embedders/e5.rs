@@ -59,6 +59,7 @@ impl E5 {
         let info = ModelInfo {
             name: NAME.to_owned(),
             dimension: bert.hidden(),
+            sparse: false,
             max_tokens: Some(bert.positions.nrows().checked_sub(added)?),
             counter: Arc::new(XlmRoberta::new(Arc::clone(&tokenizer))),
             reads: Reads::All,

@@ -10,7 +10,9 @@
 mod cohere;
 mod ollama;
 mod openai;
+mod sparse;
 pub(crate) mod tei;
+mod vllm;
 mod voyage;
 
 use std::ops::Range;
@@ -24,6 +26,8 @@ use crate::bert::normalized;
 use crate::counters::{Estimate, OpenAi};
 use crate::http::Client;
 use crate::service::{self, Home, Malformed, ServiceError, ServiceOptions};
+use sparse::Sparse;
+pub use sparse::{SPARSE_DIALECTS, SparseDialect, SparseOptions};
 
 /// A way to ask services for vectors.
 #[derive(Debug)]
@@ -90,6 +94,9 @@ pub struct RemoteOptions {
     pub dimension: Option<usize>,
     /// What the dimension is known to be, which saves asking: an answer that differs is an error.
     pub known_dimension: Option<usize>,
+    /// The name that stored vectors have. A search with it goes on where the server of sparse vectors, which is
+    /// a part of the name, does not say what it is.
+    pub known_name: Option<String>,
     /// Tokens of a text that the model reads, without those it adds by itself.
     pub max_tokens: Option<usize>,
     /// Counts as the model does; by default an estimate.
@@ -106,9 +113,8 @@ pub struct RemoteOptions {
     pub concurrency: usize,
     /// Price of a million tokens, in the user's currency.
     pub price_per_million_tokens: Option<f64>,
-    /// A server of Text Embeddings Inference that runs a sparse model (SPLADE): its sparse vectors come
-    /// beside the dense ones.
-    pub sparse: Option<ServiceOptions>,
+    /// The service whose sparse vectors come beside the dense ones.
+    pub sparse: Option<SparseOptions>,
 }
 
 impl Default for RemoteOptions {
@@ -117,6 +123,7 @@ impl Default for RemoteOptions {
             service: ServiceOptions::default(),
             dimension: None,
             known_dimension: None,
+            known_name: None,
             max_tokens: None,
             counter: None,
             query_prefix: String::new(),
@@ -161,7 +168,7 @@ struct Remote {
     spec: String,
     model: String,
     client: Client,
-    sparse: Option<Client>,
+    sparse: Option<Sparse>,
     options: RemoteOptions,
     /// Whether the service may cut texts.
     truncate: bool,
@@ -174,16 +181,8 @@ impl Remote {
         let client = options.service.client(dialect.home)?;
         let about = dialect.about.map(|about| about(&client)).transpose()?.unwrap_or_default();
         let model = about.model.unwrap_or_else(|| model.to_owned());
-        let mut hasher = blake3::Hasher::new();
-        let mut parts = vec![options.query_prefix.clone(), options.passage_prefix.clone(), about.revision];
-        let sparse = options.sparse.as_ref().map(|service| service.client(tei::DIALECT.home)).transpose()?;
-        if let Some(sparse) = &sparse {
-            let about = tei::about(sparse)?;
-            parts.extend([about.model.unwrap_or_default(), about.revision]);
-        }
-        for part in &parts {
-            hasher.update(&(part.len() as u64).to_le_bytes()).update(part.as_bytes());
-        }
+        let parts = [options.query_prefix.clone(), options.passage_prefix.clone(), about.revision];
+        let sparse = options.sparse.as_ref().map(Sparse::open).transpose()?;
         let exact = options.counter.is_some();
         let counter = options.counter.clone().unwrap_or_else(|| Arc::new(Estimate::new(OpenAi::cl100k())));
         let prefix = counter.count(&options.query_prefix).max(counter.count(&options.passage_prefix));
@@ -192,6 +191,7 @@ impl Remote {
         let info = ModelInfo {
             name: String::new(),
             dimension: options.dimension.or(options.known_dimension).unwrap_or(0),
+            sparse: sparse.is_some(),
             max_tokens,
             counter,
             reads: Reads::All,
@@ -207,8 +207,11 @@ impl Remote {
         remote.info.name = if parts.iter().all(String::is_empty) {
             format!("{name}:{model}@{dimension}")
         } else {
-            format!("{name}:{model}@{dimension}#{}", &hasher.finalize().to_hex()[..8])
+            format!("{name}:{model}@{dimension}#{}", digest(&parts))
         };
+        if let Some(sparse) = &mut remote.sparse {
+            remote.info.name = sparse.name(&remote.info.name, remote.options.known_name.as_ref())?;
+        }
         Ok(remote)
     }
 
@@ -235,9 +238,15 @@ impl Remote {
     }
 
     /// The embeddings of the texts in `range`; halves it while the service refuses its size.
-    fn batch(&self, texts: &[String], range: Range<usize>, role: Role) -> Result<Vec<Embedding>, EmbedError> {
+    fn batch(
+        &self,
+        texts: &[String],
+        range: Range<usize>,
+        role: Role,
+        parts: Parts,
+    ) -> Result<Vec<Embedding>, EmbedError> {
         let texts_of = &texts[range.clone()];
-        let (vectors, sparse) = match self.both(texts_of, role) {
+        let (vectors, sparse) = match self.parts(texts_of, role, parts) {
             Ok(both) => both,
             Err(ServiceError::Http(reason)) if reason.is_size() => {
                 if range.len() == 1 {
@@ -245,8 +254,8 @@ impl Remote {
                     return Err(EmbedError::TooLong { index: range.start, model, reason });
                 }
                 let middle = range.start + range.len() / 2;
-                let mut embeddings = self.batch(texts, range.start..middle, role)?;
-                embeddings.extend(self.batch(texts, middle..range.end, role)?);
+                let mut embeddings = self.batch(texts, range.start..middle, role, parts)?;
+                embeddings.extend(self.batch(texts, middle..range.end, role, parts)?);
                 return Ok(embeddings);
             }
             Err(error) => return Err(error.into()),
@@ -269,18 +278,39 @@ impl Remote {
             .collect())
     }
 
-    #[expect(clippy::type_complexity, reason = "two columns of one batch")]
-    fn both(
+    /// The dense vectors of texts, and the sparse ones where they are asked for and configured.
+    fn parts(&self, texts: &[String], role: Role, parts: Parts) -> Result<Columns, ServiceError> {
+        let dense = self.dense(texts, role)?;
+        let sparse = match &self.sparse {
+            Some(sparse) if parts == Parts::Both => {
+                sparse.vectors(texts, self.truncate)?.into_iter().map(Some).collect()
+            }
+            _ => vec![None; texts.len()],
+        };
+        Ok((dense, sparse))
+    }
+
+    /// The embeddings of texts that stand behind the prefix of their role.
+    fn embed_prefixed(
         &self,
         texts: &[String],
         role: Role,
-    ) -> Result<(Vec<Vec<f32>>, Vec<Option<Vec<(u32, f32)>>>), ServiceError> {
-        let dense = self.dense(texts, role)?;
-        let sparse = match &self.sparse {
-            Some(client) => tei::sparse(client, texts, self.truncate)?.into_iter().map(Some).collect(),
-            None => vec![None; texts.len()],
-        };
-        Ok((dense, sparse))
+        parts: Parts,
+    ) -> Result<Vec<Embedding>, EmbedError> {
+        let batches = self.batches(texts);
+        service::in_parallel(batches.len(), self.options.concurrency, |batch| {
+            self.batch(texts, batches[batch].clone(), role, parts)
+        })
+        .map(|embeddings| embeddings.into_iter().flatten().collect())
+    }
+
+    /// The texts behind the prefix of their role. Services refuse whole requests for one blank text.
+    fn prefixed(&self, texts: &[&str], role: Role) -> Result<Vec<String>, EmbedError> {
+        if let Some(index) = texts.iter().position(|text| text.trim().is_empty()) {
+            return Err(EmbedError::NoVector { index, model: self.info.name.clone() });
+        }
+        let prefix = self.prefix(role);
+        Ok(texts.iter().map(|text| format!("{prefix}{text}")).collect())
     }
 
     fn prefix(&self, role: Role) -> &str {
@@ -319,18 +349,45 @@ impl Embedder for Remote {
     }
 
     fn embed(&self, texts: &[&str], role: Role) -> Result<Vec<Embedding>, EmbedError> {
-        // Services refuse whole requests for one blank text.
-        if let Some(index) = texts.iter().position(|text| text.trim().is_empty()) {
-            return Err(EmbedError::NoVector { index, model: self.info.name.clone() });
-        }
-        let prefix = self.prefix(role);
-        let texts: Vec<String> = texts.iter().map(|text| format!("{prefix}{text}")).collect();
-        let batches = self.batches(&texts);
-        service::in_parallel(batches.len(), self.options.concurrency, |batch| {
-            self.batch(&texts, batches[batch].clone(), role)
-        })
-        .map(|embeddings| embeddings.into_iter().flatten().collect())
+        self.sparse.as_ref().map_or(Ok(()), |sparse| sparse.check(&self.info.name))?;
+        self.embed_prefixed(&self.prefixed(texts, role)?, role, Parts::Both)
     }
+
+    fn embed_query(&self, query: &str) -> Result<(Embedding, Option<EmbedError>), EmbedError> {
+        let no_vector = || EmbedError::NoVector { index: 0, model: self.info.name.clone() };
+        let texts = self.prefixed(&[query], Role::Query)?;
+        let embedding = self.embed_prefixed(&texts, Role::Query, Parts::Dense)?.pop();
+        let mut embedding = embedding.ok_or_else(no_vector)?;
+        let Some(sparse) = &self.sparse else { return Ok((embedding, None)) };
+        let vectors = sparse.check(&self.info.name).and_then(|()| Ok(sparse.vectors(&texts, self.truncate)?));
+        let failed = match vectors {
+            Ok(mut vectors) => {
+                embedding.sparse = vectors.pop();
+                None
+            }
+            Err(error) => Some(error),
+        };
+        Ok((embedding, failed))
+    }
+}
+
+/// Dense vectors, and sparse ones beside them.
+type Columns = (Vec<Vec<f32>>, Vec<Option<Vec<(u32, f32)>>>);
+
+/// What is asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Parts {
+    Dense,
+    Both,
+}
+
+/// A few digits that are different where any of `parts` is.
+fn digest(parts: &[String]) -> String {
+    let mut hasher = blake3::Hasher::new();
+    for part in parts {
+        hasher.update(&(part.len() as u64).to_le_bytes()).update(part.as_bytes());
+    }
+    hasher.finalize().to_hex()[..8].to_owned()
 }
 
 fn vector(value: &Value) -> Result<Vec<f32>, Malformed> {

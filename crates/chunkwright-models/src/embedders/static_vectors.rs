@@ -38,6 +38,7 @@ impl Static {
         let info = ModelInfo {
             name: NAME.to_owned(),
             dimension,
+            sparse: false,
             max_tokens: None,
             counter: Arc::clone(&tokenizer) as _,
             reads: Reads::Latin,

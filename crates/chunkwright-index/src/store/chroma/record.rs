@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use super::super::StoreError;
 use super::super::filter::{Field, Test};
 use super::super::remote::{Dialect, Found, Mark, Point, Which, Written, hex, point_id, unhex};
+use super::super::vector::{decode, encode};
 use super::{KEYS, Row};
 use crate::bm25::TermCounts;
 
@@ -13,7 +14,7 @@ use crate::bm25::TermCounts;
 pub(super) fn record(written: &Written<'_>, dimension: usize) -> Result<Value, StoreError> {
     let Written { point, .. } = written;
     let record = &point.record;
-    let metadata = json!({
+    let mut metadata = json!({
         "doc_id": record.doc_id,
         "chunk_id": record.chunk_id,
         "chunk_index": record.chunk_index,
@@ -36,6 +37,9 @@ pub(super) fn record(written: &Written<'_>, dimension: usize) -> Result<Value, S
         "terms": hex(&point.terms.encode()),
         "text_hash": hex(&point.text_hash),
     });
+    if !point.sparse.is_empty() {
+        metadata["sparse"] = hex(&encode(&point.sparse)).into();
+    }
     let id = point_id(&[&point.id.0, &point.version.to_le_bytes()]);
     let embedding = match &point.vector {
         Some(vector) => json!(vector),
@@ -49,6 +53,10 @@ pub(super) fn read(row: &Row<'_>) -> Result<Point, StoreError> {
     let metadata = row.metadata;
     let Mark { id, version, text_hash, .. } = mark(row)?;
     let terms = metadata["terms"].as_str().and_then(unhex).and_then(|bytes| TermCounts::decode(&bytes));
+    let sparse = match metadata["sparse"].as_str() {
+        Some(text) => unhex(text).and_then(|bytes| decode(&bytes)),
+        None => Some(Vec::new()),
+    };
     let embedded = metadata["embedded"].as_bool().unwrap_or(false);
     let numbers = |values: &Vec<Value>| values.iter().filter_map(Value::as_f64).map(|v| v as f32).collect();
     Ok(Point {
@@ -60,6 +68,7 @@ pub(super) fn read(row: &Row<'_>) -> Result<Point, StoreError> {
         enabled: metadata["enabled"].as_bool().unwrap_or(true),
         embedded,
         vector: row.embedding.as_array().filter(|_| embedded).map(numbers),
+        sparse: sparse.ok_or_else(|| damaged("the sparse vector of a chunk cannot be read"))?,
         record: whole(row)?,
     })
 }

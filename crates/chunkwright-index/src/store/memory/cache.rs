@@ -2,20 +2,21 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use super::super::{Cache, CacheUsage, StoreError, TextHash, check_vector};
+use super::super::{Cache, CacheUsage, StoreError, TextHash, Vector};
 use super::{MemoryStore, State};
 
 impl Cache for MemoryStore {
-    fn vectors(&self, model: &str, hashes: &[TextHash]) -> Result<Vec<Option<Vec<f32>>>, StoreError> {
+    fn vectors(&self, model: &str, hashes: &[TextHash]) -> Result<Vec<Option<Vector>>, StoreError> {
         let state = self.read();
         Ok(hashes.iter().map(|&hash| state.vectors.get(&(model.to_owned(), hash)).cloned()).collect())
     }
 
-    fn put_vectors(&self, model: &str, vectors: &[(TextHash, Vec<f32>)]) -> Result<(), StoreError> {
-        for (_, vector) in vectors {
-            check_vector(vector, vectors[0].1.len())?;
-        }
+    fn put_vectors(&self, model: &str, vectors: &[(TextHash, Vector)]) -> Result<(), StoreError> {
+        let Some((_, first)) = vectors.first() else { return Ok(()) };
         let mut state = self.lock();
+        let known = state.models.get(model).cloned().unwrap_or_else(|| first.model(model));
+        vectors.iter().try_for_each(|(_, vector)| vector.check(&known))?;
+        state.know(&known)?;
         for (hash, vector) in vectors {
             state.vectors.entry((model.to_owned(), *hash)).or_insert_with(|| vector.clone());
         }
@@ -44,7 +45,7 @@ impl Cache for MemoryStore {
                 used: 0,
             });
             entry.entries += 1;
-            entry.bytes += 4 * vector.len() as u64;
+            entry.bytes += vector.bytes();
             entry.used += usize::from(used.contains(key));
         }
         let (entries, bytes) = (state.notes.len(), state.notes.values().map(|note| note.len() as u64).sum());

@@ -17,12 +17,14 @@ impl Qdrant {
     /// What the collection holds, if it is there and none of ours.
     pub(super) fn foreign_spec(&self, collection: &str) -> Result<Option<GenerationSpec>, StoreError> {
         let Some(info) = self.call(Method::Get, &self.alias(collection), "", None)? else { return Ok(None) };
-        let vectors = &info["config"]["params"]["vectors"];
+        let params = &info["config"]["params"];
+        let vectors = &params["vectors"];
         let dense = &self.options.dense;
         let size = if dense.is_empty() { &vectors["size"] } else { &vectors[dense.as_str()]["size"] };
         let model = size.as_u64().map(|size| Model {
             name: self.options.model.clone().unwrap_or_default(),
             dimension: size as usize,
+            sparse: !params["sparse_vectors"][self.options.sparse.as_str()].is_null(),
         });
         Ok(Some(GenerationSpec { model, ..GenerationSpec::default() }))
     }
@@ -30,7 +32,7 @@ impl Qdrant {
     /// Whether it has the sparse vector of words.
     pub(super) fn has_words(&self, collection: &str) -> Result<bool, StoreError> {
         let info = self.call(Method::Get, &self.alias(collection), "", None)?.unwrap_or_default();
-        Ok(!info["config"]["params"]["sparse_vectors"][self.options.sparse.as_str()].is_null())
+        Ok(!info["config"]["params"]["sparse_vectors"][self.options.words.as_str()].is_null())
     }
 
     pub(super) fn foreign_points(
@@ -125,6 +127,7 @@ impl Qdrant {
             enabled: true,
             embedded: true,
             vector: None,
+            sparse: Vec::new(),
             record: serde_json::from_value::<Record>(record).expect("a record with every field"),
         }
     }

@@ -13,8 +13,10 @@ pub struct QdrantOptions {
     pub prefix: String,
     /// Name of the vector of meaning; empty for the only, unnamed one.
     pub dense: String,
-    /// Name of the sparse vector of words.
+    /// Name of the sparse vector that the model gives.
     pub sparse: String,
+    /// Name of the sparse vector of words: their BM25.
+    pub words: String,
     /// Field of the payload that holds what is embedded and searched: the text with its borrowed context.
     pub content: String,
     /// Field that holds the document's id.
@@ -40,7 +42,8 @@ impl Default for QdrantOptions {
         Self {
             prefix: String::new(),
             dense: "dense".into(),
-            sparse: "bm25".into(),
+            sparse: "sparse".into(),
+            words: "bm25".into(),
             content: "content".into(),
             doc_id: "doc_id".into(),
             chunk_index: "chunk_index".into(),
@@ -57,7 +60,7 @@ impl Default for QdrantOptions {
 impl QdrantOptions {
     /// Those that an address holds.
     pub(super) fn of(place: &Place) -> Result<Self, StoreError> {
-        const RIGHT: &str = "options are `prefix`, `dense`, `sparse`, `content`, `doc_id`, `chunk_index`, `chunk_id`, \
+        const RIGHT: &str = "options are `prefix`, `dense`, `sparse`, `words` (each another), `content`, `doc_id`, `chunk_index`, `chunk_id`, \
             `metadata`, `model` (names), `shards`, `replicas` (numbers from 1) and `exact` (`true` or `false`)";
         let mut options = Self::default();
         for (name, value) in place.options() {
@@ -71,6 +74,7 @@ impl QdrantOptions {
                 "prefix" => options.prefix = value.into(),
                 "dense" => options.dense = value.into(),
                 "sparse" => options.sparse = value.into(),
+                "words" => options.words = value.into(),
                 "content" => options.content = value.into(),
                 "doc_id" => options.doc_id = value.into(),
                 "chunk_index" => options.chunk_index = value.into(),
@@ -79,6 +83,9 @@ impl QdrantOptions {
                 _ => return Err(wrong()),
             }
         }
+        let names = [("sparse", &options.sparse, &options.dense), ("words", &options.words, &options.sparse)];
+        let same = names.into_iter().find(|(_, name, other)| name == other || **name == options.dense);
+        same.map_or(Ok(()), |(name, ..)| Err(place.wrong_option(name, RIGHT)))?;
         Ok(options)
     }
 

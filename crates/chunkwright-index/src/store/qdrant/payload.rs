@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::super::filter::{Field, FieldType, Range, Test};
 use super::super::remote::{Dialect, Found, Mark, Point, Which, Written, hex, point_id, unhex};
 use super::super::{StoreError, TermId, TextHash};
-use super::{KEYS, QdrantOptions, matches};
+use super::{KEYS, QdrantOptions, matches, sparse};
 use crate::bm25::TermCounts;
 
 impl QdrantOptions {
@@ -23,7 +23,10 @@ impl QdrantOptions {
             (indices, values) = (vec![TermId::MAX], vec![1.0]);
         }
         let words = json!({"indices": indices, "values": values});
-        let mut vectors = json!({self.sparse.as_str(): words});
+        let mut vectors = json!({self.words.as_str(): words});
+        if !point.sparse.is_empty() {
+            vectors[self.sparse.as_str()] = sparse(&point.sparse);
+        }
         if let Some(vector) = &point.vector {
             vectors[self.dense.as_str()] = json!(vector);
         }
@@ -66,11 +69,17 @@ impl QdrantOptions {
 
     /// Reads what [`point`](Self::point) wrote.
     pub(super) fn read(&self, mut point: Value) -> Result<Point, StoreError> {
-        let dense = &self.dense;
-        let vector = if dense.is_empty() { &point["vector"] } else { &point["vector"][dense.as_str()] };
-        let numbers =
-            |values: &Vec<Value>| values.iter().filter_map(Value::as_f64).map(|v| v as f32).collect();
-        let vector = vector.as_array().map(numbers);
+        let numbers = |values: &Vec<Value>| -> Vec<f32> {
+            values.iter().filter_map(Value::as_f64).map(|v| v as f32).collect()
+        };
+        // One without a name stands alone, or under an empty name beside the others.
+        let dense = [&point["vector"][self.dense.as_str()], &point["vector"]];
+        let vector = dense.into_iter().find_map(Value::as_array).map(numbers);
+        let sparse = &point["vector"][self.sparse.as_str()];
+        let weights = sparse["values"].as_array().map(numbers).unwrap_or_default();
+        let tokens = sparse["indices"].as_array().into_iter().flatten().filter_map(Value::as_u64);
+        let mut sparse: Vec<(u32, f32)> = tokens.map(|token| token as u32).zip(weights).collect();
+        sparse.sort_unstable_by_key(|(token, _)| *token);
         let payload = &mut point["payload"];
         let terms = payload["terms"].as_str().and_then(unhex).and_then(|bytes| TermCounts::decode(&bytes));
         let record = self.record(payload)?;
@@ -83,6 +92,7 @@ impl QdrantOptions {
             enabled: payload["enabled"].as_bool().unwrap_or(true),
             embedded: payload["embedded"].as_bool().unwrap_or(false),
             vector,
+            sparse,
             record,
         })
     }

@@ -7,7 +7,8 @@ use serde_json::Value;
 
 use super::super::filter::record_symbols;
 use super::super::{
-    DocumentInfo, Filter, Generation, GenerationSpec, NewChunk, StoreError, TermId, TextHash,
+    DocumentInfo, Filter, Generation, GenerationSpec, HybridQuery, NewChunk, StoreError, TermId, TextHash,
+    Vector,
 };
 use super::catalog::{Entry, Kind};
 use crate::bm25::TermCounts;
@@ -82,6 +83,18 @@ pub(in super::super) trait Database: Send + Sync + fmt::Debug {
         limit: usize,
     ) -> Result<Vec<Found>, StoreError>;
 
+    /// The `limit` points with the greatest dot product with the sparse vector `query`, as
+    /// [`dense`](Self::dense); none if the server does not compare such.
+    fn sparse(
+        &self,
+        _generation: &Generation,
+        _query: &[(u32, f32)],
+        _filter: &Filter,
+        _limit: usize,
+    ) -> Result<Option<Vec<Found>>, StoreError> {
+        Ok(None)
+    }
+
     /// The `limit` points that BM25 ranks first, as [`dense`](Self::dense); none if the server does not rank
     /// by words.
     fn lexical(
@@ -92,12 +105,12 @@ pub(in super::super) trait Database: Send + Sync + fmt::Debug {
         limit: usize,
     ) -> Result<Option<Vec<Found>>, StoreError>;
 
-    /// The best by reciprocal ranks in both rankings, with `k`, of so many candidates, so many of them; none
+    /// The best by reciprocal ranks in all rankings, with `k`, of so many candidates, so many of them; none
     /// if the server does not fuse.
     fn fused(
         &self,
         _generation: &Generation,
-        _query: (&[f32], &[TermId]),
+        _query: HybridQuery<'_>,
         _filter: &Filter,
         _sizes: (u32, usize, usize),
     ) -> Result<Option<Vec<Found>>, StoreError> {
@@ -147,6 +160,8 @@ pub(in super::super) struct Point {
     /// Whether it has a vector, which need not have been read.
     pub(in super::super) embedded: bool,
     pub(in super::super) vector: Option<Vec<f32>>,
+    /// Its sparse vector, as far as it was read; empty for none.
+    pub(in super::super) sparse: Vec<(u32, f32)>,
     pub(in super::super) record: Record,
 }
 
@@ -155,8 +170,9 @@ impl Point {
         chunk: &NewChunk,
         place: usize,
         version: i64,
-        vector: Option<Vec<f32>>,
+        vector: Option<Vector>,
     ) -> Result<Self, StoreError> {
+        let (dense, sparse) = vector.map(|vector| (vector.dense, vector.sparse)).unzip();
         Ok(Self {
             version,
             place: place as u32,
@@ -164,8 +180,9 @@ impl Point {
             text_hash: chunk.text_hash,
             terms: chunk.terms.clone(),
             enabled: chunk.enabled,
-            embedded: vector.is_some(),
-            vector,
+            embedded: dense.is_some(),
+            vector: dense,
+            sparse: sparse.flatten().unwrap_or_default(),
             record: chunk.record.clone(),
         })
     }

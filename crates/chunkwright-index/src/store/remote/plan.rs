@@ -6,7 +6,7 @@ use std::hash::{BuildHasher, RandomState};
 
 use chunkwright::ChunkId;
 
-use super::super::{Change, Generation, NewChunk, NewDocument, Outcome, StoreError, StoredDocument};
+use super::super::{Change, Generation, NewChunk, NewDocument, Outcome, StoreError, StoredDocument, Vector};
 use super::catalog::{self, DocumentEntry, Entry, GenerationEntry, Kind};
 use super::database::{Part, Point, Which, Written, hex};
 use super::{RemoteStore, sweep};
@@ -227,7 +227,7 @@ impl<'a> Plan<'a> {
         Ok(Outcome::Written)
     }
 
-    fn vectors(&self, chunks: &[NewChunk]) -> Result<Vec<Option<Vec<f32>>>, StoreError> {
+    fn vectors(&self, chunks: &[NewChunk]) -> Result<Vec<Option<Vector>>, StoreError> {
         let Some(model) = &self.generation.spec.model else { return Ok(vec![None; chunks.len()]) };
         let hashes: Vec<_> = chunks.iter().map(|chunk| chunk.text_hash).collect();
         self.store.cache.vectors(&model.name, &hashes)

@@ -6,10 +6,8 @@ use std::sync::{Arc, PoisonError};
 use chunkwright::{ChunkId, Record};
 
 use super::super::filter::facts;
-use super::super::index::{NewRow, SearchIndex, top};
-use super::super::{
-    DocumentInfo, Filter, Generation, Scored, StoreError, StoredChunk, StoredDocument, TermId,
-};
+use super::super::index::{NewRow, Passing, SearchIndex, top};
+use super::super::{DocumentInfo, Filter, Generation, Scored, StoreError, StoredChunk, StoredDocument};
 use super::catalog::{self, DocumentEntry, GenerationEntry, Kind};
 use super::database::{Found, Part, Point, Which, unhex};
 use super::{FOREIGN, RemoteStore, lock, unknown_generation};
@@ -124,14 +122,12 @@ impl RemoteStore {
         }
     }
 
-    /// The ranking by words where the server has none: of an index in memory, brought up to date by whole
-    /// documents.
-    pub(super) fn words(
+    /// A ranking that the server does not make: of an index in memory, brought up to date by whole documents.
+    pub(super) fn ranked_here(
         &self,
         generation: &Generation,
-        terms: &[TermId],
         filter: &Filter,
-        limit: usize,
+        rank: impl FnOnce(&SearchIndex, &Passing) -> Vec<Scored>,
     ) -> Result<Vec<Scored>, StoreError> {
         let shared = Arc::clone(lock(&self.indexes).entry(generation.clone()).or_default());
         let mut index = shared.write().unwrap_or_else(PoisonError::into_inner);
@@ -148,7 +144,7 @@ impl RemoteStore {
             Ok(passing.map(|point| point.id).collect())
         };
         let passing = index.passing(filter, by_record)?;
-        Ok(index.lexical(terms, &passing, limit))
+        Ok(rank(&index, &passing))
     }
 
     /// Brings `index` to the live versions; answers whether all of them were to be had.
@@ -184,7 +180,8 @@ impl RemoteStore {
                 for point in points {
                     let symbols = point.symbols();
                     let facts = facts(&point.record, &symbols);
-                    let row = NewRow { id: point.id, facts, terms: &point.terms, enabled: point.enabled };
+                    let Point { id, ref terms, ref sparse, enabled, .. } = point;
+                    let row = NewRow { id, facts, terms, sparse, enabled };
                     index.push(&row, None::<std::iter::Empty<f32>>);
                 }
             }

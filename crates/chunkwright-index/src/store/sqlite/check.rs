@@ -51,6 +51,11 @@ const SWEEPS: &[(&str, &str)] = &[
          WHERE length(vector) IS NOT 4 * dimension + 4",
         "vectors of another length than their model's",
     ),
+    (
+        "SELECT vectors.key FROM vectors JOIN models ON models.id = vectors.model
+         WHERE (vectors.sparse IS NOT NULL) IS NOT models.sparse",
+        "vectors without the sparse one that their model gives, or with one that it does not",
+    ),
 ];
 
 /// Runs `SQLite`'s check and the sweeps, and reads every source, chunk and vector.
@@ -108,12 +113,15 @@ pub(super) fn check(connection: &Connection) -> Result<CheckReport, StoreError> 
             }
         }
     }
-    let mut statement = connection.prepare("SELECT vector FROM vectors")?;
+    let mut statement = connection.prepare("SELECT vector, sparse FROM vectors")?;
     let mut rows = statement.query([])?;
     let mut damaged = 0;
     while let Some(row) = rows.next()? {
         let bytes = row.get_ref(0)?.as_blob().map_err(rusqlite::Error::from)?;
-        damaged += usize::from(cache::numbers(bytes).is_err());
+        let sparse = row.get_ref(1)?.as_blob_or_null().map_err(rusqlite::Error::from)?;
+        let is_damaged = cache::numbers(bytes).is_err()
+            || sparse.is_some_and(|sparse| cache::weights(bytes, sparse).is_err());
+        damaged += usize::from(is_damaged);
     }
     if damaged > 0 {
         report.problems.push(format!("{damaged} vectors that are not what was stored"));

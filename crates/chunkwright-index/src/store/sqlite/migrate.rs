@@ -2,7 +2,7 @@
 //!
 //! Layouts 1 to 3 had no generations: a collection was a set of documents with one model. It becomes
 //! the one generation that most of its documents were cut for. Documents that were cut otherwise stay
-//! searchable and are marked, so that the next run cuts them again.
+//! searchable and are marked, so that the next run cuts them again. Layout 4 had no sparse vectors.
 
 use chunkwright::ChunkId;
 use rusqlite::functions::FunctionFlags;
@@ -21,9 +21,22 @@ const OLD_TABLES: [&str; 4] = ["collections", "documents", "chunks", "vectors"];
 /// as it is.
 pub(super) fn migrate(connection: &Connection) -> Result<bool, StoreError> {
     let found = pragma(connection, "user_version")?;
-    if !(1..LAYOUT).contains(&found) {
-        return Ok(false);
+    match found {
+        1..=3 => migrate_oldest(connection, found)?,
+        4 => connection.execute_batch(ADD_SPARSE)?,
+        _ => return Ok(false),
     }
+    connection.pragma_update(None, "user_version", LAYOUT)?;
+    Ok(true)
+}
+
+/// Makes room for sparse vectors, as if it had always been there.
+pub(in super::super) const ADD_SPARSE: &str = "
+ALTER TABLE models ADD COLUMN sparse INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE vectors ADD COLUMN sparse BLOB;
+";
+
+fn migrate_oldest(connection: &Connection, found: i64) -> Result<(), StoreError> {
     let mut statement = connection.prepare(
         "SELECT name FROM sqlite_master WHERE name GLOB 'words_[0-9]*' AND sql LIKE 'CREATE VIRTUAL%'",
     )?;
@@ -51,7 +64,7 @@ pub(super) fn migrate(connection: &Connection) -> Result<bool, StoreError> {
     connection.execute_batch(&format!(
         "INSERT INTO sources SELECT document, doc_toc, '', source, raw FROM old_sources;
          INSERT INTO models (name, dimension) SELECT DISTINCT model, dimension FROM old_collections WHERE model IS NOT NULL;
-         INSERT INTO vectors SELECT key, models.id, text_hash, with_checksum(vector) FROM old_vectors JOIN models ON name = old_vectors.model;
+         INSERT INTO vectors (key, model, text_hash, vector) SELECT key, models.id, text_hash, with_checksum(vector) FROM old_vectors JOIN models ON name = old_vectors.model;
          INSERT INTO collections SELECT id, name, id FROM old_collections;
          INSERT INTO generations
              SELECT old_collections.id, old_collections.id, coalesce(spec.strategy_version, ''), coalesce(spec.config_hash, ''), models.id, 1, change
@@ -83,8 +96,7 @@ pub(super) fn migrate(connection: &Connection) -> Result<bool, StoreError> {
     connection.execute_batch("DROP TABLE disabled")?;
     // The words are made again, since no analysis has this version.
     connection.execute("INSERT INTO meta VALUES ('analysis', 0)", [])?;
-    connection.pragma_update(None, "user_version", LAYOUT)?;
-    Ok(true)
+    Ok(())
 }
 
 /// Chunks that were disabled stay so, by overlays.

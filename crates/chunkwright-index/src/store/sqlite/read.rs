@@ -8,7 +8,7 @@ use super::super::{
     Collection, DocumentInfo, Filter, Generation, GenerationSpec, GenerationState, GenerationStatus, Model,
     Overlay, Overlays, StoreError, StoredChunk, StoredDocument,
 };
-use super::cache::numbers;
+use super::cache::{numbers, weights};
 use super::slim::{common, whole};
 use super::{parse_name, unknown_collection, unknown_generation};
 use crate::bm25::TermCounts;
@@ -16,17 +16,16 @@ use chunkwright::{ChunkId, Record};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 const GENERATION: &str =
-    "collections.name, generations.id, strategy_version, config_hash, models.name, dimension
+    "collections.name, generations.id, strategy_version, config_hash, models.name, dimension, models.sparse
     FROM generations JOIN collections ON collections.id = generations.collection
     LEFT JOIN models ON models.id = generations.model";
 
 fn generation(row: &Row<'_>) -> rusqlite::Result<Generation> {
-    let model = (row.get::<_, Option<String>>(4)?, row.get::<_, Option<usize>>(5)?);
-    let spec = GenerationSpec {
-        strategy_version: row.get(2)?,
-        config_hash: row.get(3)?,
-        model: model.0.zip(model.1).map(|(name, dimension)| Model { name, dimension }),
+    let model = match row.get::<_, Option<String>>(4)? {
+        Some(name) => Some(Model { name, dimension: row.get(5)?, sparse: row.get(6)? }),
+        None => None,
     };
+    let spec = GenerationSpec { strategy_version: row.get(2)?, config_hash: row.get(3)?, model };
     Ok(Generation { collection: row.get(0)?, number: row.get(1)?, spec })
 }
 
@@ -278,7 +277,7 @@ pub(super) fn refresh(
     // `+` keeps the index of generations out of it: rows then come in order and are not sorted with their vectors.
     let mut statement = connection.prepare_cached(
         "SELECT documents.id, doc_id, chunk_id, category, language, content_type, artifact, symbols, terms, enabled,
-            vectors.vector
+            vectors.vector, vectors.sparse
          FROM documents JOIN chunks ON chunks.document = documents.id
              LEFT JOIN vectors ON vectors.key = chunks.vector
          WHERE +documents.generation = ?1 AND documents.id > ?2
@@ -296,8 +295,10 @@ pub(super) fn refresh(
         let terms = row.get_ref(8)?.as_blob().map_err(rusqlite::Error::from)?;
         let terms =
             TermCounts::decode(terms).ok_or_else(|| damaged("the terms of a chunk cannot be read"))?;
-        let vector = row.get_ref(10)?.as_blob_or_null().map_err(rusqlite::Error::from)?;
-        let vector = vector.map(numbers).transpose()?;
+        let blob = |column| row.get_ref(column).and_then(|value| Ok(value.as_blob_or_null()?));
+        let (dense, sparse) = (blob(10)?, blob(11)?);
+        let sparse = dense.zip(sparse).map(|(dense, sparse)| weights(dense, sparse)).transpose()?;
+        let vector = dense.map(numbers).transpose()?;
         let facts = Facts {
             doc_id: "",
             category: text(3)?,
@@ -306,7 +307,9 @@ pub(super) fn refresh(
             artifact: maybe(6)?,
             symbols: text(7)?,
         };
-        let new = NewRow { id: ChunkId(row.get(2)?), facts, terms: &terms, enabled: row.get(9)? };
+        let (id, enabled) = (ChunkId(row.get(2)?), row.get(9)?);
+        let sparse = sparse.as_deref().unwrap_or_default();
+        let new = NewRow { id, facts, terms: &terms, sparse, enabled };
         index.push(&new, vector);
     }
     index.finish();

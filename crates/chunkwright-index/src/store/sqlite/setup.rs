@@ -14,7 +14,7 @@ use crate::durable::{folder_of, sync_folder};
 
 /// Raised when the tables change, or what a record must have; [`migrate`](super::migrate) then learns to
 /// read the layout before.
-pub(super) const LAYOUT: i64 = 4;
+pub(super) const LAYOUT: i64 = 5;
 
 /// Marks the file as ours ("CWRT").
 const APPLICATION_ID: i64 = 0x4357_5254;
@@ -32,7 +32,13 @@ CREATE TABLE generations (
     was_current INTEGER NOT NULL,
     change INTEGER NOT NULL DEFAULT 0
 );
-CREATE TABLE models (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, dimension INTEGER NOT NULL);
+-- `sparse` says whether the model gives sparse vectors beside the dense ones.
+CREATE TABLE models (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    dimension INTEGER NOT NULL,
+    sparse INTEGER NOT NULL DEFAULT 0
+);
 -- `id` is the version of a document: a replacement has a new one.
 CREATE TABLE documents (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -87,11 +93,13 @@ CREATE TABLE chunks (
     UNIQUE (generation, chunk_id),
     UNIQUE (document, idx)
 );
+-- `sparse` is NULL where the model gives none; its checksum is over both, so that none is with another's.
 CREATE TABLE vectors (
     key INTEGER PRIMARY KEY,
     model INTEGER NOT NULL,
     text_hash BLOB NOT NULL,
     vector BLOB NOT NULL,
+    sparse BLOB,
     UNIQUE (model, text_hash)
 );
 CREATE TABLE notes (key BLOB PRIMARY KEY, note TEXT NOT NULL) WITHOUT ROWID;

@@ -7,7 +7,9 @@ use rusqlite::{Connection, params};
 use serde_json::Value;
 
 use super::super::filter::record_symbols;
-use super::super::{Change, Generation, GenerationSpec, NewChunk, NewDocument, Outcome, Overlay, StoreError};
+use super::super::{
+    Change, Generation, GenerationSpec, NewChunk, NewDocument, Outcome, Overlay, StoreError, check_model,
+};
 use super::{Commit, cache, read, slim, unknown_collection};
 use crate::bm25::TermCounts;
 
@@ -103,15 +105,11 @@ pub(super) fn begin(
     let model = match &spec.model {
         None => None,
         Some(model) => Some(match cache::model_id(connection, &model.name)? {
-            Some((id, dimension)) if dimension == model.dimension => id,
-            Some((_, dimension)) => {
-                return Err(StoreError::OtherDimension {
-                    model: model.name.clone(),
-                    stored: dimension,
-                    given: model.dimension,
-                });
+            Some((id, stored)) => {
+                check_model(&stored, model)?;
+                id
             }
-            None => cache::put_model(connection, &model.name, model.dimension)?,
+            None => cache::put_model(connection, model)?,
         }),
     };
     let first = connection.execute("INSERT OR IGNORE INTO collections (name) VALUES (?1)", [collection])? > 0;

@@ -2,9 +2,11 @@
 
 use serde_json::{Value, json};
 
+use super::super::sparse::sparse_vector;
+use super::sparse::{self, SparseDialect};
 use super::{About, Dialect, Request};
 use crate::http::Client;
-use crate::service::{Home, Malformed, ServiceError, array, counted, number, read};
+use crate::service::{Home, Malformed, ServiceError, array, counted, read};
 
 pub(crate) const DIALECT: Dialect = Dialect {
     name: "tei",
@@ -38,30 +40,24 @@ pub(crate) fn about(client: &Client) -> Result<About, ServiceError> {
     })
 }
 
-/// Sparse vectors: weights of tokens above zero, by ascending token.
-pub(super) fn sparse(
-    client: &Client,
-    texts: &[String],
-    truncate: bool,
-) -> Result<Vec<Vec<(u32, f32)>>, ServiceError> {
+/// Of a server that runs a sparse model (SPLADE).
+pub(super) const SPARSE: SparseDialect = SparseDialect {
+    name: DIALECT.name,
+    summary: "Text Embeddings Inference with a sparse model (the server names it)",
+    home: DIALECT.home,
+    names_model: false,
+    identity: Some(|client| {
+        let about = about(client)?;
+        Ok([about.model.unwrap_or_default(), about.revision])
+    }),
+    vectors: sparse,
+};
+
+fn sparse(request: &sparse::Request<'_>) -> sparse::Answer {
+    let sparse::Request { client, texts, truncate, .. } = *request;
     let answer = client.post("/embed_sparse", &json!({ "inputs": texts, "truncate": truncate }))?;
     read(client, DIALECT.name, &answer, |answer| {
         let vectors = counted(array(answer, "", "vectors")?.iter().collect(), texts.len())?;
-        vectors.into_iter().map(weights).collect()
+        vectors.into_iter().map(|vector| sparse_vector(vector, "index", "value")).collect()
     })
-}
-
-fn weights(vector: &Value) -> Result<Vec<(u32, f32)>, Malformed> {
-    let mut weights = Vec::new();
-    for entry in vector.as_array().ok_or(Malformed::Field("vector"))? {
-        let token = entry.get("index").and_then(Value::as_u64).and_then(|token| u32::try_from(token).ok());
-        let weight = number(entry.get("value").ok_or(Malformed::Field("value"))?)?;
-        weights.push((token.ok_or(Malformed::Field("index"))?, weight));
-    }
-    weights.retain(|(_, weight)| *weight > 0.0);
-    weights.sort_by_key(|(token, _)| *token);
-    if weights.windows(2).any(|pair| pair[0].0 == pair[1].0) {
-        return Err(Malformed::Order);
-    }
-    Ok(weights)
 }

@@ -1,0 +1,91 @@
+//! Which rows have a key, and what each says of it: terms and how often they are there, tokens and what they
+//! weigh.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+use chunkwright::ChunkId;
+
+use super::super::Scored;
+use super::{Passing, top};
+
+/// Rows by key.
+#[derive(Debug)]
+pub(super) struct Postings<V> {
+    by_key: HashMap<u32, List<V>, BuildHasherDefault<IdHasher>>,
+}
+
+/// The rows that have a key, in order, and what each says of it.
+#[derive(Debug)]
+pub(super) struct List<V> {
+    pub(super) rows: Vec<u32>,
+    values: Vec<V>,
+}
+
+impl<V> Default for Postings<V> {
+    fn default() -> Self {
+        Self { by_key: HashMap::default() }
+    }
+}
+
+impl<V: Copy> Postings<V> {
+    /// Adds what `row`, which is none before the last, says of `key`.
+    pub(super) fn push(&mut self, row: u32, key: u32, value: V) {
+        let list = self.by_key.entry(key).or_insert_with(|| List { rows: Vec::new(), values: Vec::new() });
+        list.rows.push(row);
+        list.values.push(value);
+    }
+
+    pub(super) fn get(&self, key: u32) -> Option<&List<V>> {
+        self.by_key.get(&key)
+    }
+}
+
+impl<V: Copy> List<V> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = (u32, V)> {
+        self.rows.iter().copied().zip(self.values.iter().copied())
+    }
+}
+
+/// Of ids that are hashes already, and of small numbers.
+#[derive(Default)]
+struct IdHasher(u64);
+
+impl Hasher for IdHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.0 = self.0 << 8 | u64::from(byte);
+        }
+    }
+
+    fn write_u32(&mut self, id: u32) {
+        // The map takes its buckets from one end and its tags from the other: both must be of all bits.
+        self.0 = u64::from(id).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(32);
+    }
+}
+
+/// The `limit` rows with the greatest scores over 0.
+pub(super) fn best(
+    scores: &[f32],
+    passing: &Passing,
+    limit: usize,
+    id: impl Fn(usize) -> ChunkId,
+) -> Vec<Scored> {
+    let mut kept: Vec<Scored> = Vec::new();
+    let mut least = 0.0_f32;
+    for (row, &score) in scores.iter().enumerate() {
+        if score > 0.0 && score >= least && passing.has(row) {
+            kept.push(Scored { id: id(row), score: f64::from(score) });
+            // Now and then what cannot be among the first any more is dropped.
+            if kept.len() >= limit.max(64).saturating_mul(4) {
+                kept = top(kept, limit);
+                least = kept.last().map_or(0.0, |last| last.score as f32);
+            }
+        }
+    }
+    top(kept, limit)
+}

@@ -1,0 +1,43 @@
+//! Sparse vectors: which rows have a token, and what it weighs there.
+
+use chunkwright::ChunkId;
+
+use super::super::Scored;
+use super::Passing;
+use super::postings::{Postings, best};
+
+/// Weights by token.
+#[derive(Debug, Default)]
+pub(super) struct Sparse {
+    by_token: Postings<f32>,
+}
+
+impl Sparse {
+    /// Adds the weights of the next row.
+    pub(super) fn push(&mut self, row: u32, weights: &[(u32, f32)]) {
+        for &(token, weight) in weights {
+            self.by_token.push(row, token, weight);
+        }
+    }
+
+    /// The `limit` of `rows` rows with the greatest dot product, of those that pass and have a token of the
+    /// query, which is by ascending token: additions are not associative.
+    pub(super) fn search(
+        &self,
+        query: &[(u32, f32)],
+        rows: usize,
+        passing: &Passing,
+        limit: usize,
+        id: impl Fn(usize) -> ChunkId,
+    ) -> Vec<Scored> {
+        let found = query.iter().filter_map(|&(token, asked)| Some((self.by_token.get(token)?, asked)));
+        let found: Vec<_> = found.collect();
+        let mut scores = vec![0.0_f32; if found.is_empty() { 0 } else { rows }];
+        for (list, asked) in found {
+            for (row, weight) in list.iter() {
+                scores[row as usize] += asked * weight;
+            }
+        }
+        best(&scores, passing, limit, id)
+    }
+}
