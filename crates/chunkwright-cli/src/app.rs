@@ -10,7 +10,7 @@ use chunkwright::preset::PRESETS;
 use chunkwright::{Chunker, STRATEGIES, TokenCounter};
 use chunkwright_index::{Access, Place, Store, open_store};
 use chunkwright_models::http::Secret;
-use chunkwright_models::{COUNTERS, Embedder};
+use chunkwright_models::{COUNTERS, EmbedError, Embedder};
 use clap::{Args, Parser};
 use serde::Serialize;
 use toml::Table;
@@ -363,17 +363,38 @@ pub(crate) fn chunker(settings: &Settings) -> Result<Chunker> {
     Ok(Chunker::new(settings.chunk.clone(), counter(settings)?)?)
 }
 
+/// What embeds what is indexed.
+pub(crate) enum IndexEmbedder {
+    Nothing,
+    One(Arc<dyn Embedder>),
+    /// A service that is away, of whose vectors the collection has none and so does not know the length; why.
+    Away(EmbedError),
+}
+
+impl From<Option<Arc<dyn Embedder>>> for IndexEmbedder {
+    fn from(embedder: Option<Arc<dyn Embedder>>) -> Self {
+        embedder.map_or(Self::Nothing, Self::One)
+    }
+}
+
 /// The embedder to index with: the one that was asked for; else the one whose vectors the collection has,
 /// so that a model that is missing today does not rebuild it; for a new collection the best installed.
-pub(crate) fn index_embedder(settings: &Settings, store: &dyn Store) -> Result<Option<Arc<dyn Embedder>>> {
-    let Ok(generation) = store.open(&settings.collection) else { return embedder(settings) };
-    if settings.embedder.is_some() {
+pub(crate) fn index_embedder(settings: &Settings, store: &dyn Store) -> Result<IndexEmbedder> {
+    let generation = store.open(&settings.collection).ok();
+    let stored = generation.as_ref().and_then(|generation| generation.spec.model.as_ref());
+    if generation.is_none() || settings.embedder.is_some() {
         // What the collection knows of a service's model need not be asked for, even where it is down.
-        return query_embedder(settings, generation.spec.model.as_ref());
+        let found = if stored.is_some() { query_embedder(settings, stored) } else { embedder(settings) };
+        return match found.map_err(anyhow::Error::downcast::<EmbedError>) {
+            Ok(found) => Ok(found.into()),
+            Err(Ok(error)) if stored.is_none() && error.is_away() => Ok(IndexEmbedder::Away(error)),
+            Err(Ok(error)) => Err(error.into()),
+            Err(Err(error)) => Err(error),
+        };
     }
-    let Some(model) = &generation.spec.model else { return Ok(None) };
+    let Some(model) = stored else { return Ok(IndexEmbedder::Nothing) };
     match query_embedder(settings, Some(model))? {
-        Some(embedder) => Ok(Some(embedder)),
+        Some(embedder) => Ok(IndexEmbedder::One(embedder)),
         None => bail!(
             "collection `{}` has vectors of `{}`, which is not to be had here; `chunkwright doctor` says what is installed, and `--embedder` names another model",
             settings.collection,

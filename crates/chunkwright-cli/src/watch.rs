@@ -94,3 +94,24 @@ fn is_change(event: &notify::Result<Event>, ignored: &Path) -> bool {
         Err(_) => true,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use notify::event::{AccessKind, Flag, ModifyKind};
+
+    use super::*;
+
+    #[test]
+    fn a_lost_event_is_a_change_and_what_runs_do_themselves_is_none() {
+        let at = |kind, path: &str| Ok(Event::new(kind).add_path(path.into()));
+        let check =
+            |event, expected| assert_eq!(is_change(&event, Path::new("/store")), expected, "{event:?}");
+        let modify = EventKind::Modify(ModifyKind::Any);
+        check(at(modify, "/docs/a.md"), true);
+        check(at(modify, "/store/lock"), false);
+        check(at(EventKind::Access(AccessKind::Any), "/docs/a.md"), false);
+        // The queue ran over.
+        check(Ok(Event::new(EventKind::Other).set_flag(Flag::Rescan)), true);
+        check(Err(notify::Error::generic("the watch is gone")), true);
+    }
+}

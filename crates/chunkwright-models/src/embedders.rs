@@ -184,6 +184,11 @@ impl EmbedError {
             Self::NoSparse { .. } | Self::Service(_) => None,
         }
     }
+
+    /// Whether a service failed that may answer at another time.
+    pub fn is_away(&self) -> bool {
+        matches!(self, Self::Service(ServiceError::Http(reason)) if reason.is_away())
+    }
 }
 
 /// A named embedder, as help texts list it.

@@ -9,7 +9,7 @@ use anyhow::{Result, bail};
 use chunkwright_index::{Access, IndexOptions, IndexReport, NoteOptions, Pipeline, Progress as Step, Prune};
 use serde::Serialize;
 
-use crate::app::{self, CollectionFlags, CutFlags, Global, Outcome};
+use crate::app::{self, CollectionFlags, CutFlags, Global, IndexEmbedder, Outcome};
 use crate::input::{ThreadFlags, report_skipped};
 use crate::output::OutputFlags;
 use crate::progress::Progress;
@@ -102,7 +102,20 @@ impl Index {
         let settings = global.settings(&[&self.cut, &self.collection, &self.writer])?;
         let chunker = app::chunker(&settings)?;
         let store = app::store(&settings, Access::Write)?;
-        let embedder = app::index_embedder(&settings, &*store)?;
+        let embedder = match app::index_embedder(&settings, &*store)? {
+            IndexEmbedder::One(embedder) => Some(embedder),
+            IndexEmbedder::Nothing => None,
+            // Words are enough to be found by. Vectors need a generation of their own, since how long they are
+            // is a part of it; the first run that is told makes it.
+            IndexEmbedder::Away(error) => {
+                let why = plain(&error.to_string());
+                global.say(&format!(
+                    "{} no chunk gets a vector: {why}; they are found by words, and a run that reaches the service adds vectors",
+                    yellow("pending")
+                ));
+                None
+            }
+        };
         let price = embedder.as_ref().and_then(|embedder| embedder.model().price_per_million_tokens);
         let model = embedder.as_ref().map(|embedder| embedder.model().name.clone());
         let mut pipeline = Pipeline::new(store, &settings.collection, chunker, &settings.preset)

@@ -8,6 +8,7 @@ mod config;
 mod diff;
 mod eval;
 mod explain;
+mod faults;
 mod index;
 mod outline;
 mod page;

@@ -170,6 +170,33 @@ fn a_service_gives_sparse_vectors_from_indexing_to_explanation() {
 }
 
 #[test]
+fn documents_of_a_new_collection_are_found_by_words_while_the_service_is_away() {
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let folder = folder(&format!("http://127.0.0.1:{port}/v1"), "sk-right");
+    let index = ["index", "docs", "--embedder", "ours", "--config", "services.toml"];
+    for indexed in [2, 0] {
+        let run = folder.run(&index);
+        let sentence = format!(
+            "pending no chunk gets a vector: `http://127.0.0.1:{port}/v1/embeddings` cannot be reached: "
+        );
+        assert!(run.code == 0 && run.stderr.starts_with(&sentence), "{run:?}");
+        let report: Value = serde_json::from_str(&run.stdout).unwrap();
+        assert_eq!((&report["indexed"], &report["model"]), (&indexed.into(), &Value::Null));
+        assert_eq!(folder.run(&["search", "zebra"]).lines()[0]["doc_id"], "a.md");
+    }
+    let table = folder.read("services.toml").replace(&format!("http://127.0.0.1:{port}/v1"), &serve());
+    folder.write("services.toml", table.as_bytes());
+    let run = folder.run(&index);
+    let report: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!((&report["embedded"], &report["model"]), (&2.into(), &"openai:letters@26".into()));
+    assert!(run.stderr.starts_with("searches see `default@2` now"), "{}", run.stderr);
+    // What is wrong, and not only away, is no reason to go without.
+    folder.write("ours.key", b"sk-wrong\n");
+    let run = folder.run(&[&index[..], &["--collection", "other"]].concat());
+    assert!(run.code == 2 && run.stderr.contains("answered 401"), "{run:?}");
+}
+
+#[test]
 fn doctor_says_whether_services_answer_and_shows_no_key() {
     let url = serve();
     let state = |key: &str, flags: &[&str]| {

@@ -213,8 +213,20 @@ impl StoreError {
 
 impl From<rusqlite::Error> for StoreError {
     fn from(error: rusqlite::Error) -> Self {
-        match error.sqlite_error_code() {
-            Some(rusqlite::ErrorCode::DiskFull) => Self::DiskFull,
+        use rusqlite::Error::{
+            FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType, Utf8Error,
+        };
+        use rusqlite::ErrorCode::{DatabaseCorrupt, DiskFull, NotADatabase};
+        match (&error, error.sqlite_error_code()) {
+            (_, Some(DiskFull)) => Self::DiskFull,
+            (_, Some(DatabaseCorrupt | NotADatabase))
+            | (
+                FromSqlConversionFailure(..)
+                | IntegralValueOutOfRange(..)
+                | InvalidColumnType(..)
+                | Utf8Error(..),
+                _,
+            ) => Self::Damaged { problem: error.to_string() },
             _ => Self::Sqlite(error),
         }
     }

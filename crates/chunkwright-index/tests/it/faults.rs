@@ -20,6 +20,8 @@ struct Failing {
     inner: Arc<dyn Store>,
     /// Calls that are left before the failure.
     left: AtomicI64,
+    /// A document one of whose chunks has the id of another's.
+    colliding: Option<&'static str>,
 }
 
 impl Failing {
@@ -50,7 +52,6 @@ impl Store for Failing {
         begin(collection: &str, spec: &GenerationSpec) -> Generation;
         switch(generation: &Generation) -> ();
         remove(generation: &Generation) -> ();
-        write(generation: &Generation, changes: &[Change]) -> Vec<Outcome>;
         documents(generation: &Generation) -> Vec<DocumentInfo>;
         document(generation: &Generation, doc_id: &str) -> Option<StoredDocument>;
         records(generation: &Generation, doc_id: &str) -> Vec<Record>;
@@ -61,6 +62,24 @@ impl Store for Failing {
         overlays(collection: &str) -> Overlays;
         put_overlay(collection: &str, overlay: &Overlay) -> ();
         check() -> CheckReport;
+    }
+
+    fn write(&self, generation: &Generation, changes: &[Change]) -> Result<Vec<Outcome>, StoreError> {
+        self.step()?;
+        for change in changes {
+            if let Change::Replace(new) = change
+                && let Some(doc_id) =
+                    self.colliding.filter(|colliding| new.document.info.doc_id == *colliding)
+            {
+                return Err(StoreError::IdCollision {
+                    id: new.chunks[0].record.chunk_id.parse().unwrap(),
+                    doc_id: doc_id.into(),
+                });
+            }
+        }
+        let outcomes = self.inner.write(generation, changes)?;
+        self.step()?;
+        Ok(outcomes)
     }
 
     fn cache(&self) -> &dyn Cache {
@@ -127,7 +146,11 @@ fn a_failure_at_any_step_leaves_the_old_or_the_new_and_the_next_run_makes_it_goo
             fixture.write("9.md", text(9, "plums").as_bytes());
             fixture.remove("2.md");
             fixture.options.prune = Prune::Remove;
-            let failing = Arc::new(Failing { inner: Arc::clone(&fixture.store), left: AtomicI64::new(step) });
+            let failing = Arc::new(Failing {
+                inner: Arc::clone(&fixture.store),
+                left: AtomicI64::new(step),
+                colliding: None,
+            });
             let run = |store: Arc<dyn Store>| {
                 let pipeline =
                     Pipeline::new(store, COLLECTION, smaller(), "test").with_embedder(fixture.bag.clone());
@@ -156,6 +179,33 @@ fn a_failure_at_any_step_leaves_the_old_or_the_new_and_the_next_run_makes_it_goo
             step += if ["sqlite", "memory"].contains(&kind) { 1 } else { 11 };
         }
         assert!(step > 20, "{kind}: only {step} steps");
+    });
+}
+
+#[test]
+fn a_document_with_the_chunk_id_of_another_fails_alone() {
+    for_each_local_store(|kind| {
+        let fixture = Fixture::new(kind, &[]);
+        for file in 0..3 {
+            fixture.write(format!("{file}.md"), text(file, "apples").as_bytes());
+        }
+        fixture.index();
+        for file in 0..3 {
+            fixture.write(format!("{file}.md"), text(file, "pears").as_bytes());
+        }
+        let store = Failing {
+            inner: Arc::clone(&fixture.store),
+            left: AtomicI64::new(i64::MAX),
+            colliding: Some("1.md"),
+        };
+        let pipeline = Pipeline::new(Arc::new(store), COLLECTION, chunker(), "test");
+        let pipeline = pipeline.with_embedder(fixture.bag.clone());
+        let report = pipeline.index(&[fixture.root()], &fixture.options, &|_| {}).unwrap();
+        assert!(report.adds_up() && report.indexed == 2, "{report:?}");
+        let [failed] = &report.failed[..] else { panic!("{:?}", report.failed) };
+        assert!(failed.doc_id == "1.md" && failed.message.contains("another"), "{}", failed.message);
+        let words = visible(&*fixture.store).into_iter().map(|(_, source, _)| source.contains("pears"));
+        assert_eq!(words.collect::<Vec<_>>(), [true, false, true], "{kind}");
     });
 }
 

@@ -8,6 +8,7 @@ mod amend;
 mod binary;
 mod contract;
 mod crash;
+mod damage;
 mod disk;
 mod encodings;
 mod expand;

@@ -147,6 +147,15 @@ impl HttpError {
         }
     }
 
+    /// Whether the service may answer the same request at another time: it is not there, busy or out of order.
+    pub fn is_away(&self) -> bool {
+        match self {
+            Self::Connection { .. } | Self::Timeout { .. } => true,
+            Self::Status { status, .. } => PASSING.contains(status),
+            _ => false,
+        }
+    }
+
     /// Whether a smaller request may be taken.
     pub fn is_size(&self) -> bool {
         matches!(self, Self::Size { .. })

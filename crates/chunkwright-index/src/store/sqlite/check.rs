@@ -68,7 +68,10 @@ pub(super) fn check(connection: &Connection) -> Result<CheckReport, StoreError> 
     };
     let mut statement = connection.prepare("PRAGMA integrity_check")?;
     let findings = statement.query_map([], |row| row.get::<_, String>(0))?.collect::<Result<Vec<_>, _>>()?;
-    report.problems.extend(findings.into_iter().filter(|finding| finding != "ok"));
+    // A finding may be several lines, of which the first says in which database it is: there is one.
+    let lines = findings.iter().flat_map(|finding| finding.lines());
+    let is_news = |line: &&str| *line != "ok" && !line.starts_with("***");
+    report.problems.extend(lines.filter(is_news).map(str::to_owned));
     for (query, meaning) in SWEEPS {
         let found = count(&format!("SELECT count(*) FROM ({query})"))?;
         if found > 0 {

@@ -1,0 +1,136 @@
+//! Files of a store that are not what they were: bits flipped, ends cut off, zeros, gone.
+//!
+//! Whatever was done to a file, a reader is told, or nothing that it reads is another than was stored; and
+//! indexing into a new store is always a way out.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+
+use chunkwright_index::{Access, Mode, Models, SearchOptions, SqliteStore, Store, StoreError, search};
+
+use crate::crash::Random;
+use crate::fixture::{COLLECTION, Fixture};
+
+/// What is read of a store: every text and what is found.
+type Seen = Vec<String>;
+
+fn see(fixture: &Fixture, folder: &Path, access: Access) -> Result<Seen, StoreError> {
+    let store = SqliteStore::open(folder, access)?;
+    let problems = store.check()?.problems;
+    if let Some(problem) = problems.into_iter().next() {
+        return Err(StoreError::Damaged { problem });
+    }
+    let generation = store.open(COLLECTION)?;
+    let mut seen = Seen::new();
+    for info in store.documents(&generation)? {
+        seen.push(store.document(&generation, &info.doc_id)?.unwrap().source);
+        seen.extend(store.records(&generation, &info.doc_id)?.into_iter().map(|record| record.text));
+    }
+    let options = SearchOptions { mode: Mode::Hybrid, top_k: 20, ..SearchOptions::default() };
+    let found = search(&store, &generation, Models::embedder(&*fixture.bag), "apples and pears", &options);
+    let found = found.map_err(|error| StoreError::Damaged { problem: error.to_string() })?;
+    seen.extend(found.hits.into_iter().map(|hit| format!("{} {}", hit.record.chunk_id, hit.record.text)));
+    Ok(seen)
+}
+
+#[test]
+fn a_damaged_file_is_told_of_or_does_no_harm() {
+    let text = |word: &str| {
+        (0..12).map(|n| format!("# {word} {n}\n\nThis speaks of {word} in {n} words.\n\n")).collect()
+    };
+    let (apples, pears): (String, String) = (text("apples"), text("pears"));
+    let fixture = Fixture::new("sqlite", &[("a.md", &apples), ("b.md", &pears)]);
+    fixture.index();
+    let whole = tempfile::tempdir().unwrap();
+    // One file, as after the end of a process; then with a log beside it, as after a kill.
+    fixture_copy(&fixture, whole.path(), true);
+    let before = see(&fixture, whole.path(), Access::Read).unwrap();
+    let hot = tempfile::tempdir().unwrap();
+    fixture_copy(&fixture, hot.path(), false);
+    let mut random = Random(20_260_103);
+    let (mut told, mut harmless) = (0, 0);
+    for template in [whole.path(), hot.path()] {
+        for entry in fs::read_dir(template).unwrap() {
+            let name = entry.unwrap().file_name();
+            let bytes = fs::read(template.join(&name)).unwrap();
+            for damage in 0..60 {
+                let folder = tempfile::tempdir().unwrap();
+                for other in fs::read_dir(template).unwrap() {
+                    let other = other.unwrap();
+                    fs::copy(other.path(), folder.path().join(other.file_name())).unwrap();
+                }
+                let at = random.below(bytes.len() as u64 + 1) as usize;
+                // Most of a page is empty; what is written there is never read.
+                let empty = bytes[at..].iter().take_while(|byte| **byte == 0).count();
+                let at = if damage % 6 > 2 { at + empty } else { at };
+                let mut damaged = bytes.clone();
+                let what = match damage % 6 {
+                    0 if damage == 0 => "removed",
+                    0 => "cut off",
+                    1 => "zeros from there",
+                    2 => "noise from there",
+                    _ => "a bit",
+                };
+                match what {
+                    "removed" => {}
+                    "cut off" => damaged.truncate(at),
+                    "zeros from there" => damaged.iter_mut().skip(at).take(4096).for_each(|byte| *byte = 0),
+                    "noise from there" => {
+                        damaged.iter_mut().skip(at).take(512).for_each(|byte| *byte = random.below(256) as u8)
+                    }
+                    _ => damaged.iter_mut().skip(at).take(1).for_each(|byte| *byte ^= 1 << random.below(8)),
+                }
+                let path = folder.path().join(&name);
+                if what == "removed" {
+                    fs::remove_file(&path).unwrap();
+                } else {
+                    fs::write(&path, &damaged).unwrap();
+                }
+                let access = if damage % 2 == 0 { Access::Write } else { Access::Read };
+                let place = format!("{} {what} {at} {access:?}", name.display());
+                let seen = catch_unwind(AssertUnwindSafe(|| see(&fixture, folder.path(), access)));
+                match seen.unwrap_or_else(|_| panic!("{place}: a panic")) {
+                    Ok(seen) => {
+                        // Of a log that ends early, what was committed before is there: no file says that there was more.
+                        let is_log = name.to_string_lossy().ends_with("-wal");
+                        let whole: BTreeSet<&String> = before.iter().collect();
+                        assert!(
+                            seen == before || is_log && seen.iter().all(|text| whole.contains(text)),
+                            "{place}: {seen:?}"
+                        );
+                        harmless += 1;
+                    }
+                    Err(error) => {
+                        let error = error.to_string();
+                        assert!(!error.is_empty() && !error.contains('\n'), "{place}: {error}");
+                        told += 1;
+                    }
+                }
+            }
+        }
+    }
+    println!("{told} damages were told of, {harmless} did no harm");
+    assert!(told > 50 && harmless > 50, "{told} {harmless}");
+}
+
+/// Copies the store: as one file, or as it lies while it is open.
+fn fixture_copy(fixture: &Fixture, to: &Path, is_one_file: bool) {
+    if is_one_file {
+        let copy = to.join("copy.db");
+        SqliteStore::open(&fixture.store_path(), Access::Read).unwrap().backup(&copy).unwrap();
+        SqliteStore::restore(&copy, &to.join("store")).unwrap();
+        for entry in fs::read_dir(to.join("store")).unwrap() {
+            let entry = entry.unwrap();
+            fs::rename(entry.path(), to.join(entry.file_name())).unwrap();
+        }
+        fs::remove_dir(to.join("store")).unwrap();
+        fs::remove_file(copy).unwrap();
+        return;
+    }
+    for entry in fs::read_dir(fixture.store_path()).unwrap() {
+        let entry = entry.unwrap();
+        fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
+    }
+}
