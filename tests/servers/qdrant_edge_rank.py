@@ -6,14 +6,17 @@
 Reads from standard input one JSON object:
 
     {"dimensions": 4,
-     "points": [{"id": 1, "dense": [..], "sparse": {"indices": [..], "values": [..]}, "payload": {..}}, ..],
+     "points": [{"id": 1, "dense": [..], "sparse": {"indices": [..], "values": [..]}, "weights": {..},
+                 "payload": {..}}, ..],
      "delete": [1, ..],
      "queries": [{"dense": [..]},
                  {"sparse": {..}, "limit": 5},
+                 {"weights": {..}},
                  {"dense": [..], "sparse": {..}, "fusion": "rrf", "k": 2, "weights": [1.0, 1.0], "prefetch": 50}]}
 
 and prints, for each query, one line: `[[id, score], ..]`, best first. Ids are numbers or UUIDs; a point may lack
-`dense`, `sparse` or `payload`. Dense vectors are compared by cosine; sparse ones have the modifier `idf`. What
+`dense`, `sparse`, `weights` or `payload`. Dense vectors are compared by cosine; sparse ones have the modifier
+`idf`, but for those named `weights`, which are sparse as well and have none. What
 `delete` names is deleted after all points are there. `k` is 2 where it is not said, as on a server.
 """
 
@@ -32,8 +35,9 @@ def point(given):
     vectors = {}
     if "dense" in given:
         vectors["dense"] = given["dense"]
-    if "sparse" in given:
-        vectors["sparse"] = sparse(given["sparse"])
+    for name in ("sparse", "weights"):
+        if name in given:
+            vectors[name] = sparse(given[name])
     return q.Point(given["id"], vectors, given.get("payload"))
 
 
@@ -42,8 +46,9 @@ def request(given):
     parts = []
     if "dense" in given:
         parts.append(q.Query.Nearest(given["dense"], using="dense"))
-    if "sparse" in given:
-        parts.append(q.Query.Nearest(sparse(given["sparse"]), using="sparse"))
+    for name in ("sparse", "weights"):
+        if name in given:
+            parts.append(q.Query.Nearest(sparse(given[name]), using=name))
     if given.get("fusion") != "rrf":
         return q.QueryRequest(limit=limit, query=parts[0])
     prefetches = [q.Prefetch(limit=depth, query=part) for part in parts]
@@ -55,7 +60,10 @@ def main():
     given = json.load(sys.stdin)
     config = q.EdgeConfig(
         vectors={"dense": q.EdgeVectorParams(size=given["dimensions"], distance=q.Distance.Cosine)},
-        sparse_vectors={"sparse": q.EdgeSparseVectorParams(modifier=q.Modifier.Idf)},
+        sparse_vectors={
+            "sparse": q.EdgeSparseVectorParams(modifier=q.Modifier.Idf),
+            "weights": q.EdgeSparseVectorParams(),
+        },
     )
     with tempfile.TemporaryDirectory() as folder:
         shard = q.EdgeShard.create(folder, config)

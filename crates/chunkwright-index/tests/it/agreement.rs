@@ -93,6 +93,12 @@ fn sparse(terms: &TermCounts) -> Value {
     json!({"indices": indices, "values": values})
 }
 
+/// A sparse vector of a model as Qdrant has them.
+fn pairs(weights: &[(u32, f32)]) -> Value {
+    let (indices, values): (Vec<u32>, Vec<f32>) = weights.iter().copied().unzip();
+    json!({"indices": indices, "values": values})
+}
+
 #[test]
 fn the_engine_of_qdrant_ranks_as_the_embedded_store() {
     let Some(python) = servers::program("python") else {
@@ -106,13 +112,18 @@ fn the_engine_of_qdrant_ranks_as_the_embedded_store() {
         documents.iter().flat_map(|info| sqlite.store.records(&generation, &info.doc_id).unwrap()).collect();
     let hashes: Vec<_> = records.iter().map(|record| text_hash(&record.text)).collect();
     let vectors = sqlite.store.cache().vectors("bag-256#sparse", &hashes).unwrap();
-    let point = |(id, (record, vector)): (usize, (&Record, &Option<Vector>))| json!({"id": id, "dense": vector.as_ref().unwrap().dense, "sparse": sparse(&TermCounts::of(&record.text))});
+    let point = |(id, (record, vector)): (usize, (&Record, &Option<Vector>))| {
+        let Vector { dense, sparse: weights } = vector.clone().unwrap();
+        let words = sparse(&TermCounts::of(&record.text));
+        json!({"id": id, "dense": dense, "sparse": words, "weights": pairs(&weights.unwrap())})
+    };
     let points: Vec<Value> = records.iter().zip(&vectors).enumerate().map(point).collect();
     let mut queries = Vec::new();
     for question in questions() {
-        let vector = sqlite.bag.embed(&[&question], Role::Query).unwrap().remove(0).vector;
+        let embedding = sqlite.bag.embed(&[&question], Role::Query).unwrap().remove(0);
         let ids = query_ids(&terms(&question));
-        queries.push(json!({"dense": vector, "limit": 100}));
+        queries.push(json!({"dense": embedding.vector, "limit": 100}));
+        queries.push(json!({"weights": pairs(&embedding.sparse.unwrap()), "limit": 100}));
         queries.push(json!({"sparse": {"indices": ids, "values": vec![1.0; ids.len()]}, "limit": 100}));
     }
     let mut command = Command::new(python);
@@ -129,6 +140,7 @@ fn the_engine_of_qdrant_ranks_as_the_embedded_store() {
     for question in questions() {
         let ours = ranked(&sqlite, &question, &Filter::default());
         same(&ours.dense.unwrap(), &rankings.next().unwrap(), &question);
+        same(&ours.sparse.unwrap(), &rankings.next().unwrap(), &question);
         same(&ours.lexical.unwrap(), &rankings.next().unwrap(), &question);
     }
 }

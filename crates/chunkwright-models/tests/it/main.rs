@@ -18,6 +18,7 @@ mod real_server;
 mod remote;
 mod rerank;
 mod server;
+mod sparse;
 mod vectors;
 mod xlm_r;
 
