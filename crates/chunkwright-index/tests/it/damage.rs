@@ -73,14 +73,21 @@ fn a_damaged_file_is_told_of_or_does_no_harm() {
                     2 => "noise from there",
                     _ => "a bit",
                 };
+                let rest = &mut damaged[at..];
                 match what {
-                    "removed" => {}
                     "cut off" => damaged.truncate(at),
-                    "zeros from there" => damaged.iter_mut().skip(at).take(4096).for_each(|byte| *byte = 0),
+                    "zeros from there" => rest.iter_mut().take(4096).for_each(|byte| *byte = 0),
                     "noise from there" => {
-                        damaged.iter_mut().skip(at).take(512).for_each(|byte| *byte = random.below(256) as u8)
+                        for byte in rest.iter_mut().take(512) {
+                            *byte = random.below(256) as u8;
+                        }
                     }
-                    _ => damaged.iter_mut().skip(at).take(1).for_each(|byte| *byte ^= 1 << random.below(8)),
+                    "a bit" => {
+                        if let Some(byte) = rest.first_mut() {
+                            *byte ^= 1 << random.below(8);
+                        }
+                    }
+                    _ => {}
                 }
                 let path = folder.path().join(&name);
                 if what == "removed" {
