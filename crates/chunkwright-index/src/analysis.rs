@@ -14,6 +14,7 @@
 //! Terms hold letters, digits, marks, pictographs and `_` only, so that any engine that divides at
 //! other ASCII characters stores them unchanged.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::ops::Range;
 
@@ -39,41 +40,33 @@ pub fn terms(text: &str) -> Vec<String> {
 
 /// Calls `each` with every term of `text` and the bytes of `text` that it stands for.
 pub fn analyze(text: &str, each: &mut dyn FnMut(&str, Range<usize>)) {
-    run_all(text, each, None);
+    for (at, run) in runs(text) {
+        Analyzer::new(each, None).run(run, at);
+    }
 }
 
 /// Calls `each` with every term of `text`, and with each character of the pairs among them, then with
 /// `true`: what is stored of a text.
 pub fn terms_and_singles(text: &str, each: &mut dyn FnMut(&str, bool)) {
     let each = RefCell::new(each);
-    run_all(
-        text,
-        &mut |term, _| (each.borrow_mut())(term, false),
-        Some(&|single| (each.borrow_mut())(single, true)),
-    );
+    let mut term = |term: &str, _| (each.borrow_mut())(term, false);
+    let single = |single: &str| (each.borrow_mut())(single, true);
+    for (at, run) in runs(text) {
+        Analyzer::new(&mut term, Some(&single)).run(run, at);
+    }
 }
 
-fn run_all(text: &str, each: &mut dyn FnMut(&str, Range<usize>), single: Option<&dyn Fn(&str)>) {
-    let mut analyzer = Analyzer {
-        english: Stemmer::create(Algorithm::English),
-        russian: Stemmer::create(Algorithm::Russian),
-        each,
-        single,
-    };
-    let mut run: Option<usize> = None;
-    for (at, c) in text.char_indices() {
-        match (is_word(c) || is_invisible(c), run) {
-            (true, None) => run = Some(at),
-            (false, Some(start)) => {
-                analyzer.run(&text[start..at], start);
-                run = None;
-            }
-            _ => {}
-        }
-    }
-    if let Some(start) = run {
-        analyzer.run(&text[start..], start);
-    }
+/// The runs of characters that words are made of, each with the byte it begins at. The terms of a text are those of its
+/// runs: each is analysed as if it stood alone.
+pub(crate) fn runs(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let is_part = |c: char| is_word(c) || is_invisible(c);
+    let mut end = 0;
+    std::iter::from_fn(move || {
+        let start = end + text[end..].find(is_part)?;
+        let rest = &text[start..];
+        end = start + rest.find(|c| !is_part(c)).unwrap_or(rest.len());
+        Some((start, &text[start..end]))
+    })
 }
 
 struct Analyzer<'a> {
@@ -84,10 +77,15 @@ struct Analyzer<'a> {
     single: Option<&'a dyn Fn(&str)>,
 }
 
-impl Analyzer<'_> {
+impl<'a> Analyzer<'a> {
+    fn new(each: &'a mut dyn FnMut(&str, Range<usize>), single: Option<&'a dyn Fn(&str)>) -> Self {
+        let [english, russian] = [Algorithm::English, Algorithm::Russian].map(Stemmer::create);
+        Self { english, russian, each, single }
+    }
+
     /// A run of word characters that begins at byte `at`.
     fn run(&mut self, run: &str, at: usize) {
-        let unchanged = run.is_ascii()
+        let unchanged = run.chars().all(is_plain)
             || is_nfkc_quick(run.chars()) == IsNormalized::Yes && !run.chars().any(is_invisible);
         if unchanged {
             self.words(run, at, None);
@@ -110,10 +108,10 @@ impl Analyzer<'_> {
         let mut chars = run.char_indices().peekable();
         while let Some((_, c)) = chars.next() {
             // A mark belongs to the character before it.
-            if !is_combining_mark(c) || kind.is_none() {
+            if !is_mark(c) || kind.is_none() {
                 kind = Some(Kind::of(c));
             }
-            let next = chars.peek().map(|&(next, c)| (next, is_combining_mark(c), Kind::of(c)));
+            let next = chars.peek().map(|&(next, c)| (next, is_mark(c), Kind::of(c)));
             let end = match next {
                 Some((_, mark, next_kind)) if mark || Some(next_kind) == kind => continue,
                 Some((next, ..)) => next,
@@ -126,7 +124,7 @@ impl Analyzer<'_> {
                     self.pairs(part, &|inner| range(start + inner.start..start + inner.end));
                 }
                 Some(Kind::Pictograph) => {
-                    for (inner, c) in part.char_indices().filter(|(_, c)| !is_combining_mark(*c)) {
+                    for (inner, c) in part.char_indices().filter(|(_, c)| !is_mark(*c)) {
                         (self.each)(
                             c.encode_utf8(&mut [0; 4]),
                             range(start + inner..start + inner + c.len_utf8()),
@@ -226,7 +224,7 @@ impl Kind {
 }
 
 fn is_word(c: char) -> bool {
-    if c.is_ascii() { c.is_ascii_alphanumeric() || c == '_' } else { is_other_word(c) }
+    if c.is_ascii() { c.is_ascii_alphanumeric() || c == '_' } else { is_plain(c) || is_other_word(c) }
 }
 
 fn is_other_word(c: char) -> bool {
@@ -234,8 +232,27 @@ fn is_other_word(c: char) -> bool {
     c.is_alphanumeric() || is_combining_mark(c) || is_pictograph(c) || matches!(c, '\u{3200}'..='\u{33FF}')
 }
 
+/// Characters that most text is made of, of which no table has to be asked: normal as they are, no marks, seen, and
+/// outside of ASCII letters.
+fn is_plain(c: char) -> bool {
+    c.is_ascii() || is_plain_cyrillic(c) || is_plain_unspaced(c)
+}
+
+fn is_plain_cyrillic(c: char) -> bool {
+    matches!(c, '\u{0400}'..='\u{0481}' | '\u{048A}'..='\u{052F}')
+}
+
+/// Of these case is not known either.
+fn is_plain_unspaced(c: char) -> bool {
+    matches!(c, '\u{4E00}'..='\u{9FFF}' | '\u{3041}'..='\u{3096}' | '\u{30A1}'..='\u{30FA}')
+}
+
+fn is_mark(c: char) -> bool {
+    !is_plain(c) && is_combining_mark(c)
+}
+
 /// Characters of scripts that put no space between words, or none that divides reliably.
-fn is_unspaced(c: char) -> bool {
+pub(crate) fn is_unspaced(c: char) -> bool {
     matches!(c,
         '\u{0E00}'..='\u{0EFF}'     // Thai, Lao
         | '\u{1000}'..='\u{109F}'   // Myanmar
@@ -267,7 +284,11 @@ pub(crate) fn is_invisible(c: char) -> bool {
 }
 
 /// Lower case, and what lower case leaves different although it reads the same.
-fn fold(text: &str) -> String {
+fn fold(text: &str) -> Cow<'_, str> {
+    let is_folded = |c: char| matches!(c, 'a'..='z' | '0'..='9' | '_' | 'а'..='я') || is_plain_unspaced(c);
+    if text.chars().all(is_folded) {
+        return Cow::Borrowed(text);
+    }
     let mut folded = String::with_capacity(text.len());
     for c in text.chars().flat_map(char::to_lowercase) {
         match c {
@@ -279,7 +300,7 @@ fn fold(text: &str) -> String {
             c => folded.push(c),
         }
     }
-    folded
+    Cow::Owned(folded)
 }
 
 fn shorten(term: &str) -> &str {
@@ -377,6 +398,15 @@ mod tests {
         check("e\u{301}te\u{301} été", "été été");
         check("㈱日本", "株 日本");
         check("👩\u{200d}👧 ok 🎉🎉", "👩 👧 ok 🎉 🎉");
+    }
+
+    #[test]
+    fn what_is_said_of_plain_characters_is_so() {
+        for c in ('\u{80}'..=char::MAX).filter(|&c| is_plain(c)) {
+            assert!(is_nfkc_quick(std::iter::once(c)) == IsNormalized::Yes && !is_combining_mark(c), "{c}");
+            assert!(is_other_word(c) && !is_invisible(c), "{c}");
+            assert!(!is_plain_unspaced(c) || is_unspaced(c) && c.to_lowercase().eq([c]), "{c}");
+        }
     }
 
     #[test]

@@ -5,9 +5,9 @@
 //! can be computed once, by us, and be kept by engines that know nothing of BM25 but sparse vectors and
 //! `idf`; and an edit of one document changes no weight in another.
 
-use xxhash_rust::xxh3::xxh3_64;
+mod known;
 
-use crate::analysis;
+use xxhash_rust::xxh3::xxh3_64;
 
 /// How soon another occurrence of a term says nothing new. The usual value.
 const K1: f64 = 1.2;
@@ -23,7 +23,7 @@ const LENGTH: f64 = 40.0;
 /// A term, as stores know it: 32 bits of a hash. Of half a million terms about 30 share one with another.
 pub type TermId = u32;
 
-/// The id of a term of [`analysis`].
+/// The id of a term of [`analysis`](crate::analysis).
 pub fn term_id(term: &str) -> TermId {
     xxh3_64(term.as_bytes()) as TermId
 }
@@ -32,7 +32,7 @@ pub fn term_id(term: &str) -> TermId {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TermCounts {
     /// Number of terms, each as often as it stands there. Characters that were added to be found alone
-    /// ([`analysis::terms_and_singles`]) are no part of it.
+    /// ([`terms_and_singles`](crate::analysis::terms_and_singles)) are no part of it.
     pub length: u32,
     /// Every term once, by id, and how often it is there.
     pub counts: Vec<(TermId, u32)>,
@@ -42,10 +42,10 @@ impl TermCounts {
     /// The terms of `text`.
     pub fn of(text: &str) -> Self {
         let mut terms = Self::default();
-        let mut ids = Vec::new();
-        analysis::terms_and_singles(text, &mut |term, is_single| {
-            terms.length += u32::from(!is_single);
-            ids.push(term_id(term));
+        let mut ids = Vec::with_capacity(text.len() / 4);
+        known::each_run(text, &mut |run| {
+            terms.length += run.length;
+            ids.extend_from_slice(&run.ids);
         });
         ids.sort_unstable();
         for id in ids {

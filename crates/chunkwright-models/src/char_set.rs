@@ -1,5 +1,17 @@
 //! Sets of characters and of pairs of them, for questions asked of every character of a text.
 
+/// The parts of a word between neighbours that `are_apart`.
+pub(crate) fn parts(mut word: &str, are_apart: impl Fn(char, char) -> bool) -> impl Iterator<Item = &str> {
+    std::iter::from_fn(move || {
+        let mut chars = word.char_indices();
+        let (_, mut before) = chars.next()?;
+        let end = chars.find(|&(_, c)| are_apart(std::mem::replace(&mut before, c), c));
+        let (part, rest) = word.split_at(end.map_or(word.len(), |(at, _)| at));
+        word = rest;
+        Some(part)
+    })
+}
+
 /// A set of characters, a bit for each there is.
 pub(crate) struct CharSet(Box<[u64]>);
 

@@ -8,7 +8,7 @@
 //! that are split each alone. Scores are single precision and of similar size, their sums in double
 //! precision are exact, and so a part's best split is the same wherever it stands.
 
-use crate::char_set::{CharSet, PairFilter};
+use crate::char_set::{self, CharSet, PairFilter};
 
 /// A vocabulary of scored pieces, ready to split words.
 pub(crate) struct Unigram {
@@ -98,15 +98,8 @@ impl Unigram {
     }
 
     /// The parts of a word whose best splits, one after the other, are that of the word.
-    pub(crate) fn parts<'a>(&'a self, mut word: &'a str) -> impl Iterator<Item = &'a str> {
-        std::iter::from_fn(move || {
-            let mut chars = word.char_indices();
-            let (_, mut before) = chars.next()?;
-            let end = chars.find(|&(_, c)| self.parts_between(std::mem::replace(&mut before, c), c));
-            let (part, rest) = word.split_at(end.map_or(word.len(), |(at, _)| at));
-            word = rest;
-            Some(part)
-        })
+    pub(crate) fn parts<'a>(&'a self, word: &'a str) -> impl Iterator<Item = &'a str> {
+        char_set::parts(word, |a, b| self.parts_between(a, b))
     }
 
     /// Whether no piece holds `a` before `b`, and neither does a run of unknown characters.

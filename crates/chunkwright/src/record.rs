@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::chunk::{Chunk, ChunkId, Chunker, Part};
+use crate::chunk::{Chunk, ChunkId, Chunker, Part, Unit};
 use crate::document::{BlockKind, Document, SectionId, SectionKind, SymbolKind};
 use crate::position::Position;
 use crate::span::Span;
@@ -164,7 +164,10 @@ impl Chunker {
             at = chunk.span.end as usize;
             let rendered = self.render(document, chunk);
             let (start_line, end_line) = document.lines().lines(chunk.span);
-            let token_count = self.counter().count(rendered.text());
+            let token_count = match self.config().unit {
+                Unit::Tokens => chunk.size,
+                Unit::Chars => self.counter().count(rendered.text()),
+            };
             let category = match (context.category.as_str(), kind, document.language()) {
                 ("", Some(kind), _) => kind.name.as_str(),
                 ("", None, Some(_)) => "code",

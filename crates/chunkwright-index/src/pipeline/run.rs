@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use chunkwright::Record;
@@ -92,10 +93,10 @@ pub(super) struct Run<'a> {
     on_progress: &'a dyn Fn(Progress<'_>),
     vectors: Vectors<'a>,
     notes: Notes<'a>,
-    generations: Generations,
+    generations: Arc<Generations>,
     overlays: Overlays,
     /// What the generation had when the run began.
-    stored: HashMap<String, DocumentInfo>,
+    stored: Arc<HashMap<String, DocumentInfo>>,
     /// What searches saw when the run began, where that is another generation.
     seen: HashMap<String, DocumentInfo>,
     report: IndexReport,
@@ -133,9 +134,9 @@ impl<'a> Run<'a> {
             on_progress,
             vectors,
             notes,
-            generations,
+            generations: Arc::new(generations),
             overlays,
-            stored,
+            stored: Arc::new(stored),
             seen,
             report,
             left_out,
@@ -164,14 +165,29 @@ impl<'a> Run<'a> {
         self.generations.current.is_some() && self.generations.target != self.generations.current
     }
 
+    /// Indexes window by window: while one is embedded and stored, the next is read and cut.
     fn index_all(&mut self, inputs: &[Input<'_>]) -> Result<(), StoreError> {
+        let (pipeline, options) = (self.pipeline, self.options);
+        let (stored, generations) = (Arc::clone(&self.stored), Arc::clone(&self.generations));
+        let (current, skip_generated) = (generations.current.as_ref(), options.skip_generated);
+        let context = Context { options, current, skip_generated };
+        let prepare = |window: &[Input<'_>]| -> Vec<Prepared> {
+            let one = |input: &Input<'_>| pipeline.prepare(input, stored.get(input.doc_id()), context);
+            window.par_iter().map(one).collect()
+        };
+        let mut windows = windows(inputs);
+        let mut ready = windows.next().map(|window| (window, prepare(window)));
         let mut done = 0;
-        for window in windows(inputs) {
+        while let Some((window, prepared)) = ready.take() {
             if self.options.cancel.as_ref().is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
                 self.report.cancelled = true;
                 return Ok(());
             }
-            self.index_window(window)?;
+            let next = windows.next();
+            rayon::in_place_scope(|scope| {
+                scope.spawn(|_| ready = next.map(|window| (window, prepare(window))));
+                self.index_window(window, prepared)
+            })?;
             done += window.len();
             (self.on_progress)(Progress::Read { files: done });
         }
@@ -200,16 +216,7 @@ impl<'a> Run<'a> {
         self.report.failed.push(Failure { doc_id, message });
     }
 
-    fn index_window(&mut self, window: &[Input<'_>]) -> Result<(), StoreError> {
-        let context = Context {
-            options: self.options,
-            current: self.generations.current.as_ref(),
-            skip_generated: self.options.skip_generated,
-        };
-        let prepared: Vec<Prepared> = window
-            .par_iter()
-            .map(|input| self.pipeline.prepare(input, self.stored.get(input.doc_id()), context))
-            .collect();
+    fn index_window(&mut self, window: &[Input<'_>], prepared: Vec<Prepared>) -> Result<(), StoreError> {
         let mut documents: Vec<(Box<NewDocument>, bool)> = Vec::new();
         let mut changes = Vec::new();
         for (input, prepared) in window.iter().zip(prepared) {
@@ -274,8 +281,12 @@ impl<'a> Run<'a> {
         };
         let old = generation.map(|generation| self.pipeline.store.records(generation, doc_id)).transpose()?;
         let records = new.chunks.iter().map(|chunk| &chunk.record).filter(|record| record.artifact.is_none());
+        let Some(old) = old.filter(|old| !old.is_empty()) else {
+            self.report.added += records.count();
+            return Ok(());
+        };
         let new: Vec<Record> = records.cloned().collect();
-        let summary = Diff::of(&old.unwrap_or_default(), &new).summary;
+        let summary = Diff::of(&old, &new).summary;
         self.report.kept += summary.kept;
         self.report.moved += summary.moved;
         self.report.changed += summary.changed;

@@ -1,12 +1,16 @@
 //! The byte-pair encodings of `OpenAI`.
 
+mod joined;
 mod words;
+
+use std::sync::OnceLock;
 
 use bpe_openai::Tokenizer;
 use chunkwright::TokenCounter;
 
+use self::joined::Joined;
 use self::words::{Letters, plain_word};
-use super::word_cache::WordCache;
+use super::word_cache::{Table, WordCache};
 
 /// Counts the tokens of one of `OpenAI`'s encodings, by `bpe-openai` with remembered word counts.
 ///
@@ -17,6 +21,7 @@ pub struct OpenAi {
     tokenizer: fn() -> &'static Tokenizer,
     letters: Letters,
     counts: WordCache,
+    joined: OnceLock<Joined>,
 }
 
 impl OpenAi {
@@ -31,24 +36,25 @@ impl OpenAi {
     }
 
     fn new(name: &'static str, tokenizer: fn() -> &'static Tokenizer, letters: Letters) -> Self {
-        Self { name, tokenizer, letters, counts: WordCache::default() }
+        Self { name, tokenizer, letters, counts: WordCache::default(), joined: OnceLock::new() }
     }
 
-    /// The words of a text, which are encoded each alone; together they are the text.
-    fn words<'a>(&self, mut text: &'a str) -> impl Iterator<Item = &'a str> {
+    /// The words of a text, which are encoded each alone, and whether each is plain; together they are the text.
+    fn words<'a>(&self, mut text: &'a str) -> impl Iterator<Item = (&'a str, bool)> {
         let tokenizer = (self.tokenizer)();
         let letters = self.letters;
         std::iter::from_fn(move || {
             if text.is_empty() {
                 return None;
             }
-            let len = match plain_word(text.as_bytes(), letters) {
+            let plain = plain_word(text.as_bytes(), letters);
+            let len = match plain {
                 0 => tokenizer.split(text).next().map_or(text.len(), str::len),
                 len => len,
             };
             let (word, rest) = text.split_at(len);
             text = rest;
-            Some(word)
+            Some((word, plain > 0))
         })
     }
 }
@@ -64,7 +70,15 @@ impl TokenCounter for OpenAi {
         }
         let tokenizer = (self.tokenizer)();
         let count = |word: &str| tokenizer.bpe.count(word.as_bytes());
-        self.counts.with(|known| self.words(text).map(|word| known.get(word, count)).sum())
+        let count_word = |known: &mut Table, (word, is_plain): (&str, bool)| {
+            if is_plain || word.is_ascii() {
+                return known.get(word, count);
+            }
+            // Where there are no blanks, a word is a clause, which does not come back; its parts do.
+            let joined = self.joined.get_or_init(|| Joined::of(&tokenizer.bpe));
+            joined.parts(word).map(|part| known.get(part, count)).sum()
+        };
+        self.counts.with(|known| self.words(text).map(|word| count_word(known, word)).sum())
     }
 
     /// No word goes on after a line break but one of blanks, and `/` after marks.

@@ -47,6 +47,25 @@ fn openai_counts_equal_those_of_the_bare_encoding() {
 }
 
 #[test]
+fn openai_counts_of_texts_put_together_of_tokens_equal_those_of_the_bare_encoding() {
+    for name in ["o200k", "cl100k"] {
+        let (cached, bare) = openai(name);
+        let tokens = bare.bpe.num_tokens() as u32;
+        let mut random = 7_u32;
+        let mut next = || {
+            random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            bare.bpe.token_bytes((random >> 8) % tokens)
+        };
+        for _ in 0..2000 {
+            let mut text = Vec::new();
+            (0..30).map(|_| next()).filter(|token| !token.is_ascii()).for_each(|token| text.extend(token));
+            let text = String::from_utf8_lossy(&text);
+            assert_eq!(cached.count(&text), bare.count(&*text), "{name} of {text:?}");
+        }
+    }
+}
+
+#[test]
 fn openai_counts_are_those_published_for_the_encodings() {
     for (name, text, tokens) in [
         ("cl100k", "tiktoken is great!", 6),

@@ -1,8 +1,13 @@
 //! Records as they lie in the table: JSON with names of one or two letters, and without what the document,
 //! the generation and the source say. A record's names take more room than its values.
 
+mod fields;
+
 use chunkwright::{ChunkId, Record};
+use serde::Serialize;
 use serde_json::{Map, Value};
+
+use fields::Fields;
 
 use super::super::{DocumentInfo, Generation, StoreError};
 use super::read::damaged;
@@ -61,34 +66,43 @@ pub(super) fn common(generation: &Generation, info: &DocumentInfo) -> Vec<(&'sta
     said.into_iter().chain(usual()).collect()
 }
 
-/// A record without what `common` says, and without content and text if `has_tail`.
+/// What [`common`] says, as JSON.
+pub(super) fn common_json(generation: &Generation, info: &DocumentInfo) -> Vec<(&'static str, String)> {
+    common(generation, info).into_iter().map(|(name, value)| (name, value.to_string())).collect()
+}
+
+/// A record without what [`common_json`] says, and without content and text if `has_tail`.
 pub(super) fn slim(
     record: &Record,
-    common: &[(&'static str, Value)],
+    common: &[(&'static str, String)],
     has_tail: bool,
 ) -> Result<String, StoreError> {
-    let unstorable =
-        |error| StoreError::Damaged { problem: format!("a new chunk cannot be stored: {error}") };
-    let Value::Object(mut fields) = serde_json::to_value(record).map_err(unstorable)? else {
-        return Err(damaged("a record is no object"));
+    let mut json = String::from("{");
+    let mut add = |name: &str, value: &str| {
+        let separator = if json.len() > 1 { "," } else { "" };
+        json.extend([separator, "\"", name, "\":", value]);
     };
-    fields.shift_remove("chunk_id");
-    for (key, value) in common {
-        match fields.get(*key) {
-            Some(own) if own == value => _ = fields.shift_remove(*key),
-            Some(_) => {}
-            // What it does not say must not be filled in.
-            None => _ = fields.insert((*key).to_owned(), Value::Null),
+    let mut said = vec![false; common.len()];
+    let wanted = |name: &str| !(name == "chunk_id" || has_tail && (name == "content" || name == "text"));
+    let mut each = |name: &str, value: &str| {
+        if let Some(at) = common.iter().position(|(common, _)| *common == name) {
+            said[at] = true;
+            if common[at].1 == value {
+                return;
+            }
         }
+        let short = NAMES.iter().find(|(long, _)| *long == name).map_or(name, |(_, short)| short);
+        add(short, value);
+    };
+    record
+        .serialize(Fields::new(&wanted, &mut each))
+        .map_err(|error| StoreError::Damaged { problem: format!("a new chunk cannot be stored: {error}") })?;
+    // What it does not say must not be filled in.
+    for ((name, _), _) in common.iter().zip(said).filter(|(_, said)| !said) {
+        add(name, "null");
     }
-    if has_tail {
-        fields.shift_remove("content");
-        fields.shift_remove("text");
-    }
-    let short =
-        |key: String| NAMES.iter().find(|(name, _)| *name == key).map_or(key, |(_, short)| (*short).into());
-    let fields: Map<String, Value> = fields.into_iter().map(|(key, value)| (short(key), value)).collect();
-    Ok(Value::Object(fields).to_string())
+    json.push('}');
+    Ok(json)
 }
 
 /// A record, whole again; `content` and the tail after it, where they are not in `json`.

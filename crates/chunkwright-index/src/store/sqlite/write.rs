@@ -4,7 +4,6 @@
 use chunkwright::ChunkId;
 use rayon::prelude::*;
 use rusqlite::{Connection, params};
-use serde_json::Value;
 
 use super::super::filter::record_symbols;
 use super::super::{
@@ -27,7 +26,7 @@ pub(super) struct Prepared {
 pub(super) fn prepare(generation: &Generation, changes: &[Change]) -> Result<Vec<Vec<Prepared>>, StoreError> {
     let rows = |change: &Change| match change {
         Change::Replace(new) => {
-            let common = slim::common(generation, &new.document.info);
+            let common = slim::common_json(generation, &new.document.info);
             new.chunks.iter().map(|chunk| prepare_chunk(&common, &new.document.source, chunk)).collect()
         }
         // Its document is not at hand: all of it is written out.
@@ -38,7 +37,7 @@ pub(super) fn prepare(generation: &Generation, changes: &[Change]) -> Result<Vec
 }
 
 fn prepare_chunk(
-    common: &[(&'static str, Value)],
+    common: &[(&'static str, String)],
     source: &str,
     chunk: &NewChunk,
 ) -> Result<Prepared, StoreError> {

@@ -7,15 +7,19 @@
 //! `DIR` holds `vectors_N.npy` (32-bit floats, C order), `texts_N.jsonl` (objects with `text`, 20 of them a
 //! document), `queries.npy` and `queries.txt`: the same files can be given to any other store, which is
 //! the only fair comparison. Without it, texts are made of words and vectors of chance, which measures time
-//! and not recall. Answers carry their texts. Times are wall times of one client.
+//! and not recall. Answers carry their texts. Times are wall times of one client; under load, those of requests
+//! at a constant rate, alone and beside a re-index without end.
 
 #![expect(clippy::print_stdout, reason = "a bench prints its figures")]
 #![expect(clippy::disallowed_methods, reason = "a bench reads the clock and its environment")]
+
+mod load;
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, ensure};
@@ -29,6 +33,8 @@ use chunkwright_models::{EmbedError, Embedder, Embedding, ModelInfo, Reads, Role
 const CHUNKS_OF_DOCUMENT: usize = 20;
 const DOCUMENTS_OF_WRITE: usize = 128;
 const WARM_UP: usize = 20;
+/// Requests a second, by mode.
+const LOADS: &[(Mode, f64)] = &[(Mode::Lexical, 1000.0), (Mode::Hybrid, 300.0)];
 
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -152,18 +158,28 @@ fn run(size: usize, data: Option<&Path>) -> Result<()> {
     );
 
     let listed = store.documents(&opened)?;
-    let mut times = Vec::new();
-    for info in listed.iter().take(30) {
-        let records = store.records(&opened, &info.doc_id)?;
-        let texts: Vec<String> = records.iter().map(|record| format!("{} new", record.text)).collect();
-        let known: Vec<_> = texts.iter().map(|text| (text_hash(text), queries[0].1.clone().into())).collect();
-        let number = info.doc_id.trim_start_matches("doc").trim_end_matches(".txt").parse().unwrap_or(0);
+    let replace = |store: &SqliteStore, some: &[DocumentInfo], turn: usize| -> Result<Duration> {
+        let mut known = Vec::new();
+        let mut changes = Vec::new();
+        for info in some {
+            let records = store.records(&opened, &info.doc_id)?;
+            let texts: Vec<String> =
+                records.iter().map(|record| format!("{} new{turn}", record.text)).collect();
+            known.extend(texts.iter().map(|text| (text_hash(text), queries[0].1.clone().into())));
+            let number = info.doc_id.trim_start_matches("doc").trim_end_matches(".txt").parse().unwrap_or(0);
+            changes.push(Change::Replace(Box::new(document(&template, number, &texts, info.version))));
+        }
         let start = Instant::now();
         store.cache().put_vectors("given", &known)?;
-        let change = Change::Replace(Box::new(document(&template, number, &texts, info.version)));
-        store.write(&opened, &[change])?;
+        store.write(&opened, &changes)?;
+        Ok(start.elapsed())
+    };
+    let mut times = Vec::new();
+    for (turn, info) in listed.iter().take(30).enumerate() {
+        let written = replace(&store, std::slice::from_ref(info), turn)?;
+        let start = Instant::now();
         find(&store, &opened, &embedder, &queries[0].0, Mode::Hybrid)?;
-        times.push(start.elapsed());
+        times.push(written + start.elapsed());
     }
     println!("  replace of {CHUNKS_OF_DOCUMENT} chunks and an answer, ms      {:>12}", percentiles(times));
     drop(store);
@@ -171,6 +187,33 @@ fn run(size: usize, data: Option<&Path>) -> Result<()> {
         fs::read_dir(&path)?.flatten().filter_map(|entry| entry.metadata().ok()).map(|file| file.len()).sum();
     println!("  disk, bytes a chunk                       {:>12.0}", disk as f64 / size as f64);
     println!("  disk over texts and vectors               {:>12.2}", disk as f64 / bytes as f64);
+
+    let store = SqliteStore::open(&path, Access::Write)?;
+    find(&store, &opened, &embedder, &queries[0].0, Mode::Hybrid)?;
+    let turn = AtomicUsize::new(100);
+    let reindex = || -> Result<()> {
+        let turn = turn.fetch_add(1, Ordering::Relaxed);
+        let window = listed.chunks(DOCUMENTS_OF_WRITE).nth(turn % listed.len().div_ceil(DOCUMENTS_OF_WRITE));
+        let versions = store.documents(&opened)?;
+        let window: Vec<DocumentInfo> = window
+            .into_iter()
+            .flatten()
+            .filter_map(|info| versions.iter().find(|now| now.doc_id == info.doc_id).cloned())
+            .collect();
+        replace(&store, &window, turn).map(|_| ())
+    };
+    for (mode, rate) in LOADS {
+        let request =
+            |number: usize| find(&store, &opened, &embedder, &queries[number % queries.len()].0, *mode);
+        for (beside, shown) in
+            [(None, "alone"), (Some(&reindex as &(dyn Fn() -> Result<()> + Sync)), "re-index")]
+        {
+            let (times, answered) = load::at_rate(*rate, request, beside)?;
+            let name = format!("{} at {rate}/s, {shown}: answered/s, p50 / p99, ms", mode.as_str());
+            println!("  {name:<60} {answered:>5.0} {:>12}", percentiles(times));
+        }
+    }
+    println!("  windows of {DOCUMENTS_OF_WRITE} documents written meanwhile: {}", turn.into_inner() - 100);
     Ok(())
 }
 
