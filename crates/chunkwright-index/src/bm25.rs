@@ -68,29 +68,58 @@ impl TermCounts {
         self.counts.iter().map(move |&(id, count)| (id, weight(count, norm)))
     }
 
-    /// A compact form: lengths, distances between ids and counts as variable-length numbers.
+    /// A compact form: a mark, a checksum, then lengths, distances between ids and counts as variable-length numbers.
+    /// Most terms stand once, which a bit of the distance says.
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.counts.len() * 5 + 4);
-        put(&mut bytes, self.length);
+        bytes.extend(MARK);
+        bytes.extend([0; 2]);
+        put(&mut bytes, u64::from(self.length));
         let mut before = 0;
         for &(id, count) in &self.counts {
-            put(&mut bytes, id - before);
-            put(&mut bytes, count);
+            put(&mut bytes, u64::from(id - before) << 1 | u64::from(count != 1));
+            if count != 1 {
+                put(&mut bytes, u64::from(count));
+            }
             before = id;
         }
+        let checksum = checksum(&bytes[4..]);
+        bytes[2..4].copy_from_slice(&checksum);
         bytes
     }
 
-    /// Reads what [`encode`](Self::encode) wrote; `None` if it is not that.
-    pub(crate) fn decode(mut bytes: &[u8]) -> Option<Self> {
-        let mut terms = Self { length: take(&mut bytes)?, counts: Vec::with_capacity(bytes.len() / 5 + 1) };
+    /// Reads what [`encode`](Self::encode) wrote, now or when there was no checksum and each distance was followed by a
+    /// count; `None` if it is neither.
+    pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
+        let (mut bytes, once_is_a_bit) = match bytes.strip_prefix(&MARK) {
+            Some(rest) => {
+                let (sum, rest) = rest.split_first_chunk()?;
+                (Some(rest).filter(|rest| checksum(rest) == *sum)?, true)
+            }
+            None => (bytes, false),
+        };
+        let take = |bytes: &mut &[u8]| u32::try_from(take(bytes)?).ok();
+        let take_distance = |bytes: &mut &[u8]| match (self::take(bytes)?, once_is_a_bit) {
+            (number, true) => Some((u32::try_from(number >> 1).ok()?, number & 1 == 0)),
+            (number, false) => Some((u32::try_from(number).ok()?, false)),
+        };
+        let mut terms = Self { length: take(&mut bytes)?, counts: Vec::with_capacity(bytes.len() / 4 + 1) };
         let mut id: TermId = 0;
         while !bytes.is_empty() {
-            id = id.checked_add(take(&mut bytes)?)?;
-            terms.counts.push((id, take(&mut bytes)?));
+            let (distance, once) = take_distance(&mut bytes)?;
+            id = id.checked_add(distance)?;
+            terms.counts.push((id, if once { 1 } else { take(&mut bytes)? }));
         }
         Some(terms)
     }
+}
+
+/// What the compact form begins with: a way to write 0 that a length never had.
+const MARK: [u8; 2] = [0x80, 0];
+
+/// Wrong terms are not seen: they only rank wrongly.
+fn checksum(bytes: &[u8]) -> [u8; 2] {
+    (xxh3_64(bytes) as u16).to_le_bytes()
 }
 
 /// The ids of a query's terms, each once.
@@ -119,7 +148,7 @@ pub(crate) fn idf(all: usize, having: usize) -> f64 {
 }
 
 /// Adds a number of variable length.
-pub(crate) fn put(bytes: &mut Vec<u8>, mut number: u32) {
+pub(crate) fn put(bytes: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         bytes.push(number as u8 | 0x80);
         number >>= 7;
@@ -127,13 +156,13 @@ pub(crate) fn put(bytes: &mut Vec<u8>, mut number: u32) {
     bytes.push(number as u8);
 }
 
-/// Takes what [`put`] added off the front.
-pub(crate) fn take(bytes: &mut &[u8]) -> Option<u32> {
-    let mut number = 0_u32;
-    for shift in (0..32).step_by(7) {
+/// Takes what [`put`] added; `None` if it is not that.
+pub(crate) fn take(bytes: &mut &[u8]) -> Option<u64> {
+    let mut number = 0_u64;
+    for shift in (0..63).step_by(7) {
         let (&byte, rest) = bytes.split_first()?;
         *bytes = rest;
-        number |= u32::from(byte & 0x7F) << shift;
+        number |= u64::from(byte & 0x7F) << shift;
         if byte < 0x80 {
             return Some(number);
         }
@@ -152,7 +181,16 @@ mod tests {
             let terms = TermCounts::of(text);
             assert_eq!(TermCounts::decode(&terms.encode()), Some(terms));
         }
-        for bytes in [&[][..], &[0x80], &[1, 5], &[0xFF; 9]] {
+        let ends = TermCounts { length: 7, counts: vec![(0, 1), (1, 300), (TermId::MAX, 1)] };
+        assert_eq!(TermCounts::decode(&ends.encode()), Some(ends));
+        let as_before = [2, 3, 1, 4, 2];
+        assert_eq!(
+            TermCounts::decode(&as_before),
+            Some(TermCounts { length: 2, counts: vec![(3, 1), (7, 2)] })
+        );
+        for bytes in
+            [&[][..], &[0x80], &[0x80, 0], &[0x80, 0, 1, 7], &[0x80, 0, 1, 1, 7], &[1, 5], &[0xFF; 9]]
+        {
             assert_eq!(TermCounts::decode(bytes), None);
         }
     }

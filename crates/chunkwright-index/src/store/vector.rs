@@ -85,7 +85,7 @@ pub(super) fn encode(weights: &[(u32, f32)]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(6 * weights.len());
     let mut before = 0;
     for &(token, weight) in weights {
-        put(&mut bytes, token - before);
+        put(&mut bytes, u64::from(token - before));
         bytes.extend(weight.to_le_bytes());
         before = token;
     }
@@ -97,7 +97,7 @@ pub(super) fn decode(mut bytes: &[u8]) -> Option<Vec<(u32, f32)>> {
     let mut weights: Vec<(u32, f32)> = Vec::with_capacity(bytes.len() / 5);
     let mut token: u32 = 0;
     while !bytes.is_empty() {
-        token = token.checked_add(take(&mut bytes)?)?;
+        token = token.checked_add(u32::try_from(take(&mut bytes)?).ok()?)?;
         let (weight, rest) = bytes.split_first_chunk()?;
         weights.push((token, f32::from_le_bytes(*weight)));
         bytes = rest;

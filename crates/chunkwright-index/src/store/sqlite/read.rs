@@ -9,7 +9,7 @@ use super::super::{
     Overlay, Overlays, StoreError, StoredChunk, StoredDocument,
 };
 use super::cache::{numbers, weights};
-use super::slim::{common, whole};
+use super::slim::{Place, common, whole};
 use super::{parse_name, unknown_collection, unknown_generation};
 use crate::bm25::TermCounts;
 use chunkwright::{ChunkId, Record};
@@ -201,6 +201,20 @@ pub(super) fn records(
     Ok(records)
 }
 
+/// What a chunk's row and those beside it say of its record.
+const PLACE: &str = "idx, start, end,
+    (SELECT chunk_id FROM chunks AS other WHERE (other.document, other.idx) = (chunks.document, chunks.idx - 1)
+        AND other.artifact IS NULL AND chunks.artifact IS NULL),
+    (SELECT chunk_id FROM chunks AS other WHERE (other.document, other.idx) = (chunks.document, chunks.idx + 1)
+        AND other.artifact IS NULL AND chunks.artifact IS NULL)";
+
+/// What [`PLACE`] says, from column `first` on.
+fn place(row: &Row<'_>, first: usize) -> rusqlite::Result<Place> {
+    let number = |column| row.get(first + column);
+    let id = |column| Ok::<_, rusqlite::Error>(row.get::<_, Option<_>>(first + column)?.map(ChunkId));
+    Ok(Place { index: number(0)?, start: number(1)?, end: number(2)?, previous: id(3)?, next: id(4)? })
+}
+
 /// Calls `each` with the key and record of every chunk of a document, in order. The source is read once,
 /// not once a chunk.
 fn each_record(
@@ -212,22 +226,24 @@ fn each_record(
     let mut statement = connection.prepare_cached("SELECT source FROM sources WHERE document = ?1")?;
     let source = utf8(statement.query_row([info.version], |row| row.get(0))?)?;
     let common = common(generation, info);
-    let mut statement = connection.prepare_cached(
-        "SELECT key, chunk_id, record, tail, start, end FROM chunks WHERE document = ?1 ORDER BY idx",
-    )?;
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT {PLACE}, key, chunk_id, record, tail FROM chunks WHERE document = ?1 ORDER BY idx",
+    ))?;
     let mut rows = statement.query([info.version])?;
     while let Some(row) = rows.next()? {
         let text = |column| row.get_ref(column).and_then(|value| Ok(value.as_str_or_null()?));
-        let span = row.get::<_, usize>(4)?..row.get::<_, usize>(5)?;
-        let content = match text(3)? {
+        let place = place(row, 0)?;
+        let content = match text(8)? {
             Some(tail) => {
-                let content = source.get(span).ok_or_else(|| damaged("a chunk is not in its source"))?;
+                let content = source
+                    .get(place.start..place.end)
+                    .ok_or_else(|| damaged("a chunk is not in its source"))?;
                 Some((tail, content.to_owned()))
             }
             None => None,
         };
-        let record = whole(text(2)?.unwrap_or_default(), ChunkId(row.get(1)?), &common, content)?;
-        each(row.get(0)?, record)?;
+        let record = whole(text(7)?.unwrap_or_default(), ChunkId(row.get(6)?), &common, &place, content)?;
+        each(row.get(5)?, record)?;
     }
     Ok(())
 }
@@ -238,7 +254,8 @@ pub(super) fn chunk(
     id: ChunkId,
 ) -> Result<Option<StoredChunk>, StoreError> {
     let mut statement = connection.prepare_cached(&format!(
-        "SELECT {INFO}, record, tail, substr(source, start + 1, end - start), vector IS NOT NULL, enabled, doc_toc, summary, terms
+        "SELECT {INFO}, record, tail, substr(source, start + 1, end - start), vector IS NOT NULL, enabled, doc_toc, summary, terms,
+            {PLACE}
          FROM chunks JOIN documents ON documents.id = chunks.document JOIN sources ON sources.document = documents.id
          WHERE chunks.generation = ?1 AND chunk_id = ?2"
     ))?;
@@ -251,7 +268,7 @@ pub(super) fn chunk(
         None => None,
     };
     Ok(Some(StoredChunk {
-        record: whole(&row.get::<_, String>(15)?, id, &common, content)?,
+        record: whole(&row.get::<_, String>(15)?, id, &common, &place(row, 23)?, content)?,
         embedded: row.get(18)?,
         enabled: row.get(19)?,
         doc_toc: row.get(20)?,

@@ -1,5 +1,6 @@
 //! Records as they lie in the table: JSON with names of one or two letters, and without what the document,
-//! the generation and the source say. A record's names take more room than its values.
+//! the generation, the source, other columns and the chunks beside it say. A record's names take more room than its
+//! values.
 
 mod fields;
 
@@ -66,17 +67,50 @@ pub(super) fn common(generation: &Generation, info: &DocumentInfo) -> Vec<(&'sta
     said.into_iter().chain(usual()).collect()
 }
 
-/// What [`common`] says, as JSON.
-pub(super) fn common_json(generation: &Generation, info: &DocumentInfo) -> Vec<(&'static str, String)> {
-    common(generation, info).into_iter().map(|(name, value)| (name, value.to_string())).collect()
+/// What is known of a chunk without its record.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    /// Its number in the document.
+    pub(super) index: usize,
+    pub(super) start: usize,
+    pub(super) end: usize,
+    /// The chunks before and after it, if it and they are chunks and not summaries.
+    pub(super) previous: Option<ChunkId>,
+    pub(super) next: Option<ChunkId>,
 }
 
-/// A record without what [`common_json`] says, and without content and text if `has_tail`.
+impl Place {
+    /// What the place says of the record, by the record's names.
+    fn said(&self) -> impl Iterator<Item = (&'static str, Value)> {
+        let id = |id: Option<ChunkId>| id.map(|id| Value::String(id.to_string()));
+        let said = [
+            ("chunk_index", Some(self.index.into())),
+            ("start_byte", Some(self.start.into())),
+            ("end_byte", Some(self.end.into())),
+            ("previous", id(self.previous)),
+            ("next", id(self.next)),
+        ];
+        said.into_iter().filter_map(|(name, value)| Some((name, value?)))
+    }
+}
+
+/// What is said of a record elsewhere, as JSON.
+pub(super) fn as_json(
+    said: impl IntoIterator<Item = (&'static str, Value)>,
+) -> impl Iterator<Item = (&'static str, String)> {
+    said.into_iter().map(|(name, value)| (name, value.to_string()))
+}
+
+/// A record without what `common` (as JSON) and its place say, and without content and text if `has_tail`.
 pub(super) fn slim(
     record: &Record,
     common: &[(&'static str, String)],
+    place: Option<&Place>,
     has_tail: bool,
 ) -> Result<String, StoreError> {
+    let place: Vec<(&'static str, String)> = as_json(place.into_iter().flat_map(Place::said)).collect();
+    let common: Vec<(&str, &str)> =
+        common.iter().chain(&place).map(|(name, value)| (*name, value.as_str())).collect();
     let mut json = String::from("{");
     let mut add = |name: &str, value: &str| {
         let separator = if json.len() > 1 { "," } else { "" };
@@ -110,6 +144,7 @@ pub(super) fn whole(
     json: &str,
     chunk_id: ChunkId,
     common: &[(&'static str, Value)],
+    place: &Place,
     content: Option<(&str, String)>,
 ) -> Result<Record, StoreError> {
     let unreadable = |error| damaged(&format!("a chunk cannot be read: {error}"));
@@ -117,9 +152,9 @@ pub(super) fn whole(
     let long =
         |key: String| NAMES.iter().find(|(_, short)| *short == key).map_or(key, |(name, _)| (*name).into());
     let mut fields: Map<String, Value> = stored.into_iter().map(|(key, value)| (long(key), value)).collect();
-    for (key, value) in common {
-        if !fields.contains_key(*key) {
-            fields.insert((*key).to_owned(), value.clone());
+    for (key, value) in common.iter().cloned().chain(place.said()) {
+        if !fields.contains_key(key) {
+            fields.insert(key.to_owned(), value);
         }
     }
     fields.insert("chunk_id".into(), chunk_id.to_string().into());

@@ -26,18 +26,38 @@ pub(super) struct Prepared {
 pub(super) fn prepare(generation: &Generation, changes: &[Change]) -> Result<Vec<Vec<Prepared>>, StoreError> {
     let rows = |change: &Change| match change {
         Change::Replace(new) => {
-            let common = slim::common_json(generation, &new.document.info);
-            new.chunks.iter().map(|chunk| prepare_chunk(&common, &new.document.source, chunk)).collect()
+            let common: Vec<_> = slim::as_json(slim::common(generation, &new.document.info)).collect();
+            let ids = new.chunks.iter().map(NewChunk::id).collect::<Result<Vec<ChunkId>, _>>()?;
+            let row = |(index, chunk): (usize, &NewChunk)| {
+                let place = place(&new.chunks, &ids, index);
+                prepare_chunk(&common, Some(&place), &new.document.source, chunk)
+            };
+            new.chunks.iter().enumerate().map(row).collect()
         }
         // Its document is not at hand: all of it is written out.
-        Change::Amend { chunk, .. } => Ok(vec![prepare_chunk(&[], "", chunk)?]),
+        Change::Amend { chunk, .. } => Ok(vec![prepare_chunk(&[], None, "", chunk)?]),
         _ => Ok(Vec::new()),
     };
     changes.par_iter().map(rows).collect()
 }
 
+/// What the row at `index` and those beside it will say.
+fn place(chunks: &[NewChunk], ids: &[ChunkId], index: usize) -> slim::Place {
+    let NewChunk { record, .. } = &chunks[index];
+    let is_chunk = |at: &usize| chunks.get(*at).is_some_and(|chunk| chunk.record.artifact.is_none());
+    let beside = |at: Option<usize>| at.filter(|at| is_chunk(&index) && is_chunk(at)).map(|at| ids[at]);
+    slim::Place {
+        index,
+        start: record.start_byte as usize,
+        end: record.end_byte as usize,
+        previous: beside(index.checked_sub(1)),
+        next: beside(Some(index + 1)),
+    }
+}
+
 fn prepare_chunk(
     common: &[(&'static str, String)],
+    place: Option<&slim::Place>,
     source: &str,
     chunk: &NewChunk,
 ) -> Result<Prepared, StoreError> {
@@ -48,7 +68,7 @@ fn prepare_chunk(
         symbols: record_symbols(record),
         terms: chunk.terms.encode(),
         tail: tail.map(str::to_owned),
-        json: slim::slim(record, common, tail.is_some())?,
+        json: slim::slim(record, common, place, tail.is_some())?,
     })
 }
 
