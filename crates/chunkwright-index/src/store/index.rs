@@ -91,6 +91,36 @@ pub(super) struct NewRow<'a> {
     pub(super) enabled: bool,
 }
 
+/// Where each row stands once the rows of documents that are gone are taken out.
+struct Places {
+    /// By row; [`GONE`](Self::GONE) for none.
+    new: Vec<u32>,
+}
+
+impl Places {
+    const GONE: u32 = u32::MAX;
+
+    fn of_live(live: &Bits, rows: usize) -> Self {
+        let mut next = 0;
+        let place = |row| {
+            let place = if live.has(row) { next } else { return Self::GONE };
+            next += 1;
+            place
+        };
+        Self { new: (0..rows).map(place).collect() }
+    }
+
+    /// The new place of a row.
+    fn of(&self, row: u32) -> Option<u32> {
+        Some(self.new[row as usize]).filter(|place| *place != Self::GONE)
+    }
+
+    /// The rows that have one, in order.
+    fn kept(&self) -> impl Iterator<Item = usize> {
+        self.new.iter().enumerate().filter(|(_, place)| **place != Self::GONE).map(|(row, _)| row)
+    }
+}
+
 /// The rows that a filter lets pass: decided once, used by every stage.
 pub(super) enum Passing {
     /// All rows that there are.
@@ -123,7 +153,6 @@ impl SearchIndex {
 
     /// Adds a chunk of the document begun last; `vector` has the index's dimension, or is none.
     pub(super) fn push<V: Iterator<Item = f32>>(&mut self, row: &NewRow<'_>, vector: Option<V>) {
-        let Some(document) = self.documents.last_mut() else { return };
         let Facts { category, language, content_type, artifact, symbols, .. } = row.facts;
         let facts = OwnedFacts {
             category: category.into(),
@@ -132,21 +161,34 @@ impl SearchIndex {
             artifact: artifact.map(Into::into),
             symbols: symbols.into(),
         };
+        let facts = self.intern(facts);
+        if let Some(at) = self.add(row.id, facts, row.enabled) {
+            self.words.push(at, row.terms);
+            self.sparse.push(at, row.sparse);
+            self.dense.push(vector);
+        }
+    }
+
+    /// The position of facts among those that are known.
+    fn intern(&mut self, facts: OwnedFacts) -> u32 {
+        self.has_artifacts |= facts.artifact.is_some();
         let next = self.facts.len() as u32;
-        let facts = *self.known_facts.entry(facts).or_insert_with_key(|facts| {
+        *self.known_facts.entry(facts).or_insert_with_key(|facts| {
             self.facts.push(facts.clone());
             next
-        });
-        let at = self.rows.len();
+        })
+    }
+
+    /// Adds a row to the document begun last, without what stages read of it.
+    fn add(&mut self, id: ChunkId, facts: u32, enabled: bool) -> Option<u32> {
+        let document = self.documents.last_mut()?;
+        let at = self.rows.len() as u32;
         document.rows.end += 1;
-        self.rows.push(Row { id: row.id, document: self.documents.len() as u32 - 1, facts });
-        self.has_artifacts |= artifact.is_some();
+        self.rows.push(Row { id, document: self.documents.len() as u32 - 1, facts });
         self.live_rows.push(true);
         self.live_count += 1;
-        self.enabled.push(row.enabled);
-        self.words.push(at as u32, row.terms);
-        self.sparse.push(at as u32, row.sparse);
-        self.dense.push(vector);
+        self.enabled.push(enabled);
+        Some(at)
     }
 
     /// Ends a row of changes: what searches read first is made of all rows.
@@ -173,9 +215,38 @@ impl SearchIndex {
         }
     }
 
-    /// Whether so much of it is gone that a fresh one is better.
+    /// Whether so much of it is gone that one [without](Self::without_gone) that is better.
     pub(super) fn is_worn(&self) -> bool {
         self.live_count * 4 < self.rows.len() * 3
+    }
+
+    /// Whether more of it is gone than is there.
+    pub(super) fn is_worn_out(&self) -> bool {
+        self.live_count * 2 < self.rows.len()
+    }
+
+    /// The same without the rows of documents that are gone.
+    pub(super) fn without_gone(&self) -> Self {
+        let places = Places::of_live(&self.live_rows, self.rows.len());
+        let mut index = Self {
+            dense: self.dense.moved(&places),
+            sparse: self.sparse.moved(&places),
+            words: self.words.moved(&places),
+            ..Self::default()
+        };
+        let mut facts: Vec<Option<u32>> = vec![None; self.facts.len()];
+        let is_live = |at: u32| self.live.get(&self.documents[at as usize].version) == Some(&at);
+        for at in (0..self.documents.len() as u32).filter(|at| is_live(*at)) {
+            let Document { doc_id, version, rows } = &self.documents[at as usize];
+            index.begin(*version, doc_id);
+            for row in rows.clone() {
+                let Row { id, facts: old, .. } = self.rows[row as usize];
+                let new = *facts[old as usize]
+                    .get_or_insert_with(|| index.intern(self.facts[old as usize].clone()));
+                index.add(id, new, self.enabled.has(row as usize));
+            }
+        }
+        index
     }
 
     /// Which rows pass. `by_record` answers, for filters that need records, which chunks pass.
@@ -236,4 +307,73 @@ pub(super) fn top(mut scored: Vec<Scored>, limit: usize) -> Vec<Scored> {
     }
     scored.sort_unstable_by(order);
     scored
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Adds a document of `chunks` chunks, all made of its version.
+    fn add(index: &mut SearchIndex, version: i64, chunks: u32) {
+        index.begin(version, &format!("{version}.md"));
+        for chunk in 0..chunks {
+            let number = version as u32 * 100 + chunk;
+            let terms = TermCounts::of(&format!("word{} word{} every", number % 7, number % 11));
+            let symbols = format!("symbol{}", version % 3);
+            let artifact = number.is_multiple_of(13).then_some("file_summary");
+            let facts = Facts {
+                doc_id: "",
+                category: "doc",
+                language: None,
+                content_type: "paragraph",
+                artifact,
+                symbols: &symbols,
+            };
+            let sparse = [(number % 5, 1.5), (5 + number % 3, 0.5)];
+            let id = ChunkId(u128::from(number).to_be_bytes());
+            let enabled = !number.is_multiple_of(17);
+            let row = NewRow { id, facts, terms: &terms, sparse: &sparse, enabled };
+            let vector = [number as f32 % 19.0, 1.0, -(number as f32 % 23.0)];
+            index.push(&row, (!number.is_multiple_of(9)).then(|| vector.into_iter()));
+        }
+    }
+
+    #[test]
+    fn what_is_gone_leaves_no_trace() {
+        let versions: HashSet<i64> =
+            (1..400).filter(|version| version % 3 == 0 || version % 5 == 0).collect();
+        let mut worn = SearchIndex::new(3);
+        (1..400).for_each(|version| add(&mut worn, version, version as u32 % 40));
+        worn.finish();
+        assert!(worn.rows.len() > dense::MANY, "sketches are moved too");
+        worn.retain(&versions);
+        assert!(worn.is_worn());
+        let mut tidied = worn.without_gone();
+        assert_eq!((tidied.rows.len(), tidied.live_count), (worn.live_count, worn.live_count));
+        let mut fresh = SearchIndex::new(3);
+        let mut live: Vec<i64> = versions.iter().copied().collect();
+        live.sort_unstable();
+        for version in live {
+            add(&mut fresh, version, version as u32 % 40);
+        }
+        // Both go on.
+        for index in [&mut worn, &mut tidied, &mut fresh] {
+            add(index, 1000, 12);
+            index.finish();
+        }
+        let filter = Filter::parse("symbol = symbol1").expect("a filter");
+        for filter in [Filter::default(), filter] {
+            let found = |index: &SearchIndex| {
+                let passing = index.passing(&filter, || Err(())).expect("a quick filter");
+                let terms: Vec<TermId> = ["word3", "every"].map(crate::bm25::term_id).to_vec();
+                (
+                    index.lexical(&terms, &passing, 50),
+                    index.dense(&[0.3, 0.2, -0.9], &passing, 50),
+                    index.sparse(&[(2, 1.0), (6, 0.5)], &passing, 50),
+                )
+            };
+            assert_eq!(found(&tidied), found(&fresh));
+            assert_eq!(found(&worn), found(&fresh));
+        }
+    }
 }

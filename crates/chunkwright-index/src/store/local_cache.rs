@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rusqlite::{Connection, TransactionBehavior, params};
 
-use super::sqlite::{ADD_SPARSE, BUSY_TIMEOUT, Commit, cache, create_folder};
+use super::sqlite::{ADD_SPARSE, Commit, cache, create_folder, set_up};
 use super::{Access, CacheUsage, StoreError, TextHash, Vector};
 
 const TABLES: &str = "
@@ -52,7 +52,7 @@ impl SqliteCache {
             create_folder(folder).map_err(io)?;
             Connection::open(&file)?
         };
-        connection.busy_timeout(BUSY_TIMEOUT)?;
+        set_up(&connection)?;
         connection.pragma_update(None, "journal_mode", "WAL")?;
         connection.pragma_update(None, "synchronous", "NORMAL")?;
         connection.execute_batch(TABLES)?;

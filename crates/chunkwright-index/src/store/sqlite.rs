@@ -21,7 +21,7 @@ mod write;
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockWriteGuard};
 
 use chunkwright::{ChunkId, Record};
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
@@ -35,8 +35,8 @@ use super::{
 };
 use crate::analysis;
 pub(super) use migrate::ADD_SPARSE;
-pub(super) use setup::{BUSY_TIMEOUT, create_folder};
 use setup::{analysis_version, check_layout, has_no_tables, lock, prepare};
+pub(super) use setup::{create_folder, set_up};
 
 /// The embedded store. See [`Store`].
 #[derive(Debug)]
@@ -150,8 +150,8 @@ impl SqliteStore {
                 Connection::open_with_flags(format!("file:{path}?immutable=1"), flags)?
             }
         };
-        connection.busy_timeout(BUSY_TIMEOUT)?;
-        connection.set_prepared_statement_cache_capacity(64);
+        set_up(&connection)?;
+        connection.pragma_update(None, "cache_size", -8_000)?;
         // The first access finds out whether the file can be read at all.
         connection.query_row("SELECT count(*) FROM sqlite_master", [], |_| Ok(()))?;
         Ok(connection)
@@ -210,7 +210,26 @@ impl SqliteStore {
             read::refresh(transaction, generation, &mut indexed.index)?;
             indexed.change = Some(change);
         }
-        search(&indexed.index)
+        search(&RwLockWriteGuard::downgrade(indexed).index)
+    }
+
+    /// Brings the index of a generation up to date if there is one, so that the next search need not, and takes out of
+    /// it what is gone while searches go on reading it.
+    fn keep_index(&self, generation: &Generation) -> Result<(), StoreError> {
+        let Some(shared) = lock_mutex(&self.indexes).get(&generation.number).map(Arc::clone) else {
+            return Ok(());
+        };
+        self.read(|transaction| self.with_index(transaction, generation, |_| Ok(())))?;
+        let indexed = shared.read().unwrap_or_else(PoisonError::into_inner);
+        if indexed.index.is_worn() {
+            let fresh = Indexed { change: indexed.change, index: indexed.index.without_gone() };
+            drop(indexed);
+            let mut indexed = shared.write().unwrap_or_else(PoisonError::into_inner);
+            if indexed.change == fresh.change {
+                *indexed = fresh;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -262,7 +281,11 @@ impl Store for SqliteStore {
 
     fn write(&self, generation: &Generation, changes: &[Change]) -> Result<Vec<Outcome>, StoreError> {
         let prepared = write::prepare(generation, changes)?;
-        self.write_with(|transaction| write::write(transaction, generation, changes, &prepared))
+        let outcomes =
+            self.write_with(|transaction| write::write(transaction, generation, changes, &prepared))?;
+        // The changes are made; what fails here is told by the next search, which does it again.
+        _ = self.keep_index(generation);
+        Ok(outcomes)
     }
 
     fn documents(&self, generation: &Generation) -> Result<Vec<DocumentInfo>, StoreError> {

@@ -493,9 +493,14 @@ fn damage_is_found_and_named_and_never_a_panic() {
     drop((pipeline, store, bag));
     let sound = std::fs::read(folder.path().join("store/chunkwright.sqlite3")).unwrap();
     let file = copy.path().join("chunkwright.sqlite3");
-    let mut found = 0;
+    let (mut found, mut used) = (0, 0);
     for step in 0..40 {
         let at = 100 + step * (sound.len() - 200) / 40;
+        // Nothing reads what is zeros: a page's room for more.
+        if sound[at..at + 48].iter().all(|byte| *byte == 0) {
+            continue;
+        }
+        used += 1;
         let mut damaged = sound.clone();
         for byte in &mut damaged[at..at + 48] {
             *byte ^= 0x55;
@@ -509,7 +514,7 @@ fn damage_is_found_and_named_and_never_a_panic() {
         .unwrap();
     assert!(is_found(copy.path()));
     // What is left are pages that nothing uses, and bytes of records that still read.
-    assert!(found >= 25, "{found} of 40 found");
+    assert!(used > 25 && found * 4 >= used * 3, "{found} of {used} found");
 }
 
 /// Whether opening, checking, searching or fetching tells of damage; none may panic.

@@ -1,9 +1,9 @@
 //! Ranking by dot product over vectors that lie in memory.
 //!
 //! Few vectors are all compared. Of many, a sketch is read first, a bit a number: whether it is above the
-//! mean of all vectors, and a length. A query's sketch is not rounded: a table gives what each byte of a sketch
-//! adds to the product, so that an estimate costs one look-up for eight numbers. The best estimates are
-//! then compared exactly. Filters come before everything, so a filter never costs an answer.
+//! mean of all vectors, and a length. A query is not reduced to signs: a table gives what each byte of a sketch
+//! adds to the product, so that an estimate costs one look-up for eight numbers. The tables are of 16 bits, for they
+//! must stay in the nearest cache. The best estimates are then compared exactly. Filters come before everything, so a filter never costs an answer.
 //!
 //! The estimate is that of `RaBitQ` (Gao and Long, SIGMOD 2024) without its rotation: with `r` what is left of
 //! a vector without the mean, `r . q` is about `|r|^2 / |r|_1` times the sum of `q` by the signs of `r`.
@@ -13,18 +13,18 @@ use rayon::prelude::*;
 
 use super::super::Scored;
 use super::bits::Bits;
-use super::{Passing, top};
+use super::{Passing, Places, top};
 
 /// Fewest rows scored by one task, and tasks for each thread: what a task keeps is looked through once more.
 const ROWS_PER_TASK: usize = 16_384;
 const TASKS_PER_THREAD: usize = 2;
 
 /// From this number of rows on, sketches are read first.
-const MANY: usize = 20_000;
+pub(super) const MANY: usize = 5_000;
 
 /// Exact comparisons for each result wanted, and the least of them, of all rows. Measured: see `eval/search.md`.
-const EXACT_PER_RESULT: usize = 20;
-const LEAST_EXACT: usize = 2_000;
+const EXACT_PER_RESULT: usize = 10;
+const LEAST_EXACT: usize = 1_000;
 const ROWS_PER_EXACT: usize = 100;
 
 /// The vectors of rows.
@@ -64,6 +64,24 @@ impl Dense {
             self.vectors.extend(vector.take(self.dimension));
         }
         self.vectors.resize(end, 0.0);
+    }
+
+    /// The vectors of rows that have a new place, with their sketches.
+    pub(super) fn moved(&self, places: &Places) -> Self {
+        let (dimension, bytes) = (self.dimension, self.dimension.div_ceil(8));
+        let mut moved = Self::new(dimension);
+        moved.vectors.reserve_exact(places.kept().count() * dimension);
+        let sketches = &mut moved.sketches;
+        (sketches.mean, sketches.mean_of) = (self.sketches.mean.clone(), self.sketches.mean_of);
+        for row in places.kept() {
+            moved.has.push(self.has.has(row));
+            moved.vectors.extend_from_slice(&self.vectors[row * dimension..][..dimension]);
+            if let Some(factor) = self.sketches.factors.get(row) {
+                sketches.factors.push(*factor);
+                sketches.codes.extend_from_slice(&self.sketches.codes[row * bytes..][..bytes]);
+            }
+        }
+        moved
     }
 
     /// Makes the sketches of rows that have none, once there are many. The mean is taken anew when there are
@@ -131,7 +149,7 @@ impl Sketches {
     /// The rows of a task with the greatest estimates, in no order.
     fn best(
         &self,
-        tables: &[[f32; 256]],
+        tables: &[[i16; 256]],
         task: std::ops::Range<usize>,
         passes: &(impl Fn(usize) -> bool + Sync),
         wanted: usize,
@@ -143,7 +161,7 @@ impl Sketches {
             if !passes(row) {
                 continue;
             }
-            let estimate = sum(tables, code) * factor;
+            let estimate = sum(tables, code) as f32 * factor;
             if estimate > least {
                 kept.push((estimate, row as u32));
                 // Now and then what cannot be among the first any more is dropped.
@@ -188,44 +206,48 @@ fn sketch(vector: &[f32], mean: &[f32]) -> (Vec<u8>, f32) {
     (code, if lengths > 0.0 { squares / lengths } else { 0.0 })
 }
 
-/// For each byte of a sketch, what each of its values adds: the numbers of the query, by the signs.
-fn tables(query: &[f32]) -> Vec<[f32; 256]> {
+/// For each byte of a sketch, what each of its values adds: the numbers of the query, by the signs, in steps of which
+/// the greatest sum has as many as 16 bits hold. Only the order of sums matters.
+fn tables(query: &[f32]) -> Vec<[i16; 256]> {
+    let greatest = query.chunks(8).map(|numbers| numbers.iter().map(|q| q.abs()).sum()).fold(0.0, f32::max);
+    let steps = if greatest > 0.0 { f32::from(i16::MAX) / greatest } else { 0.0 };
     let table = |numbers: &[f32]| {
         std::array::from_fn(|byte| {
             let signed =
                 numbers.iter().enumerate().map(|(bit, q)| if byte >> bit & 1 == 1 { *q } else { -q });
-            signed.sum()
+            (signed.sum::<f32>() * steps) as i16
         })
     };
     query.chunks(8).map(table).collect()
 }
 
-/// The sum of the query's numbers by the signs of a sketch, in four lanes that do not wait for each other.
-fn sum(tables: &[[f32; 256]], code: &[u8]) -> f32 {
-    let mut sums = [0.0_f32; 4];
-    let (tables, rest_tables) = tables.as_chunks::<4>();
-    let (codes, rest_codes) = code.as_chunks::<4>();
+/// The sum of the query's numbers by the signs of a sketch, of which eight bytes are read at once, in four lanes that do
+/// not wait for each other.
+fn sum(tables: &[[i16; 256]], code: &[u8]) -> i32 {
+    let ((tables, rest_tables), (codes, rest_codes)) = (tables.as_chunks::<8>(), code.as_chunks::<8>());
+    let mut sums = [0; 4];
     for (tables, codes) in tables.iter().zip(codes) {
-        for lane in 0..4 {
-            sums[lane] += tables[lane][usize::from(codes[lane])];
+        let codes = u64::from_le_bytes(*codes);
+        for at in 0..8 {
+            sums[at % 4] += i32::from(tables[at][usize::from((codes >> (8 * at)) as u8)]);
         }
     }
-    let rest: f32 = rest_tables.iter().zip(rest_codes).map(|(table, code)| table[usize::from(*code)]).sum();
-    sums.iter().sum::<f32>() + rest
+    let rest = rest_tables.iter().zip(rest_codes).map(|(table, code)| i32::from(table[usize::from(*code)]));
+    sums.iter().sum::<i32>() + rest.sum::<i32>()
 }
 
 /// Dot product, in lanes that a compiler turns into vector instructions. The order of additions is
 /// fixed, so equal input has equal output everywhere.
 fn dot(a: &[f32], b: &[f32]) -> f32 {
     const LANES: usize = 16;
+    let ((a_lanes, a_rest), (b_lanes, b_rest)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
     let mut sums = [0.0_f32; LANES];
-    let (a_lanes, b_lanes) = (a.chunks_exact(LANES), b.chunks_exact(LANES));
-    let rest: f32 = a_lanes.remainder().iter().zip(b_lanes.remainder()).map(|(a, b)| a * b).sum();
-    for (a, b) in a_lanes.zip(b_lanes) {
+    for (a, b) in a_lanes.iter().zip(b_lanes) {
         for lane in 0..LANES {
             sums[lane] += a[lane] * b[lane];
         }
     }
+    let rest: f32 = a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum();
     sums.iter().sum::<f32>() + rest
 }
 

@@ -7,7 +7,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 use chunkwright::ChunkId;
 
 use super::super::Scored;
-use super::{Passing, top};
+use super::{Passing, Places, top};
 
 /// Rows by key.
 #[derive(Debug)]
@@ -34,6 +34,17 @@ impl<V: Copy> Postings<V> {
         let list = self.by_key.entry(key).or_insert_with(|| List { rows: Vec::new(), values: Vec::new() });
         list.rows.push(row);
         list.values.push(value);
+    }
+
+    /// The postings of rows that have a [new place](super::Places).
+    pub(super) fn moved(&self, places: &Places) -> Self {
+        let moved = |list: &List<V>| {
+            let kept = list.iter().filter_map(|(row, value)| Some((places.of(row)?, value)));
+            let (rows, values) = kept.unzip();
+            List { rows, values }
+        };
+        let lists = self.by_key.iter().map(|(key, list)| (*key, moved(list)));
+        Self { by_key: lists.filter(|(_, list)| !list.rows.is_empty()).collect() }
     }
 
     pub(super) fn get(&self, key: u32) -> Option<&List<V>> {

@@ -3,8 +3,8 @@
 use chunkwright::ChunkId;
 
 use super::super::Scored;
-use super::Passing;
 use super::postings::{Postings, best};
+use super::{Passing, Places};
 
 /// Weights by token.
 #[derive(Debug, Default)]
@@ -18,6 +18,11 @@ impl Sparse {
         for &(token, weight) in weights {
             self.by_token.push(row, token, weight);
         }
+    }
+
+    /// The weights of rows that have a new place.
+    pub(super) fn moved(&self, places: &Places) -> Self {
+        Self { by_token: self.by_token.moved(places) }
     }
 
     /// The `limit` of `rows` rows with the greatest dot product, of those that pass and have a token of the

@@ -2,7 +2,7 @@
 
 use super::super::{Scored, TermCounts, TermId};
 use super::postings::{List, Postings, best};
-use super::{Passing, SearchIndex};
+use super::{Passing, Places, SearchIndex};
 use crate::bm25;
 
 /// Postings by term.
@@ -21,6 +21,12 @@ impl Words {
         for &(term, count) in &terms.counts {
             self.by_term.push(row, term, count.min(255) as u8);
         }
+    }
+
+    /// The terms of rows that have a new place.
+    pub(super) fn moved(&self, places: &Places) -> Self {
+        let norms = places.kept().map(|row| self.norms[row]).collect();
+        Self { by_term: self.by_term.moved(places), norms }
     }
 
     /// The `limit` rows of `index` that BM25 ranks first, of those that pass. Rarity is that among all live

@@ -157,8 +157,10 @@ impl RemoteStore {
         let Live::Versions(live) = live else { return Ok(true) };
         let versions: HashSet<i64> = live.values().copied().collect();
         index.retain(&versions);
-        if index.last_version() == 0 || index.is_worn() {
+        if index.last_version() == 0 {
             *index = SearchIndex::new(0);
+        } else if index.is_worn() {
+            *index = index.without_gone();
         }
         let mut new: Vec<(i64, &String)> = live.iter().map(|(doc_id, version)| (*version, doc_id)).collect();
         new.retain(|(version, _)| *version > index.last_version());

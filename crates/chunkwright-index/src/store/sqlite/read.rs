@@ -202,7 +202,7 @@ pub(super) fn records(
 }
 
 /// What a chunk's row and those beside it say of its record.
-const PLACE: &str = "idx, start, end,
+const PLACE: &str = "idx, category, content_type, start, end,
     (SELECT chunk_id FROM chunks AS other WHERE (other.document, other.idx) = (chunks.document, chunks.idx - 1)
         AND other.artifact IS NULL AND chunks.artifact IS NULL),
     (SELECT chunk_id FROM chunks AS other WHERE (other.document, other.idx) = (chunks.document, chunks.idx + 1)
@@ -210,9 +210,16 @@ const PLACE: &str = "idx, start, end,
 
 /// What [`PLACE`] says, from column `first` on.
 fn place(row: &Row<'_>, first: usize) -> rusqlite::Result<Place> {
-    let number = |column| row.get(first + column);
     let id = |column| Ok::<_, rusqlite::Error>(row.get::<_, Option<_>>(first + column)?.map(ChunkId));
-    Ok(Place { index: number(0)?, start: number(1)?, end: number(2)?, previous: id(3)?, next: id(4)? })
+    Ok(Place {
+        index: row.get(first)?,
+        category: row.get(first + 1)?,
+        content_type: row.get(first + 2)?,
+        start: row.get(first + 3)?,
+        end: row.get(first + 4)?,
+        previous: id(5)?,
+        next: id(6)?,
+    })
 }
 
 /// Calls `each` with the key and record of every chunk of a document, in order. The source is read once,
@@ -233,7 +240,7 @@ fn each_record(
     while let Some(row) = rows.next()? {
         let text = |column| row.get_ref(column).and_then(|value| Ok(value.as_str_or_null()?));
         let place = place(row, 0)?;
-        let content = match text(8)? {
+        let content = match text(10)? {
             Some(tail) => {
                 let content = source
                     .get(place.start..place.end)
@@ -242,8 +249,8 @@ fn each_record(
             }
             None => None,
         };
-        let record = whole(text(7)?.unwrap_or_default(), ChunkId(row.get(6)?), &common, &place, content)?;
-        each(row.get(5)?, record)?;
+        let record = whole(text(9)?.unwrap_or_default(), ChunkId(row.get(8)?), &common, &place, content)?;
+        each(row.get(7)?, record)?;
     }
     Ok(())
 }
@@ -288,8 +295,10 @@ pub(super) fn refresh(
     let live =
         statement.query_map([generation.number], |row| row.get(0))?.collect::<Result<HashSet<i64>, _>>()?;
     index.retain(&live);
-    if index.last_version() == 0 || index.is_worn() {
+    if index.last_version() == 0 {
         *index = SearchIndex::new(dimension);
+    } else if index.is_worn_out() {
+        *index = index.without_gone();
     }
     // `+` keeps the index of generations out of it: rows then come in order and are not sorted with their vectors.
     let mut statement = connection.prepare_cached(

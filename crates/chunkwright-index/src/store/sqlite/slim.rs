@@ -48,9 +48,15 @@ const NAMES: &[(&str, &str)] = &[
     ("position", "z"),
 ];
 
-/// Values that are left out, since almost every record has them.
-fn usual() -> [(&'static str, Value); 2] {
-    [("oversize", Value::Bool(false)), ("token_level", "normal".into())]
+/// Values that are left out, since many records have them.
+fn usual() -> [(&'static str, Value); 5] {
+    [
+        ("oversize", Value::Bool(false)),
+        ("token_level", "normal".into()),
+        ("context", "".into()),
+        ("header_path", "".into()),
+        ("section_path", Value::Array(Vec::new())),
+    ]
 }
 
 /// What a document and its generation say of every record, by the record's names.
@@ -58,6 +64,7 @@ pub(super) fn common(generation: &Generation, info: &DocumentInfo) -> Vec<(&'sta
     let text = |text: &str| Value::String(text.into());
     let said = [
         ("doc_id", text(&info.doc_id)),
+        ("parent", text(&info.doc_id)),
         ("strategy_version", text(&generation.spec.strategy_version)),
         ("config_hash", text(&generation.spec.config_hash)),
         ("preset", text(&info.preset)),
@@ -68,10 +75,12 @@ pub(super) fn common(generation: &Generation, info: &DocumentInfo) -> Vec<(&'sta
 }
 
 /// What is known of a chunk without its record.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Place {
     /// Its number in the document.
     pub(super) index: usize,
+    pub(super) category: String,
+    pub(super) content_type: String,
     pub(super) start: usize,
     pub(super) end: usize,
     /// The chunks before and after it, if it and they are chunks and not summaries.
@@ -85,6 +94,9 @@ impl Place {
         let id = |id: Option<ChunkId>| id.map(|id| Value::String(id.to_string()));
         let said = [
             ("chunk_index", Some(self.index.into())),
+            ("category", Some(self.category.as_str().into())),
+            ("chunk_type", Some(self.category.as_str().into())),
+            ("content_type", Some(self.content_type.as_str().into())),
             ("start_byte", Some(self.start.into())),
             ("end_byte", Some(self.end.into())),
             ("previous", id(self.previous)),

@@ -48,6 +48,8 @@ fn place(chunks: &[NewChunk], ids: &[ChunkId], index: usize) -> slim::Place {
     let beside = |at: Option<usize>| at.filter(|at| is_chunk(&index) && is_chunk(at)).map(|at| ids[at]);
     slim::Place {
         index,
+        category: record.category.clone(),
+        content_type: record.content_type.clone(),
         start: record.start_byte as usize,
         end: record.end_byte as usize,
         previous: beside(index.checked_sub(1)),
