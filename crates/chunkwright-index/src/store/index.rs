@@ -194,6 +194,7 @@ impl SearchIndex {
     /// Ends a row of changes: what searches read first is made of all rows.
     pub(super) fn finish(&mut self) {
         self.dense.sketch();
+        self.words.settle();
     }
 
     /// The greatest version ever begun; versions only grow.

@@ -29,11 +29,13 @@ impl<V> Default for Postings<V> {
 }
 
 impl<V: Copy> Postings<V> {
-    /// Adds what `row`, which is none before the last, says of `key`.
-    pub(super) fn push(&mut self, row: u32, key: u32, value: V) {
+    /// Adds what rows, which are in order and none before the last, say of `key`.
+    pub(super) fn extend(&mut self, key: u32, said: impl IntoIterator<Item = (u32, V)>) {
         let list = self.by_key.entry(key).or_insert_with(|| List { rows: Vec::new(), values: Vec::new() });
-        list.rows.push(row);
-        list.values.push(value);
+        for (row, value) in said {
+            list.rows.push(row);
+            list.values.push(value);
+        }
     }
 
     /// The postings of rows that have a [new place](super::Places).

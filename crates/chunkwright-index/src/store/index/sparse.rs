@@ -16,7 +16,7 @@ impl Sparse {
     /// Adds the weights of the next row.
     pub(super) fn push(&mut self, row: u32, weights: &[(u32, f32)]) {
         for &(token, weight) in weights {
-            self.by_token.push(row, token, weight);
+            self.by_token.extend(token, [(row, weight)]);
         }
     }
 
