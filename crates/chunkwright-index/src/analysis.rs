@@ -232,8 +232,7 @@ fn is_other_word(c: char) -> bool {
     c.is_alphanumeric() || is_combining_mark(c) || is_pictograph(c) || matches!(c, '\u{3200}'..='\u{33FF}')
 }
 
-/// Characters that most text is made of, of which no table has to be asked: normal as they are, no marks, seen, and
-/// outside of ASCII letters.
+/// Characters that most text is made of, of which no table has to be asked: in normal form, and no marks.
 fn is_plain(c: char) -> bool {
     c.is_ascii() || is_plain_cyrillic(c) || is_plain_unspaced(c)
 }
