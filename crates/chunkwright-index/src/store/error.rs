@@ -119,7 +119,12 @@ pub enum StoreError {
     },
     /// The store was written by another version of the program.
     #[error(
-        "the store has layout {found}, this program reads layout {expected}; use a program that fits, or index again into a new store"
+        "the store has layout {found}, this program reads layout {expected}; {}",
+        if .found < .expected {
+            "open it to write once, as `index` does, and it has that"
+        } else {
+            "use a newer program, or index again into a new store"
+        }
     )]
     Layout {
         /// Layout found.

@@ -200,6 +200,10 @@ fn a_store_of_layout_4_gets_room_for_sparse_vectors_and_is_otherwise_as_it_was()
     std::fs::copy(folder.path().join(SqliteStore::FILE), &copy).unwrap();
     let error = SqliteStore::open(folder.path(), Access::Read).err().unwrap();
     assert!(matches!(error, StoreError::Layout { found: 4, .. }), "{error}");
+    assert!(
+        error.to_string().ends_with("open it to write once, as `index` does, and it has that"),
+        "{error}"
+    );
     let restored = folder.path().join("restored");
     SqliteStore::restore(&copy, &restored).unwrap();
     for folder in [folder.path(), &restored] {
