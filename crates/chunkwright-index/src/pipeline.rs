@@ -12,6 +12,7 @@
 //! was stopped therefore embeds nothing twice, and neither does an edit that moves a chunk.
 
 mod embed;
+mod input;
 mod notes;
 mod prepare;
 mod run;

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use chunkwright::{Document, Record, RecordContext};
 
-use super::run::Input;
+use super::input::Input;
 use super::{IndexOptions, Pipeline};
 use crate::format::{Format, file_hash, read};
 use crate::nature::{Nature, nature};

@@ -1,8 +1,6 @@
-//! A run under way: windows of documents, and the counts of what became of them.
+//! A run under way: what is read, embedded and stored when, and the counts of what became of it.
 
-use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -11,6 +9,7 @@ use chunkwright::diff::Diff;
 use rayon::prelude::*;
 
 use super::embed::Vectors;
+use super::input::{Input, windows};
 use super::notes::Notes;
 use super::prepare::{Context, Prepared};
 use super::{Generations, IndexError, IndexOptions, Pipeline, Progress, Prune};
@@ -18,73 +17,6 @@ use crate::nature::Nature;
 use crate::report::{Failure, IndexReport, Skipped};
 use crate::source::{Root, SourceFile};
 use crate::store::{Change, DocumentInfo, NewDocument, Outcome, Overlays, StoreError};
-
-/// Most documents of a window.
-const WINDOW_DOCUMENTS: usize = 128;
-
-/// Most bytes of a window, unless one file alone has more.
-const WINDOW_BYTES: u64 = 16 << 20;
-
-/// What a document is made of.
-pub(super) enum Input<'a> {
-    /// A file that was found.
-    File(&'a SourceFile),
-    /// What the current generation has of it.
-    Stored(&'a DocumentInfo),
-}
-
-impl Input<'_> {
-    pub(super) fn doc_id(&self) -> &str {
-        match self {
-            Self::File(file) => &file.doc_id,
-            Self::Stored(info) => &info.doc_id,
-        }
-    }
-
-    pub(super) fn root(&self) -> &str {
-        match self {
-            Self::File(file) => &file.root,
-            Self::Stored(info) => &info.root,
-        }
-    }
-
-    /// What tells its format.
-    pub(super) fn path(&self) -> Cow<'_, Path> {
-        match self {
-            Self::File(file) => Cow::Borrowed(&file.path),
-            Self::Stored(info) => Cow::Owned(PathBuf::from(&info.doc_id)),
-        }
-    }
-
-    /// What the store has of a document stays, whatever is left out from now on.
-    pub(super) fn context<'c>(&self, context: Context<'c>) -> Context<'c> {
-        let is_file = matches!(self, Self::File(_));
-        Context { skip_generated: context.skip_generated && is_file, ..context }
-    }
-
-    fn bytes(&self) -> u64 {
-        match self {
-            Self::File(file) => file.bytes,
-            Self::Stored(info) => info.bytes,
-        }
-    }
-}
-
-/// Consecutive documents that are worked on together.
-fn windows<'a, 'i>(inputs: &'a [Input<'i>]) -> impl Iterator<Item = &'a [Input<'i>]> {
-    let mut rest = inputs;
-    std::iter::from_fn(move || {
-        let mut bytes = 0;
-        let fits = |input: &&Input<'_>| {
-            bytes += input.bytes();
-            bytes <= WINDOW_BYTES
-        };
-        let count = rest.iter().take(WINDOW_DOCUMENTS).take_while(fits).count().max(1).min(rest.len());
-        let (window, after) = rest.split_at(count);
-        rest = after;
-        (!window.is_empty()).then_some(window)
-    })
-}
 
 /// A run under way.
 pub(super) struct Run<'a> {
