@@ -10,6 +10,9 @@ use anyhow::Result;
 /// How long requests are sent.
 const SECONDS: f64 = 10.0;
 
+/// Requests of each client before they are counted.
+const WARM_UP: usize = 20;
+
 /// Requests that can be under way at once.
 const CLIENTS: usize = 16;
 
@@ -23,6 +26,13 @@ pub(crate) fn at_rate(
     let next = AtomicUsize::new(0);
     let is_over = AtomicBool::new(false);
     let total = (rate * SECONDS) as usize;
+    thread::scope(|scope| {
+        let client = |_| scope.spawn(|| (0..WARM_UP).try_for_each(&request));
+        let clients: Vec<_> = (0..CLIENTS).map(client).collect();
+        clients
+            .into_iter()
+            .try_for_each(|client| client.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    })?;
     let start = Instant::now();
     let client = || -> Result<Vec<Duration>> {
         let mut times = Vec::new();

@@ -9,9 +9,11 @@ use std::fmt::Write as _;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read as _};
 use std::path::{Component, Path, PathBuf};
+use std::sync::mpsc;
 use std::time::UNIX_EPOCH;
 
-use ignore::WalkBuilder;
+use ignore::{WalkBuilder, WalkState};
+use rayon::prelude::*;
 
 use crate::report::{SkipReason, Skipped};
 
@@ -178,46 +180,66 @@ fn walk_folder(root: &Path, options: &WalkOptions, walk: &mut Walk) {
     let relative = |path: &Path| path.strip_prefix(root).unwrap_or(path).to_path_buf();
     // What the walk yielded, folders apart: those are listed again.
     let (mut yielded, mut folders) = (HashSet::new(), Vec::new());
-    let entries = WalkBuilder::new(root).follow_links(false).build();
-    for entry in entries {
-        let entry = match entry {
+    for entry in entries(root) {
+        let (path, kind) = match entry {
             Ok(entry) => entry,
             Err(error) => {
                 let path = error_path(&error).unwrap_or(root).to_path_buf();
                 let reason = error.io_error().map_or(SkipReason::Unreadable, reason_of);
-                yielded.insert(path.clone());
-                folders.retain(|folder| *folder != path);
                 walk.skipped.push(Skipped { path: doc_id(&relative(&path)), reason });
+                yielded.insert(path);
                 continue;
             }
         };
-        let path = entry.into_path();
-        if path != root {
-            yielded.insert(path.clone());
-        }
         let name = relative(&path);
-        match fs::symlink_metadata(&path) {
-            Ok(metadata) if metadata.is_dir() => folders.push(path),
+        match kind {
+            Ok(metadata) if metadata.is_dir() => folders.push(path.clone()),
             Ok(metadata) if metadata.is_symlink() => {
                 walk.skipped.push(Skipped { path: doc_id(&name), reason: link_reason(root, &path) });
             }
             Ok(metadata) => take(&path, &name, &folder, &metadata, options, walk),
             Err(error) => walk.skipped.push(Skipped { path: doc_id(&name), reason: reason_of(&error) }),
         }
+        yielded.insert(path);
     }
-    for folder in folders {
+    let left_out = |folder: &PathBuf| {
         // A folder that could not be read was reported by the walk.
-        let Ok(entries) = fs::read_dir(&folder) else { continue };
-        for entry in entries.flatten().filter(|entry| !yielded.contains(&entry.path())) {
+        let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+        let entries = entries.filter(|entry| !yielded.contains(&entry.path()));
+        let skipped = entries.map(|entry| {
             let name = entry.file_name();
             let reason = match name.to_str() {
                 Some(name) if is_secret(name) => SkipReason::Secret,
                 _ if name.as_encoded_bytes().starts_with(b".") => SkipReason::Hidden,
                 _ => SkipReason::Ignored,
             };
-            walk.skipped.push(Skipped { path: doc_id(&relative(&entry.path())), reason });
-        }
-    }
+            Skipped { path: doc_id(&relative(&entry.path())), reason }
+        });
+        skipped.collect::<Vec<_>>()
+    };
+    walk.skipped.par_extend(folders.par_iter().flat_map_iter(left_out));
+}
+
+/// What a walk finds and what it is, in no order. Looked for on all threads: of a tree that hardly changed, this is most of
+/// what there is to do.
+fn entries(root: &Path) -> Vec<Result<(PathBuf, io::Result<Metadata>), ignore::Error>> {
+    let (sender, found) = mpsc::channel();
+    let walker =
+        WalkBuilder::new(root).follow_links(false).threads(rayon::current_num_threads()).build_parallel();
+    walker.run(|| {
+        let sender = sender.clone();
+        Box::new(move |entry| {
+            let entry = entry.map(|entry| {
+                let metadata = fs::symlink_metadata(entry.path());
+                (entry.into_path(), metadata)
+            });
+            // It is received for as long as the walk goes on.
+            _ = sender.send(entry);
+            WalkState::Continue
+        })
+    });
+    drop(sender);
+    found.into_iter().collect()
 }
 
 /// Takes a file that is no link, or leaves it out.

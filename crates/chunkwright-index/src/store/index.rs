@@ -7,7 +7,10 @@
 mod bits;
 mod dense;
 mod postings;
+mod shared;
+mod sketch;
 mod sparse;
+mod stretches;
 mod words;
 
 use std::collections::{HashMap, HashSet};
@@ -18,6 +21,7 @@ use super::filter::{Facts, Filter};
 use super::{Scored, TermCounts, TermId};
 use bits::Bits;
 use dense::Dense;
+pub(super) use shared::SharedIndex;
 use sparse::Sparse;
 use words::Words;
 
@@ -27,6 +31,8 @@ pub(super) struct SearchIndex {
     rows: Vec<Row>,
     /// Versions of documents, by position.
     documents: Vec<Document>,
+    /// Number of documents that are shown, or were before they were gone: those behind them are out of sight.
+    shown: usize,
     /// Where each version that is live is.
     live: HashMap<i64, u32>,
     /// Rows of documents that are live.
@@ -144,11 +150,17 @@ impl SearchIndex {
         Self { dense: Dense::new(dimension), ..Self::default() }
     }
 
+    /// Number of rows, whether they are live or not.
+    pub(super) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
     /// Begins a version of a document; what is [pushed](Self::push) next belongs to it.
     pub(super) fn begin(&mut self, version: i64, doc_id: &str) {
         let start = self.rows.len() as u32;
         self.live.insert(version, self.documents.len() as u32);
         self.documents.push(Document { doc_id: doc_id.to_owned(), version, rows: start..start });
+        self.shown = self.documents.len();
     }
 
     /// Adds a chunk of the document begun last; `vector` has the index's dimension, or is none.
@@ -162,7 +174,7 @@ impl SearchIndex {
             symbols: symbols.into(),
         };
         let facts = self.intern(facts);
-        if let Some(at) = self.add(row.id, facts, row.enabled) {
+        if let Some(at) = self.add(row.id, facts, row.enabled, true) {
             self.words.push(at, row.terms);
             self.sparse.push(at, row.sparse);
             self.dense.push(vector);
@@ -180,13 +192,13 @@ impl SearchIndex {
     }
 
     /// Adds a row to the document begun last, without what stages read of it.
-    fn add(&mut self, id: ChunkId, facts: u32, enabled: bool) -> Option<u32> {
+    fn add(&mut self, id: ChunkId, facts: u32, enabled: bool, live: bool) -> Option<u32> {
         let document = self.documents.last_mut()?;
         let at = self.rows.len() as u32;
         document.rows.end += 1;
         self.rows.push(Row { id, document: self.documents.len() as u32 - 1, facts });
-        self.live_rows.push(true);
-        self.live_count += 1;
+        self.live_rows.push(live);
+        self.live_count += usize::from(live);
         self.enabled.push(enabled);
         Some(at)
     }
@@ -197,9 +209,53 @@ impl SearchIndex {
         self.words.settle();
     }
 
-    /// The greatest version ever begun; versions only grow.
+    /// Adds all that another index has, out of sight until it is [shown](Self::show).
+    fn append(&mut self, mut other: Self) {
+        if self.rows.is_empty() {
+            other.live_rows.clear_all();
+            *self = Self { shown: 0, live: HashMap::new(), live_count: 0, ..other };
+            return;
+        }
+        let first = self.rows.len() as u32;
+        let facts: Vec<u32> = other.facts.drain(..).map(|facts| self.intern(facts)).collect();
+        for Document { doc_id, version, rows } in other.documents {
+            let start = self.rows.len() as u32;
+            self.documents.push(Document { doc_id, version, rows: start..start });
+            for row in rows {
+                let Row { id, facts: known, .. } = other.rows[row as usize];
+                self.add(id, facts[known as usize], other.enabled.has(row as usize), false);
+            }
+        }
+        self.words.append(first, other.words);
+        self.sparse.append(first, other.sparse);
+        self.dense.append(other.dense);
+        self.finish();
+    }
+
+    /// Takes out every document whose version is not in `live`, and shows those that were [added](Self::append).
+    fn show(&mut self, live: &HashSet<i64>) {
+        self.retain(live);
+        for at in self.shown..self.documents.len() {
+            let Document { version, rows, .. } = &self.documents[at];
+            self.live.insert(*version, at as u32);
+            self.live_count += rows.len();
+            rows.clone().for_each(|row| self.live_rows.set(row as usize));
+        }
+        self.shown = self.documents.len();
+    }
+
+    /// Never shows what was added and not shown.
+    fn forget(&mut self) {
+        for document in &mut self.documents[self.shown..] {
+            document.version = 0;
+        }
+        self.shown = self.documents.len();
+    }
+
+    /// The greatest version ever shown; versions only grow.
     pub(super) fn last_version(&self) -> i64 {
-        self.documents.last().map_or(0, |document| document.version)
+        let shown = self.documents[..self.shown].iter().rev();
+        shown.map(|document| document.version).find(|version| *version > 0).unwrap_or(0)
     }
 
     /// Takes out every document whose version is not in `versions`.
@@ -221,11 +277,6 @@ impl SearchIndex {
         self.live_count * 4 < self.rows.len() * 3
     }
 
-    /// Whether more of it is gone than is there.
-    pub(super) fn is_worn_out(&self) -> bool {
-        self.live_count * 2 < self.rows.len()
-    }
-
     /// The same without the rows of documents that are gone.
     pub(super) fn without_gone(&self) -> Self {
         let places = Places::of_live(&self.live_rows, self.rows.len());
@@ -244,7 +295,7 @@ impl SearchIndex {
                 let Row { id, facts: old, .. } = self.rows[row as usize];
                 let new = *facts[old as usize]
                     .get_or_insert_with(|| index.intern(self.facts[old as usize].clone()));
-                index.add(id, new, self.enabled.has(row as usize));
+                index.add(id, new, self.enabled.has(row as usize), true);
             }
         }
         index
@@ -376,5 +427,41 @@ mod tests {
             assert_eq!(found(&tidied), found(&fresh));
             assert_eq!(found(&worn), found(&fresh));
         }
+    }
+
+    #[test]
+    fn what_is_added_is_seen_when_it_is_shown() {
+        let part = |versions: std::ops::Range<i64>| {
+            let mut part = SearchIndex::new(3);
+            versions.for_each(|version| add(&mut part, version, version as u32 % 40));
+            part.finish();
+            part
+        };
+        let live = |versions: std::ops::Range<i64>| versions.collect::<HashSet<i64>>();
+        let found = |index: &SearchIndex| {
+            let passing = index.passing(&Filter::default(), || Err(())).expect("a quick filter");
+            let terms: Vec<TermId> = ["word3", "every"].map(crate::bm25::term_id).to_vec();
+            (
+                index.lexical(&terms, &passing, 50),
+                index.dense(&[0.3, 0.2, -0.9], &passing, 50),
+                index.sparse(&[(2, 1.0), (6, 0.5)], &passing, 50),
+            )
+        };
+        let mut index = SearchIndex::default();
+        index.append(part(1..300));
+        assert_eq!((found(&index).0.len(), index.last_version()), (0, 0));
+        index.show(&live(1..300));
+        let before = found(&index);
+        assert_eq!((&before, index.last_version()), (&found(&part(1..300)), 299));
+        // A change that was not made, and another one under the same numbers.
+        index.append(part(300..310));
+        assert_eq!(found(&index), before);
+        index.forget();
+        assert_eq!((found(&index), index.last_version()), (before, 299));
+        index.append(part(300..330));
+        index.append(part(330..400));
+        index.show(&live(200..400));
+        assert_eq!((found(&index), index.last_version()), (found(&part(200..400)), 399));
+        assert_eq!(found(&index.without_gone()), found(&index));
     }
 }

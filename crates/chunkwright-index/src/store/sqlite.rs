@@ -21,13 +21,13 @@ mod write;
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockWriteGuard};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use chunkwright::{ChunkId, Record};
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
 use super::generation::parse_name;
-use super::index::SearchIndex;
+use super::index::{SearchIndex, SharedIndex};
 use super::{
     Access, Cache, CacheUsage, Change, CheckReport, Collection, DocumentInfo, Filter, Generation,
     GenerationSpec, Outcome, Overlay, Overlays, Scored, Store, StoreError, StoredChunk, StoredDocument,
@@ -50,14 +50,7 @@ pub struct SqliteStore {
     /// None in a store opened to read.
     writer: Option<Writer>,
     /// What searches read, by generation.
-    indexes: Mutex<HashMap<i64, Arc<RwLock<Indexed>>>>,
-}
-
-/// An index and the change of the generation that it reflects.
-#[derive(Debug, Default)]
-struct Indexed {
-    change: Option<u64>,
-    index: SearchIndex,
+    indexes: Mutex<HashMap<i64, Arc<SharedIndex>>>,
 }
 
 #[derive(Debug)]
@@ -199,37 +192,13 @@ impl SqliteStore {
     ) -> Result<T, StoreError> {
         let change = read::change(transaction, generation)?;
         let shared = Arc::clone(lock_mutex(&self.indexes).entry(generation.number).or_default());
-        let is_new = |indexed: &Indexed| indexed.change.is_some_and(|known| known >= change);
-        let indexed = shared.read().unwrap_or_else(PoisonError::into_inner);
-        if is_new(&indexed) {
-            return search(&indexed.index);
-        }
-        drop(indexed);
-        let mut indexed = shared.write().unwrap_or_else(PoisonError::into_inner);
-        if !is_new(&indexed) {
-            read::refresh(transaction, generation, &mut indexed.index)?;
-            indexed.change = Some(change);
-        }
-        search(&RwLockWriteGuard::downgrade(indexed).index)
-    }
-
-    /// Brings the index of a generation up to date if there is one, so that the next search need not, and takes out of
-    /// it what is gone while searches go on reading it.
-    fn keep_index(&self, generation: &Generation) -> Result<(), StoreError> {
-        let Some(shared) = lock_mutex(&self.indexes).get(&generation.number).map(Arc::clone) else {
-            return Ok(());
-        };
-        self.read(|transaction| self.with_index(transaction, generation, |_| Ok(())))?;
-        let indexed = shared.read().unwrap_or_else(PoisonError::into_inner);
-        if indexed.index.is_worn() {
-            let fresh = Indexed { change: indexed.change, index: indexed.index.without_gone() };
-            drop(indexed);
-            let mut indexed = shared.write().unwrap_or_else(PoisonError::into_inner);
-            if indexed.change == fresh.change {
-                *indexed = fresh;
-            }
-        }
-        Ok(())
+        shared.search(
+            change,
+            |last_version, add: &mut dyn FnMut(SearchIndex)| {
+                read::new_versions(transaction, generation, last_version, add)
+            },
+            search,
+        )
     }
 }
 
@@ -281,10 +250,22 @@ impl Store for SqliteStore {
 
     fn write(&self, generation: &Generation, changes: &[Change]) -> Result<Vec<Outcome>, StoreError> {
         let prepared = write::prepare(generation, changes)?;
-        let outcomes =
-            self.write_with(|transaction| write::write(transaction, generation, changes, &prepared))?;
-        // The changes are made; what fails here is told by the next search, which does it again.
-        _ = self.keep_index(generation);
+        let shared = lock_mutex(&self.indexes).get(&generation.number).map(Arc::clone);
+        let turn = shared.as_ref().and_then(|shared| shared.turn());
+        let (outcomes, added) = self.write_with(|transaction| {
+            let (outcomes, commit) = write::write(transaction, generation, changes, &prepared)?;
+            let added = turn.as_ref().filter(|_| commit == Commit::Yes).map(|turn| {
+                let live = turn.add(|last_version, add: &mut dyn FnMut(SearchIndex)| {
+                    read::new_versions(transaction, generation, last_version, add)
+                })?;
+                Ok::<_, StoreError>((read::change(transaction, generation)?, live))
+            });
+            Ok(((outcomes, added), commit))
+        })?;
+        // What failed is told by the next search, which does it again.
+        if let (Some(turn), Some(Ok((change, live)))) = (turn, added) {
+            turn.show(change, &live);
+        }
         Ok(outcomes)
     }
 

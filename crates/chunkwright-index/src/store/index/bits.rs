@@ -16,12 +16,24 @@ impl Bits {
         self.len += 1;
     }
 
+    pub(super) fn extend(&mut self, other: &Self) {
+        (0..other.len).for_each(|at| self.push(other.has(at)));
+    }
+
     pub(super) fn has(&self, at: usize) -> bool {
         self.words[at / 64] >> (at % 64) & 1 == 1
     }
 
+    pub(super) fn set(&mut self, at: usize) {
+        self.words[at / 64] |= 1 << (at % 64);
+    }
+
     pub(super) fn clear(&mut self, at: usize) {
         self.words[at / 64] &= !(1 << (at % 64));
+    }
+
+    pub(super) fn clear_all(&mut self) {
+        self.words.fill(0);
     }
 
     pub(super) fn all(&self) -> bool {

@@ -38,6 +38,13 @@ impl<V: Copy> Postings<V> {
         }
     }
 
+    /// Adds what other rows say, which stand from `first` on.
+    pub(super) fn append(&mut self, first: u32, other: Self) {
+        for (key, list) in other.by_key {
+            self.extend(key, list.iter().map(|(row, value)| (first + row, value)));
+        }
+    }
+
     /// The postings of rows that have a [new place](super::Places).
     pub(super) fn moved(&self, places: &Places) -> Self {
         let moved = |list: &List<V>| {
@@ -81,24 +88,38 @@ impl Hasher for IdHasher {
     }
 }
 
-/// The `limit` rows with the greatest scores over 0.
+/// The `limit` rows with the greatest scores over 0; equal scores by chunk id.
 pub(super) fn best(
     scores: &[f32],
     passing: &Passing,
     limit: usize,
     id: impl Fn(usize) -> ChunkId,
 ) -> Vec<Scored> {
-    let mut kept: Vec<Scored> = Vec::new();
-    let mut least = 0.0_f32;
+    let mut kept: Vec<(f32, u32)> = Vec::new();
+    let (mut least, mut full) = (f32::MIN_POSITIVE, limit.max(64).saturating_mul(4));
     for (row, &score) in scores.iter().enumerate() {
-        if score > 0.0 && score >= least && passing.has(row) {
-            kept.push(Scored { id: id(row), score: f64::from(score) });
+        if score >= least && passing.has(row) {
+            kept.push((score, row as u32));
             // Now and then what cannot be among the first any more is dropped.
-            if kept.len() >= limit.max(64).saturating_mul(4) {
-                kept = top(kept, limit);
-                least = kept.last().map_or(0.0, |last| last.score as f32);
+            if kept.len() >= full {
+                least = keep_first(&mut kept, limit);
+                full = full.max(2 * kept.len());
             }
         }
     }
-    top(kept, limit)
+    // Ids lie all over the memory: few are looked at.
+    keep_first(&mut kept, limit);
+    let hit = |(score, row)| Scored { id: id(row as usize), score: f64::from(score) };
+    top(kept.into_iter().map(hit).collect(), limit)
+}
+
+/// Drops what has less than the `limit` greatest scores; answers the least that is left. Of equal scores, any may be
+/// wanted.
+fn keep_first(kept: &mut Vec<(f32, u32)>, limit: usize) -> f32 {
+    if kept.len() <= limit || limit == 0 {
+        return f32::MIN_POSITIVE;
+    }
+    let (_, &mut (least, _), _) = kept.select_nth_unstable_by(limit - 1, |a, b| b.0.total_cmp(&a.0));
+    kept.retain(|(score, _)| *score >= least);
+    least
 }

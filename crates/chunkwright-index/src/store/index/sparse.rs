@@ -20,6 +20,11 @@ impl Sparse {
         }
     }
 
+    /// Adds the weights of other rows, which stand from `first` on.
+    pub(super) fn append(&mut self, first: u32, other: Self) {
+        self.by_token.append(first, other.by_token);
+    }
+
     /// The weights of rows that have a new place.
     pub(super) fn moved(&self, places: &Places) -> Self {
         Self { by_token: self.by_token.moved(places) }

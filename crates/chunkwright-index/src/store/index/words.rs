@@ -57,6 +57,12 @@ impl Words {
         }
     }
 
+    /// Adds the terms of other rows, which stand from `first` on; both are [settled](Self::settle).
+    pub(super) fn append(&mut self, first: u32, other: Self) {
+        self.by_term.append(first, other.by_term);
+        self.norms.extend(other.norms);
+    }
+
     /// The terms of rows that have a new place.
     pub(super) fn moved(&self, places: &Places) -> Self {
         let norms = places.kept().map(|row| self.norms[row]).collect();

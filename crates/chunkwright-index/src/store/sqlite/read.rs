@@ -284,22 +284,22 @@ pub(super) fn chunk(
     }))
 }
 
-/// Brings `index` to the state of this snapshot: versions that are gone leave, new ones are read.
-pub(super) fn refresh(
+/// Rows that are added to an index at once.
+const ROWS_AT_ONCE: usize = 256;
+
+/// What an index lacks that has no version after `last_version`: calls `add` with indexes of newer ones, and answers the
+/// versions that there are. An index that has nothing is made at once.
+pub(super) fn new_versions(
     connection: &Connection,
     generation: &Generation,
-    index: &mut SearchIndex,
-) -> Result<(), StoreError> {
+    last_version: i64,
+    add: &mut dyn FnMut(SearchIndex),
+) -> Result<HashSet<i64>, StoreError> {
     let dimension = generation.spec.model.as_ref().map_or(0, |model| model.dimension);
     let mut statement = connection.prepare_cached("SELECT id FROM documents WHERE generation = ?1")?;
     let live =
         statement.query_map([generation.number], |row| row.get(0))?.collect::<Result<HashSet<i64>, _>>()?;
-    index.retain(&live);
-    if index.last_version() == 0 {
-        *index = SearchIndex::new(dimension);
-    } else if index.is_worn_out() {
-        *index = index.without_gone();
-    }
+    let mut index = SearchIndex::new(dimension);
     // `+` keeps the index of generations out of it: rows then come in order and are not sorted with their vectors.
     let mut statement = connection.prepare_cached(
         "SELECT documents.id, doc_id, chunk_id, category, language, content_type, artifact, symbols, terms, enabled,
@@ -309,13 +309,17 @@ pub(super) fn refresh(
          WHERE +documents.generation = ?1 AND documents.id > ?2
          ORDER BY documents.id, idx",
     )?;
-    let mut rows = statement.query(params![generation.number, index.last_version()])?;
+    let mut rows = statement.query(params![generation.number, last_version])?;
     let mut version = 0;
     while let Some(row) = rows.next()? {
         let text = |column| row.get_ref(column).and_then(|value| Ok(value.as_str()?));
         let maybe = |column| row.get_ref(column).and_then(|value| Ok(value.as_str_or_null()?));
         if row.get::<_, i64>(0)? != version {
             version = row.get(0)?;
+            if last_version > 0 && index.len() >= ROWS_AT_ONCE {
+                index.finish();
+                add(std::mem::replace(&mut index, SearchIndex::new(dimension)));
+            }
             index.begin(version, text(1)?);
         }
         let terms = row.get_ref(8)?.as_blob().map_err(rusqlite::Error::from)?;
@@ -339,7 +343,8 @@ pub(super) fn refresh(
         index.push(&new, vector);
     }
     index.finish();
-    Ok(())
+    add(index);
+    Ok(live)
 }
 
 /// The chunks that pass a filter that records have to be read for.
