@@ -12,7 +12,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::mpsc;
 use std::time::UNIX_EPOCH;
 
-use ignore::{WalkBuilder, WalkState};
+use ignore::{DirEntry, WalkBuilder, WalkState};
 use rayon::prelude::*;
 
 use crate::report::{SkipReason, Skipped};
@@ -162,10 +162,10 @@ pub fn walk(paths: &[PathBuf], options: &WalkOptions) -> Result<Walk, SourceErro
         if metadata.is_dir() {
             walk_folder(&real, options, &mut walk);
         } else {
-            let name = PathBuf::from(real.file_name().unwrap_or_default());
-            let folder = real.parent().unwrap_or(Path::new("/"));
-            walk.roots.push(Root { folder: doc_id(folder), only: Some(doc_id(&name)) });
-            take(&real, &name, &doc_id(folder), &metadata, options, &mut walk);
+            let root = real.parent().unwrap_or(Path::new("/"));
+            let folder = doc_id(root);
+            walk.roots.push(Root { folder: folder.clone(), only: Some(doc_id(relative(&real, root))) });
+            walk.add(take(real.clone(), root, &folder, &metadata, options), root);
         }
         roots.push(real);
     }
@@ -174,38 +174,67 @@ pub fn walk(paths: &[PathBuf], options: &WalkOptions) -> Result<Walk, SourceErro
     Ok(walk)
 }
 
+/// What there is at a path.
+enum Found {
+    File(SourceFile),
+    Folder(PathBuf),
+    LeftOut(PathBuf, SkipReason),
+}
+
+impl Found {
+    fn path(&self) -> &Path {
+        match self {
+            Self::File(file) => &file.path,
+            Self::Folder(path) | Self::LeftOut(path, _) => path,
+        }
+    }
+}
+
+impl Walk {
+    /// Adds what was found below `root`.
+    fn add(&mut self, found: Found, root: &Path) {
+        match found {
+            Found::File(file) => self.files.push(file),
+            Found::Folder(_) => {}
+            Found::LeftOut(path, reason) => {
+                self.skipped.push(Skipped { path: doc_id(relative(&path, root)), reason });
+            }
+        }
+    }
+}
+
+fn relative<'a>(path: &'a Path, root: &Path) -> &'a Path {
+    path.strip_prefix(root).unwrap_or(path)
+}
+
 fn walk_folder(root: &Path, options: &WalkOptions, walk: &mut Walk) {
     let folder = doc_id(root);
     walk.roots.push(Root { folder: folder.clone(), only: None });
-    let relative = |path: &Path| path.strip_prefix(root).unwrap_or(path).to_path_buf();
-    // What the walk yielded, folders apart: those are listed again.
-    let (mut yielded, mut folders) = (HashSet::new(), Vec::new());
-    for entry in entries(root) {
-        let (path, kind) = match entry {
-            Ok(entry) => entry,
-            Err(error) => {
-                let path = error_path(&error).unwrap_or(root).to_path_buf();
-                let reason = error.io_error().map_or(SkipReason::Unreadable, reason_of);
-                walk.skipped.push(Skipped { path: doc_id(&relative(&path)), reason });
-                yielded.insert(path);
-                continue;
+    let found = entries(root, &|entry| match entry {
+        Ok(entry) => {
+            let path = entry.into_path();
+            match fs::symlink_metadata(&path) {
+                Ok(metadata) if metadata.is_dir() => Found::Folder(path),
+                Ok(metadata) if metadata.is_symlink() => {
+                    let reason = link_reason(root, &path);
+                    Found::LeftOut(path, reason)
+                }
+                Ok(metadata) => take(path, root, &folder, &metadata, options),
+                Err(error) => Found::LeftOut(path, reason_of(&error)),
             }
-        };
-        let name = relative(&path);
-        match kind {
-            Ok(metadata) if metadata.is_dir() => folders.push(path.clone()),
-            Ok(metadata) if metadata.is_symlink() => {
-                walk.skipped.push(Skipped { path: doc_id(&name), reason: link_reason(root, &path) });
-            }
-            Ok(metadata) => take(&path, &name, &folder, &metadata, options, walk),
-            Err(error) => walk.skipped.push(Skipped { path: doc_id(&name), reason: reason_of(&error) }),
         }
-        yielded.insert(path);
-    }
-    let left_out = |folder: &PathBuf| {
+        Err(error) => {
+            let path = error_path(&error).unwrap_or(root).to_path_buf();
+            Found::LeftOut(path, error.io_error().map_or(SkipReason::Unreadable, reason_of))
+        }
+    });
+    // Folders are listed once more, to tell what the walk left out.
+    let yielded: HashSet<&Path> = found.iter().map(Found::path).collect();
+    let left_out = |found: &Found| {
+        let folder = if let Found::Folder(folder) = found { fs::read_dir(folder).ok() } else { None };
         // A folder that could not be read was reported by the walk.
-        let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-        let entries = entries.filter(|entry| !yielded.contains(&entry.path()));
+        let entries = folder.into_iter().flatten().flatten();
+        let entries = entries.filter(|entry| !yielded.contains(&*entry.path()));
         let skipped = entries.map(|entry| {
             let name = entry.file_name();
             let reason = match name.to_str() {
@@ -213,28 +242,26 @@ fn walk_folder(root: &Path, options: &WalkOptions, walk: &mut Walk) {
                 _ if name.as_encoded_bytes().starts_with(b".") => SkipReason::Hidden,
                 _ => SkipReason::Ignored,
             };
-            Skipped { path: doc_id(&relative(&entry.path())), reason }
+            Skipped { path: doc_id(relative(&entry.path(), root)), reason }
         });
         skipped.collect::<Vec<_>>()
     };
-    walk.skipped.par_extend(folders.par_iter().flat_map_iter(left_out));
+    walk.skipped.par_extend(found.par_iter().flat_map_iter(left_out));
+    for found in found {
+        walk.add(found, root);
+    }
 }
 
-/// What a walk finds and what it is, in no order. Looked for on all threads: of a tree that hardly changed, this is most of
-/// what there is to do.
-fn entries(root: &Path) -> Vec<Result<(PathBuf, io::Result<Metadata>), ignore::Error>> {
+/// What `look` makes of all that a walk yields, in no order. On all threads: of a tree that hardly changed, this is most of what
+/// there is to do.
+fn entries(root: &Path, look: &(dyn Fn(Result<DirEntry, ignore::Error>) -> Found + Sync)) -> Vec<Found> {
     let (sender, found) = mpsc::channel();
-    let walker =
-        WalkBuilder::new(root).follow_links(false).threads(rayon::current_num_threads()).build_parallel();
-    walker.run(|| {
+    let threads = rayon::current_num_threads();
+    WalkBuilder::new(root).follow_links(false).threads(threads).build_parallel().run(|| {
         let sender = sender.clone();
         Box::new(move |entry| {
-            let entry = entry.map(|entry| {
-                let metadata = fs::symlink_metadata(entry.path());
-                (entry.into_path(), metadata)
-            });
             // It is received for as long as the walk goes on.
-            _ = sender.send(entry);
+            _ = sender.send(look(entry));
             WalkState::Continue
         })
     });
@@ -242,9 +269,9 @@ fn entries(root: &Path) -> Vec<Result<(PathBuf, io::Result<Metadata>), ignore::E
     found.into_iter().collect()
 }
 
-/// Takes a file that is no link, or leaves it out.
-fn take(path: &Path, name: &Path, root: &str, metadata: &Metadata, options: &WalkOptions, walk: &mut Walk) {
-    let doc_id = doc_id(name);
+/// Takes a file that is no link, or leaves it out. `folder` is `root` as it is written in ids.
+fn take(path: PathBuf, root: &Path, folder: &str, metadata: &Metadata, options: &WalkOptions) -> Found {
+    let name = relative(&path, root);
     let secret = path.file_name().and_then(|name| name.to_str()).is_some_and(is_secret)
         || name
             .parent()
@@ -256,16 +283,11 @@ fn take(path: &Path, name: &Path, root: &str, metadata: &Metadata, options: &Wal
     } else if metadata.len() > options.limit() {
         SkipReason::TooLarge
     } else {
-        walk.files.push(SourceFile {
-            path: path.to_path_buf(),
-            doc_id,
-            root: root.to_owned(),
-            bytes: metadata.len(),
-            modified: modified(metadata),
-        });
-        return;
+        let (doc_id, root) = (doc_id(name), folder.to_owned());
+        let (bytes, modified) = (metadata.len(), modified(metadata));
+        return Found::File(SourceFile { path, doc_id, root, bytes, modified });
     };
-    walk.skipped.push(Skipped { path: doc_id, reason });
+    Found::LeftOut(path, reason)
 }
 
 /// When a file was modified, in nanoseconds since 1970; 0 where the system does not say.
