@@ -31,6 +31,10 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use app::Outcome;
+use mimalloc::MiMalloc;
+
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() -> ExitCode {
     let cli = app::Cli::parse();

@@ -1,8 +1,9 @@
 //! A run under way: what is read, embedded and stored when, and the counts of what became of it.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, mpsc};
+use std::thread;
 
 use chunkwright::Record;
 use chunkwright::diff::Diff;
@@ -17,6 +18,9 @@ use crate::nature::Nature;
 use crate::report::{Failure, IndexReport, Skipped};
 use crate::source::{Root, SourceFile};
 use crate::store::{Change, DocumentInfo, NewDocument, Outcome, Overlays, StoreError};
+
+/// Windows that are cut and wait to be stored, beside the one that is stored and the one that is cut.
+const WINDOWS_READY: usize = 1;
 
 /// A run under way.
 pub(super) struct Run<'a> {
@@ -97,7 +101,7 @@ impl<'a> Run<'a> {
         self.generations.current.is_some() && self.generations.target != self.generations.current
     }
 
-    /// Indexes window by window: while one is embedded and stored, the next is read and cut.
+    /// Indexes window by window: while one is embedded and stored, the next ones are read and cut.
     fn index_all(&mut self, inputs: &[Input<'_>]) -> Result<(), StoreError> {
         let (pipeline, options) = (self.pipeline, self.options);
         let (stored, generations) = (Arc::clone(&self.stored), Arc::clone(&self.generations));
@@ -107,23 +111,24 @@ impl<'a> Run<'a> {
             let one = |input: &Input<'_>| pipeline.prepare(input, stored.get(input.doc_id()), context);
             window.par_iter().map(one).collect()
         };
-        let mut windows = windows(inputs);
-        let mut ready = windows.next().map(|window| (window, prepare(window)));
         let mut done = 0;
-        while let Some((window, prepared)) = ready.take() {
-            if self.options.cancel.as_ref().is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
-                self.report.cancelled = true;
-                return Ok(());
+        thread::scope(|scope| {
+            let (sender, ready) = mpsc::sync_channel(WINDOWS_READY);
+            scope.spawn(move || {
+                // Whoever stops receiving wants no more.
+                windows(inputs).try_for_each(|window| sender.send((window, prepare(window))))
+            });
+            for (window, prepared) in ready {
+                if self.options.cancel.as_ref().is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
+                    self.report.cancelled = true;
+                    return Ok(());
+                }
+                self.index_window(window, prepared)?;
+                done += window.len();
+                (self.on_progress)(Progress::Read { files: done });
             }
-            let next = windows.next();
-            rayon::in_place_scope(|scope| {
-                scope.spawn(|_| ready = next.map(|window| (window, prepare(window))));
-                self.index_window(window, prepared)
-            })?;
-            done += window.len();
-            (self.on_progress)(Progress::Read { files: done });
-        }
-        Ok(())
+            Ok(())
+        })
     }
 
     /// Two paths given may have files of one relative name; only the first can be a document.

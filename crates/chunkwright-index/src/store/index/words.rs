@@ -22,8 +22,10 @@ pub(super) struct Words {
     first_new: u32,
 }
 
-/// Most that is sorted at once, which takes 32 MB.
+/// Most that is sorted at once, which takes 32 MB; and most that is not worth asking another thread for, which may be
+/// busy for longer.
 const LOT: usize = 4 << 20;
+const FEW: usize = 256 << 10;
 
 /// Bits of how often a row has a term, and of a distance between rows.
 const COUNT_BITS: u32 = 8;
@@ -49,7 +51,11 @@ impl Words {
     /// Puts what was added where it is found.
     pub(super) fn settle(&mut self) {
         let mut new = std::mem::take(&mut self.new);
-        new.par_sort_unstable();
+        if new.len() <= FEW {
+            new.sort_unstable();
+        } else {
+            new.par_sort_unstable();
+        }
         let term = |said: &u64| (said >> (COUNT_BITS + DISTANCE_BITS)) as TermId;
         for said in new.chunk_by(|a, b| term(a) == term(b)) {
             let row = |said: &u64| self.first_new + (said >> COUNT_BITS) as u32 % (1 << DISTANCE_BITS);

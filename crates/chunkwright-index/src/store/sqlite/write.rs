@@ -1,8 +1,11 @@
 //! Changes to the tables. Every function runs inside a transaction of its caller, but
 //! [`prepare`], which does beforehand what needs no transaction.
 
+use std::num::NonZeroUsize;
+use std::panic::resume_unwind;
+use std::thread;
+
 use chunkwright::ChunkId;
-use rayon::prelude::*;
 use rusqlite::{Connection, params};
 
 use super::super::filter::record_symbols;
@@ -11,6 +14,9 @@ use super::super::{
 };
 use super::{Commit, cache, read, slim, unknown_collection};
 use crate::bm25::TermCounts;
+
+/// Changes for which no thread is worth its start.
+const FEW: usize = 8;
 
 /// A chunk's row, as far as it is known without the tables.
 pub(super) struct Prepared {
@@ -22,7 +28,8 @@ pub(super) struct Prepared {
     json: String,
 }
 
-/// The rows of the chunks of every change, made on all cores.
+/// The rows of the chunks of every change, made on all cores. On threads of their own: those that cut documents take up
+/// nothing else before the next ones are cut, and the store would be idle until then.
 pub(super) fn prepare(generation: &Generation, changes: &[Change]) -> Result<Vec<Vec<Prepared>>, StoreError> {
     let rows = |change: &Change| match change {
         Change::Replace(new) => {
@@ -38,7 +45,20 @@ pub(super) fn prepare(generation: &Generation, changes: &[Change]) -> Result<Vec
         Change::Amend { chunk, .. } => Ok(vec![prepare_chunk(&[], None, "", chunk)?]),
         _ => Ok(Vec::new()),
     };
-    changes.par_iter().map(rows).collect()
+    let rows = |changes: &[Change]| changes.iter().map(rows).collect::<Result<Vec<_>, StoreError>>();
+    let threads = thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    let each = changes.len().div_ceil(threads).max(FEW);
+    if changes.len() <= each {
+        return rows(changes);
+    }
+    thread::scope(|scope| {
+        let parts: Vec<_> = changes.chunks(each).map(|part| scope.spawn(move || rows(part))).collect();
+        let mut prepared = Vec::with_capacity(changes.len());
+        for part in parts {
+            prepared.extend(part.join().unwrap_or_else(|panic| resume_unwind(panic))?);
+        }
+        Ok(prepared)
+    })
 }
 
 /// What the row at `index` and those beside it will say.
