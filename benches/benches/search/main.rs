@@ -78,11 +78,15 @@ fn run(size: usize, data: Option<&Path>) -> Result<()> {
     let mut vectors = Vectors::open(data, size)?;
     let dimension = vectors.dimension;
     let model = Model { name: "given".into(), dimension, sparse: false };
-    let spec = GenerationSpec { model: Some(model.clone()), ..GenerationSpec::default() };
-    let generation = store.begin("bench", &spec)?;
     let counter: Arc<dyn TokenCounter> = Arc::new(Words);
     let chunker = Chunker::new(chunkwright::ChunkConfig::default(), counter)?;
     let template = template(&chunker)?;
+    let spec = GenerationSpec {
+        strategy_version: template.strategy_version.clone(),
+        config_hash: template.config_hash.clone(),
+        model: Some(model.clone()),
+    };
+    let generation = store.begin("bench", &spec)?;
 
     let mut texts = texts(data, size)?;
     let (mut written, mut bytes, mut spent) = (0, 0, Duration::ZERO);
@@ -249,30 +253,39 @@ fn template(chunker: &Chunker) -> Result<Record> {
 fn document(template: &Record, number: usize, texts: &[String], base: i64) -> NewDocument {
     let doc_id = format!("doc{number}.txt");
     let source = texts.join("\n\n");
+    let info = DocumentInfo {
+        doc_id: doc_id.clone(),
+        file_hash: file_hash(source.as_bytes()),
+        preset: template.preset.clone(),
+        indexed_at: "2026-01-01T00:00:00Z".into(),
+        ..DocumentInfo::default()
+    };
+    let id = |(index, text): (usize, &String)| {
+        chunkwright::ChunkId(text_hash(&format!("{doc_id} {index} {text}"))).to_string()
+    };
+    let ids: Vec<String> = texts.iter().enumerate().map(id).collect();
     let mut at = 0;
     let chunks = texts.iter().enumerate().map(|(index, text)| {
         let start = at;
         at += text.len() + 2;
-        let id = text_hash(&format!("{doc_id} {index} {text}"));
         NewChunk::new(Record {
-            chunk_id: chunkwright::ChunkId(id).to_string(),
+            chunk_id: ids[index].clone(),
             doc_id: doc_id.clone(),
             chunk_index: index as u32,
             total_chunks: texts.len() as u32,
+            previous: index.checked_sub(1).map(|before| ids[before].clone()),
+            next: ids.get(index + 1).cloned(),
             parent: doc_id.clone(),
             content: text.clone(),
             text: text.clone(),
             start_byte: start as u32,
             end_byte: (start + text.len()) as u32,
+            file_hash: info.file_hash.clone(),
+            indexed_at: Some(info.indexed_at.clone()),
             ..template.clone()
         })
     });
     let chunks = chunks.collect();
-    let info = DocumentInfo {
-        doc_id: doc_id.clone(),
-        file_hash: file_hash(source.as_bytes()),
-        ..DocumentInfo::default()
-    };
     NewDocument { base, chunks, document: StoredDocument { info, source, ..StoredDocument::default() } }
 }
 

@@ -32,6 +32,9 @@ impl<V: Copy> Postings<V> {
     /// Adds what rows, which are in order and none before the last, say of `key`.
     pub(super) fn extend(&mut self, key: u32, said: impl IntoIterator<Item = (u32, V)>) {
         let list = self.by_key.entry(key).or_insert_with(|| List { rows: Vec::new(), values: Vec::new() });
+        let said = said.into_iter();
+        list.rows.reserve(said.size_hint().0);
+        list.values.reserve(said.size_hint().0);
         for (row, value) in said {
             list.rows.push(row);
             list.values.push(value);

@@ -3,8 +3,6 @@
 //! A row has a hundred terms, each of which is kept somewhere else. So rows are taken up in lots and sorted by term
 //! first: of a million rows, term by term took most of half a minute.
 
-use rayon::prelude::*;
-
 use super::super::{Scored, TermCounts, TermId};
 use super::postings::{List, Postings, best};
 use super::{Passing, Places, SearchIndex};
@@ -22,10 +20,8 @@ pub(super) struct Words {
     first_new: u32,
 }
 
-/// Most that is sorted at once, which takes 32 MB; and most that is not worth asking another thread for, which may be
-/// busy for longer.
+/// Most that is sorted at once, which takes 64 MB.
 const LOT: usize = 4 << 20;
-const FEW: usize = 256 << 10;
 
 /// Bits of how often a row has a term, and of a distance between rows.
 const COUNT_BITS: u32 = 8;
@@ -51,12 +47,9 @@ impl Words {
     /// Puts what was added where it is found.
     pub(super) fn settle(&mut self) {
         let mut new = std::mem::take(&mut self.new);
-        if new.len() <= FEW {
-            new.sort_unstable();
-        } else {
-            new.par_sort_unstable();
-        }
         let term = |said: &u64| (said >> (COUNT_BITS + DISTANCE_BITS)) as TermId;
+        // Rows are in order, and stay so.
+        radsort::sort_by_key(&mut new, term);
         for said in new.chunk_by(|a, b| term(a) == term(b)) {
             let row = |said: &u64| self.first_new + (said >> COUNT_BITS) as u32 % (1 << DISTANCE_BITS);
             self.by_term.extend(term(&said[0]), said.iter().map(|said| (row(said), *said as u8)));
