@@ -91,11 +91,16 @@ fn open_embedder(settings: &Settings, stored: Option<&Model>) -> Result<Option<A
     let mut sparse = None;
     if table.sparse.is_some() || table.sparse_url.is_some() {
         let spec = table.sparse.clone().unwrap_or_else(|| "tei:".to_owned());
-        let url = table.sparse_url.clone();
-        sparse = Some(SparseOptions {
-            spec,
-            service: ServiceOptions { url, key: None, ..service_options(&service)? },
-        });
+        let service = ServiceOptions {
+            url: table.sparse_url.clone(),
+            key: key(&service, SPARSE_KEY, [&table.sparse_key_file, &table.sparse_key_variable])?,
+            ..service_options(&service)?
+        };
+        sparse = Some(SparseOptions { spec, service });
+    } else if table.sparse_key_file.is_some() || table.sparse_key_variable.is_some() {
+        bail!(
+            "a key of sparse vectors is configured and no service that gives them; say which by `sparse`, and where by `sparse_url`"
+        );
     }
     let options = RemoteOptions {
         service: service_options(&service)?,
@@ -147,20 +152,36 @@ pub(crate) fn writer(settings: &Settings) -> Result<Option<Writer>> {
     Ok(Some(chunkwright_models::writer(spec, options)?))
 }
 
-fn service_options(Service { table, may_have_key, .. }: &Service) -> Result<ServiceOptions> {
-    if !may_have_key && (table.key_file.is_some() || table.key_variable.is_some()) {
+/// The keys of a table that say where the key of its service is, and that of its service of sparse vectors.
+const KEY: [&str; 2] = ["key_file", "key_variable"];
+const SPARSE_KEY: [&str; 2] = ["sparse_key_file", "sparse_key_variable"];
+
+/// The key that stands in a file or a variable, which `names` name.
+fn key(
+    service: &Service,
+    names: [&str; 2],
+    [file, variable]: [&Option<String>; 2],
+) -> Result<Option<Secret>> {
+    if !service.may_have_key && (file.is_some() || variable.is_some()) {
         bail!(
             "a `chunkwright.toml` that was found on the way up may not say where a key is, since anybody's could send it anywhere; name the file by `--config`"
         );
     }
-    let key = match (&table.key_file, &table.key_variable) {
-        (Some(_), Some(_)) => bail!("`key_file` and `key_variable` are both set; a service has one key"),
+    Ok(match (file, variable) {
+        (Some(_), Some(_)) => {
+            bail!("`{}` and `{}` are both set; a service has one key", names[0], names[1])
+        }
         (Some(file), None) => Some(Secret::from_file(Path::new(file))?),
         (None, Some(name)) => {
             Some(Secret::from_variable(name).with_context(|| format!("the variable `{name}` holds no key"))?)
         }
         (None, None) => None,
-    };
+    })
+}
+
+fn service_options(service: &Service) -> Result<ServiceOptions> {
+    let table = &service.table;
+    let key = key(service, KEY, [&table.key_file, &table.key_variable])?;
     let usual = HttpOptions::default();
     let timeout_ms = table.timeout_ms.unwrap_or(usual.timeout_ms);
     let http = HttpOptions {

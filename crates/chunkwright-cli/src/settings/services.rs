@@ -54,6 +54,8 @@ impl Kind {
                 "price_per_million_tokens",
                 "sparse",
                 "sparse_url",
+                "sparse_key_file",
+                "sparse_key_variable",
             ],
             Self::Reranker => &["batch_texts", "concurrency"],
             Self::Writer => &[
@@ -90,6 +92,8 @@ pub(crate) struct ServiceTable {
     pub(crate) price_per_million_tokens: Option<f64>,
     pub(crate) sparse: Option<String>,
     pub(crate) sparse_url: Option<String>,
+    pub(crate) sparse_key_file: Option<String>,
+    pub(crate) sparse_key_variable: Option<String>,
     pub(crate) document_tokens: Option<usize>,
     pub(crate) input_price_per_million_tokens: Option<f64>,
     pub(crate) output_price_per_million_tokens: Option<f64>,
@@ -150,18 +154,19 @@ impl Services {
                     bail!("`{full}` in {place} must be a table, such as `[{full}]`");
                 };
                 let place = format!("`{full}` of {place}");
-                if table.contains_key("key") {
+                if let Some(key) = ["key", "sparse_key"].into_iter().find(|key| table.contains_key(*key)) {
                     bail!(
-                        "`key` in {place} would be seen by whoever reads the file; put the key into a file of its own and \
-                         name that by `key_file`, or a variable by `key_variable`"
+                        "`{key}` in {place} would be seen by whoever reads the file; put the key into a file of its own and \
+                         name that by `{key}_file`, or a variable by `{key}_variable`"
                     );
                 }
                 let known: Vec<String> =
                     KEYS.iter().chain(kind.own_keys()).map(|key| (*key).to_owned()).collect();
                 check_keys(&table, &known, &place)?;
-                if let (Some(Value::String(file)), Some(folder)) = (table.get_mut("key_file"), path.parent())
-                {
-                    *file = folder.join(&*file).to_string_lossy().into_owned();
+                for key in ["key_file", "sparse_key_file"] {
+                    if let (Some(Value::String(file)), Some(folder)) = (table.get_mut(key), path.parent()) {
+                        *file = folder.join(&*file).to_string_lossy().into_owned();
+                    }
                 }
                 for (key, value) in &table {
                     services.values.push((format!("{full}.{key}"), shown(value)));

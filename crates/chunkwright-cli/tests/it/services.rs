@@ -17,7 +17,7 @@ pub(crate) fn serve() -> String {
 }
 
 /// As [`serve`]; beside `/v1` it speaks as Text Embeddings Inference does of a sparse model that weighs letters,
-/// unless it is down.
+/// unless it is down. It is given no key there, below `/closed` that of [`SPARSE_KEY`], or refuses and echoes it.
 fn serve_sparse(down: Arc<AtomicBool>) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
@@ -26,6 +26,8 @@ fn serve_sparse(down: Arc<AtomicBool>) -> String {
     });
     url
 }
+
+const SPARSE_KEY: &str = "sk-sparse";
 
 /// What a sparse model says of texts, whose tokens are letters.
 fn weights(texts: &[Value]) -> Value {
@@ -60,11 +62,14 @@ fn answer(stream: TcpStream, down: &AtomicBool) -> Option<()> {
     }
     let mut body = vec![0; length];
     reader.read_exact(&mut body).ok()?;
+    let wanted = if path.starts_with("/closed/") { format!("Bearer {SPARSE_KEY}") } else { String::new() };
     let (status, answer) = if !path.starts_with("/v1") && down.load(Ordering::Relaxed) {
         ("503 No", json!({"error": "it is being moved"}))
-    } else if path == "/info" {
+    } else if !path.starts_with("/v1") && key != wanted {
+        ("401 No", json!({"error": format!("wrong key: `{key}`")}))
+    } else if path.ends_with("/info") {
         ("200 OK", json!({"model_id": "letters", "max_client_batch_size": 8}))
-    } else if path == "/embed_sparse" {
+    } else if path.ends_with("/embed_sparse") {
         let body: Value = serde_json::from_slice(&body).ok()?;
         ("200 OK", weights(body["inputs"].as_array()?))
     } else if key == "Bearer sk-right" {
@@ -170,6 +175,56 @@ fn a_service_gives_sparse_vectors_from_indexing_to_explanation() {
 }
 
 #[test]
+fn a_service_of_sparse_vectors_is_given_its_own_key_and_no_other() {
+    let url = serve_sparse(Arc::default());
+    let table = format!(
+        "[embedders.ours]\nspec = \"openai:letters\"\nurl = \"{url}/v1\"\nkey_file = \"ours.key\"\nretries = 0\n\
+         sparse_url = \"{url}/closed\"\n"
+    );
+    let folder = Folder::new(&[
+        ("ours.key", "sk-right\n"),
+        ("keys/sparse.key", "sk-sparse\n"),
+        ("docs/a.md", "zzz\n"),
+    ]);
+    let index = |keys: &str, variables: &[(&str, &str)], collection: &str| {
+        folder.write(
+            "keys/services.toml",
+            format!("{table}{keys}").replace("ours.key", "../ours.key").as_bytes(),
+        );
+        let run = ["index", "docs", "--embedder", "ours", "--config", "keys/services.toml", "--collection"];
+        let run = folder.run_with_variables(&[&run[..], &[collection]].concat(), variables);
+        assert!(!run.stderr.contains("sk-"), "{}", run.stderr);
+        run
+    };
+    // By a file, which is beside the one that names it, or a variable.
+    assert_eq!(index("sparse_key_file = \"sparse.key\"\n", &[], "default").lines()[0]["embedded"], 1);
+    let by_variable = "sparse_key_variable = \"THEIRS\"\n";
+    assert_eq!(index(by_variable, &[("THEIRS", SPARSE_KEY)], "other").lines()[0]["reused"], 1);
+    let refused = |keys: &str, variables: &[(&str, &str)], sentence: &str| {
+        let run = index(keys, variables, "new");
+        assert!(run.code == 2 && run.stderr.contains(sentence), "{run:?}");
+    };
+    // The key of the dense vectors is not for it, and its own is shown to nobody.
+    refused("", &[], "wrong key: ``");
+    refused(by_variable, &[("THEIRS", "sk-wrong")], "wrong key: `Bearer ***`");
+    refused(by_variable, &[], "the variable `THEIRS` holds no key");
+    let both = format!("{by_variable}sparse_key_file = \"sparse.key\"\n");
+    refused(&both, &[], "`sparse_key_file` and `sparse_key_variable` are both set; a service has one key");
+    // A file that was only found says where no key is.
+    let found = table.replace("key_file = \"ours.key\"", "sparse_key_file = \"keys/sparse.key\"");
+    folder.write("chunkwright.toml", found.as_bytes());
+    let run = folder.run(&["index", "docs", "--embedder", "ours"]);
+    assert!(run.code == 2 && run.stderr.contains("may not say where a key is"), "{run:?}");
+    // Nor is it given to a service that is not there.
+    folder.write("nowhere.toml", found.replace("sparse_url", "# ").as_bytes());
+    let run = folder.run(&["index", "docs", "--embedder", "ours", "--config", "nowhere.toml"]);
+    assert!(
+        run.code == 2 && run.stderr.contains("say which by `sparse`, and where by `sparse_url`"),
+        "{run:?}"
+    );
+}
+
+#[test]
 fn documents_of_a_new_collection_are_found_by_words_while_the_service_is_away() {
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let folder = folder(&format!("http://127.0.0.1:{port}/v1"), "sk-right");
@@ -225,9 +280,10 @@ fn the_configuration_shows_where_a_key_is_and_no_secret() {
     let folder = Folder::new(&[(
         "chunkwright.toml",
         "embedder = \"ours\"\nreranker_url = \"http://me:word@h/?key=word\"\n[embedders.ours]\nspec = \"tei:\"\n\
-         url = \"https://me:word@host/v1\"\nkey_variable = \"OURS\"\n",
+         url = \"https://me:word@host/v1\"\nkey_variable = \"OURS\"\nsparse_key_variable = \"THEIRS\"\n",
     )]);
-    let run = folder.run_with_variables(&["config", "show", "--writer", "ollama:m"], &[("OURS", "word")]);
+    let variables = [("OURS", "word"), ("THEIRS", "word")];
+    let run = folder.run_with_variables(&["config", "show", "--writer", "ollama:m"], &variables);
     assert!(!run.stdout.contains("word"), "{}", run.stdout);
     let rows = run.lines();
     let value = |key: &str| rows.iter().find(|row| row["key"] == key).unwrap()["value"].clone();
@@ -236,6 +292,7 @@ fn the_configuration_shows_where_a_key_is_and_no_secret() {
     assert_eq!(value("writer"), "ollama:m");
     assert_eq!(value("embedders.ours.url"), "https://***@host/v1");
     assert_eq!(value("embedders.ours.key_variable"), "OURS");
+    assert_eq!(value("embedders.ours.sparse_key_variable"), "THEIRS");
 }
 
 #[test]
@@ -250,6 +307,7 @@ fn a_table_that_cannot_be_used_is_named() {
         "[embedders.a]\nkey = \"sk-1\"\n",
         "put the key into a file of its own and name that by `key_file`",
     );
+    check("[embedders.a]\nsparse_key = \"sk-1\"\n", "name that by `sparse_key_file`");
     check("[embedders.a]\nulr = \"u\"\n", "unknown key `ulr` in `embedders.a` of `");
     check("[rerankers.a]\ndimension = 3\n", "unknown key `dimension` in `rerankers.a` of `");
     check("[writers.a]\nretries = \"many\"\n", "`writers.a` of `");
