@@ -22,7 +22,7 @@ use rust_stemmers::{Algorithm, Stemmer};
 use unicode_normalization::char::is_combining_mark;
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
 
-/// Raised when terms of an unchanged text change: a store then analyses its texts again.
+/// Raised when terms of an unchanged text, or their weights, change: a store then analyses its texts again.
 pub const VERSION: u32 = 2;
 
 /// Longest term, in characters: what follows is left out, of identifiers without end for instance.

@@ -9,6 +9,8 @@ mod known;
 
 use xxhash_rust::xxh3::xxh3_64;
 
+// Who changes one of these raises `analysis::VERSION`: stores on servers keep weights.
+
 /// How soon another occurrence of a term says nothing new. The usual value.
 const K1: f64 = 1.2;
 

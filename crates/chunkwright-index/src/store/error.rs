@@ -140,10 +140,10 @@ pub enum StoreError {
     },
     /// The words of the store were made by another version of the analysis.
     #[error(
-        "the words in the store at `{path}` were analysed by another version of the program; open it to write once, and they are made again"
+        "the words in `{path}` were analysed by another version of the program; index into it once, and they are made again"
     )]
     Analysis {
-        /// The store's folder.
+        /// The store's folder; of a store on a server, the generation.
         path: String,
     },
     /// There is no room on the disk.

@@ -14,6 +14,8 @@
 //! * One process writes to a collection at a time; that is assumed, since nothing here can be locked. Each write
 //!   leaves a number in the generation's entry, and commits only while that is there; where two commit
 //!   nevertheless, the one that reads the other's version afterwards has lost, and says [`Outcome::Stale`].
+//! * Terms of another version of the analysis make another generation, as another model does: it is built beside
+//!   the old one and switched to. A generation whose terms are not ours can be read, and not be searched or added to.
 
 mod catalog;
 mod database;
@@ -221,7 +223,8 @@ impl Store for RemoteStore {
             known.iter().filter(|entry| entry.generation.collection == collection).collect();
         own.sort_by_key(|entry| entry.generation.number);
         // Without an entry of the collection, they are what a crash left.
-        let found = own.iter().rev().find(|entry| current.is_some() && entry.generation.spec == *spec);
+        let fits = |entry: &GenerationEntry| entry.generation.spec == *spec && entry.has_our_terms();
+        let found = own.iter().rev().find(|entry| current.is_some() && fits(entry));
         if self.access == Access::Write {
             self.repair(&known, collection, current)?;
         }

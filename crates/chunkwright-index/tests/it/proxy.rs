@@ -24,7 +24,11 @@ pub(crate) struct Proxy {
     address: SocketAddr,
     state: Arc<Mutex<(Fault, usize)>>,
     between: Between,
+    rewrite: Rewrite,
 }
+
+/// What is written in requests in place of what, as long.
+type Rewrite = Arc<Mutex<Option<[String; 2]>>>;
 
 /// What is done before the request of this number is passed on, once.
 type Between = Arc<Mutex<Option<(usize, Box<dyn FnOnce() + Send>)>>>;
@@ -38,12 +42,13 @@ impl Proxy {
             address: listener.local_addr().unwrap(),
             state: Arc::default(),
             between: Between::default(),
+            rewrite: Rewrite::default(),
         };
-        let (state, between) = (Arc::clone(&proxy.state), Arc::clone(&proxy.between));
+        let own = proxy.clone();
         std::thread::spawn(move || {
             for client in listener.incoming().flatten() {
-                let (server, state, between) = (server.clone(), Arc::clone(&state), Arc::clone(&between));
-                std::thread::spawn(move || serve(client, &server, &state, &between));
+                let (server, own) = (server.clone(), own.clone());
+                std::thread::spawn(move || own.serve(client, &server));
             }
         });
         proxy
@@ -69,37 +74,47 @@ impl Proxy {
     pub(crate) fn requests(&self) -> usize {
         self.state.lock().unwrap().1
     }
-}
 
-/// Passes requests of one connection on, until one fails or the client ends.
-fn serve(client: TcpStream, server: &str, state: &Mutex<(Fault, usize)>, between: &Between) -> Option<()> {
-    client.set_nodelay(true).ok()?;
-    let server = TcpStream::connect(server).ok()?;
-    server.set_nodelay(true).ok()?;
-    let (mut client_in, mut client_out) = (BufReader::new(client.try_clone().ok()?), client);
-    let (mut server_in, mut server_out) = (BufReader::new(server.try_clone().ok()?), server);
-    loop {
-        let request = message(&mut client_in)?;
-        let (fault, at) = {
-            let mut state = state.lock().unwrap();
-            state.1 += 1;
-            (state.0, state.1 - 1)
-        };
-        let due = between.lock().unwrap().take_if(|(due, _)| *due == at);
-        if let Some((_, action)) = due {
-            action();
+    /// Writes `by` in place of `what`, which is as long, in every request from now on.
+    pub(crate) fn rewrite(&self, what: &str, by: &str) {
+        assert_eq!(what.len(), by.len());
+        *self.rewrite.lock().unwrap() = Some([what, by].map(str::to_owned));
+    }
+
+    /// Passes requests of one connection on, until one fails or the client ends.
+    fn serve(&self, client: TcpStream, server: &str) -> Option<()> {
+        client.set_nodelay(true).ok()?;
+        let server = TcpStream::connect(server).ok()?;
+        server.set_nodelay(true).ok()?;
+        let (mut client_in, mut client_out) = (BufReader::new(client.try_clone().ok()?), client);
+        let (mut server_in, mut server_out) = (BufReader::new(server.try_clone().ok()?), server);
+        loop {
+            let mut request = message(&mut client_in)?;
+            if let Some([what, by]) = &*self.rewrite.lock().unwrap() {
+                let text = String::from_utf8(request).ok()?;
+                request = text.replace(what, by).into_bytes();
+            }
+            let (fault, at) = {
+                let mut state = self.state.lock().unwrap();
+                state.1 += 1;
+                (state.0, state.1 - 1)
+            };
+            let due = self.between.lock().unwrap().take_if(|(due, _)| *due == at);
+            if let Some((_, action)) = due {
+                action();
+            }
+            if matches!(fault, Fault::LostFrom(from) if at >= from)
+                || matches!(fault, Fault::UnansweredFrom(from) if at > from)
+            {
+                return None;
+            }
+            server_out.write_all(&request).ok()?;
+            let answer = message(&mut server_in)?;
+            if matches!(fault, Fault::UnansweredFrom(from) | Fault::Unanswered(from) if at == from) {
+                return None;
+            }
+            client_out.write_all(&answer).ok()?;
         }
-        if matches!(fault, Fault::LostFrom(from) if at >= from)
-            || matches!(fault, Fault::UnansweredFrom(from) if at > from)
-        {
-            return None;
-        }
-        server_out.write_all(&request).ok()?;
-        let answer = message(&mut server_in)?;
-        if matches!(fault, Fault::UnansweredFrom(from) | Fault::Unanswered(from) if at == from) {
-            return None;
-        }
-        client_out.write_all(&answer).ok()?;
     }
 }
 

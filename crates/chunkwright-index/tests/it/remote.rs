@@ -6,16 +6,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use chunkwright::ChunkId;
-use chunkwright_index::analysis::terms;
+use chunkwright_index::analysis::{self, terms};
 use chunkwright_index::bm25::query_ids;
 use chunkwright_index::{
-    Access, Change, Filter, GenerationSpec, Model, NewDocument, Outcome, Place, STORES, Store, StoreError,
+    Access, Change, Filter, GenerationSpec, IndexError, IndexOptions, IndexReport, Model, NewDocument,
+    Outcome, Pipeline, Place, STORES, Store, StoreError,
 };
 use chunkwright_models::http::HttpOptions;
 use chunkwright_models::text_hash;
 
 use crate::contract::document;
-use crate::fixture::unique;
+use crate::fixture::{Bag, chunker, unique};
 use crate::proxy::{Fault, Proxy};
 use crate::servers;
 
@@ -287,6 +288,89 @@ fn a_reader_beside_a_writer_sees_one_version_whole() {
             done.store(true, Ordering::Relaxed);
             assert!(reading.join().unwrap() > 0);
         });
+    });
+}
+
+/// What an index run through `store` embeds anew, and its report.
+fn index(store: &Arc<dyn Store>, files: &Path) -> Result<(Vec<String>, IndexReport), IndexError> {
+    let bag = Bag::with_sparse(8);
+    let pipeline = Pipeline::new(Arc::clone(store), C, chunker(), "test").with_embedder(bag.clone());
+    let report = pipeline.index(&[files.to_owned()], &IndexOptions::default(), &|_| {})?;
+    Ok((bag.take_texts(), report))
+}
+
+#[test]
+fn terms_of_another_analysis_are_not_searched_and_are_made_again_beside() {
+    let recorded = format!("\\\"analysis\\\":{}", analysis::VERSION);
+    let before = format!("\\\"analysis\\\":{}", analysis::VERSION - 1);
+    let unrecorded = recorded.replace("analysis", "ANALYSIS");
+    for_each_server(|url| {
+        // Without a fault, and stopped at one request in a few.
+        let stops = [(&unrecorded, usize::MAX), (&before, usize::MAX)].into_iter();
+        let (mut old_seen, mut new_seen) = (0, 0);
+        for (version, at) in stops.chain((0..).step_by(4).map(|at| (&before, at))) {
+            let place = format!("{url} {version} {at}");
+            let (folder, prefix) = (tempfile::tempdir().unwrap(), unique());
+            let (files, cache) = (folder.path().join("files"), folder.path().join("cache"));
+            std::fs::create_dir(&files).unwrap();
+            for name in ["a.md", "b.md"] {
+                std::fs::write(files.join(name), format!("# {name}\n\nSome common words of {name}.\n"))
+                    .unwrap();
+            }
+            let proxy = Proxy::before(url);
+            let store = open(&proxy.url(url), &prefix, &cache, 0);
+            index(&store, &files).unwrap();
+            let old = store.open(C).unwrap();
+            // Puts what is known of the generation anew.
+            proxy.rewrite(&recorded, version);
+            store.switch(&old).unwrap();
+            let store = open(url, &prefix, &cache, 0);
+            // What was stored can be read, and only taken away from.
+            let info = store.documents(&old).unwrap().remove(0);
+            assert!(!store.records(&old, &info.doc_id).unwrap().is_empty(), "{place}");
+            let searched = |generation| {
+                let (query, filter) = (query_ids(&terms("common")), Filter::default());
+                let lexical = store.lexical(generation, &query, &filter, 9);
+                let dense = store.dense(generation, &[1.0; 8], &filter, 9);
+                let sparse = store.sparse(generation, &[(1, 1.0)], &filter, 9);
+                assert_eq!((lexical.is_ok(), lexical.is_ok()), (dense.is_ok(), sparse.is_ok()), "{place}");
+                lexical
+            };
+            let sentence = "the words in `notes@1` were analysed by another version of the program; \
+                            index into it once, and they are made again";
+            assert_eq!(searched(&old).unwrap_err().to_string(), sentence, "{place}");
+            let new = Change::Replace(Box::new(document(&info.doc_id, info.version, &["Other words."])));
+            assert_eq!(store.write(&old, &[new]).unwrap_err().to_string(), sentence, "{place}");
+            // One has no file any more. The run may be stopped; the next one goes on with it.
+            std::fs::remove_file(files.join("b.md")).unwrap();
+            let proxy = Proxy::before(url);
+            proxy.set(Fault::LostFrom(at));
+            let run = index(&open(&proxy.url(url), &prefix, &cache, 0), &files);
+            let is_over = at != usize::MAX && proxy.requests() <= at;
+            let current = store.open(C).unwrap();
+            match searched(&current) {
+                Ok(found) => assert_eq!(found.len(), 2, "{place}"),
+                Err(error) => assert_eq!(error.to_string(), sentence, "{place}"),
+            }
+            new_seen += usize::from(current != old);
+            old_seen += usize::from(current == old);
+            let is_stopped = run.map_or(true, |(_, report)| report.withheld.is_some());
+            assert!(is_stopped || current != old, "{place}");
+            // All vectors are those that were there.
+            assert_eq!(index(&store, &files).unwrap().0, Vec::<String>::new(), "{place}");
+            let current = store.open(C).unwrap();
+            assert_eq!((searched(&current).unwrap().len(), &current.spec), (2, &old.spec), "{place}");
+            assert_eq!(store.collections().unwrap()[0].generations.len(), 2, "{place}");
+            assert_eq!(store.check().unwrap().problems, Vec::<String>::new(), "{place}");
+            // The next run finds nothing to do.
+            assert_eq!(index(&store, &files).unwrap().1.unchanged, 1, "{place}");
+            assert_eq!(store.open(C).unwrap(), current, "{place}");
+            store.remove(&current).unwrap();
+            if is_over {
+                break;
+            }
+        }
+        assert!(old_seen > 3 && new_seen > 2, "{old_seen} {new_seen}");
     });
 }
 

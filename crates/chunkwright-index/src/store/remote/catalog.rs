@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::{DocumentInfo, Generation, StoreError, unknown_generation};
 use super::RemoteStore;
+use crate::analysis;
 
 /// What an entry is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,6 +103,10 @@ pub(super) struct GenerationEntry {
     pub(super) unfinished: bool,
     /// A number that the last writer drew.
     pub(super) writer: i64,
+    /// The [`analysis::VERSION`] of the terms of all its points. Where it is not recorded, that is no version: terms
+    /// were the same before it was, but servers keep what they weigh, and that was not.
+    #[serde(default)]
+    pub(super) analysis: u32,
 }
 
 impl GenerationEntry {
@@ -113,7 +118,25 @@ impl GenerationEntry {
             last_version: 0,
             unfinished: false,
             writer: 0,
+            analysis: analysis::VERSION,
         }
+    }
+
+    /// Whether its terms are those that queries have now.
+    pub(super) fn has_our_terms(&self) -> bool {
+        self.analysis == analysis::VERSION
+    }
+
+    /// That its terms are those that queries have now.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Analysis`] if they are others.
+    pub(super) fn check_terms(&self) -> Result<(), StoreError> {
+        if self.has_our_terms() {
+            return Ok(());
+        }
+        Err(StoreError::Analysis { path: self.generation.to_string() })
     }
 
     pub(super) fn entry(&self) -> Result<Entry, StoreError> {

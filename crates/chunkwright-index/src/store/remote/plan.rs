@@ -47,6 +47,10 @@ pub(super) fn write(
     changes: &[Change],
 ) -> Result<Vec<Outcome>, StoreError> {
     let mut entry = store.generation_entry(generation)?;
+    if changes.iter().any(|change| matches!(change, Change::Replace(_) | Change::Amend { .. })) {
+        // One generation has terms of one analysis.
+        entry.check_terms()?;
+    }
     // The standard hasher's keys are random, and different at each call.
     entry.writer = RandomState::new().hash_one(entry.change).cast_signed() & ((1 << MARK_BITS) - 1);
     if entry.unfinished {

@@ -49,12 +49,14 @@ impl Live {
 }
 
 impl RemoteStore {
-    /// The live versions, remembered while no write was begun.
+    /// The live versions, remembered while no write was begun. Every search asks for them, and none is made of a
+    /// generation with other terms than its query has.
     pub(super) fn live(&self, generation: &Generation) -> Result<Arc<Live>, StoreError> {
         if generation.number == FOREIGN {
             return Ok(Arc::new(Live::Everything));
         }
         let entry = self.generation_entry(generation)?;
+        entry.check_terms()?;
         if let Some((change, live)) = lock(&self.live).get(generation)
             && !entry.unfinished
             && *change == entry.change
