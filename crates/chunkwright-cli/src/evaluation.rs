@@ -8,7 +8,6 @@ use std::sync::Arc;
 use anyhow::{Context, Result, bail};
 use chunkwright::{Chunker, Document};
 use chunkwright_eval::{Corpus, Questions};
-use chunkwright_index::Fusion;
 use chunkwright_models::Embedder;
 use clap::Args;
 use serde::Serialize;
@@ -17,7 +16,7 @@ use crate::app::{self, CutFlags, Global};
 use crate::input::{Inputs, Item, ThreadFlags, Unread};
 use crate::ordered::ordered;
 use crate::output::note;
-use crate::searching::{FusionFlag, ModeFlag};
+use crate::searching::{FusionFlags, ModeFlag};
 use crate::settings::Settings;
 use crate::text::{count, plain, red};
 
@@ -35,9 +34,8 @@ pub(crate) struct EvaluationFlags {
     pub(crate) sizes: Vec<usize>,
     #[command(flatten)]
     pub(crate) embedder: EmbedderFlags,
-    /// How two rankings become one: `sum` (of scores stretched to 0..1) or `rrf` (of reciprocal ranks)
-    #[arg(long, value_name = "HOW", default_value = "sum", help_heading = "Searching")]
-    fusion: FusionFlag,
+    #[command(flatten)]
+    pub(crate) fusion: FusionFlags,
     /// What counts the tokens of a reader's budget; by default what counts those of chunks
     #[arg(long, value_name = "NAME|FILE", help_heading = "Measuring")]
     budget_tokenizer: Option<String>,
@@ -112,11 +110,6 @@ impl EvaluationFlags {
             },
         )?;
         Ok(Documents { corpus: Corpus::new(documents), paths, inputs })
-    }
-
-    /// How two rankings become one.
-    pub(crate) fn fusion(&self) -> Fusion {
-        self.fusion.fusion()
     }
 
     /// What counts the tokens of a reader's budget.

@@ -1,7 +1,8 @@
 //! Flags that say how is searched, shared by `search`, `eval` and `tune`.
 
+use anyhow::{Result, bail};
 use chunkwright_index::{Fusion, Mode};
-use clap::ValueEnum;
+use clap::{Args, ValueEnum};
 
 /// A mode of the search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -13,10 +14,52 @@ pub(crate) enum ModeFlag {
 }
 
 /// How the rankings of the stages become one.
+#[derive(Clone, Copy, Debug, Args)]
+#[command(next_help_heading = "Searching")]
+pub(crate) struct FusionFlags {
+    /// How the rankings become one: `sum` (of scores stretched to 0..1) or `rrf` (of reciprocal ranks)
+    #[arg(long, value_name = "HOW", default_value = "sum")]
+    fusion: FusionFlag,
+    #[arg(long, value_name = "0..1", value_parser = weight, allow_negative_numbers = true, help = dense_weight_help())]
+    dense_weight: Option<f64>,
+    #[arg(long, value_name = "0..1", value_parser = weight, allow_negative_numbers = true, help = sparse_weight_help())]
+    sparse_weight: Option<f64>,
+    #[arg(long, value_name = "K", value_parser = rrf_k, allow_negative_numbers = true, help = rrf_k_help())]
+    rrf_k: Option<f64>,
+}
+
 #[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum FusionFlag {
+enum FusionFlag {
     Sum,
     Rrf,
+}
+
+fn weight(text: &str) -> Result<f64, String> {
+    let weight = text.parse().ok().filter(|weight| (0.0..=1.0).contains(weight));
+    weight.ok_or_else(|| "it must be a number from 0 to 1".into())
+}
+
+fn rrf_k(text: &str) -> Result<f64, String> {
+    let k = text.parse().ok().filter(|k: &f64| k.is_finite() && *k >= 0.0);
+    k.ok_or_else(|| "it must be a number from 0".into())
+}
+
+fn dense_weight_help() -> String {
+    let usual = Fusion::DENSE_WEIGHT;
+    format!("Of a sum, the share of meaning: from 0 (words only) to 1 (meaning only) [default: {usual}]")
+}
+
+fn sparse_weight_help() -> String {
+    let usual = Fusion::SPARSE_WEIGHT;
+    format!(
+        "Of what meaning leaves of a sum, the share of the weights that a model gives tokens: from 0 (words only) to \
+         1, where it gives such [default: {usual:.2}]"
+    )
+}
+
+fn rrf_k_help() -> String {
+    let usual = Fusion::RRF_K;
+    format!("Of reciprocal ranks, how little the first ones weigh: from 0 [default: {usual}]")
 }
 
 impl ModeFlag {
@@ -31,12 +74,19 @@ impl ModeFlag {
     }
 }
 
-impl FusionFlag {
+impl FusionFlags {
     /// The fusion of the index.
-    pub(crate) fn fusion(self) -> Fusion {
-        match self {
-            Self::Sum => Fusion::default(),
-            Self::Rrf => Fusion::Rrf { k: Fusion::RRF_K },
+    pub(crate) fn fusion(self) -> Result<Fusion> {
+        match self.fusion {
+            FusionFlag::Sum if self.rrf_k.is_some() => bail!("`--rrf-k` is for `--fusion rrf`"),
+            FusionFlag::Rrf if self.dense_weight.or(self.sparse_weight).is_some() => {
+                bail!("ranks have no weights; `--dense-weight` and `--sparse-weight` are for `--fusion sum`")
+            }
+            FusionFlag::Sum => Ok(Fusion::WeightedSum {
+                dense_weight: self.dense_weight.unwrap_or(Fusion::DENSE_WEIGHT),
+                sparse_weight: self.sparse_weight.unwrap_or(Fusion::SPARSE_WEIGHT),
+            }),
+            FusionFlag::Rrf => Ok(Fusion::Rrf { k: self.rrf_k.unwrap_or(Fusion::RRF_K) }),
         }
     }
 }

@@ -80,6 +80,7 @@ impl Eval {
         if self.k.contains(&0) || self.budget.contains(&0) {
             bail!("`-k` and `--budget` must be at least 1");
         }
+        let fusion = self.evaluation.fusion.fusion()?;
         let settings = global.settings(&[&self.cut.with(None, None), &self.evaluation.embedder])?;
         let names = self.cut.presets();
         let presets: Vec<Option<&str>> = match names.as_slice() {
@@ -124,7 +125,7 @@ impl Eval {
         }
         let options = Options {
             modes: modes.clone(),
-            fusion: self.evaluation.fusion(),
+            fusion,
             measures: retrieval::measures(&budgets, &ks),
             band: global.settings(&[&self.cut.with(None, None)])?.chunk.band_wanted(),
             ..Options::default()

@@ -10,7 +10,7 @@ use chunkwright_index::{
 use crate::app::{self, CollectionFlags, Global, Outcome};
 use crate::expand::ExpandFlags;
 use crate::output::{Format, OutputFlags};
-use crate::searching::{FusionFlag, ModeFlag};
+use crate::searching::{FusionFlags, ModeFlag};
 use crate::services::RerankerFlags;
 use crate::text::{Table, bold, count, dim, green, plain, plain_lines, preview, terminal_width, yellow};
 
@@ -48,9 +48,8 @@ pub(crate) struct Search {
     /// Say why this chunk is or is not in the answer
     #[arg(long, value_name = "CHUNK_ID", conflicts_with = "all_versions")]
     explain: Option<ChunkId>,
-    /// How the rankings become one: `sum` (of scores stretched to 0..1) or `rrf` (of reciprocal ranks)
-    #[arg(long, value_name = "HOW", default_value = "sum")]
-    fusion: FusionFlag,
+    #[command(flatten)]
+    fusion: FusionFlags,
     #[command(flatten)]
     reranker: RerankerFlags,
     /// Number of the best that the reranker puts in its own order
@@ -74,6 +73,7 @@ Examples:
 
 impl Search {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
+        let fusion = self.fusion.fusion()?;
         let settings = global.settings(&[&self.collection, &self.reranker])?;
         let store = app::store(&settings, Access::Read)?;
         let mode = self.mode.mode();
@@ -86,7 +86,7 @@ impl Search {
             mode,
             top_k: self.top_k,
             filter,
-            fusion: self.fusion.fusion(),
+            fusion,
             rerank: self.rerank,
             per_document: self.per_document,
             duplicates: if self.keep_duplicates { Duplicates::Keep } else { Duplicates::Collapse },

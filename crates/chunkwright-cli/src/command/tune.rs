@@ -113,6 +113,7 @@ struct Proposal {
 
 impl Tune {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
+        let fusion = self.evaluation.fusion.fusion()?;
         let settings = global.settings(&[&self.cut.with(None, None), &self.evaluation.embedder])?;
         let (questions_path, _) = self.evaluation.split();
         let documents = self.evaluation.documents(questions_path.as_slice())?;
@@ -154,7 +155,7 @@ impl Tune {
         };
         let options = Options {
             modes: vec![mode],
-            fusion: self.evaluation.fusion(),
+            fusion,
             measures: vec![MEASURE],
             ..Options::default()
         };

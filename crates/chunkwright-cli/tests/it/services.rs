@@ -225,6 +225,43 @@ fn a_service_of_sparse_vectors_is_given_its_own_key_and_no_other() {
 }
 
 #[test]
+fn stages_weigh_as_much_as_is_said() {
+    let url = serve_sparse(Arc::default());
+    let folder = folder(&format!("{url}/v1"), "sk-right");
+    let table = folder.read("services.toml") + &format!("sparse_url = \"{url}\"\n");
+    folder.write("services.toml", table.as_bytes());
+    let run = |arguments: &[&str]| {
+        folder.run(&[arguments, &["--embedder", "ours", "--config", "services.toml"]].concat())
+    };
+    run(&["index", "docs"]);
+    // By words, all of it is in `b.md`; by letters, most is in `a.md`.
+    let check = |flags: &[&str], doc_id: &str, score: f64| {
+        let hit = run(&[&["search", "otter zzzzzzzzz", "-k", "1"], flags].concat()).lines().remove(0);
+        let is_near = (hit["score"].as_f64().unwrap() - score).abs() < 1e-9;
+        assert!(hit["doc_id"] == doc_id && is_near, "{flags:?} {hit}");
+    };
+    check(&["--dense-weight", "1"], "a.md", 1.0);
+    check(&["--dense-weight", "0", "--sparse-weight", "0"], "b.md", 1.0);
+    check(&["--dense-weight", "0", "--sparse-weight", "1"], "a.md", 1.0);
+    check(&["--dense-weight", "0", "--sparse-weight", "0.25"], "b.md", 0.75);
+    check(&["--fusion", "rrf", "--rrf-k", "1"], "b.md", 1.0 / 3.0 + 1.0 / 3.0 + 1.0 / 2.0);
+    let refused = |flags: &[&str], sentence: &str| {
+        let eval = [&["eval", "--stability", "docs"], flags].concat();
+        for arguments in [[&["search", "otter"], flags].concat(), eval] {
+            let run = folder.run(&arguments);
+            assert!(run.code == 2 && run.stderr.contains(sentence), "{arguments:?} {run:?}");
+        }
+    };
+    for weight in ["1.5", "-0.1", "NaN", "much"] {
+        refused(&["--dense-weight", weight], "it must be a number from 0 to 1");
+        refused(&["--sparse-weight", weight], "it must be a number from 0 to 1");
+    }
+    refused(&["--fusion", "rrf", "--rrf-k", "-1"], "it must be a number from 0");
+    refused(&["--rrf-k", "1"], "`--rrf-k` is for `--fusion rrf`");
+    refused(&["--fusion", "rrf", "--dense-weight", "1"], "are for `--fusion sum`");
+}
+
+#[test]
 fn documents_of_a_new_collection_are_found_by_words_while_the_service_is_away() {
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let folder = folder(&format!("http://127.0.0.1:{port}/v1"), "sk-right");
