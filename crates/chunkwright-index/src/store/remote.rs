@@ -32,7 +32,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use chunkwright::{ChunkId, Record};
 
 use super::generation::parse_name;
-use super::index::SearchIndex;
 use super::local_cache::SqliteCache;
 use super::{
     Access, Cache, CacheUsage, Change, CheckReport, Collection, DocumentInfo, Filter, Generation,
@@ -46,7 +45,7 @@ pub(super) use database::{
     Database, Found, Mark, Part, Point, Which, Written, hex, numbered, point_id, unhex,
 };
 pub(super) use filter::{Dialect, Pushed};
-use read::Live;
+use read::{Live, RankedHere};
 
 /// A store on a server. See [`Store`].
 ///
@@ -59,7 +58,7 @@ pub struct RemoteStore {
     /// Live versions, by generation.
     live: Mutex<HashMap<Generation, (u64, Arc<Live>)>>,
     /// What searches read that the server does not rank by.
-    indexes: Mutex<HashMap<Generation, Arc<RwLock<SearchIndex>>>>,
+    indexes: Mutex<HashMap<Generation, Arc<RwLock<RankedHere>>>>,
 }
 
 /// What a hybrid search asks of a server that fuses by itself.

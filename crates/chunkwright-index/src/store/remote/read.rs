@@ -48,6 +48,14 @@ impl Live {
     }
 }
 
+/// What is ranked in memory, and which chunks passed a filter that needs their records: they are all read for it,
+/// and a search with it ranks more than once.
+#[derive(Debug, Default)]
+pub(super) struct RankedHere {
+    index: SearchIndex,
+    passed: Option<(Arc<Live>, Filter, HashSet<ChunkId>)>,
+}
+
 impl RemoteStore {
     /// The live versions, remembered while no write was begun. Every search asks for them, and none is made of a
     /// generation with other terms than its query has.
@@ -132,21 +140,31 @@ impl RemoteStore {
         rank: impl FnOnce(&SearchIndex, &Passing) -> Vec<Scored>,
     ) -> Result<Vec<Scored>, StoreError> {
         let shared = Arc::clone(lock(&self.indexes).entry(generation.clone()).or_default());
-        let mut index = shared.write().unwrap_or_else(PoisonError::into_inner);
+        let mut here = shared.write().unwrap_or_else(PoisonError::into_inner);
+        let RankedHere { index, passed } = &mut *here;
+        let mut live = self.live(generation)?;
         for _ in 0..ATTEMPTS {
-            let live = self.live(generation)?;
-            if self.refresh(generation, &live, &mut index)? {
+            if self.refresh(generation, &live, index)? {
                 break;
             }
-            lock(&self.live).remove(generation);
+            live = self.live_again(generation)?;
         }
         let by_record = || -> Result<HashSet<ChunkId>, StoreError> {
+            // The live versions are the same ones for as long as nothing was written.
+            if let Some((of, known, ids)) = passed.as_ref()
+                && Arc::ptr_eq(of, &live)
+                && known == filter
+            {
+                return Ok(ids.clone());
+            }
             let points = self.database.points(generation, Which::All, Part::WithoutVectors)?;
             let passing = points.iter().filter(|point| filter.passes_record(&point.record));
-            Ok(passing.map(|point| point.id).collect())
+            let ids: HashSet<ChunkId> = passing.map(|point| point.id).collect();
+            *passed = Some((live, filter.clone(), ids.clone()));
+            Ok(ids)
         };
         let passing = index.passing(filter, by_record)?;
-        Ok(rank(&index, &passing))
+        Ok(rank(index, &passing))
     }
 
     /// Brings `index` to the live versions; answers whether all of them were to be had.
