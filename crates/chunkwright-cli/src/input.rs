@@ -48,10 +48,10 @@ impl ThreadFlags {
         self.threads.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get)
     }
 
-    /// Runs `work` so that what it does in parallel takes this number of threads.
-    pub(crate) fn install<T: Send>(self, work: impl FnOnce() -> T) -> Result<T> {
-        rayon::ThreadPoolBuilder::new().num_threads(self.get()).build_global()?;
-        Ok(work())
+    /// Has everything that is done in parallel take this number of threads. Fails where something was before, such as
+    /// walking folders.
+    pub(crate) fn apply(self) -> Result<()> {
+        Ok(rayon::ThreadPoolBuilder::new().num_threads(self.get()).build_global()?)
     }
 }
 

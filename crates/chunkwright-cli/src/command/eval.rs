@@ -81,6 +81,7 @@ impl Eval {
             bail!("`-k` and `--budget` must be at least 1");
         }
         let fusion = self.evaluation.fusion.fusion()?;
+        self.evaluation.threads.apply()?;
         let settings = global.settings(&[&self.cut.with(None, None), &self.evaluation.embedder])?;
         let names = self.cut.presets();
         let presets: Vec<Option<&str>> = match names.as_slice() {
@@ -145,9 +146,8 @@ impl Eval {
         };
         let bench = Bench::new(corpus, &questions.questions, counter, embedder, options);
         let progress = Progress::new(global, variants.len(), "presets");
-        let measured = self.evaluation.threads.install(|| {
-            variants.iter().map(|variant| self.measure(variant, &bench, &edits, &progress)).collect::<Result<Vec<_>>>()
-        })?;
+        let measured: Result<Vec<OfPreset>> =
+            variants.iter().map(|variant| self.measure(variant, &bench, &edits, &progress)).collect();
         progress.finish();
         let asked = Asked { questions: &questions.questions, corpus, modes: &modes, per_question: self.per_question };
         let report = Report::new(run, &asked, bench.options(), &measured?);

@@ -136,7 +136,8 @@ impl Index {
             });
         }
         let runner = Runner { index: self, global, settings: &settings, pipeline, model, price };
-        self.threads.install(|| if self.watch { runner.watch() } else { runner.run(Quiet::No) })?
+        self.threads.apply()?;
+        if self.watch { runner.watch() } else { runner.run(Quiet::No) }
     }
 }
 

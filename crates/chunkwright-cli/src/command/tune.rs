@@ -114,6 +114,7 @@ struct Proposal {
 impl Tune {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
         let fusion = self.evaluation.fusion.fusion()?;
+        self.evaluation.threads.apply()?;
         let settings = global.settings(&[&self.cut.with(None, None), &self.evaluation.embedder])?;
         let (questions_path, _) = self.evaluation.split();
         let documents = self.evaluation.documents(questions_path.as_slice())?;
@@ -160,7 +161,7 @@ impl Tune {
             ..Options::default()
         };
         let bench = Bench::new(&corpus, &questions, self.evaluation.counter(&settings)?, embedder, options).hiding(hidden);
-        let candidates = self.evaluation.threads.install(|| self.measure(global, &bench, &corpus))??;
+        let candidates = self.measure(global, &bench, &corpus)?;
         let figures: Vec<Vec<f64>> = candidates.iter().map(|candidate| candidate.figures.clone()).collect();
         let ranked = tune::ranked(&figures, seed);
         let chosen = tune::proposal(&ranked);
