@@ -16,6 +16,7 @@ use crate::fuse::Fusion;
 use crate::store::{Filter, Generation, Model, Scored, Store, StoreError, StoredChunk};
 
 pub use explain::{Explained, Verdict, explain};
+use rank::{Asked, ask};
 pub use rank::{Ranked, rank};
 
 use choose::{chosen, pinned, rerank};
@@ -258,7 +259,22 @@ pub fn search(
     query: &str,
     options: &SearchOptions,
 ) -> Result<Answer, SearchError> {
-    let ranked = rank(store, generation, models.embedder, query, options)?;
+    let asked = ask(generation, models.embedder, query, options)?;
+    let (answer, is_whole) = answer(store, generation, models, &asked, query, options)?;
+    // What was ranked was replaced before it was read: the new version may be a hit.
+    if is_whole { Ok(answer) } else { Ok(self::answer(store, generation, models, &asked, query, options)?.0) }
+}
+
+/// Answers a query, and whether everything was there that was ranked.
+fn answer(
+    store: &dyn Store,
+    generation: &Generation,
+    models: Models<'_>,
+    asked: &Asked,
+    query: &str,
+    options: &SearchOptions,
+) -> Result<(Answer, bool), SearchError> {
+    let ranked = asked.rank(store, generation, options)?;
     let terms = query_terms(query);
     let stages = [&ranked.dense, &ranked.sparse, &ranked.lexical].map(|stage| places(stage.as_deref()));
     let pinned = pinned(store, generation, query, options)?;
@@ -277,7 +293,8 @@ pub fn search(
     fused.retain(|scored| !pinned.contains(&scored.id));
     let order: Vec<Scored> = pinned.iter().map(|&id| Scored { id, score: best }).chain(fused).collect();
     let mut hits = Vec::with_capacity(options.top_k);
-    for (scored, chunk, duplicates) in chosen(store, generation, &order, options)? {
+    let (chosen, is_whole) = chosen(store, generation, &order, options)?;
+    for (scored, chunk, duplicates) in chosen {
         let [dense, sparse, lexical] = stages.each_ref().map(|stage| stage.get(&scored.id).copied());
         let kept = match (dense, sparse, lexical) {
             _ if pinned.contains(&scored.id) => Kept::Pinned,
@@ -302,7 +319,8 @@ pub fn search(
             record: chunk.record,
         });
     }
-    Ok(Answer { hits, mode: ranked.mode(), degraded: ranked.degraded, rerank_used, rerank_error })
+    let answer = Answer { hits, mode: ranked.mode(), degraded: ranked.degraded, rerank_used, rerank_error };
+    Ok((answer, is_whole))
 }
 
 /// Calls `read` with the generation that `name` means. If that was removed meanwhile, because another one was
@@ -362,9 +380,9 @@ pub fn search_all_versions(
         let old = search(store, &status.generation, models, query, options);
         match old {
             Ok(old) => answer.hits.extend(old.hits),
-            // It was removed meanwhile, or cannot be searched by meaning.
+            // It was removed meanwhile, has words of another analysis, or cannot be searched by meaning.
             Err(
-                SearchError::Store(StoreError::UnknownGeneration { .. })
+                SearchError::Store(StoreError::UnknownGeneration { .. } | StoreError::Analysis { .. })
                 | SearchError::NoDense(_)
                 | SearchError::NoSparse(_),
             ) => {}

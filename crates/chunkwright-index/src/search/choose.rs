@@ -44,22 +44,22 @@ pub(super) fn rerank(
 pub(super) type Chosen = (Scored, StoredChunk, Vec<String>);
 
 /// The first `top_k` of `order` that there are, of one moment: no more of a document, and none twice, than
-/// the options allow.
+/// the options allow. And whether all were there that were looked at: a chunk may have gone since it was ranked.
 pub(super) fn chosen(
     store: &dyn Store,
     generation: &Generation,
     order: &[Scored],
     options: &SearchOptions,
-) -> Result<Vec<Chosen>, SearchError> {
+) -> Result<(Vec<Chosen>, bool), SearchError> {
     let mut looked_at = (options.top_k + options.top_k / 4 + 2).min(order.len());
     loop {
         let ids: Vec<ChunkId> = order[..looked_at].iter().map(|scored| scored.id).collect();
         let chunks = store.chunks(generation, &ids)?;
+        let is_whole = chunks.iter().all(Option::is_some);
         let mut chosen: Vec<Chosen> = Vec::with_capacity(options.top_k);
         let mut seen: HashMap<String, usize> = HashMap::new();
         let mut of_document: HashMap<String, usize> = HashMap::new();
         for (scored, chunk) in order.iter().zip(chunks) {
-            // A chunk may have gone since it was ranked: another version of its document is there now.
             let Some(chunk) = chunk.filter(|chunk| chunk.enabled) else { continue };
             if options.duplicates == Duplicates::Collapse {
                 let next = chosen.len();
@@ -81,7 +81,7 @@ pub(super) fn chosen(
             chosen.push((*scored, chunk, Vec::new()));
         }
         if chosen.len() == options.top_k || looked_at == order.len() {
-            return Ok(chosen);
+            return Ok((chosen, is_whole));
         }
         looked_at = (4 * looked_at).min(order.len());
     }

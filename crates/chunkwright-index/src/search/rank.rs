@@ -4,7 +4,7 @@ use chunkwright_models::{EmbedError, Embedder, Embedding};
 
 use super::{Mode, SearchError, SearchOptions};
 use crate::analysis;
-use crate::bm25::query_ids;
+use crate::bm25::{TermId, query_ids};
 use crate::fuse::Fusion;
 use crate::store::{Generation, Scored, Store, StoreError};
 
@@ -63,22 +63,41 @@ pub fn rank(
     query: &str,
     options: &SearchOptions,
 ) -> Result<Ranked, SearchError> {
+    ask(generation, embedder, query, options)?.rank(store, generation, options)
+}
+
+/// A query as the stages read it.
+pub(super) struct Asked {
+    terms: Vec<TermId>,
+    /// Its vectors, and why there is no sparse one where there should be; none if they are not wanted or not to be had.
+    vectors: Option<(Embedding, Option<String>)>,
+    /// Why they are not to be had.
+    degraded: Option<String>,
+    dense_share: f64,
+}
+
+/// Reads a query, which may take a model; whoever ranks again need not do it again.
+pub(super) fn ask(
+    generation: &Generation,
+    embedder: Option<&dyn Embedder>,
+    query: &str,
+    options: &SearchOptions,
+) -> Result<Asked, SearchError> {
     options.check()?;
     if query.trim().is_empty() {
         return Err(SearchError::EmptyQuery);
     }
-    let limit = options.candidates.max(options.top_k);
-    let mut ranked = Ranked::default();
+    let mut asked = Asked { terms: Vec::new(), vectors: None, degraded: None, dense_share: 0.0 };
     if options.mode != Mode::Lexical {
-        ranked.dense_share = embedder.map_or(0.0, |embedder| embedder.model().reads.share_of(query));
+        asked.dense_share = embedder.map_or(0.0, |embedder| embedder.model().reads.share_of(query));
         match query_vectors(generation, embedder, query) {
             Ok((embedding, failed)) => {
-                by_vectors(store, generation, options, &mut ranked, &embedding, failed)?;
+                asked.vectors = Some((embedding, failed.map(|error| error.to_string())));
             }
             Err(error @ (SearchError::NoDense(_) | SearchError::Embed(_)))
                 if options.mode == Mode::Hybrid =>
             {
-                ranked.degraded = Some(error.to_string());
+                asked.degraded = Some(error.to_string());
             }
             Err(SearchError::NoDense(why)) if options.mode == Mode::Sparse => {
                 return Err(SearchError::NoSparse(why));
@@ -87,10 +106,30 @@ pub fn rank(
         }
     }
     if matches!(options.mode, Mode::Hybrid | Mode::Lexical) {
-        let terms = query_ids(&analysis::terms(query));
-        ranked.lexical = Some(store.lexical(generation, &terms, &options.filter, limit)?);
+        asked.terms = query_ids(&analysis::terms(query));
     }
-    Ok(ranked)
+    Ok(asked)
+}
+
+impl Asked {
+    /// What the stages think of the chunks that there are now.
+    pub(super) fn rank(
+        &self,
+        store: &dyn Store,
+        generation: &Generation,
+        options: &SearchOptions,
+    ) -> Result<Ranked, SearchError> {
+        let mut ranked =
+            Ranked { degraded: self.degraded.clone(), dense_share: self.dense_share, ..Ranked::default() };
+        if let Some((embedding, failed)) = &self.vectors {
+            by_vectors(store, generation, options, &mut ranked, embedding, failed.as_deref())?;
+        }
+        if matches!(options.mode, Mode::Hybrid | Mode::Lexical) {
+            let limit = options.candidates.max(options.top_k);
+            ranked.lexical = Some(store.lexical(generation, &self.terms, &options.filter, limit)?);
+        }
+        Ok(ranked)
+    }
 }
 
 /// Runs the stages that compare vectors. `failed` says why the query has no sparse one.
@@ -100,7 +139,7 @@ fn by_vectors(
     options: &SearchOptions,
     ranked: &mut Ranked,
     embedding: &Embedding,
-    failed: Option<EmbedError>,
+    failed: Option<&str>,
 ) -> Result<(), SearchError> {
     let limit = options.candidates.max(options.top_k);
     if options.mode != Mode::Sparse {
@@ -115,7 +154,7 @@ fn by_vectors(
             ranked.sparse = Some(store.sparse(generation, weights, &options.filter, limit)?);
             return Ok(());
         }
-        (_, Some(error)) if gives_sparse => error.to_string(),
+        (_, Some(error)) if gives_sparse => error.into(),
         (None, None) if gives_sparse => "the embedder gave no sparse vector of the query".into(),
         _ => format!(
             "collection `{}` has no sparse vectors, since its model gives none",

@@ -11,7 +11,7 @@ use chunkwright_index::{
     IndexError, Mode, Models, Outcome, Overlay, Overlays, Pipeline, Prune, Scored, SearchOptions, Store,
     StoreError, StoredChunk, StoredDocument, Vector, search,
 };
-use chunkwright_models::TextHash;
+use chunkwright_models::{Reranker, ServiceError, TextHash};
 
 use crate::fixture::{COLLECTION, Fixture, chunker, for_each_local_store, for_each_store, now};
 
@@ -270,5 +270,54 @@ fn a_reader_sees_one_generation_and_one_version_whatever_is_written_meanwhile() 
             reader.join().unwrap()
         });
         assert!(!seen.is_empty(), "{kind}");
+    });
+}
+
+/// Replaces every document once, while it is asked how well the texts of the old ones answer.
+struct Meddler<'a> {
+    fixture: &'a Fixture,
+    is_done: AtomicBool,
+}
+
+impl Reranker for Meddler<'_> {
+    fn name(&self) -> &'static str {
+        "meddler"
+    }
+
+    fn rerank(&self, _query: &str, texts: &[&str]) -> Result<Vec<f32>, ServiceError> {
+        if !self.is_done.swap(true, Ordering::Relaxed) {
+            for file in 0..4 {
+                self.fixture.write(format!("{file}.md"), text(file, "pears").as_bytes());
+            }
+            self.fixture.index();
+        }
+        Ok(texts.iter().map(|_| 1.0).collect())
+    }
+}
+
+#[test]
+fn a_document_that_is_replaced_while_it_is_searched_is_found_as_it_is_now() {
+    for_each_store(|kind| {
+        let fixture = Fixture::new(kind, &[]);
+        for file in 0..4 {
+            fixture.write(format!("{file}.md"), text(file, "apples").as_bytes());
+        }
+        fixture.index();
+        let generation = now(&*fixture.store);
+        let meddler = Meddler { fixture: &fixture, is_done: AtomicBool::new(false) };
+        let models = Models { reranker: Some(&meddler), ..Models::embedder(&*fixture.bag) };
+        let options = SearchOptions { top_k: 50, ..SearchOptions::default() };
+        let calls = fixture.bag.calls.load(Ordering::Relaxed);
+        let answer = search(&*fixture.store, &generation, models, "part speaks", &options).unwrap();
+        assert_eq!(
+            answer.hits.len(),
+            fixture.store.records(&generation, "0.md").unwrap().len() * 4,
+            "{kind}"
+        );
+        assert!(answer.hits.iter().all(|hit| hit.record.content.contains("pears")), "{kind}");
+        // The question is embedded once, beside the passages.
+        let passages = fixture.bag.take_texts();
+        assert!(passages.iter().any(|passage| passage.contains("pears")));
+        assert!(fixture.bag.calls.load(Ordering::Relaxed) - calls <= 1 + 4, "{kind}");
     });
 }
