@@ -19,7 +19,7 @@ pub(super) fn stretches<T: Send>(
     least: usize,
     work: impl Fn(Range<usize>) -> T + Sync,
 ) -> Vec<T> {
-    let threads = THREADS.as_ref().filter(|_| rows > least);
+    let threads = if rows > least { THREADS.as_ref() } else { None };
     let most = threads.map_or(1, |threads| PER_THREAD * threads.current_num_threads());
     let size = rows.div_ceil(most).max(1).next_multiple_of(least);
     let stretch = |at: usize| work(at * size..((at + 1) * size).min(rows));
