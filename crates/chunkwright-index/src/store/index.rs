@@ -97,6 +97,12 @@ pub(super) struct NewRow<'a> {
     pub(super) enabled: bool,
 }
 
+/// Which versions of documents are gone.
+pub(super) enum Gone {
+    AllBut(HashSet<i64>),
+    These(Vec<i64>),
+}
+
 /// Where each row stands once the rows of documents that are gone are taken out.
 struct Places {
     /// By row; [`GONE`](Self::GONE) for none.
@@ -232,9 +238,12 @@ impl SearchIndex {
         self.finish();
     }
 
-    /// Takes out every document whose version is not in `live`, and shows those that were [added](Self::append).
-    fn show(&mut self, live: &HashSet<i64>) {
-        self.retain(live);
+    /// Takes out the documents that are gone, and shows those that were [added](Self::append).
+    fn show(&mut self, gone: &Gone) {
+        match gone {
+            Gone::AllBut(live) => self.retain(live),
+            Gone::These(gone) => gone.iter().for_each(|version| self.remove(*version)),
+        }
         for at in self.shown..self.documents.len() {
             let Document { version, rows, .. } = &self.documents[at];
             self.live.insert(*version, at as u32);
@@ -263,11 +272,15 @@ impl SearchIndex {
         let gone: Vec<i64> =
             self.live.keys().copied().filter(|version| !versions.contains(version)).collect();
         for version in gone {
-            if let Some(document) = self.live.remove(&version) {
-                for row in self.documents[document as usize].rows.clone() {
-                    self.live_rows.clear(row as usize);
-                    self.live_count -= 1;
-                }
+            self.remove(version);
+        }
+    }
+
+    fn remove(&mut self, version: i64) {
+        if let Some(document) = self.live.remove(&version) {
+            for row in self.documents[document as usize].rows.clone() {
+                self.live_rows.clear(row as usize);
+                self.live_count -= 1;
             }
         }
     }
@@ -437,7 +450,7 @@ mod tests {
             part.finish();
             part
         };
-        let live = |versions: std::ops::Range<i64>| versions.collect::<HashSet<i64>>();
+        let live = |versions: std::ops::Range<i64>| Gone::AllBut(versions.collect());
         let found = |index: &SearchIndex| {
             let passing = index.passing(&Filter::default(), || Err(())).expect("a quick filter");
             let terms: Vec<TermId> = ["word3", "every"].map(crate::bm25::term_id).to_vec();
@@ -460,6 +473,8 @@ mod tests {
         assert_eq!((found(&index), index.last_version()), (before, 299));
         index.append(part(300..330));
         index.append(part(330..400));
+        index.show(&Gone::These((1..150).collect()));
+        assert_eq!((found(&index), index.last_version()), (found(&part(150..400)), 399));
         index.show(&live(200..400));
         assert_eq!((found(&index), index.last_version()), (found(&part(200..400)), 399));
         assert_eq!(found(&index.without_gone()), found(&index));

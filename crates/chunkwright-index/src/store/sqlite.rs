@@ -27,7 +27,7 @@ use chunkwright::{ChunkId, Record};
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
 use super::generation::parse_name;
-use super::index::{SearchIndex, SharedIndex};
+use super::index::{Gone, SearchIndex, SharedIndex};
 use super::{
     Access, Cache, CacheUsage, Change, CheckReport, Collection, DocumentInfo, Filter, Generation,
     GenerationSpec, Outcome, Overlay, Overlays, Scored, Store, StoreError, StoredChunk, StoredDocument,
@@ -192,13 +192,11 @@ impl SqliteStore {
     ) -> Result<T, StoreError> {
         let change = read::change(transaction, generation)?;
         let shared = Arc::clone(lock_mutex(&self.indexes).entry(generation.number).or_default());
-        shared.search(
-            change,
-            |last_version, add: &mut dyn FnMut(SearchIndex)| {
-                read::new_versions(transaction, generation, last_version, add)
-            },
-            search,
-        )
+        let update = |last_version, add: &mut dyn FnMut(SearchIndex)| {
+            read::new_versions(transaction, generation, last_version, add)?;
+            Ok(Gone::AllBut(read::versions(transaction, generation)?))
+        };
+        shared.search(change, update, search)
     }
 }
 
@@ -253,18 +251,23 @@ impl Store for SqliteStore {
         let shared = lock_mutex(&self.indexes).get(&generation.number).map(Arc::clone);
         let turn = shared.as_ref().and_then(|shared| shared.turn());
         let (outcomes, added) = self.write_with(|transaction| {
-            let (outcomes, commit) = write::write(transaction, generation, changes, &prepared)?;
-            let added = turn.as_ref().filter(|_| commit == Commit::Yes).map(|turn| {
-                let live = turn.add(|last_version, add: &mut dyn FnMut(SearchIndex)| {
-                    read::new_versions(transaction, generation, last_version, add)
+            let before = read::change(transaction, generation)?;
+            let write::Written { outcomes, commit, gone } =
+                write::write(transaction, generation, changes, &prepared)?;
+            // An index that lacks other changes too is brought up to date by the next search.
+            let turn = turn.as_ref().filter(|turn| commit == Commit::Yes && turn.is_of(before));
+            let added = turn.map(|turn| {
+                let gone = turn.add(|last_version, add: &mut dyn FnMut(SearchIndex)| {
+                    let read = read::new_versions(transaction, generation, last_version, add);
+                    read.map(|()| Gone::These(gone))
                 })?;
-                Ok::<_, StoreError>((read::change(transaction, generation)?, live))
+                Ok::<_, StoreError>((read::change(transaction, generation)?, gone))
             });
             Ok(((outcomes, added), commit))
         })?;
         // What failed is told by the next search, which does it again.
-        if let (Some(turn), Some(Ok((change, live)))) = (turn, added) {
-            turn.show(change, &live);
+        if let (Some(turn), Some(Ok((change, gone)))) = (turn, added) {
+            turn.show(change, &gone);
         }
         Ok(outcomes)
     }

@@ -4,10 +4,9 @@
 //! is shown at once. Who makes a change adds what is new before the change is made, so that there is nothing left to read when
 //! searches must see it.
 
-use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use super::SearchIndex;
+use super::{Gone, SearchIndex};
 
 /// An index and the change that it reflects, by a number that only grows.
 #[derive(Debug, Default)]
@@ -30,14 +29,14 @@ pub(in super::super) struct Turn<'a> {
     _guard: MutexGuard<'a, ()>,
 }
 
-/// Reads what an index does not have. Told the greatest version that it has, it answers the versions that there are, and
-/// calls back with indexes of those that are greater, in order.
+/// Reads what an index does not have: told the greatest version that it has, it calls back with indexes of those that are
+/// greater, in order, and answers which are gone.
 pub(in super::super) trait Read<E>:
-    FnOnce(i64, &mut dyn FnMut(SearchIndex)) -> Result<HashSet<i64>, E>
+    FnOnce(i64, &mut dyn FnMut(SearchIndex)) -> Result<Gone, E>
 {
 }
 
-impl<E, F: FnOnce(i64, &mut dyn FnMut(SearchIndex)) -> Result<HashSet<i64>, E>> Read<E> for F {}
+impl<E, F: FnOnce(i64, &mut dyn FnMut(SearchIndex)) -> Result<Gone, E>> Read<E> for F {}
 
 impl SharedIndex {
     /// Runs `search` over the index as of `change` or later. Where it is older, `read` says what is missing.
@@ -54,8 +53,8 @@ impl SharedIndex {
                 Turn { shared: self, _guard: self.turn.lock().unwrap_or_else(PoisonError::into_inner) };
             // Who had the turn before may have done it.
             if !self.read().has(change) {
-                let live = turn.add(read)?;
-                turn.show(change, &live);
+                let gone = turn.add(read)?;
+                turn.show(change, &gone);
             }
             state = self.read();
         }
@@ -85,8 +84,13 @@ impl State {
 }
 
 impl Turn<'_> {
-    /// Adds what `read` reads, out of sight, and answers the versions that there are.
-    pub(in super::super) fn add<E>(&self, read: impl Read<E>) -> Result<HashSet<i64>, E> {
+    /// Whether the index reflects this change and none after it.
+    pub(in super::super) fn is_of(&self, change: u64) -> bool {
+        self.shared.read().change == Some(change)
+    }
+
+    /// Adds what `read` reads, out of sight, and answers which versions are gone.
+    pub(in super::super) fn add<E>(&self, read: impl Read<E>) -> Result<Gone, E> {
         let mut state = self.shared.write();
         // A change that was not made after all.
         state.index.forget();
@@ -96,10 +100,10 @@ impl Turn<'_> {
     }
 
     /// Shows what was added, once `change` is made. What is gone is taken out beside searches, now and then.
-    pub(in super::super) fn show(&self, change: u64, live: &HashSet<i64>) {
+    pub(in super::super) fn show(&self, change: u64, gone: &Gone) {
         {
             let mut state = self.shared.write();
-            state.index.show(live);
+            state.index.show(gone);
             state.change = Some(change);
         }
         let state = self.shared.read();

@@ -287,18 +287,22 @@ pub(super) fn chunk(
 /// Rows that are added to an index at once.
 const ROWS_AT_ONCE: usize = 256;
 
-/// What an index lacks that has no version after `last_version`: calls `add` with indexes of newer ones, and answers the
-/// versions that there are. An index that has nothing is made at once.
+/// The versions of documents that there are.
+pub(super) fn versions(connection: &Connection, generation: &Generation) -> Result<HashSet<i64>, StoreError> {
+    let mut statement = connection.prepare_cached("SELECT id FROM documents WHERE generation = ?1")?;
+    let versions = statement.query_map([generation.number], |row| row.get(0))?;
+    Ok(versions.collect::<Result<_, _>>()?)
+}
+
+/// What an index lacks that has no version after `last_version`: calls `add` with indexes of newer ones. An index that has
+/// nothing is made at once.
 pub(super) fn new_versions(
     connection: &Connection,
     generation: &Generation,
     last_version: i64,
     add: &mut dyn FnMut(SearchIndex),
-) -> Result<HashSet<i64>, StoreError> {
+) -> Result<(), StoreError> {
     let dimension = generation.spec.model.as_ref().map_or(0, |model| model.dimension);
-    let mut statement = connection.prepare_cached("SELECT id FROM documents WHERE generation = ?1")?;
-    let live =
-        statement.query_map([generation.number], |row| row.get(0))?.collect::<Result<HashSet<i64>, _>>()?;
     let mut index = SearchIndex::new(dimension);
     // `+` keeps the index of generations out of it: rows then come in order and are not sorted with their vectors.
     let mut statement = connection.prepare_cached(
@@ -344,7 +348,7 @@ pub(super) fn new_versions(
     }
     index.finish();
     add(index);
-    Ok(live)
+    Ok(())
 }
 
 /// The chunks that pass a filter that records have to be read for.

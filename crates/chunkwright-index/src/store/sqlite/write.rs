@@ -100,19 +100,35 @@ fn rebuilt_tail<'a>(record: &'a chunkwright::Record, source: &str) -> Option<&'a
     (content == record.content).then_some(tail)
 }
 
+/// What became of changes.
+pub(super) struct Written {
+    pub(super) outcomes: Vec<Outcome>,
+    pub(super) commit: Commit,
+    /// Versions of documents that are gone.
+    pub(super) gone: Vec<i64>,
+}
+
 pub(super) fn write(
     connection: &Connection,
     generation: &Generation,
     changes: &[Change],
     prepared: &[Vec<Prepared>],
-) -> Result<(Vec<Outcome>, Commit), StoreError> {
+) -> Result<Written, StoreError> {
     read::change(connection, generation)?;
     let (mut commit, mut is_visible) = (Commit::NothingChanged, false);
-    let mut outcomes = Vec::with_capacity(changes.len());
+    let (mut outcomes, mut gone) = (Vec::with_capacity(changes.len()), Vec::new());
     for (change, prepared) in changes.iter().zip(prepared) {
+        let base = match change {
+            Change::Replace(document) => Some(document.base),
+            Change::Amend { base, .. } => Some(*base),
+            Change::Remove { doc_id } => {
+                read::document_info(connection, generation, doc_id)?.map(|stored| stored.version)
+            }
+            Change::Touch { .. } => None,
+        };
         let outcome = match change {
             Change::Replace(document) => replace(connection, generation, document, prepared)?,
-            Change::Remove { doc_id } => remove_document(connection, generation, doc_id)?,
+            Change::Remove { .. } => remove_document(connection, base)?,
             Change::Amend { chunk, base, overlays } => {
                 amend(connection, generation, chunk, prepared, *base, overlays)?
             }
@@ -120,6 +136,7 @@ pub(super) fn write(
         };
         if outcome == Outcome::Written {
             commit = Commit::Yes;
+            gone.extend(base);
             is_visible |= !matches!(change, Change::Touch { .. });
         }
         outcomes.push(outcome);
@@ -127,7 +144,7 @@ pub(super) fn write(
     if is_visible {
         changed(connection, generation)?;
     }
-    Ok((outcomes, commit))
+    Ok(Written { outcomes, commit, gone })
 }
 
 fn changed(connection: &Connection, generation: &Generation) -> Result<(), StoreError> {
@@ -371,18 +388,11 @@ fn vector_keys(
     Ok(keys)
 }
 
-fn remove_document(
-    connection: &Connection,
-    generation: &Generation,
-    doc_id: &str,
-) -> Result<Outcome, StoreError> {
-    match read::document_info(connection, generation, doc_id)? {
-        Some(stored) => {
-            remove_version(connection, stored.version)?;
-            Ok(Outcome::Written)
-        }
-        None => Ok(Outcome::Unchanged),
-    }
+/// Removes a version of a document, if there is one.
+fn remove_document(connection: &Connection, version: Option<i64>) -> Result<Outcome, StoreError> {
+    let Some(version) = version else { return Ok(Outcome::Unchanged) };
+    remove_version(connection, version)?;
+    Ok(Outcome::Written)
 }
 
 fn remove_version(connection: &Connection, version: i64) -> Result<(), StoreError> {
