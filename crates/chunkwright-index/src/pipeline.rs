@@ -229,10 +229,7 @@ impl Pipeline {
     fn generations(&self, options: &IndexOptions) -> Result<Generations, StoreError> {
         let spec = self.spec();
         let target = if options.dry_run {
-            let collection =
-                self.store.collections()?.into_iter().find(|known| known.name == self.collection);
-            let known = collection.map(|collection| collection.generations).unwrap_or_default();
-            known.into_iter().map(|status| status.generation).rev().find(|known| known.spec == spec)
+            self.store.find(&self.collection, &spec)?
         } else {
             Some(self.store.begin(&self.collection, &spec)?)
         };

@@ -260,13 +260,14 @@ pub fn search(
     options: &SearchOptions,
 ) -> Result<Answer, SearchError> {
     let asked = ask(generation, models.embedder, query, options)?;
-    let (answer, is_whole) = answer(store, generation, models, &asked, query, options)?;
+    let attempt = || attempt(store, generation, models, &asked, query, options);
+    let (answer, is_whole) = attempt()?;
     // What was ranked was replaced before it was read: the new version may be a hit.
-    if is_whole { Ok(answer) } else { Ok(self::answer(store, generation, models, &asked, query, options)?.0) }
+    if is_whole { Ok(answer) } else { Ok(attempt()?.0) }
 }
 
 /// Answers a query, and whether everything was there that was ranked.
-fn answer(
+fn attempt(
     store: &dyn Store,
     generation: &Generation,
     models: Models<'_>,

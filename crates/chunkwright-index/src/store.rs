@@ -63,7 +63,11 @@ pub trait Store: Send + Sync {
     /// it if the name is `COLLECTION@N`. Costs no more than a look.
     fn open(&self, name: &str) -> Result<Generation, StoreError>;
 
-    /// The generation of the collection that `spec` describes: found, or begun now. A collection begins to
+    /// The newest generation of the collection that `spec` describes and that can be searched; none where
+    /// [`begin`](Self::begin) would begin one.
+    fn find(&self, collection: &str, spec: &GenerationSpec) -> Result<Option<Generation>, StoreError>;
+
+    /// The generation of the collection that `spec` describes: [found](Self::find), or begun now. A collection begins to
     /// exist with its first, which is current from its beginning; later ones wait for
     /// [`switch`](Self::switch).
     fn begin(&self, collection: &str, spec: &GenerationSpec) -> Result<Generation, StoreError>;

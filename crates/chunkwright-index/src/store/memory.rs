@@ -58,6 +58,12 @@ struct Held {
     index: OnceLock<Arc<SearchIndex>>,
 }
 
+impl Shelf {
+    fn find(&self, spec: &GenerationSpec) -> Option<&Generation> {
+        self.generations.values().rev().map(|held| &held.generation).find(|found| found.spec == *spec)
+    }
+}
+
 impl MemoryStore {
     fn read(&self) -> RwLockReadGuard<'_, State> {
         self.state.read().unwrap_or_else(PoisonError::into_inner)
@@ -256,6 +262,10 @@ impl Store for MemoryStore {
         held.map(|held| held.generation.clone()).ok_or_else(|| unknown_generation(&name))
     }
 
+    fn find(&self, collection: &str, spec: &GenerationSpec) -> Result<Option<Generation>, StoreError> {
+        Ok(self.read().collections.get(collection).and_then(|kept| kept.find(spec)).cloned())
+    }
+
     fn begin(&self, collection: &str, spec: &GenerationSpec) -> Result<Generation, StoreError> {
         check_name(collection)?;
         let mut state = self.lock();
@@ -264,8 +274,8 @@ impl Store for MemoryStore {
         }
         let number = state.last + 1;
         let kept = state.collections.entry(collection.to_owned()).or_default();
-        if let Some(found) = kept.generations.values().rev().find(|held| held.generation.spec == *spec) {
-            return Ok(found.generation.clone());
+        if let Some(found) = kept.find(spec) {
+            return Ok(found.clone());
         }
         let is_first = kept.generations.is_empty();
         if is_first {

@@ -159,6 +159,17 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// The newest generation that `spec` describes and whose terms are ours. Without an entry of their collection,
+/// they are what a crash left.
+fn fitting(known: &[GenerationEntry], collection: &str, spec: &GenerationSpec) -> Option<Generation> {
+    let fits = |entry: &&GenerationEntry| {
+        let Generation { collection: of, spec: described, .. } = &entry.generation;
+        of == collection && described == spec && entry.has_our_terms()
+    };
+    let fitting = known.iter().filter(fits).max_by_key(|entry| entry.generation.number);
+    fitting.map(|entry| entry.generation.clone())
+}
+
 impl Store for RemoteStore {
     fn collections(&self) -> Result<Vec<Collection>, StoreError> {
         let current = self.current()?;
@@ -214,25 +225,26 @@ impl Store for RemoteStore {
         found.map(|entry| entry.generation).ok_or_else(|| unknown_generation(&name))
     }
 
+    fn find(&self, collection: &str, spec: &GenerationSpec) -> Result<Option<Generation>, StoreError> {
+        let known = self.list(Kind::Generation, "")?;
+        Ok(self.current()?.get(collection).and_then(|_| fitting(&known, collection, spec)))
+    }
+
     fn begin(&self, collection: &str, spec: &GenerationSpec) -> Result<Generation, StoreError> {
         check_name(collection)?;
         let known: Vec<GenerationEntry> = self.list(Kind::Generation, "")?;
         let current = self.current()?.get(collection).copied();
-        let mut own: Vec<&GenerationEntry> =
-            known.iter().filter(|entry| entry.generation.collection == collection).collect();
-        own.sort_by_key(|entry| entry.generation.number);
-        // Without an entry of the collection, they are what a crash left.
-        let fits = |entry: &GenerationEntry| entry.generation.spec == *spec && entry.has_our_terms();
-        let found = own.iter().rev().find(|entry| current.is_some() && fits(entry));
+        let found = current.and_then(|_| fitting(&known, collection, spec));
         if self.access == Access::Write {
             self.repair(&known, collection, current)?;
         }
         if let Some(found) = found {
-            return Ok(found.generation.clone());
+            return Ok(found);
         }
         self.writable()?;
         if current.is_none() {
-            for entry in &own {
+            // What a crash left of it.
+            for entry in known.iter().filter(|entry| entry.generation.collection == collection) {
                 self.forget_generation(&entry.generation)?;
             }
         }

@@ -227,10 +227,14 @@ impl Store for SqliteStore {
         self.read(|transaction| read::open(transaction, name))
     }
 
+    fn find(&self, collection: &str, spec: &GenerationSpec) -> Result<Option<Generation>, StoreError> {
+        self.read(|transaction| read::find_spec(transaction, collection, spec))
+    }
+
     fn begin(&self, collection: &str, spec: &GenerationSpec) -> Result<Generation, StoreError> {
         check_name(collection)?;
         // Looking is enough where it exists, so that a run that changes nothing waits for nobody.
-        if let Some(found) = self.read(|transaction| read::find_spec(transaction, collection, spec))? {
+        if let Some(found) = self.find(collection, spec)? {
             return Ok(found);
         }
         self.write_with(|transaction| write::begin(transaction, collection, spec))

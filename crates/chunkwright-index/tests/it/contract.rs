@@ -245,7 +245,9 @@ fn a_generation_is_built_beside_the_current_one_and_switched_to() {
         put(&*store, "a.txt", &["The first cut."]);
         let first = g(&*store);
         let next = GenerationSpec { config_hash: "other".into(), ..GenerationSpec::default() };
+        assert_eq!(store.find(C, &next).unwrap(), None, "a look begins nothing");
         let second = store.begin(C, &next).unwrap();
+        assert_eq!(store.find(C, &next).unwrap().as_ref(), Some(&second));
         assert_eq!(store.begin(C, &next).unwrap(), second, "a generation is begun once");
         assert!(second.number > first.number);
         let new = document("a.txt", 0, &["The second cut."]);

@@ -49,6 +49,7 @@ impl Store for Failing {
     forward! {
         collections() -> Vec<Collection>;
         open(name: &str) -> Generation;
+        find(collection: &str, spec: &GenerationSpec) -> Option<Generation>;
         begin(collection: &str, spec: &GenerationSpec) -> Generation;
         switch(generation: &Generation) -> ();
         remove(generation: &Generation) -> ();

@@ -339,6 +339,7 @@ fn terms_of_another_analysis_are_not_searched_and_are_made_again_beside() {
             let sentence = "the words in `notes@1` were analysed by another version of the program; \
                             index into it once, and they are made again";
             assert_eq!(searched(&old).unwrap_err().to_string(), sentence, "{place}");
+            assert_eq!(store.find(C, &old.spec).unwrap(), None, "{place}");
             let new = Change::Replace(Box::new(document(&info.doc_id, info.version, &["Other words."])));
             assert_eq!(store.write(&old, &[new]).unwrap_err().to_string(), sentence, "{place}");
             // One has no file any more. The run may be stopped; the next one goes on with it.
@@ -360,6 +361,7 @@ fn terms_of_another_analysis_are_not_searched_and_are_made_again_beside() {
             assert_eq!(index(&store, &files).unwrap().0, Vec::<String>::new(), "{place}");
             let current = store.open(C).unwrap();
             assert_eq!((searched(&current).unwrap().len(), &current.spec), (2, &old.spec), "{place}");
+            assert_eq!(store.find(C, &old.spec).unwrap(), Some(current.clone()), "{place}");
             assert_eq!(store.collections().unwrap()[0].generations.len(), 2, "{place}");
             assert_eq!(store.check().unwrap().problems, Vec::<String>::new(), "{place}");
             // The next run finds nothing to do.
