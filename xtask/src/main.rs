@@ -12,6 +12,7 @@ mod eval;
 mod quickstart;
 mod servers;
 mod shell;
+mod soak;
 mod test;
 mod tidy;
 
@@ -64,6 +65,12 @@ const COMMANDS: &[Command] = &[
         arguments: "[--data DIR]",
         summary: "measure every preset and write the tables of `eval/`; DIR holds more question sets",
         run: eval::run,
+    },
+    Command {
+        name: "soak",
+        arguments: "[--seconds N] [--seed S]",
+        summary: "random operations and kills against a model; also --store NAME, --operations LIST",
+        run: soak::run,
     },
     Command {
         name: "tidy",

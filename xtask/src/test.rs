@@ -9,7 +9,7 @@ use std::process::Command;
 use anyhow::{Context, Result};
 
 use crate::build::{self, FEATURES, Profile};
-use crate::{servers, shell, tidy};
+use crate::{servers, shell, soak, tidy};
 
 /// A step: its name and what it does.
 type Step = (&'static str, fn() -> Result<()>);
@@ -28,6 +28,7 @@ const STEPS: &[Step] = &[
         servers::install().context("tests need the servers; they need python3 with pip, and a network")
     }),
     ("tests", tests),
+    ("soak", soak::test),
     ("doc tests", || shell::run(&mut shell::cargo(&format!("test --workspace --doc {FEATURES}")))),
 ];
 
@@ -36,7 +37,7 @@ pub(crate) fn run() -> Result<()> {
     let names: Vec<&str> = STEPS.iter().map(|(name, _)| *name).collect();
     println!("cargo xtask test: {}", names.join(", "));
     println!(
-        "From nothing this takes about 8 minutes on two cores, most of it compiling; after that, a minute or two."
+        "From nothing this takes about 10 minutes on two cores, most of it compiling; after that, four or so."
     );
     let mut times = Vec::new();
     for (name, step) in STEPS {
@@ -54,7 +55,7 @@ pub(crate) fn run() -> Result<()> {
 }
 
 /// Whether tests that follow system calls can do so; the others do not need it.
-fn can_trace() -> bool {
+pub(crate) fn can_trace() -> bool {
     let traced = Command::new("strace").args(["-qq", "-o", "/dev/null", "true"]).output();
     traced.is_ok_and(|output| output.status.success())
 }

@@ -18,6 +18,8 @@ pub struct ExportRow {
     pub record: Record,
     /// The document that it is of, as JSON. Exports have it at the first chunk of each document.
     pub document: Option<String>,
+    /// What was changed by hand in that document, as JSON, at its first chunk.
+    pub overlays: Option<String>,
     /// The vector of its text.
     pub vector: Option<Vec<f32>>,
     /// The sparse vector of its text: tokens and what they weigh.
@@ -26,7 +28,7 @@ pub struct ExportRow {
 
 impl From<Record> for ExportRow {
     fn from(record: Record) -> Self {
-        Self { record, document: None, vector: None, sparse: None }
+        Self { record, document: None, overlays: None, vector: None, sparse: None }
     }
 }
 
@@ -35,17 +37,22 @@ impl From<Record> for ExportRow {
 pub struct Columns {
     /// Whether there is a column `document`.
     pub document: bool,
+    /// Whether there is a column `overlays`.
+    pub overlays: bool,
     /// Numbers of each value of the column `vector`; no such column for `None`.
     pub vector: Option<u16>,
     /// Whether there is a column `sparse`.
     pub sparse: bool,
 }
 
-/// The columns of a record in their order, then `document`, `vector` and `sparse` where `columns` has them.
+/// The columns of a record in their order, then `document`, `overlays`, `vector` and `sparse` where `columns` has them.
 pub fn schema(columns: Columns) -> SchemaRef {
     let mut fields = Record::fields();
     if columns.document {
         fields.push(<Option<String> as Column>::field(DOCUMENT));
+    }
+    if columns.overlays {
+        fields.push(<Option<String> as Column>::field(OVERLAYS));
     }
     if let Some(dimensions) = columns.vector {
         let list = DataType::FixedSizeList(Arc::new(number()), i32::from(dimensions));
@@ -75,6 +82,11 @@ pub fn to_batch(rows: &[ExportRow], columns: Columns) -> Result<RecordBatch, Err
     } else {
         without(DOCUMENT, rows.iter().find(|row| row.document.is_some()))?;
     }
+    if columns.overlays {
+        arrays.push(text(rows.iter().map(|row| row.overlays.as_deref()))?);
+    } else {
+        without(OVERLAYS, rows.iter().find(|row| row.overlays.is_some()))?;
+    }
     match columns.vector {
         Some(dimensions) => arrays.push(write_vectors(rows, dimensions)?),
         None => without(VECTOR, rows.iter().find(|row| row.vector.is_some()))?,
@@ -103,6 +115,7 @@ pub fn from_batch(batch: &RecordBatch) -> Result<Vec<ExportRow>, Error> {
         prefix: String::new(),
     };
     let documents = <Option<String> as Column>::read(&table, DOCUMENT)?;
+    let overlays = <Option<String> as Column>::read(&table, OVERLAYS)?;
     let vectors = match table.column(VECTOR) {
         Some(array) => read_vectors(array)?,
         None => vec![None; table.len],
@@ -111,16 +124,19 @@ pub fn from_batch(batch: &RecordBatch) -> Result<Vec<ExportRow>, Error> {
         Some(array) => sparse::read(array, SPARSE)?,
         None => vec![None; table.len],
     };
-    let rows = Record::rows(&table)?.into_iter().zip(documents).zip(vectors).zip(weights);
+    let rows =
+        Record::rows(&table)?.into_iter().zip(documents.into_iter().zip(overlays)).zip(vectors).zip(weights);
     // Every row of a batch is present.
     Ok(rows
-        .filter_map(|(((record, document), vector), sparse)| {
-            Some(ExportRow { record: record?, document: document.flatten(), vector, sparse })
+        .filter_map(|(((record, (document, overlays)), vector), sparse)| {
+            let (document, overlays) = (document.flatten(), overlays.flatten());
+            Some(ExportRow { record: record?, document, overlays, vector, sparse })
         })
         .collect())
 }
 
 const DOCUMENT: &str = "document";
+const OVERLAYS: &str = "overlays";
 const VECTOR: &str = "vector";
 const SPARSE: &str = "sparse";
 

@@ -35,7 +35,7 @@ const GROUP_ROWS: usize = 64 << 10;
 const GROUP_BYTES: usize = 32 << 20;
 
 /// Columns of which hardly two values are equal: a dictionary of them would be built in vain.
-const DISTINCT: &[&str] = &["chunk_id", "previous", "next", "content", "text", "document"];
+const DISTINCT: &[&str] = &["chunk_id", "previous", "next", "content", "text", "document", "overlays"];
 
 /// Writes rows to a Parquet file. Memory is bounded by a row group and a batch.
 pub struct Writer<W: Write + Send> {
@@ -93,7 +93,7 @@ impl<W: Write + Send> Writer<W> {
 fn batch_len(rows: &[ExportRow]) -> usize {
     let mut bytes = 0;
     let within = rows.iter().take(BATCH_ROWS).take_while(|row| {
-        let document = row.document.as_ref().map_or(0, String::len);
+        let document = [&row.document, &row.overlays].into_iter().flatten().map(String::len).sum::<usize>();
         bytes += row.record.content.len() + row.record.context.len() + row.record.text.len() + document;
         bytes <= BATCH_BYTES
     });
@@ -126,7 +126,7 @@ impl Reader {
             return Err(Error::Codec { codec: codec.to_string() });
         }
         // Other columns are not even decoded: they may be large, or of a type that is not known here.
-        let known = schema(Columns { document: true, vector: Some(0), sparse: true });
+        let known = schema(Columns { document: true, overlays: true, vector: Some(0), sparse: true });
         let fields = builder.parquet_schema().root_schema().get_fields().iter().enumerate();
         let fields = fields.filter(|(_, field)| known.index_of(field.name()).is_ok()).map(|(at, _)| at);
         let columns = ProjectionMask::roots(builder.parquet_schema(), fields);

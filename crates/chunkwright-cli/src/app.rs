@@ -8,7 +8,8 @@ use anstream::ColorChoice;
 use anyhow::{Result, bail};
 use chunkwright::preset::PRESETS;
 use chunkwright::{Chunker, STRATEGIES, TokenCounter};
-use chunkwright_index::{Access, Place, Store, open_store};
+use chunkwright_index::source::WalkOptions;
+use chunkwright_index::{Access, Model, Place, Store, open_store};
 use chunkwright_models::http::Secret;
 use chunkwright_models::{COUNTERS, EmbedError, Embedder};
 use clap::{Args, Parser};
@@ -16,8 +17,10 @@ use serde::Serialize;
 use toml::Table;
 
 use crate::command::Command;
+use crate::interrupt;
 pub(crate) use crate::services::{embedder, embedder_help, query_embedder, reranker, writer};
-use crate::settings::{self, AliasFlags, ConfigFile, Layer, STORE_KEY, Settings, Source};
+use crate::settings::{self, AliasFlags, ConfigFile, Layer, STORE_KEY, Services, Settings, Source};
+use crate::text::{plain, yellow};
 
 /// Stable, explainable, token-bounded chunks of documents and source code, indexed and searched.
 ///
@@ -43,7 +46,8 @@ directory, CHUNKWRIGHT_* in the environment, flags. `chunkwright config show` pr
 where it came from.
 
 Exit status: 0 success; 1 nothing was found, or violations were; 2 an error, with one sentence that says \
-what is wrong and what would be right; 3 some documents could not be indexed, the others were.";
+what is wrong and what would be right; 3 some documents could not be indexed, the others were; 130 and 143 \
+ended by SIGINT and SIGTERM, with one sentence that says what is kept. With 1 and 2 no file is replaced.";
 
 /// Flags of every command.
 #[derive(Debug, Args)]
@@ -61,6 +65,18 @@ pub(crate) struct Global {
     /// Folder of models and of the default store instead of the user's data directory
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) data: Option<String>,
+    /// The output, where it is in a folder that is read but holds the results of an earlier run.
+    #[arg(skip)]
+    pub(crate) replaced: Option<PathBuf>,
+}
+
+/// What is configured below the flags.
+pub(crate) struct Configured {
+    /// Lowest first.
+    pub(crate) layers: Vec<Layer>,
+    presets: Table,
+    /// How services are used, by the file at this path.
+    pub(crate) services: Option<(Services, PathBuf)>,
 }
 
 /// When to use colours.
@@ -254,27 +270,31 @@ impl CutFlags {
 }
 
 impl Global {
-    /// The configuration in force, with the flags of a command on top.
-    pub(crate) fn settings(&self, flags: &[&dyn Flags]) -> Result<Settings> {
+    /// The configuration below the flags.
+    pub(crate) fn layers(&self) -> Result<Configured> {
         let path = match &self.config {
             Some(path) => Some(path.clone()),
             // Without a working directory there is no nearest file.
             None => env::current_dir().ok().and_then(|folder| settings::nearest(&folder)),
         };
-        let mut layers = Vec::new();
-        let mut presets = Table::new();
-        let mut services = None;
+        let mut found = Configured { layers: Vec::new(), presets: Table::new(), services: None };
         if let Some(path) = path {
             let mut file = ConfigFile::read(&path)?;
             file.services.is_named = self.config.is_some();
-            layers.push(file.layer);
-            presets = file.presets;
-            services = Some((file.services, path));
+            found.layers.push(file.layer);
+            found.presets = file.presets;
+            found.services = Some((file.services, path));
         }
         let variables = env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value)));
-        layers.push(settings::environment(
+        found.layers.push(settings::environment(
             variables.map(|(name, value)| (name, value.to_string_lossy().into_owned())),
         )?);
+        Ok(found)
+    }
+
+    /// The configuration in force, with the flags of a command on top.
+    pub(crate) fn settings(&self, flags: &[&dyn Flags]) -> Result<Settings> {
+        let Configured { mut layers, presets, services } = self.layers()?;
         let mut values = Table::new();
         if let Some(data) = &self.data {
             values.insert("data".into(), data.clone().into());
@@ -289,6 +309,25 @@ impl Global {
             Some((services, path)) => settings.with_services(services, &path),
             None => settings,
         })
+    }
+
+    /// Says which variables of the environment are not known.
+    pub(crate) fn warn_of_variables(&self) {
+        // A configuration that cannot be read is reported by the command.
+        let services = self.layers().ok().and_then(|found| found.services).map(|(services, _)| services);
+        let values: Vec<_> = services.iter().flat_map(Services::values).collect();
+        let names = values.iter().filter(|(key, _)| key.ends_with("key_variable"));
+        let known: Vec<&str> = names.filter_map(|(_, value)| value.as_str()).collect();
+        let given = env::vars_os().filter(|(_, value)| !value.is_empty());
+        let given = given.filter_map(|(name, _)| name.into_string().ok());
+        for warning in settings::unknown_variables(given, &known) {
+            self.say(&format!("{} {}", yellow("warning:"), plain(&warning)));
+        }
+    }
+
+    /// Which files are taken.
+    pub(crate) fn walk(&self) -> WalkOptions {
+        WalkOptions { exclude: self.replaced.clone(), ..WalkOptions::default() }
     }
 
     /// Says something on standard error, unless told to be quiet.
@@ -348,6 +387,9 @@ pub(crate) fn store_dir(settings: &Settings) -> Result<PathBuf> {
 
 /// Opens the store in force.
 pub(crate) fn store(settings: &Settings, access: Access) -> Result<Arc<dyn Store>> {
+    if access == Access::Write {
+        interrupt::keeps("what was stored is kept and whole; run the same command again to do the rest");
+    }
     Ok(open_store(&place(settings)?, access)?)
 }
 
@@ -401,6 +443,11 @@ pub(crate) fn index_embedder(settings: &Settings, store: &dyn Store) -> Result<I
             model.name
         ),
     }
+}
+
+/// The embedder whose vectors are of `model`, if it is available.
+pub(crate) fn embedder_of(settings: &Settings, model: &Model) -> Result<IndexEmbedder> {
+    Ok(query_embedder(settings, Some(model))?.into())
 }
 
 /// The time, in nanoseconds since 1970.

@@ -85,9 +85,9 @@ impl EvaluationFlags {
     }
 
     /// Reads and parses all documents but the files of `others`, which are no documents.
-    pub(crate) fn documents(&self, others: &[&Path]) -> Result<Documents> {
+    pub(crate) fn documents(&self, global: &Global, others: &[&Path]) -> Result<Documents> {
         let (_, paths) = self.split();
-        let mut inputs = Inputs::gather(&paths, "stdin");
+        let mut inputs = Inputs::gather(global, &paths, "stdin");
         let others: HashSet<PathBuf> = others.iter().filter_map(|path| path.canonicalize().ok()).collect();
         inputs.items.retain(|item| match item {
             Item::File { file, .. } => !file.path.canonicalize().is_ok_and(|path| others.contains(&path)),

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::io::{self, Read};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use anyhow::{Context, Result, bail};
@@ -15,7 +16,7 @@ use clap::Args;
 
 use crate::app::Global;
 use crate::output::note;
-use crate::text::{grouped, plain, red, yellow};
+use crate::text::{count, grouped, plain, red, yellow};
 
 /// Flags of commands that read documents.
 #[derive(Clone, Debug, Args)]
@@ -38,8 +39,16 @@ pub(crate) struct InputFlags {
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct ThreadFlags {
     /// Number of threads; by default one for each processor. The results are the same with any number
-    #[arg(short = 'j', long, value_name = "N")]
+    #[arg(short = 'j', long, value_name = "N", value_parser = threads)]
     threads: Option<NonZeroUsize>,
+}
+
+/// Most threads: more than any machine has processors, and fewer than a system refuses to begin.
+const MAX_THREADS: usize = 1024;
+
+fn threads(text: &str) -> Result<NonZeroUsize, String> {
+    let number = text.parse().ok().filter(|number: &NonZeroUsize| number.get() <= MAX_THREADS);
+    number.ok_or_else(|| format!("it must be a number from 1 to {MAX_THREADS}"))
 }
 
 impl ThreadFlags {
@@ -82,6 +91,9 @@ pub(crate) struct Source {
     source: format::Source,
 }
 
+/// Documents with NUL characters, and how many: they are read on many threads and reported in order.
+static NULS: Mutex<BTreeMap<String, usize>> = Mutex::new(BTreeMap::new());
+
 /// Why an item was not read.
 #[derive(Debug)]
 pub(crate) enum Unread {
@@ -93,7 +105,7 @@ pub(crate) enum Unread {
 
 impl Inputs {
     /// Looks at `paths`. What cannot be read is noted, and the rest goes on.
-    pub(crate) fn gather(paths: &[PathBuf], stdin_filename: &str) -> Self {
+    pub(crate) fn gather(global: &Global, paths: &[PathBuf], stdin_filename: &str) -> Self {
         let mut inputs = Self::default();
         let (mut there, mut given) = (Vec::new(), HashSet::new());
         for path in paths {
@@ -110,7 +122,7 @@ impl Inputs {
                 Err(error) => inputs.errors.push(unreadable(path, &error)),
             }
         }
-        match walk(&there, &WalkOptions::default()) {
+        match walk(&there, &global.walk()) {
             Ok(walk) => {
                 let item = |file: SourceFile| Item::File { named: given.contains(&file.path), file };
                 inputs.items.extend(walk.files.into_iter().map(item));
@@ -146,6 +158,9 @@ impl Inputs {
         for error in &self.errors {
             note(&format!("{} {}", red("error:"), plain(error)));
         }
+        for (doc_id, nuls) in NULS.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+            note_nuls(global, doc_id, *nuls);
+        }
         report_skipped(global, &self.skipped);
     }
 }
@@ -158,6 +173,16 @@ fn unreadable(path: &Path, error: &io::Error) -> String {
         }
         kind => format!("`{path}` cannot be read ({kind}); give a file or folder that can be"),
     }
+}
+
+/// Says on standard error that a document has NUL characters.
+pub(crate) fn note_nuls(global: &Global, doc_id: &str, nuls: usize) {
+    global.say(&format!(
+        "{} `{}` has {}, kept in its text",
+        yellow("note:"),
+        plain(doc_id),
+        count(nuls, "NUL character")
+    ));
 }
 
 /// Says on standard error what was left out: every entry if `--verbose` is given, else how many.
@@ -249,6 +274,9 @@ impl Item {
             (Some(reason), Self::File { .. }) => self.unread(reason),
             _ => Unread::Failed(format!("`{}` was not read: {error}", self.place())),
         })?;
+        if source.nuls > 0 {
+            NULS.lock().unwrap_or_else(PoisonError::into_inner).insert(self.doc_id().to_owned(), source.nuls);
+        }
         Ok(Source { doc_id: self.doc_id().to_owned(), source })
     }
 
@@ -275,11 +303,11 @@ impl Source {
 }
 
 /// Reads the one document at `path`.
-pub(crate) fn read_one(path: &Path, stdin_filename: &str) -> Result<Source> {
+pub(crate) fn read_one(global: &Global, path: &Path, stdin_filename: &str) -> Result<Source> {
     if path.is_dir() {
         bail!("`{}` is a folder; give one file", path.display());
     }
-    let inputs = Inputs::gather(&[path.to_owned()], stdin_filename);
+    let inputs = Inputs::gather(global, &[path.to_owned()], stdin_filename);
     if let Some(error) = inputs.errors.into_iter().next() {
         bail!(error);
     }

@@ -3,7 +3,7 @@
 //!
 //! Results go to standard output and nothing else does. Exit status: 0 success, 1 found nothing or
 //! found violations, 2 an error, which one sentence on standard error explains, 3 some documents could
-//! not be indexed.
+//! not be indexed, 130 and 143 ended by a signal.
 #![expect(
     clippy::disallowed_methods,
     reason = "this crate is the edge: it knows environment, folder and clock"
@@ -15,6 +15,7 @@ mod command;
 mod evaluation;
 mod expand;
 mod input;
+mod interrupt;
 mod ordered;
 mod output;
 mod progress;
@@ -28,23 +29,72 @@ mod watch;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use clap::Parser;
-
-use app::Outcome;
+use anyhow::Result;
+use app::{Cli, Outcome};
+use clap::{CommandFactory, FromArgMatches};
 use mimalloc::MiMalloc;
 
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 
+/// Allocators reserve far more address space than they use: 64 MB for each thread that parses, and a gigabyte at once.
+/// Where the system limits it, this program starts itself again with their reserves small; nothing else can set them.
+#[cfg(target_os = "linux")]
+fn begin_again_with_small_reserves() {
+    use std::os::unix::process::CommandExt as _;
+    const ARENAS: &str = "MALLOC_ARENA_MAX";
+    let limits = std::fs::read_to_string("/proc/self/limits").unwrap_or_default();
+    let is_limited = |line: &str| line.starts_with("Max address space") && !line.contains("unlimited");
+    if std::env::var_os(ARENAS).is_none()
+        && limits.lines().any(is_limited)
+        && let Ok(program) = std::env::current_exe()
+    {
+        let mut again = std::process::Command::new(program);
+        again.args(std::env::args_os().skip(1)).env(ARENAS, "1").env("MIMALLOC_ARENA_RESERVE", "16384");
+        // It returns only if it failed; this process goes on as it is then.
+        let _ = again.exec();
+    }
+}
+
 fn main() -> ExitCode {
-    let cli = app::Cli::parse();
-    cli.color.write_global();
-    match command::run(&cli) {
+    let mut arguments = std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned());
+    if arguments.next().as_deref() == Some(chunkwright_convert::CHILD) {
+        return chunkwright_convert::run_child(&arguments.next().unwrap_or_default());
+    }
+    #[cfg(target_os = "linux")]
+    begin_again_with_small_reserves();
+    if let Ok(program) = std::env::current_exe() {
+        chunkwright_convert::contain_in(program);
+    }
+    interrupt::listen();
+    let mut command = Cli::command();
+    let parsed = command.try_get_matches_from_mut(std::env::args_os()).and_then(|matches| {
+        let cli = Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
+        Ok((cli, matches))
+    });
+    let ended = match parsed {
+        Ok((mut cli, matches)) => {
+            cli.color.write_global();
+            cli.global.warn_of_variables();
+            output::check(&command, &matches, &cli.global).and_then(|replaced| {
+                cli.global.replaced = replaced;
+                run(&cli)
+            })
+        }
+        // Help and versions are results too: they may not go to nowhere in silence.
+        Err(error) => match error.print().and_then(|()| io::stdout().flush()) {
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
+            _ => return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2)),
+        },
+    };
+    match ended {
         Ok(Outcome::Success) => ExitCode::SUCCESS,
         Ok(Outcome::Nothing) => ExitCode::from(1),
         Ok(Outcome::Failed) => ExitCode::from(2),
         Ok(Outcome::Partial) => ExitCode::from(3),
-        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(_) if output::is_reader_gone() => ExitCode::SUCCESS,
+        // Whatever else went wrong did so while the command ended.
+        Err(_) if interrupt::came() => interrupt::end(),
         Err(error) => {
             // Nobody is left to tell if standard error is closed too.
             let _ = writeln!(
@@ -58,8 +108,9 @@ fn main() -> ExitCode {
     }
 }
 
-/// Whether the reader of our output went away (`| head`): no error of ours, and not worth a word.
-fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    let kinds = error.chain().filter_map(|cause| cause.downcast_ref::<io::Error>());
-    kinds.map(io::Error::kind).any(|kind| kind == io::ErrorKind::BrokenPipe)
+/// Runs the command. Its files of results appear if it succeeds.
+fn run(cli: &Cli) -> Result<Outcome> {
+    let outcome = command::run(cli).inspect_err(|_| output::discard())?;
+    output::settle(&cli.global, outcome)?;
+    Ok(outcome)
 }

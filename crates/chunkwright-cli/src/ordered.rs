@@ -10,13 +10,15 @@ use std::thread;
 
 use anyhow::Result;
 
+use crate::interrupt;
+
 /// Bytes of results that may wait for their turn, beside those being made.
 const BUDGET: usize = 32 << 20;
 
 /// Calls `work` on every item, on `threads` threads, and `emit` on every result, on this thread and in
 /// the order of the items. `size` says how many bytes a result holds.
 ///
-/// Ends early with the first error of `emit`.
+/// Ends early with the first error of `emit`, or with a signal.
 pub(crate) fn ordered<I: Sync, T: Send>(
     threads: usize,
     items: &[I],
@@ -26,7 +28,10 @@ pub(crate) fn ordered<I: Sync, T: Send>(
 ) -> Result<()> {
     let threads = threads.min(items.len());
     if threads <= 1 {
-        return items.iter().try_for_each(|item| emit(work(item)));
+        return items.iter().try_for_each(|item| {
+            interrupt::check()?;
+            emit(work(item))
+        });
     }
     let shared = Shared {
         state: Mutex::new(State { next: 0, waiting: BTreeMap::new(), held: 0, stop: false }),
@@ -46,6 +51,7 @@ pub(crate) fn ordered<I: Sync, T: Send>(
         }
         for index in 0..items.len() {
             let Some((size, result)) = shared.wait_for(index) else { break };
+            interrupt::check()?;
             emit(result)?;
             shared.release(size);
         }

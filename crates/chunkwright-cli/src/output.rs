@@ -1,14 +1,57 @@
 //! Where results go, and in which format.
+//!
+//! A file of results is named by an [`OutputPath`], which is all that this module opens. Two things follow for every
+//! command without its doing: `output/guard.rs` refuses a path that would destroy what the command reads, before
+//! it begins; and a file that is whole waits until the exit status is known ([`settle`]), since a run that fails
+//! replaces nothing.
 
+mod guard;
+
+use std::ffi::OsString;
+use std::fmt;
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context, Result, anyhow};
-use chunkwright_index::durable;
+use chunkwright_index::durable::AtomicFile;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
-use tempfile::NamedTempFile;
+
+use crate::app::{Global, Outcome};
+use crate::interrupt;
+use crate::text::plain;
+pub(crate) use guard::check;
+
+/// Where a command writes a file; `-` is standard output.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct OutputPath(PathBuf);
+
+impl From<OsString> for OutputPath {
+    fn from(path: OsString) -> Self {
+        Self(path.into())
+    }
+}
+
+impl fmt::Display for OutputPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&plain(&self.0.display().to_string()))
+    }
+}
+
+impl OutputPath {
+    /// Whether it is standard output by another name.
+    pub(crate) fn is_stdout(&self) -> bool {
+        self.0 == Path::new("-") || self.0 == Path::new("/dev/stdout")
+    }
+
+    /// The path itself, for what writes files by its own means.
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+}
 
 /// Flags of every command that has results.
 #[derive(Clone, Debug, Args)]
@@ -19,7 +62,7 @@ pub(crate) struct OutputFlags {
     format: Option<Format>,
     /// Write the results to this file instead of standard output; it appears whole or not at all
     #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
+    output: Option<OutputPath>,
 }
 
 /// Format of results.
@@ -42,47 +85,132 @@ pub(crate) struct Output {
 }
 
 enum Sink {
-    Stdout(Box<dyn Write>),
-    /// Written beside its destination, then renamed.
-    File(BufWriter<NamedTempFile>, PathBuf),
+    Stdout(Box<dyn Write + Send>),
+    File(BufWriter<ResultFile>),
     /// A device or pipe: renaming would replace it.
     Device(BufWriter<File>),
 }
 
 impl OutputFlags {
     /// Flags that say this.
-    pub(crate) fn new(format: Option<Format>, output: Option<PathBuf>) -> Self {
+    pub(crate) fn new(format: Option<Format>, output: Option<OutputPath>) -> Self {
         Self { format, output }
     }
 
     /// Opens the destination.
     pub(crate) fn open(&self) -> Result<Output> {
-        let to_terminal = self.output.is_none() && io::stdout().is_terminal();
+        let file = self.output.as_ref().filter(|path| !path.is_stdout());
+        let to_terminal = file.is_none() && io::stdout().is_terminal();
         let format = self.format.unwrap_or(if to_terminal { Format::Text } else { Format::Jsonl });
-        let sink = match &self.output {
-            None if format == Format::Text => {
-                Sink::Stdout(Box::new(BufWriter::new(anstream::stdout().lock())))
+        let sink = match file {
+            None if format == Format::Text => Sink::Stdout(Box::new(BufWriter::new(anstream::stdout()))),
+            None => Sink::Stdout(Box::new(BufWriter::with_capacity(1 << 16, io::stdout()))),
+            Some(path) if path.0.metadata().is_ok_and(|metadata| !metadata.is_file()) => {
+                let device = File::create(&path.0).map_err(|error| unwritable(path, &error))?;
+                Sink::Device(BufWriter::new(device))
             }
-            None => Sink::Stdout(Box::new(BufWriter::with_capacity(1 << 16, io::stdout().lock()))),
-            Some(path) => open_file(path).map_err(|error| {
-                let (path, kind) = (path.display(), error.kind());
-                anyhow!("`{path}` could not be written ({kind}); name a file in a folder you can write to")
-            })?,
+            Some(path) => Sink::File(BufWriter::with_capacity(1 << 16, ResultFile::create(path)?)),
         };
         Ok(Output { format, sink, begun: false })
     }
 }
 
-fn open_file(path: &Path) -> io::Result<Sink> {
-    if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
-        return Ok(Sink::Device(BufWriter::new(File::create(path)?)));
+fn unwritable(path: &OutputPath, error: &io::Error) -> anyhow::Error {
+    let kind = match error.kind() {
+        // It has words of its own.
+        io::ErrorKind::Other => error.to_string(),
+        kind => kind.to_string(),
+    };
+    anyhow!("`{path}` could not be written ({kind}); name a file in a folder you can write to")
+}
+
+/// A file of results that is being written.
+#[derive(Debug)]
+pub(crate) struct ResultFile {
+    file: AtomicFile,
+    path: OutputPath,
+}
+
+/// Files that are whole and wait for the exit status.
+static WHOLE: Mutex<Vec<ResultFile>> = Mutex::new(Vec::new());
+
+impl ResultFile {
+    /// Begins a file.
+    pub(crate) fn create(path: &OutputPath) -> Result<Self> {
+        let file = AtomicFile::create(&path.0).map_err(|error| unwritable(path, &error))?;
+        Ok(Self { file, path: path.clone() })
     }
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".chunkwright-");
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    Ok(Sink::File(BufWriter::with_capacity(1 << 16, builder.tempfile_in(folder)?), path.to_owned()))
+
+    /// Has the file appear if the command succeeds.
+    pub(crate) fn finish(self) {
+        WHOLE.lock().unwrap_or_else(PoisonError::into_inner).push(self);
+    }
+}
+
+impl Write for ResultFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+/// Moves finished result files into place, or drops them: a run that ends with 1 or 2 replaces no file. With 1, a
+/// finished result is still written if its path was free.
+pub(crate) fn settle(global: &Global, outcome: Outcome) -> Result<()> {
+    interrupt::check()?;
+    let whole = std::mem::take(&mut *WHOLE.lock().unwrap_or_else(PoisonError::into_inner));
+    for ResultFile { file, path } in whole {
+        let persisted = match outcome {
+            Outcome::Success | Outcome::Partial => file.persist(),
+            Outcome::Nothing => match file.persist_new() {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                    global.say(&format!("`{path}` is as it was, since the exit status is 1"));
+                    continue;
+                }
+                persisted => persisted,
+            },
+            Outcome::Failed => {
+                let state = if path.0.exists() { "is as it was" } else { "was not written" };
+                global.say(&format!("`{path}` {state}, since the exit status is 2"));
+                continue;
+            }
+        };
+        persisted.with_context(|| format!("`{path}` could not be replaced"))?;
+    }
+    Ok(())
+}
+
+/// Drops the files of a run that failed.
+pub(crate) fn discard() {
+    WHOLE.lock().unwrap_or_else(PoisonError::into_inner).clear();
+}
+
+/// Whether the reader of the results went away (`| head`).
+static READER_GONE: AtomicBool = AtomicBool::new(false);
+
+/// Whether the reader of the results went away: no error of ours, and not worth a word.
+pub(crate) fn is_reader_gone() -> bool {
+    READER_GONE.load(Ordering::Relaxed)
+}
+
+/// Notes if the reader of the results went away, whatever a library makes of the error.
+fn noted<T>(result: io::Result<T>) -> io::Result<T> {
+    let is_gone = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
+    result.inspect_err(|error| READER_GONE.store(is_gone(error), Ordering::Relaxed))
+}
+
+/// What became of a write, in our words.
+fn written(result: io::Result<()>) -> Result<()> {
+    noted(result).context("the results could not be written")
+}
+
+/// Writes bytes to standard output.
+pub(crate) fn print(bytes: &[u8]) -> Result<()> {
+    let mut stdout = io::stdout().lock();
+    written(stdout.write_all(bytes).and_then(|()| stdout.flush()))
 }
 
 impl Output {
@@ -133,20 +261,16 @@ impl Output {
     pub(crate) fn text(&mut self, text: &str) -> Result<()> {
         match &self.sink {
             Sink::Stdout(_) => self.bytes(text.as_bytes()),
-            Sink::File(..) | Sink::Device(_) => {
+            Sink::File(_) | Sink::Device(_) => {
                 self.bytes(anstream::adapter::strip_str(text).to_string().as_bytes())
             }
         }
     }
 
-    /// Writes bytes as they are.
+    /// Writes bytes as they are. Fails if a signal came.
     pub(crate) fn bytes(&mut self, bytes: &[u8]) -> Result<()> {
-        match &mut self.sink {
-            Sink::Stdout(sink) => sink.write_all(bytes),
-            Sink::File(sink, _) => sink.write_all(bytes),
-            Sink::Device(sink) => sink.write_all(bytes),
-        }
-        .context(WRITE)
+        interrupt::check()?;
+        written(self.write_all(bytes))
     }
 
     /// Ends an array of results, if the format has one.
@@ -158,21 +282,37 @@ impl Output {
         }
     }
 
-    /// Makes the results appear.
+    /// Makes the results appear; a file when the command has succeeded.
     pub(crate) fn finish(self) -> Result<()> {
         match self.sink {
-            Sink::Stdout(mut sink) => sink.flush().context(WRITE),
-            Sink::Device(mut sink) => sink.flush().context(WRITE),
-            Sink::File(sink, path) => {
-                let file = sink.into_inner().map_err(io::IntoInnerError::into_error).context(WRITE)?;
-                durable::persist(file, &path)
-                    .with_context(|| format!("`{}` could not be replaced", path.display()))
+            Sink::Stdout(mut sink) => written(sink.flush()),
+            Sink::Device(mut sink) => written(sink.flush()),
+            Sink::File(sink) => {
+                let file = sink.into_inner().map_err(io::IntoInnerError::into_error);
+                file.context("the results could not be written")?.finish();
+                Ok(())
             }
         }
     }
 }
 
-const WRITE: &str = "the results could not be written";
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        noted(match &mut self.sink {
+            Sink::Stdout(sink) => sink.write(bytes),
+            Sink::File(sink) => sink.write(bytes),
+            Sink::Device(sink) => sink.write(bytes),
+        })
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        noted(match &mut self.sink {
+            Sink::Stdout(sink) => sink.flush(),
+            Sink::File(sink) => sink.flush(),
+            Sink::Device(sink) => sink.flush(),
+        })
+    }
+}
 
 /// An object as one line of JSON.
 pub(crate) fn json_line(object: &impl Serialize) -> Result<Vec<u8>> {

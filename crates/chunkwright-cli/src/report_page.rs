@@ -54,6 +54,11 @@ pub(crate) fn head(chunker: &Chunker, preset: &str) -> String {
     format!("{}{}", head.replace("{{css}}", STYLE), element("id=\"settings\"", &settings))
 }
 
+/// How every page begins.
+pub(crate) fn begin() -> &'static [u8] {
+    PAGE.split_once("{{").map_or(PAGE, |(begin, _)| begin).as_bytes()
+}
+
 /// A document in the page. `records` are those of its chunks.
 pub(crate) fn document(document: &Document, records: &[Record]) -> String {
     let source = document.source();

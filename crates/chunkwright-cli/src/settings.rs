@@ -255,26 +255,49 @@ pub(crate) fn listed(names: &[String]) -> String {
 }
 
 /// The layer of the environment: every `CHUNKWRIGHT_<KEY>` that is a known key.
-///
-/// Unknown ones are errors, as unknown keys of a file are: a misspelt limit must not pass unseen.
 pub(crate) fn environment(variables: impl Iterator<Item = (String, String)>) -> Result<Layer> {
     let known = known_keys();
     let mut values = Table::new();
     for (name, value) in variables {
-        let Some(suffix) = name.strip_prefix("CHUNKWRIGHT_") else { continue };
-        let key = suffix.to_ascii_lowercase();
-        if value.is_empty() || name == STORE_KEY {
+        let Some(key) = name.strip_prefix(PREFIX).map(str::to_ascii_lowercase) else { continue };
+        if value.is_empty() || !known.contains(&key) {
             continue;
-        }
-        if !known.contains(&key) {
-            let names: Vec<String> = alias::without(&known).iter().map(|key| variable(key)).collect();
-            bail!("unknown environment variable `{name}`; known are {}", listed(&names));
         }
         let value = value.parse::<i64>().map_or(Value::String(value), Value::Integer);
         values.insert(key, value);
     }
     alias::resolve(&mut values, &"the environment")?;
     Ok(Layer { source: Source::Environment, values })
+}
+
+/// What every variable of ours begins with.
+const PREFIX: &str = "CHUNKWRIGHT_";
+
+/// Largest number of edits between a misspelt name and the one that is suggested.
+const MAX_EDITS: usize = 3;
+
+/// Warnings of variables that look like ours and are not known: not to those of `named` either, which the
+/// configuration names. A misspelt limit must not pass unseen, and one of a newer version must not stop an older one.
+pub(crate) fn unknown_variables(variables: impl Iterator<Item = String>, named: &[&str]) -> Vec<String> {
+    let keys: Vec<String> =
+        known_keys().iter().map(|key| variable(key)).chain([STORE_KEY.to_owned()]).collect();
+    let is_known =
+        |name: &String| keys.contains(&name.to_ascii_uppercase()) || named.contains(&name.as_str());
+    let mut unknown: Vec<String> =
+        variables.filter(|name| name.starts_with(PREFIX) && !is_known(name)).collect();
+    unknown.sort_unstable();
+    let warning = |name: &String| {
+        let edits = |key: &String| strsim::osa_distance(&name[PREFIX.len()..], &key[PREFIX.len()..]);
+        // Of a short name, few edits make any other.
+        let most = MAX_EDITS.min((name.len() - PREFIX.len()) / 3);
+        let close = keys.iter().filter(|key| edits(key) <= most).min_by_key(|key| edits(key));
+        let right = match close {
+            Some(close) => format!("did you mean `{close}`?"),
+            None => "`chunkwright config show` lists every key".to_owned(),
+        };
+        format!("unknown environment variable `{name}` is ignored; {right}")
+    };
+    unknown.iter().map(warning).collect()
 }
 
 /// The values of a preset: one of the user's, on its base, or a built-in one.
@@ -387,7 +410,7 @@ fn place(key: &str, layer: &Layer) -> String {
 }
 
 fn variable(key: &str) -> String {
-    format!("CHUNKWRIGHT_{}", key.to_ascii_uppercase())
+    format!("{PREFIX}{}", key.to_ascii_uppercase())
 }
 
 fn flag(key: &str) -> String {

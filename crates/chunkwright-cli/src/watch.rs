@@ -13,6 +13,7 @@ use anyhow::Result;
 use notify::{Event, EventKind, RecursiveMode, Watcher};
 
 use crate::app::Global;
+use crate::interrupt;
 
 /// A burst has ended when nothing happened for this long.
 const QUIET: Duration = Duration::from_millis(200);
@@ -23,7 +24,10 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// How often there is a run where the system cannot watch.
 const INTERVAL: Duration = Duration::from_secs(5);
 
-/// Calls `run` after each burst of changes in `paths`, for ever. What happens in `ignored`, where runs write,
+/// How often a signal is looked for.
+const STEP: Duration = Duration::from_millis(250);
+
+/// Calls `run` after each burst of changes in `paths`, until a signal comes. What happens in `ignored`, where runs write,
 /// is no change.
 pub(crate) fn watch(
     global: &Global,
@@ -56,30 +60,45 @@ pub(crate) fn watch(
     // What changed before the paths were watched is seen by this run.
     run()?;
     loop {
+        interrupt::keeps("everything that was indexed is kept; run the same command again to watch on");
         if watcher.is_some() {
-            wait(&events, &ignored);
+            wait(&events, &ignored)?;
         } else {
-            std::thread::sleep(INTERVAL);
+            pause()?;
         }
         if let Err(error) = run() {
+            interrupt::check()?;
             // A folder that is away for a moment comes back; so does a disk with room.
             global.say(&format!("error: {error:#}; watching goes on"));
         }
     }
 }
 
+/// Waits for the time between two runs.
+fn pause() -> Result<()> {
+    let start = Instant::now();
+    while start.elapsed() < INTERVAL {
+        interrupt::check()?;
+        std::thread::sleep(STEP);
+    }
+    Ok(())
+}
+
 /// Returns at the end of the next burst of changes.
-fn wait(events: &Receiver<notify::Result<Event>>, ignored: &Path) {
-    while !events.recv().is_ok_and(|event| is_change(&event, ignored)) {}
+fn wait(events: &Receiver<notify::Result<Event>>, ignored: &Path) -> Result<()> {
+    while !events.recv_timeout(STEP).is_ok_and(|event| is_change(&event, ignored)) {
+        interrupt::check()?;
+    }
     let start = Instant::now();
     let mut last = start;
     while start.elapsed() < PATIENCE && last.elapsed() < QUIET {
         match events.recv_timeout(QUIET) {
             Ok(event) if is_change(&event, ignored) => last = Instant::now(),
             Ok(_) => {}
-            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return,
+            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => break,
         }
     }
+    Ok(())
 }
 
 /// Whether files may say something else now. Reading, as runs do, is no change; a lost event is one.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use chunkwright::Parser;
+use chunkwright::{Parser, with_lf};
 
 use crate::language::Language;
 use crate::{COMPONENTS, CodeParser, LANGUAGES, PLAIN};
@@ -60,6 +60,7 @@ pub fn language_for(name: &str, head: &str) -> Option<&'static dyn Parser> {
 /// `name` may be a path. `head` is as much of the text as is at hand: one line tells a `#!`, some thousand
 /// bytes tell C from C++; it may be empty.
 pub fn detect(name: &str, head: &str) -> Option<Detected> {
+    let head = &*with_lf(head);
     let name = name.rsplit(['/', '\\']).next().unwrap_or(name);
     let extension = name.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase());
     let found = |reason| move |parser| Detected { parser, reason };

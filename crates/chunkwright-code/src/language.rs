@@ -69,6 +69,45 @@ pub struct Language {
     pub joins_equations: bool,
     /// Whether what a function declares inside is no symbol, since each of its values is a function.
     pub has_local_values: bool,
+    /// What its lines look like, for repairing source whose syntax is broken.
+    pub lines: Lines,
+}
+
+/// What the lines of a language look like, as far as that says where brackets are missing.
+#[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "what a language is like, not one state of many")]
+pub struct Lines {
+    /// Words at the start of a line that `end` closes, in languages where `end` closes something. A `do` at the end
+    /// of a line is always one.
+    pub end_words: Option<&'static [&'static str]>,
+    /// The statement that does nothing, in languages whose blocks are known by indentation: `pass`.
+    pub empty_statement: Option<&'static str>,
+    /// Whether a single quote begins a character, not a text.
+    pub has_characters: bool,
+    /// Whether `<<WORD` begins a text that ends with a line of that word.
+    pub has_heredocs: bool,
+    /// Whether a line that begins with `#` is for a preprocessor.
+    pub has_directives: bool,
+    /// Whether `/*` and `*/` enclose comments though line comments do not begin with `//`.
+    pub has_block_comments: bool,
+    /// Whether `#` begins a line comment as well.
+    pub has_hash_comments: bool,
+    /// Whether a brace is a word that blanks set apart, and `)` may close nothing, as in shells.
+    pub is_shell: bool,
+}
+
+impl Lines {
+    /// What the files of `src/lang` start from.
+    pub const BASE: Self = Self {
+        end_words: None,
+        empty_statement: None,
+        has_characters: false,
+        has_heredocs: false,
+        has_directives: false,
+        has_block_comments: false,
+        has_hash_comments: false,
+        is_shell: false,
+    };
 }
 
 /// What a kind of syntax means for the outline.
@@ -136,5 +175,6 @@ impl Language {
         has_comments_below: false,
         joins_equations: false,
         has_local_values: false,
+        lines: Lines::BASE,
     };
 }

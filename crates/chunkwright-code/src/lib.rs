@@ -39,11 +39,12 @@ mod macros;
 mod outline;
 mod parser;
 mod plain;
+mod repair;
 
 use chunkwright::Parser;
 
 pub use detect::{Detected, Reason, detect, language_for, language_named};
-pub use language::{Language, Role};
+pub use language::{Language, Lines, Role};
 pub use parser::CodeParser;
 pub use plain::{PLAIN, Plain};
 

@@ -1,14 +1,18 @@
 //! A language as a parser, and what parsing may cost.
 
+mod memory;
+
 use std::ops::ControlFlow;
 use std::sync::OnceLock;
+use std::thread;
 
 use chunkwright::{BlockKind, DocumentBuilder, Parser};
 use tree_sitter::{ParseOptions, ParseState, Tree};
 
 use crate::compiled::Compiled;
 use crate::language::Language;
-use crate::{macros, outline, plain};
+use crate::{macros, outline, plain, repair};
+use memory::Memory;
 
 /// A parser for a language that has a grammar.
 #[derive(Debug)]
@@ -18,8 +22,8 @@ pub struct CodeParser {
 }
 
 // What parsing may cost, counted in operations of the parser and not in time: a document must read the
-// same on every machine. Real source takes 0.3 to 2.2 operations a byte and about 50 bytes of memory an
-// operation.
+// same on every machine. Real source takes 0.3 to 2.2 operations a byte. What they may take of memory is
+// estimated apart (`memory`).
 
 /// Operations for each byte of source.
 const OPERATIONS_PER_BYTE: usize = 16;
@@ -27,8 +31,7 @@ const OPERATIONS_PER_BYTE: usize = 16;
 /// Operations that any source may take, however short.
 const LEAST_OPERATIONS: usize = 100_000;
 
-/// Operations that no source may exceed: about 10 MB of usual source, 400 MB of memory, and at worst
-/// some seconds.
+/// Operations that no source may exceed: about 10 MB of usual source, and at worst some seconds.
 const MOST_OPERATIONS: usize = 6_000_000;
 
 /// What an operation counts while the parser recovers from an error: each takes many times longer then.
@@ -50,33 +53,49 @@ const LEAST_READ: usize = 4 << 20;
 /// Operations between two calls of the parser's progress callback.
 const OPERATIONS_PER_CALL: usize = 100;
 
+// The parser gives its own stack back by recursion: 128 KB of `({` in Java overflowed 2 MB. So what is not small is
+// parsed in a thread whose stack is as large as the memory allowed for the source can ask for.
+
+/// Bytes of source that any thread's stack is large enough for: 32 KB of `({` overflow 1 MB.
+const SMALL: usize = 16 << 10;
+
+/// Stack of a parsing thread, in bytes; it is reserved, not used.
+const LEAST_STACK: usize = 16 << 20;
+
+/// Stack for each byte of source beside it.
+const STACK_PER_BYTE: usize = 24;
+
+/// Most of what is added for a source.
+const MOST_STACK: usize = 224 << 20;
+
 /// Percent of a source that may stand in errors; with more of them the symbols beside mean nothing.
 const MOST_ERRORS: usize = 50;
 
 /// Bytes of what the grammar did not understand; what it did understand inside and that spans lines left out.
-fn errors(tree: &Tree) -> usize {
+pub(crate) fn errors(tree: &Tree) -> usize {
     let mut cursor = tree.walk();
-    let (mut bytes, mut depth) = (0_usize, 0_usize);
+    let mut bytes = 0_usize;
+    // Whether each node that was entered is an error: to ask a node for its parent takes a search from the root.
+    let mut around: Vec<bool> = Vec::new();
     loop {
         let node = cursor.node();
         let spans_lines = node.start_position().row < node.end_position().row;
         if node.is_error() {
             bytes += node.end_byte() - node.start_byte();
         }
-        let enters = node.has_error() && depth < MAX_ERROR_DEPTH;
-        if !enters && spans_lines && node.parent().is_some_and(|parent| parent.is_error()) {
+        let enters = node.has_error() && around.len() < MAX_ERROR_DEPTH;
+        if !enters && spans_lines && around.last() == Some(&true) {
             bytes = bytes.saturating_sub(node.end_byte() - node.start_byte());
         }
         if enters && cursor.goto_first_child() {
-            depth += 1;
+            around.push(node.is_error());
             continue;
         }
         while !cursor.goto_next_sibling() {
-            if depth == 0 {
+            if around.pop().is_none() {
                 return bytes;
             }
             cursor.goto_parent();
-            depth -= 1;
         }
     }
 }
@@ -100,6 +119,17 @@ impl CodeParser {
 
     /// The syntax tree, or `None` where it would cost too much.
     pub(crate) fn tree(&self, source: &str) -> Option<Tree> {
+        if source.len() <= SMALL {
+            return self.parsed(source);
+        }
+        let stack = LEAST_STACK + source.len().saturating_mul(STACK_PER_BYTE).min(MOST_STACK);
+        thread::scope(|scope| {
+            let thread = thread::Builder::new().stack_size(stack);
+            thread.spawn_scoped(scope, || self.parsed(source)).ok()?.join().ok()?
+        })
+    }
+
+    fn parsed(&self, source: &str) -> Option<Tree> {
         if self.language.limited_heredoc.is_some_and(|opening| has_overlong_word(source, opening)) {
             return None;
         }
@@ -107,10 +137,12 @@ impl CodeParser {
         parser.set_language(&self.compiled().grammar).ok()?;
         let operations = source.len().saturating_mul(OPERATIONS_PER_BYTE);
         let mut left = operations.clamp(LEAST_OPERATIONS, MOST_OPERATIONS) / OPERATIONS_PER_CALL;
+        let mut memory = Memory::new(source);
         let mut count = |state: &ParseState| {
             let cost = if state.has_error() { RECOVERY_WEIGHT } else { 1 };
             left = left.saturating_sub(cost);
-            if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            memory.count(state.current_byte_offset(), state.has_error());
+            if left == 0 || memory.is_spent() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
         let options = ParseOptions::new().progress_callback(&mut count);
         let parsed = if self.language.has_macros { macros::as_comments(source) } else { None };
@@ -156,7 +188,7 @@ impl Parser for CodeParser {
         out.set_comment(self.language.comment);
         out.set_gap_kind(BlockKind::Statement);
         let source = out.source();
-        match self.tree(&source) {
+        match repair::least_broken(&source, self.language, &|text| self.tree(text)) {
             Some(tree) if 100 * errors(&tree) <= MOST_ERRORS * source.len() => {
                 outline::report(self.compiled(), &tree, &source, out);
             }

@@ -9,6 +9,10 @@ mod invariants;
 #[path = "../../chunkwright/tests/it/spec.rs"]
 mod spec;
 
+#[path = "it/bounds.rs"]
+mod bounds;
+#[path = "it/broken.rs"]
+mod broken;
 #[path = "it/component.rs"]
 mod component;
 #[path = "it/embedded.rs"]
@@ -16,10 +20,11 @@ mod embedded;
 
 use std::fmt::Write as _;
 use std::path::Path;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::{env, fs};
 
-use chunkwright::{Document, PARSERS, Parser, SectionKind};
+use chunkwright::preset::PRESETS;
+use chunkwright::{Chunk, Chunker, Document, PARSERS, Parser, SectionKind, Words, with_lf};
 use chunkwright_code::{LANGUAGES, language_for, language_named};
 use proptest::prelude::*;
 
@@ -121,6 +126,28 @@ fn check_sections(name: &str, source: &str, expect: &[&str]) {
         actual.push(format!("{kind:?} {path} {first}-{last} `{}`", section.signature.of(source)));
     }
     assert_eq!(actual, expect);
+}
+
+#[test]
+fn every_language_gives_the_same_chunks_whatever_ends_its_lines() {
+    for preset in PRESETS {
+        let chunker = Chunker::new((preset.config)(), Arc::new(Words)).unwrap();
+        let said = |name: &str, source: &str| -> Vec<_> {
+            let document = parse(name, source);
+            let lines = |chunk: &Chunk| document.lines().lines(chunk.span);
+            let chunks = chunker.chunk(&document);
+            chunks
+                .iter()
+                .map(|chunk| (chunk.id, lines(chunk), with_lf(chunk.content(&document)).into_owned()))
+                .collect()
+        };
+        for (name, source) in samples() {
+            let expected = said(name, source);
+            for ending in ["\r\n", "\r"] {
+                assert_eq!(said(name, &source.replace('\n', ending)), expected, "{name} by {}", preset.name);
+            }
+        }
+    }
 }
 
 #[test]
@@ -441,6 +468,9 @@ fn hostile() -> Vec<(&'static str, String)> {
         ("a.jl", "#= x\na = \"\"\" }(\n".repeat(n)),
         ("a.dart", "(".repeat(10 * n)),
         ("a.scala", "(".repeat(10 * n)),
+        // Looked for errors with a search from the root for each node.
+        ("a.php", "<?php if(1): ?>\n".repeat(n)),
+        ("a.php", "<?php if(1): ?>a b\n\n".repeat(n)),
         ("a.py", "(".repeat(n)),
         ("a.py", format!("x = {}{}", "[".repeat(n), "]".repeat(n))),
         ("a.py", "[\n".repeat(n)),
@@ -571,5 +601,16 @@ proptest! {
             chars.splice(at..end, inserted.chars());
         }
         parse(name, &chars.into_iter().collect::<String>());
+    }
+}
+
+#[test]
+fn the_summary_of_a_file_of_one_line_is_of_that_line() {
+    let chunker = Chunker::new(chunkwright::ChunkConfig::default(), Arc::new(chunkwright::Chars)).unwrap();
+    for source in ["тест = 1", "тест = 1\n", "x = 1\ny = 2\n"] {
+        let document = parse("a.py", source);
+        let spans: Vec<&str> =
+            chunker.summaries(&document).iter().map(|summary| summary.span.of(source).trim_end()).collect();
+        assert_eq!(spans, [source.lines().next().unwrap()]);
     }
 }

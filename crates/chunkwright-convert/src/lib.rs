@@ -6,8 +6,11 @@
 //! ([`Positions`]).
 //!
 //! The formats are read by libraries; what is here is the seam to them, and what has to hold of hostile
-//! files: their size is bounded before and after unpacking, and a library that panics costs one document.
+//! files: their size is bounded before and after unpacking, and a library that panics costs one document. What a
+//! file makes the library do in memory is bounded where there is a program to do it in ([`contain_in`]): a PDF of 1 KB
+//! may hold a stream that unpacks to gigabytes.
 
+mod child;
 #[cfg(feature = "office")]
 mod office;
 #[cfg(feature = "pdf")]
@@ -20,6 +23,8 @@ use std::thread;
 use std::time::Duration;
 
 use chunkwright::Positions;
+
+pub use child::{CHILD, contain_in, run_child};
 
 /// Largest file that is converted, in bytes (128 MiB).
 pub const MAX_FILE_SIZE: usize = 128 << 20;
@@ -53,7 +58,7 @@ pub trait Converter: Send + Sync {
     ///
     /// # Errors
     ///
-    /// A file that cannot be read, or has no text.
+    /// If the file cannot be read or contains no text.
     fn convert(&self, bytes: &[u8]) -> Result<Converted, ConvertError>;
 }
 
@@ -116,6 +121,12 @@ pub enum ConvertError {
         /// What the system said.
         problem: String,
     },
+    /// It takes more memory than it may.
+    #[error("it cannot be converted within {limit} MB of memory")]
+    TooMuchMemory {
+        /// The limit, in megabytes of 2^20 bytes.
+        limit: u64,
+    },
     /// The library panicked.
     #[error("the `{format}` converter failed on it; please report this")]
     Failed {
@@ -131,23 +142,27 @@ pub fn converter_for(extension: &str, bytes: &[u8]) -> Option<&'static dyn Conve
     CONVERTERS.iter().find(|converter| converter.recognizes(&extension, bytes)).copied()
 }
 
-/// Converts a file with `converter`.
+/// Converts a file with `converter`, in a process of its own if a program was named for that ([`contain_in`]), else
+/// in a thread.
 ///
 /// # Errors
 ///
-/// A file that is too large, takes too long, cannot be read, or has no text.
+/// If the file is too large, takes too much time or memory, cannot be read, or contains no text.
 pub fn convert(converter: &'static dyn Converter, bytes: &[u8]) -> Result<Converted, ConvertError> {
-    convert_within(MAX_TIME, converter, bytes)
-}
-
-fn convert_within(
-    time: Duration,
-    converter: &'static dyn Converter,
-    bytes: &[u8],
-) -> Result<Converted, ConvertError> {
     if bytes.len() > MAX_FILE_SIZE {
         return Err(ConvertError::TooLarge { what: "the file", limit: MAX_FILE_SIZE as u64 });
     }
+    child::convert(MAX_TIME, converter, bytes)
+        .unwrap_or_else(|| convert_within(MAX_TIME, STACK_SIZE, converter, bytes))
+}
+
+/// Converts a file in a thread with a stack of `stack` bytes.
+fn convert_within(
+    time: Duration,
+    stack: usize,
+    converter: &'static dyn Converter,
+    bytes: &[u8],
+) -> Result<Converted, ConvertError> {
     let format = converter.name();
     let bytes: Arc<[u8]> = bytes.into();
     let (sender, receiver) = mpsc::channel();
@@ -162,7 +177,7 @@ fn convert_within(
     };
     thread::Builder::new()
         .name(format!("convert {format}"))
-        .stack_size(STACK_SIZE)
+        .stack_size(stack)
         .spawn(work)
         .map_err(|error| ConvertError::Thread { problem: error.to_string() })?;
     let found = match receiver.recv_timeout(time) {
@@ -212,7 +227,7 @@ mod tests {
     #[test]
     fn a_converter_that_panics_or_does_not_end_costs_one_file() {
         let check = |bytes: &[u8], expect| {
-            assert_eq!(convert_within(Duration::from_millis(50), &Hostile, bytes), Err(expect));
+            assert_eq!(convert_within(Duration::from_millis(50), 1 << 20, &Hostile, bytes), Err(expect));
         };
         check(b"loop", ConvertError::TooLong { seconds: 0 });
         assert_eq!(convert(&Hostile, b"panic"), Err(ConvertError::Failed { format: "hostile" }));

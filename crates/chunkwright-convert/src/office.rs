@@ -105,7 +105,10 @@ impl Office {
             let unpacked = io::copy(&mut part.take(left), &mut io::sink());
             left -= unpacked.map_err(|error| self.damaged(&error))?;
             if left == 0 {
-                return Err(ConvertError::TooLarge { what: "what it unpacks to", limit: MAX_UNPACKED_SIZE });
+                return Err(ConvertError::TooLarge {
+                    what: crate::child::UNPACKED,
+                    limit: MAX_UNPACKED_SIZE,
+                });
             }
         }
         Ok(())

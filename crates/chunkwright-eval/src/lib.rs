@@ -14,6 +14,7 @@
 //! The crate reads no files: documents, questions and edits are given to it.
 
 pub mod bootstrap;
+pub mod carry;
 pub mod corpus;
 pub mod edit;
 pub mod heading;

@@ -133,7 +133,7 @@ fn new_texts(old: &[Record], new: &[Record], text: impl Fn(&Record) -> &String) 
     new.iter().filter(is_new).count()
 }
 
-fn records(chunker: &Chunker, edit: &Edit, text: &str) -> Vec<Record> {
+pub(crate) fn records(chunker: &Chunker, edit: &Edit, text: &str) -> Vec<Record> {
     let head: String = text.lines().next().unwrap_or_default().chars().take(256).collect();
     let parser = parser_for(Path::new(&edit.doc_id), &head);
     let document = parse(&edit.doc_id, text, parser);

@@ -1,48 +1,46 @@
-//! Changes by hand: a chunk is hidden, said otherwise, found by other words, or put first.
+//! Changes by hand: a chunk is hidden, given another text, found by other words, or put first.
 
-use chunkwright::{ChunkId, TokenCounter};
-use chunkwright_models::{EmbedError, Embedder, Role};
+use std::collections::HashMap;
 
-use crate::store::{Change, Generation, NewChunk, Outcome, Overlay, Store, StoreError};
+use chunkwright::{ChunkId, Chunker, Record, Unit};
+use chunkwright_models::{EmbedError, Embedder};
 
-/// The limit of the texts of a generation.
-#[derive(Clone, Copy)]
-pub struct Limit<'a> {
-    /// What counts tokens.
-    pub counter: &'a dyn TokenCounter,
-    /// Most of them.
-    pub max_tokens: usize,
-}
+use crate::settle::{Tools, settle_all_but, settle_but};
+use crate::store::{Applied, Generation, Overlay, Overlays, Store, StoreError};
 
 /// Why a chunk could not be changed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AmendError {
     /// There is no such chunk.
-    #[error("there is no chunk `{id}` in `{generation}`")]
+    #[error("there is no chunk `{id}` in `{generation}`, and no overlay was made for one")]
     Unknown {
         /// The id.
         id: String,
         /// `COLLECTION@N`.
         generation: String,
     },
+    /// An overlay that is on no chunk cannot be accepted.
+    #[error("the overlay of `{id}` is on no chunk of `{generation}`; amend the chunk that it should be on")]
+    Orphaned {
+        /// The id.
+        id: String,
+        /// `COLLECTION@N`.
+        generation: String,
+    },
     /// A text that is over the limit.
-    #[error("the text has {tokens} tokens; the limit of what is embedded is {max_tokens}")]
+    #[error("the text has {size} {unit}; the limit is {limit}")]
     TooLong {
-        /// Its tokens.
-        tokens: usize,
+        /// Its size.
+        size: usize,
         /// The limit.
-        max_tokens: usize,
+        limit: usize,
+        /// What both are counted in: `tokens` or `chars`.
+        unit: &'static str,
     },
     /// A text without a visible character.
     #[error("the text is empty; disable the chunk instead")]
     Empty,
-    /// The document was written by another run at the same time, again and again.
-    #[error("`{doc_id}` is being written by another run; try again when that is done")]
-    Busy {
-        /// The document.
-        doc_id: String,
-    },
     /// The embedder failed.
     #[error(transparent)]
     Embed(#[from] EmbedError),
@@ -51,82 +49,185 @@ pub enum AmendError {
     Store(#[from] StoreError),
 }
 
-/// How often a chunk is changed anew because its document was written meanwhile.
-const ATTEMPTS: usize = 8;
+/// Whether an overlay that was carried, or is in conflict, is accepted on the chunk that it is on now.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Review {
+    /// It stays as it is, unless the change gives it another text: that is one for the chunk as it is now.
+    #[default]
+    Leave,
+    /// It is one for that chunk from now on, as if it had been made for it.
+    Accept,
+}
 
-/// Changes what was changed by hand of the chunk `id`: `change` is given what there is, or an overlay that
-/// changes nothing, and what it makes of that is kept and put on the chunk at once. A text that was never
-/// embedded is, by `embedder`; without one, or if it fails, the chunk is found by words until the next run.
+/// Changes the overlay of one chunk. See [`amend_all`].
 ///
 /// # Errors
 ///
-/// An unknown chunk, a text that is empty or over `limit`.
+/// As [`amend_all`].
 pub fn amend(
     store: &dyn Store,
     generation: &Generation,
     embedder: Option<&dyn Embedder>,
-    limit: Option<Limit<'_>>,
+    chunker: Option<&Chunker>,
     id: ChunkId,
     change: &dyn Fn(&mut Overlay),
 ) -> Result<Overlay, AmendError> {
-    let mut doc_id = String::new();
-    for _ in 0..ATTEMPTS {
-        let chunk = store.chunks(generation, &[id])?.pop().flatten();
-        let unknown = || AmendError::Unknown { id: id.to_string(), generation: generation.to_string() };
-        let mut record = chunk.ok_or_else(unknown)?.record;
-        doc_id.clone_from(&record.doc_id);
-        let base = store.documents(generation)?.into_iter().find(|info| info.doc_id == doc_id);
-        let base = base.map_or(0, |info| info.version);
-        let records = store.records(generation, &doc_id)?;
-        let mut overlays = store.overlays(&generation.collection)?;
-        let placed = overlays.place(records.iter());
-        let at = records.iter().position(|record| record.chunk_id == id.to_string());
-        let known = at.and_then(|at| placed[at]).or_else(|| overlays.get(&record.chunk_id));
-        let before = known.cloned().unwrap_or_else(|| Overlay::of(&record));
-        let mut overlay = before.clone();
-        change(&mut overlay);
-        if let Some(original) = &before.original {
-            record.text.clone_from(original);
-        }
-        overlay.original = overlay.text.is_some().then(|| record.text.clone());
-        if let (Some(text), Some(limit)) = (&overlay.text, limit) {
-            let tokens = limit.counter.count(text);
-            if tokens > limit.max_tokens {
-                return Err(AmendError::TooLong { tokens, max_tokens: limit.max_tokens });
-            }
-        }
-        if overlay.text.as_ref().is_some_and(|text| text.trim().is_empty()) {
-            return Err(AmendError::Empty);
-        }
-        let mut new = NewChunk::new(record);
-        overlay.put_on(&mut new);
-        embed(store, generation, embedder, &new)?;
-        store.put_overlay(&generation.collection, &overlay)?;
-        overlays.put(overlay.clone());
-        let change = Change::Amend { chunk: Box::new(new), base, overlays: overlays.hash(records.iter()) };
-        if store.write(generation, &[change])? != [Outcome::Stale] {
-            return Ok(overlay);
-        }
-    }
-    Err(AmendError::Busy { doc_id })
+    let tools = Tools { chunker, embedder };
+    let overlay = amend_all(store, generation, tools, &[id], Review::Leave, change)?.pop();
+    let unknown = || AmendError::Unknown { id: id.to_string(), generation: generation.to_string() };
+    overlay.ok_or_else(unknown)
 }
 
-/// Sees to it that the text of `chunk` has a vector, where that can be had.
-fn embed(
+/// Changes what was changed by hand of chunks: `change` gets the overlay on each, or an overlay that changes
+/// nothing, and what it makes of it is kept and put on the chunk at once, in every generation that can be searched.
+/// An id is that of a chunk, or the one that an overlay was made for.
+///
+/// The limit holds where `tools` has the chunker of the generation. Any other chunker counts, and a text over its
+/// limit makes the chunk `oversize`.
+///
+/// # Errors
+///
+/// An unknown chunk, a text that is empty or over the limit; nothing is changed then.
+pub fn amend_all(
     store: &dyn Store,
     generation: &Generation,
-    embedder: Option<&dyn Embedder>,
-    chunk: &NewChunk,
-) -> Result<(), AmendError> {
-    let (Some(model), Some(embedder)) = (&generation.spec.model, embedder) else { return Ok(()) };
-    let known = store.cache().vectors(&model.name, &[chunk.text_hash])?;
-    if known.iter().all(Option::is_some) || embedder.model().name != model.name {
-        return Ok(());
+    tools: Tools<'_>,
+    ids: &[ChunkId],
+    review: Review,
+    change: &dyn Fn(&mut Overlay),
+) -> Result<Vec<Overlay>, AmendError> {
+    remember_contents(store, generation)?;
+    let targets = Targets::read(store, generation)?;
+    let mut overlays = store.overlays(&generation.collection)?;
+    let (mut changed, mut taken_back) = (Vec::with_capacity(ids.len()), Vec::new());
+    for id in ids {
+        let (before, record) = targets.find(&overlays, *id)?;
+        let mut overlay = before.clone();
+        change(&mut overlay);
+        let is_new_text = overlay.text.is_some() && overlay.text != before.text;
+        if let Some(text) = overlay.text.as_ref().filter(|_| is_new_text) {
+            check_text(text, generation, tools.chunker)?;
+        }
+        match record {
+            Some(record) if is_new_text || review == Review::Accept => overlay.make_for(&record),
+            None if review == Review::Accept && !overlay.is_empty() => {
+                let (id, generation) = (id.to_string(), generation.to_string());
+                return Err(AmendError::Orphaned { id, generation });
+            }
+            _ if overlay.text.is_none() => overlay.original = None,
+            _ => {}
+        }
+        if overlay.is_empty() || overlay.chunk_id != before.chunk_id {
+            overlays.remove(&before.chunk_id);
+            taken_back.push(before.chunk_id);
+        }
+        overlays.put(overlay.clone());
+        changed.push(overlay);
     }
-    // What fails now is tried again by the next run.
-    if let Ok(embeddings) = embedder.embed(&[&chunk.record.text], Role::Passage) {
-        let vectors = embeddings.into_iter().map(|embedding| (chunk.text_hash, embedding.into()));
-        store.cache().put_vectors(&model.name, &vectors.collect::<Vec<_>>())?;
+    // What is on a chunk is kept at any moment, so that a run that is killed leaves nothing that is not listed:
+    // what is added is kept before it is put on, and what is taken back is forgotten after it was taken off.
+    taken_back.retain(|id| overlays.get(id).is_none());
+    for overlay in changed.iter().filter(|overlay| !overlay.is_empty()) {
+        store.put_overlay(&generation.collection, overlay)?;
+    }
+    settle_but(store, generation, &taken_back, tools)?;
+    settle_all_but(store, &generation.collection, &taken_back, tools)?;
+    for chunk_id in taken_back {
+        store.put_overlay(&generation.collection, &Overlay { chunk_id, ..Overlay::default() })?;
+    }
+    Ok(changed)
+}
+
+fn check_text(text: &str, generation: &Generation, chunker: Option<&Chunker>) -> Result<(), AmendError> {
+    if text.trim().is_empty() {
+        return Err(AmendError::Empty);
+    }
+    let config_hash = generation.spec.config_hash.split('+').next();
+    let own = chunker.filter(|chunker| Some(chunker.config_hash().as_str()) == config_hash);
+    match own.and_then(|chunker| chunker.excess(text)) {
+        Some((size, limit, unit)) => {
+            let unit = match unit {
+                Unit::Tokens => "tokens",
+                Unit::Chars => "chars",
+            };
+            Err(AmendError::TooLong { size, limit, unit })
+        }
+        None => Ok(()),
+    }
+}
+
+/// What ids of chunks and overlays stand for in a generation.
+struct Targets<'a> {
+    store: &'a dyn Store,
+    generation: &'a Generation,
+    /// By chunk.
+    applied: HashMap<String, Applied>,
+    /// The chunk that each overlay is on.
+    places: HashMap<String, String>,
+}
+
+impl<'a> Targets<'a> {
+    fn read(store: &'a dyn Store, generation: &'a Generation) -> Result<Self, StoreError> {
+        let (mut applied, mut places) = (HashMap::new(), HashMap::new());
+        let mut infos = store.documents(generation)?;
+        if infos.iter().any(|info| info.applied().is_none()) {
+            // An older version of this program stored them.
+            settle_but(store, generation, &[], Tools::default())?;
+            infos = store.documents(generation)?;
+        }
+        for info in infos {
+            for on in info.applied().unwrap_or_default() {
+                places.insert(on.overlay.clone(), on.chunk_id.clone());
+                applied.insert(on.chunk_id.clone(), on);
+            }
+        }
+        Ok(Self { store, generation, applied, places })
+    }
+
+    /// The overlay that an id stands for, and the record of the chunk that it is on, as it is without overlays.
+    fn find(&self, overlays: &Overlays, id: ChunkId) -> Result<(Overlay, Option<Record>), AmendError> {
+        if let Some(record) = self.record(id)? {
+            let known = self.applied.get(&record.chunk_id).and_then(|applied| overlays.get(&applied.overlay));
+            let known = known.or_else(|| overlays.get(&record.chunk_id));
+            return Ok((known.cloned().unwrap_or_else(|| Overlay::of(&record)), Some(record)));
+        }
+        let name = id.to_string();
+        let Some(overlay) = overlays.get(&name) else {
+            return Err(AmendError::Unknown { id: name, generation: self.generation.to_string() });
+        };
+        let place = self.places.get(&name).and_then(|on| on.parse().ok());
+        let record = place.map(|on| self.record(on)).transpose()?.flatten();
+        Ok((overlay.clone(), record))
+    }
+
+    fn record(&self, id: ChunkId) -> Result<Option<Record>, StoreError> {
+        let chunk = self.store.chunks(self.generation, &[id])?.pop().flatten();
+        Ok(chunk.map(|chunk| {
+            let mut record = chunk.record;
+            let applied = self.applied.get(&record.chunk_id);
+            if let Some(original) = applied.and_then(|applied| applied.original.clone()) {
+                original.restore(&mut record);
+            }
+            record
+        }))
+    }
+}
+
+/// Has overlays that an older version of this program made remember the content that they were made for, where
+/// `generation` has it still.
+pub(crate) fn remember_contents(store: &dyn Store, generation: &Generation) -> Result<(), StoreError> {
+    for overlay in store.overlays(&generation.collection)?.iter().filter(|overlay| overlay.lacks_content()) {
+        let id = overlay.chunk_id.parse::<ChunkId>().ok();
+        let chunk =
+            id.map(|id| store.chunks(generation, &[id])).transpose()?.and_then(|mut found| found.pop());
+        let mut known = overlay.clone();
+        let records = match chunk.flatten() {
+            Some(chunk) => vec![chunk.record],
+            None => store.records(generation, &overlay.doc_id)?,
+        };
+        if known.remember_one(&records) {
+            store.put_overlay(&generation.collection, &known)?;
+        }
     }
     Ok(())
 }

@@ -4,8 +4,10 @@
 //! rest is decided in an order that the measurements behind it demand: byte order marks; ISO-2022-JP
 //! by its escapes, *before* UTF-8, because it is valid ASCII; UTF-16 without a mark by where its NULs
 //! stand, because detectors of legacy encodings do not know it; binary files by their NULs and control
-//! characters; UTF-8 with a few damaged sequences; the encoding that the file itself declares; and
+//! characters, of which text may have a stray one; UTF-8 with a few damaged sequences; the encoding that the file itself declares; and
 //! last a statistical guess.
+
+use std::ops::Range;
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, ISO_2022_JP, UTF_8, UTF_16BE, UTF_16LE};
@@ -28,13 +30,21 @@ pub struct Decoded {
     pub low_confidence: bool,
     /// Number of malformed byte sequences that were replaced by U+FFFD.
     pub replacements: usize,
+    /// Number of NUL characters. They are kept.
+    pub nuls: usize,
 }
 
 /// Decodes the bytes of a file; `None` if they are not text.
 ///
-/// A NUL or many control characters in the first 8 KiB mean binary, except in UTF-16 and UTF-32. Later
-/// NULs are kept.
+/// More than a stray NUL or many control characters in the first 8 KiB mean binary, except in UTF-16 and UTF-32.
+/// Later NULs are kept.
 pub fn decode(bytes: &[u8]) -> Option<Decoded> {
+    let mut decoded = decode_text(bytes)?;
+    decoded.nuls = count_nuls(decoded.text.as_bytes());
+    Some(decoded)
+}
+
+fn decode_text(bytes: &[u8]) -> Option<Decoded> {
     // UTF-32 first: its little-endian mark begins with that of UTF-16.
     if let Some(big_endian) = utf32_mark(bytes) {
         return decode_utf32(&bytes[4..], big_endian);
@@ -43,7 +53,7 @@ pub fn decode(bytes: &[u8]) -> Option<Decoded> {
         return Some(decode_as(encoding, &bytes[length..], false));
     }
     let head = &bytes[..bytes.len().min(HEAD)];
-    if let Some(encoding) = utf16_by_nuls(head) {
+    if let Some(encoding) = utf16_by_nuls(head).filter(|_| !is_utf8_with_stray_nuls(head)) {
         let decoded = decode_as(encoding, bytes, bytes.len() < CONFIDENT_LEN);
         return (decoded.replacements == 0).then_some(decoded);
     }
@@ -62,13 +72,14 @@ pub fn decode(bytes: &[u8]) -> Option<Decoded> {
             encoding: UTF_8.name(),
             low_confidence: false,
             replacements: 0,
+            nuls: 0,
         });
     }
     if is_damaged_utf8(bytes) {
         let text = String::from_utf8_lossy(bytes).into_owned();
         let replacements =
             count_replacements(&text) - bytes.windows(3).filter(|bytes| *bytes == b"\xEF\xBF\xBD").count();
-        return Some(Decoded { text, encoding: UTF_8.name(), low_confidence: false, replacements });
+        return Some(Decoded { text, encoding: UTF_8.name(), low_confidence: false, replacements, nuls: 0 });
     }
     if let Some(encoding) = declared(head) {
         let decoded = decode_as(encoding, bytes, false);
@@ -85,7 +96,7 @@ pub fn decode(bytes: &[u8]) -> Option<Decoded> {
 fn decode_as(encoding: &'static Encoding, bytes: &[u8], low_confidence: bool) -> Decoded {
     let (text, malformed) = encoding.decode_without_bom_handling(bytes);
     let replacements = if malformed { count_replacements(&text) } else { 0 };
-    Decoded { text: text.into_owned(), encoding: encoding.name(), low_confidence, replacements }
+    Decoded { text: text.into_owned(), encoding: encoding.name(), low_confidence, replacements, nuls: 0 }
 }
 
 fn count_replacements(text: &str) -> usize {
@@ -111,7 +122,7 @@ fn decode_utf32(bytes: &[u8], big_endian: bool) -> Option<Decoded> {
     };
     let text = bytes.chunks_exact(4).map(scalar).collect::<Option<String>>()?;
     let encoding = if big_endian { "UTF-32BE" } else { "UTF-32LE" };
-    Some(Decoded { text, encoding, low_confidence: false, replacements: 0 })
+    Some(Decoded { text, encoding, low_confidence: false, replacements: 0, nuls: 0 })
 }
 
 /// UTF-16 without a mark: text has NULs as the high bytes of ASCII, so at one parity only; text
@@ -139,14 +150,100 @@ fn utf16_by_nuls(head: &[u8]) -> Option<&'static Encoding> {
     }
 }
 
-/// A NUL, a tenth of control characters that text does not have, or the first bytes of formats that
-/// may have neither so early.
+/// One stray NUL in this many bytes does not make a file binary; nor does the only one of a shorter file.
+const BYTES_PER_NUL: usize = 512;
+
+/// More than stray NULs, a tenth of control characters that text does not have, or the first bytes of formats
+/// that may have neither so early.
 fn is_binary(head: &[u8]) -> bool {
-    let is_control =
-        |&&byte: &&u8| byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r' | 0x0B | 0x0C | 0x1B | 0x08);
     let begins =
         [&b"%PDF-"[..], b"\x1F\x8B", b"\xFF\xD8\xFF", b"BZh9"].iter().any(|magic| head.starts_with(magic));
-    begins || head.contains(&0) || head.iter().filter(is_control).count() * 10 > head.len()
+    let (nuls, controls) = (count_nuls(head), count_controls(head));
+    let is_stray =
+        has_stray_nuls(head, nuls) && (controls == 0 || is_utf8(head) && controls * 100 <= head.len());
+    begins || nuls > 0 && !is_stray || controls * 10 > head.len()
+}
+
+/// Whether there are NULs, but so few that a fault left them.
+fn has_stray_nuls(head: &[u8], nuls: usize) -> bool {
+    nuls > 0 && nuls <= (head.len() / BYTES_PER_NUL).max(1)
+}
+
+/// Whether a NUL beside a blank is one of UTF-8, and not half a unit of UTF-16: that has bytes which are no UTF-8, or
+/// control characters in every other place.
+fn is_utf8_with_stray_nuls(head: &[u8]) -> bool {
+    has_stray_nuls(head, count_nuls(head)) && count_controls(head) * 100 <= head.len() && is_utf8(head)
+}
+
+/// Whether the beginning of a file is UTF-8, but for a sequence that its end cuts off.
+fn is_utf8(head: &[u8]) -> bool {
+    str::from_utf8(head).map_or_else(|error| error.error_len().is_none(), |_| true)
+}
+
+fn count_nuls(bytes: &[u8]) -> usize {
+    memchr::memchr_iter(0, bytes).count()
+}
+
+/// Number of control characters that text does not have; NULs are counted apart.
+fn count_controls(head: &[u8]) -> usize {
+    let is_control = |&&byte: &&u8| {
+        (1..0x20).contains(&byte) && !matches!(byte, b'\t' | b'\n' | b'\r' | 0x0B | 0x0C | 0x1B | 0x08)
+    };
+    head.iter().filter(is_control).count()
+}
+
+/// Where a stretch of a file's text stands in its bytes; `None` if `text` is not what [`decode`] makes of `bytes`.
+///
+/// Stretches that follow each other in the text do so in the bytes: those of all lines together are the file. So a
+/// byte order mark belongs to the first, and an escape of ISO-2022-JP to what comes after it. What one malformed
+/// sequence became cannot be divided.
+pub fn raw_range(bytes: &[u8], text: &str, stretch: Range<usize>) -> Option<Range<usize>> {
+    let decoded = decode(bytes).filter(|decoded| decoded.text == text)?;
+    // Of each end: where it is in the text, where it may be in the bytes, and whether that is decided.
+    let mut ends = [stretch.start, stretch.end].map(|end| (end, 0, end == 0));
+    // The first `at` bytes of the file are the first `length` bytes of text.
+    let mut step = |at: usize, length: usize| {
+        for (end, raw, decided) in ends.iter_mut().filter(|(end, _, decided)| !decided && length <= *end) {
+            *raw = at;
+            *decided = length == *end;
+        }
+    };
+    match decoded.encoding {
+        _ if text.as_bytes() == bytes => return Some(stretch),
+        "UTF-32LE" | "UTF-32BE" => {
+            for (count, (at, c)) in text.char_indices().enumerate() {
+                // After the byte order mark, which is a unit too.
+                step(4 * (count + 2), at + c.len_utf8());
+            }
+        }
+        "UTF-8" => {
+            let (mut at, mut length) = (0, 0);
+            for chunk in bytes.utf8_chunks() {
+                for c in chunk.valid().chars() {
+                    (at, length) = (at + c.len_utf8(), length + c.len_utf8());
+                    step(at, length);
+                }
+                if !chunk.invalid().is_empty() {
+                    (at, length) =
+                        (at + chunk.invalid().len(), length + char::REPLACEMENT_CHARACTER.len_utf8());
+                    step(at, length);
+                }
+            }
+        }
+        name => {
+            let encoding = Encoding::for_label(name.as_bytes())?;
+            let mark = Encoding::for_bom(bytes).map_or(0, |(_, length)| length);
+            let mut reader = encoding.new_decoder_without_bom_handling();
+            let (mut length, mut out) = (0, [0; 32]);
+            for (at, byte) in bytes.iter().enumerate().skip(mark) {
+                let (_, _, written, _) = reader.decode_to_utf8(&[*byte], &mut out, false);
+                length += written;
+                step(at + 1, length);
+            }
+        }
+    }
+    let [start, end] = ends.map(|(end, raw, _)| if end == text.len() { bytes.len() } else { raw });
+    Some(start..end)
 }
 
 /// Seven-bit text with the escapes that switch ISO-2022-JP to JIS X 0208.
@@ -312,11 +409,109 @@ mod tests {
     #[test]
     fn binary_files_are_not_text() {
         let elf: Vec<u8> = b"\x7fELF".iter().copied().chain((0..=255).cycle().take(9000)).collect();
-        for bytes in
-            [&elf[..], b"# a\n\nx\x00y\n", b"%PDF-1.7\n%\xE2\xE3\xCF\xD3\n", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"]
-        {
+        let sqlite = [&b"SQLite format 3\0\x10\0\x01\x01\0\x40\x20\x20\0\0\0\x02"[..], &[0; 76]].concat();
+        let tar =
+            [&b"notes.md"[..], &[0; 92], b"0000644\0", &[0; 404], "Words of a note.\n".repeat(40).as_bytes()]
+                .concat();
+        // What any compressed file looks like: every byte is as frequent.
+        let mut state = 1_u32;
+        let noise: Vec<u8> = (0..600)
+            .map(|_| {
+                state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                (state >> 24) as u8
+            })
+            .collect();
+        for bytes in [
+            &elf[..],
+            &sqlite,
+            &tar,
+            &noise,
+            b"%PDF-1.7\n%\xE2\xE3\xCF\xD3\n",
+            b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR",
+            b"\0asm\x01\0\0\0\x01\x07\x01\x60\x02",
+            b"\0\0\x01\0\x01\0\x10\x10",
+            b"one\0two\0three\0",
+        ] {
             assert_eq!(decode(bytes), None, "{:?}", &bytes[..8.min(bytes.len())]);
         }
+    }
+
+    #[test]
+    fn one_nul_does_not_make_a_text_binary() {
+        let long = RUSSIAN.repeat(100);
+        for text in [ENGLISH, CHINESE, RUSSIAN, JAPANESE, &long, "", "fn main() {}\n"] {
+            let places = (0..=text.len().min(200)).filter(|&at| text.is_char_boundary(at));
+            for at in places.filter(|at| !text.is_empty() || *at == 0) {
+                let with = [&text[..at], "\0", &text[at..]].concat();
+                if with.len() < 8 {
+                    continue;
+                }
+                let decoded = decode(with.as_bytes()).unwrap_or_else(|| panic!("{with:?}"));
+                assert_eq!((&decoded.text, decoded.encoding, decoded.nuls), (&with, "UTF-8", 1), "{at}");
+            }
+        }
+        let (russian, _, _) = Encoding::for_label(b"windows-1251").unwrap().encode(RUSSIAN);
+        let decoded = decode(&[&russian[..40], b"\0", &russian[40..]].concat()).unwrap();
+        assert_eq!((decoded.encoding, decoded.nuls), ("windows-1251", 1));
+        // In megabytes, one in each stretch that is looked at.
+        let many: String = (0..300).map(|_| format!("{}\0", "words of a text ".repeat(300))).collect();
+        assert_eq!(decode(many.as_bytes()).map(|decoded| decoded.nuls), Some(300));
+    }
+
+    #[test]
+    fn lines_have_the_bytes_of_the_file_in_every_encoding() {
+        let mut checked = 0;
+        let mut check = |bytes: &[u8]| {
+            let text = decode(bytes).expect("text").text;
+            let ends: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
+            // All stretches from line to line, and those of a character each.
+            let lines: Vec<usize> =
+                [0].into_iter().chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
+            for ends in [lines, ends] {
+                let parts =
+                    ends.windows(2).map(|ends| &bytes[raw_range(bytes, &text, ends[0]..ends[1]).unwrap()]);
+                let parts: Vec<&[u8]> = parts.collect();
+                let last = raw_range(bytes, &text, ends[ends.len() - 1]..text.len()).unwrap();
+                let whole = [parts.concat(), bytes[last].to_vec()].concat();
+                assert!(whole == bytes, "{:?}", decode(bytes).map(|decoded| decoded.encoding));
+                checked += 1;
+            }
+        };
+        for text in [ENGLISH, CHINESE, RUSSIAN, JAPANESE] {
+            for big_endian in [false, true] {
+                check(&utf16(text, big_endian));
+                check(&utf16(&format!("\u{feff}{text}"), big_endian));
+                let utf32 = format!("\u{feff}{text}");
+                let unit = |c: char| {
+                    if big_endian { u32::from(c).to_be_bytes() } else { u32::from(c).to_le_bytes() }
+                };
+                check(&utf32.chars().flat_map(unit).collect::<Vec<u8>>());
+            }
+            check(format!("\u{feff}{text}").as_bytes());
+            check(&[text.as_bytes(), b"\xff\xfe and more\n", text.as_bytes()].concat());
+            for label in [
+                "gbk",
+                "gb18030",
+                "big5",
+                "windows-1251",
+                "koi8-r",
+                "shift_jis",
+                "euc-jp",
+                "euc-kr",
+                "iso-2022-jp",
+            ] {
+                let (bytes, _, unmappable) = Encoding::for_label(label.as_bytes()).unwrap().encode(text);
+                if !unmappable {
+                    check(&bytes);
+                }
+            }
+        }
+        assert!(checked > 100, "{checked}");
+        let (bytes, _, _) = ISO_2022_JP.encode("手引き\n二行\n");
+        let text = decode(&bytes).unwrap().text;
+        let second = raw_range(&bytes, &text, "手引き\n".len()..text.len()).unwrap();
+        assert_eq!(&bytes[second], b"\x1b$BFs9T\x1b(B\n");
+        assert_eq!(raw_range(b"other", &text, 0..1), None);
     }
 
     #[test]

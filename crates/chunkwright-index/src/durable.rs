@@ -2,30 +2,241 @@
 //!
 //! A rename is not enough: the name may reach the disk before the content does, and neither needs to be there
 //! when the call returns.
+//!
+//! The process knows every file it is writing, so that one that must end at once, such as after a signal, leaves
+//! none behind ([`discard_all`]).
 
-use std::fs::File;
-use std::io::{self, ErrorKind};
-use std::path::Path;
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io::{self, ErrorKind, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tempfile::NamedTempFile;
 
-/// Gives a file that was written beside it the name `path`, in place of what has it now.
+/// The prefix of temporary files: hidden, so that no walk reads them.
+const PREFIX: &str = ".chunkwright-";
+
+/// What `SQLite` may put beside a database that is being written.
+const BESIDE: [&str; 4] = ["", "-journal", "-wal", "-shm"];
+
+/// Most links that lead to a file.
+const MAX_LINKS: usize = 40;
+
+/// Files being written: where each is, and what it is to become.
+static UNFINISHED: Mutex<Vec<(PathBuf, PathBuf)>> = Mutex::new(Vec::new());
+
+/// A file that is written beside its destination and gets its name when it is whole. Dropped before that, it is
+/// gone and the destination is as it was.
+#[derive(Debug)]
+pub struct AtomicFile {
+    file: NamedTempFile,
+    destination: PathBuf,
+    _listed: Listed,
+}
+
+impl AtomicFile {
+    /// Begins a file that is to be at `path`. Where that is a symbolic link, the link stays and what it leads to
+    /// is written. A file that is there must be writable, and passes its permissions on.
+    ///
+    /// # Errors
+    ///
+    /// A folder that cannot be written, a file that must not be, links that lead in a circle.
+    pub fn create(path: &Path) -> io::Result<Self> {
+        Self::begin(path, 0o666)
+    }
+
+    /// As [`create`](Self::create), but nobody else may read a new file.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`create`](Self::create).
+    pub fn create_private(path: &Path) -> io::Result<Self> {
+        Self::begin(path, 0o600)
+    }
+
+    #[cfg_attr(not(unix), expect(unused_variables, reason = "only Unix has modes"))]
+    fn begin(path: &Path, mode: u32) -> io::Result<Self> {
+        let destination = resolve(path)?;
+        let replaced = match fs::metadata(&destination) {
+            Ok(metadata) if !metadata.is_file() => return Err(io::Error::other("it is not a regular file")),
+            // A rename would replace a file that its owner protected from being written.
+            Ok(metadata) => OpenOptions::new().write(true).open(&destination).map(|_| Some(metadata))?,
+            Err(error) if error.kind() == ErrorKind::NotFound => None,
+            Err(error) => return Err(error),
+        };
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(PREFIX);
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(mode));
+        let mut unfinished = lock();
+        let file = builder.tempfile_in(folder_of(&destination))?;
+        unfinished.push((file.path().to_owned(), path.to_owned()));
+        drop(unfinished);
+        let listed = Listed(file.path().to_owned());
+        if let Some(metadata) = replaced {
+            keep_permissions(file.as_file(), &metadata)?;
+        }
+        Ok(Self { file, destination, _listed: listed })
+    }
+
+    /// Where the file is until it is whole.
+    pub fn temporary(&self) -> &Path {
+        self.file.path()
+    }
+
+    /// Gives the file its name, in place of what has it now.
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be synced or renamed.
+    pub fn persist(self) -> io::Result<()> {
+        self.finish(NamedTempFile::persist)
+    }
+
+    /// Gives the file its name, which nothing may have.
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be synced or renamed; a name that is taken.
+    pub fn persist_new(self) -> io::Result<()> {
+        self.finish(NamedTempFile::persist_noclobber)
+    }
+
+    fn finish(
+        self,
+        rename: fn(NamedTempFile, PathBuf) -> Result<File, tempfile::PersistError>,
+    ) -> io::Result<()> {
+        self.file.as_file().sync_all()?;
+        // Not while the process ends: what was said to be untouched must be.
+        let unfinished = lock();
+        rename(self.file, self.destination.clone()).map_err(|error| error.error)?;
+        drop(unfinished);
+        sync_folder(folder_of(&self.destination))
+    }
+}
+
+impl Write for AtomicFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Seek for AtomicFile {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.file.seek(to)
+    }
+}
+
+/// An entry of [`UNFINISHED`].
+#[derive(Debug)]
+struct Listed(PathBuf);
+
+impl Drop for Listed {
+    fn drop(&mut self) {
+        lock().retain(|(temporary, _)| *temporary != self.0);
+    }
+}
+
+fn lock() -> MutexGuard<'static, Vec<(PathBuf, PathBuf)>> {
+    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Where the files that are being written are to be, by the names they were begun with.
+pub fn unfinished() -> Vec<PathBuf> {
+    lock().iter().map(|(_, path)| path.clone()).collect()
+}
+
+/// Removes every file that is being written. For a process that ends now: whoever begins or finishes another file
+/// waits for ever.
+pub fn discard_all() {
+    let unfinished = lock();
+    for (temporary, _) in unfinished.iter() {
+        for suffix in BESIDE {
+            let mut path = temporary.clone().into_os_string();
+            path.push(suffix);
+            // What cannot be removed stays; there is no later.
+            let _ = fs::remove_file(path);
+        }
+    }
+    std::mem::forget(unfinished);
+}
+
+/// The file that `path` leads to through symbolic links, whether it exists or not.
 ///
 /// # Errors
 ///
-/// A file that cannot be synced or renamed.
-pub fn persist(file: NamedTempFile, path: &Path) -> io::Result<()> {
-    file.as_file().sync_all()?;
-    file.persist(path).map_err(|error| error.error)?;
-    sync_folder(folder_of(path))
+/// Links that lead in a circle.
+pub fn resolve(path: &Path) -> io::Result<PathBuf> {
+    let mut path = path.to_owned();
+    for _ in 0..MAX_LINKS {
+        if !path.is_symlink() {
+            return Ok(path);
+        }
+        path = folder_of(&path).join(fs::read_link(&path)?);
+    }
+    Err(io::Error::other("its symbolic links lead in a circle"))
+}
+
+/// Gives a new file the owner, where the system allows it, and the permissions of the one it will replace.
+fn keep_permissions(file: &File, replaced: &Metadata) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
+        let own = file.metadata()?;
+        if (own.uid(), own.gid()) != (replaced.uid(), replaced.gid()) {
+            // Only the superuser may, and nobody else needs to.
+            let _ = fchown(file, Some(replaced.uid()), Some(replaced.gid()));
+        }
+        file.set_permissions(fs::Permissions::from_mode(replaced.mode() & 0o777))
+    }
+    #[cfg(not(unix))]
+    file.set_permissions(replaced.permissions())
+}
+
+/// Which file something is, whatever its name.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct FileId(Id);
+
+#[cfg(unix)]
+type Id = (u64, u64);
+#[cfg(not(unix))]
+type Id = PathBuf;
+
+impl FileId {
+    /// The file or folder at `path`, through links; none if there is none.
+    pub fn of(path: &Path) -> Option<Self> {
+        #[cfg(unix)]
+        return fs::metadata(path).ok().map(|metadata| Self::from(&metadata));
+        #[cfg(not(unix))]
+        return path.canonicalize().ok().map(Self);
+    }
+}
+
+#[cfg(unix)]
+impl From<&Metadata> for FileId {
+    fn from(metadata: &Metadata) -> Self {
+        use std::os::unix::fs::MetadataExt;
+        Self((metadata.dev(), metadata.ino()))
+    }
+}
+
+/// Whether `path`, which need not exist, lies in `folder` or below it.
+pub fn lies_in(path: &Path, folder: &Path) -> bool {
+    let Ok(path) = std::path::absolute(path) else { return false };
+    let Some(folder_id) = FileId::of(folder) else {
+        return std::path::absolute(folder).is_ok_and(|folder| path.starts_with(folder));
+    };
+    // The nearest folder that exists says what is above it.
+    let real = path.ancestors().skip(1).find_map(|above| above.canonicalize().ok());
+    real.is_some_and(|real| real.ancestors().any(|above| FileId::of(above).as_ref() == Some(&folder_id)))
 }
 
 /// Gives a file that was written beside it the name `path`, which nothing may have.
-///
-/// # Errors
-///
-/// A file that cannot be synced or renamed; a name that is taken.
-pub fn persist_new(file: NamedTempFile, path: &Path) -> io::Result<()> {
+pub(crate) fn persist_new(file: NamedTempFile, path: &Path) -> io::Result<()> {
     file.as_file().sync_all()?;
     file.persist_noclobber(path).map_err(|error| error.error)?;
     sync_folder(folder_of(path))

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::str::FromStr;
 
-use chunkwright::TokenCounter;
+use chunkwright::{ChunkId, TokenCounter};
 use serde::Serialize;
 
 use crate::search::{Answer, Hit, Mode, Stage};
@@ -114,7 +114,7 @@ pub struct Passage {
 /// A search's answer, expanded.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ExpandedAnswer {
-    /// The passages, in the order of the best hit in each. No byte of a document is in two.
+    /// The passages, in the order of the best hit in each. No byte of a document is in two that were expanded.
     pub passages: Vec<FoundPassage>,
     /// The stages of the search that ran.
     pub mode: Mode,
@@ -132,6 +132,9 @@ pub struct FoundPassage {
     pub passage: Passage,
     /// Outline of the document.
     pub doc_toc: String,
+    /// Why this is the text of the hit alone; none where it was expanded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unexpanded: Option<String>,
     /// What was found: every hit that is inside, best first, without its text.
     pub hits: Vec<FoundChunk>,
 }
@@ -182,37 +185,69 @@ impl FoundChunk {
     }
 }
 
-/// Expands the hits of `answer`. A hit that went away since it was found, because its document was
-/// replaced or removed, is left out.
+/// Expands the hits of `answer`, each in the generation that it is of. A hit that went away since it was found,
+/// because its document was replaced or removed, is left out. One that cannot be expanded comes with its own
+/// text, and its passage says why; it fails no other.
 ///
 /// # Errors
 ///
-/// A generation that is gone, a store that fails.
+/// `generation` is gone.
 pub fn expand(
     store: &dyn Store,
     generation: &Generation,
     answer: &Answer,
     expansion: Expansion<'_>,
 ) -> Result<ExpandedAnswer, StoreError> {
-    let mut documents: HashMap<&str, Vec<&Hit>> = HashMap::new();
+    let mut documents: HashMap<(i64, &str), Vec<&Hit>> = HashMap::new();
     for hit in &answer.hits {
-        documents.entry(&hit.record.doc_id).or_default().push(hit);
+        documents.entry((hit.generation, &hit.record.doc_id)).or_default().push(hit);
     }
     let mut passages = Vec::new();
-    for (doc_id, hits) in documents {
-        let Some(shown) = Shown::load(store, generation, doc_id)? else { continue };
-        let index = |hit: &Hit| {
-            let index = hit.record.chunk_index as usize;
-            shown.records.get(index).is_some_and(|now| now.chunk_id == hit.record.chunk_id).then_some(index)
+    for ((number, doc_id), hits) in documents {
+        let is_current = number == generation.number;
+        let of = if is_current {
+            Ok(generation.clone())
+        } else {
+            store.open(&format!("{}@{number}", generation.collection))
         };
-        let hits: Vec<(&Hit, usize)> = hits.iter().filter_map(|hit| Some((*hit, index(hit)?))).collect();
-        let found: Vec<usize> = hits.iter().map(|(_, index)| *index).collect();
-        for area in shown.areas(&found, expansion)? {
+        let shown = of.and_then(|of| Ok((Shown::load(store, &of, doc_id)?, of)));
+        let (shown, of) = match shown {
+            Ok(shown) => shown,
+            Err(error @ StoreError::UnknownGeneration { .. }) if is_current => return Err(error),
+            Err(error) => {
+                let why = match error {
+                    StoreError::Damaged { problem } => problem,
+                    error => error.to_string(),
+                };
+                passages.extend(hits.iter().map(|hit| alone(hit, &why, expansion.counter)));
+                continue;
+            }
+        };
+        let index = |hit: &Hit| {
+            let (id, index) = (&hit.record.chunk_id, hit.record.chunk_index as usize);
+            let is_it = |shown: &Shown| shown.records.get(index).is_some_and(|now| now.chunk_id == *id);
+            shown.as_ref().filter(|shown| is_it(shown)).map(|_| index)
+        };
+        let mut found = Vec::new();
+        for hit in hits {
+            match index(hit) {
+                Some(index) => found.push((hit, index)),
+                None if went_away(store, &of, hit) => {}
+                None => {
+                    let why = "its document does not have it as a chunk";
+                    passages.push(alone(hit, why, expansion.counter));
+                }
+            }
+        }
+        let Some(shown) = shown else { continue };
+        let indexes: Vec<usize> = found.iter().map(|(_, index)| *index).collect();
+        for area in shown.areas(&indexes, expansion) {
             passages.push(FoundPassage {
                 rank: 0,
                 passage: shown.passage(area.span, expansion.counter),
                 doc_toc: shown.document.doc_toc.clone(),
-                hits: area.found.iter().map(|&position| FoundChunk::new(hits[position].0)).collect(),
+                unexpanded: None,
+                hits: area.found.iter().map(|&position| FoundChunk::new(found[position].0)).collect(),
             });
         }
     }
@@ -221,4 +256,32 @@ pub fn expand(
         passage.rank = index + 1;
     }
     Ok(ExpandedAnswer { passages, mode: answer.mode, degraded: answer.degraded.clone() })
+}
+
+/// Whether a hit is not stored any more. A summary is no chunk of its document and is stored nevertheless.
+fn went_away(store: &dyn Store, generation: &Generation, hit: &Hit) -> bool {
+    let id = hit.record.chunk_id.parse::<ChunkId>();
+    id.is_ok_and(|id| store.chunks(generation, &[id]).is_ok_and(|found| found == [None]))
+}
+
+/// A hit that could not be expanded, with its own text.
+fn alone(hit: &Hit, why: &str, counter: &dyn TokenCounter) -> FoundPassage {
+    let record = &hit.record;
+    FoundPassage {
+        rank: 0,
+        passage: Passage {
+            doc_id: record.doc_id.clone(),
+            reference: format!("{}#L{}-L{}", record.doc_id, record.start_line, record.end_line),
+            start_line: record.start_line,
+            end_line: record.end_line,
+            start_byte: record.start_byte,
+            end_byte: record.end_byte,
+            token_count: counter.count(&record.content),
+            tokenizer: counter.name().to_owned(),
+            text: record.content.clone(),
+        },
+        doc_toc: hit.doc_toc.clone(),
+        unexpanded: Some(why.to_owned()),
+        hits: vec![FoundChunk::new(hit)],
+    }
 }

@@ -2,8 +2,9 @@
 
 use chunkwright::{ChunkId, LineIndex, Record, Span};
 
+use crate::decode;
 use crate::expand::{Expansion, Shown};
-use crate::store::{DocumentInfo, Generation, Store, StoreError};
+use crate::store::{DocumentInfo, Generation, Store, StoreError, StoredDocument};
 
 /// How to fetch.
 #[derive(Clone, Copy, Default)]
@@ -27,14 +28,25 @@ pub struct Fetched {
     pub end_line: u32,
     /// The decoded text: the exact slice of the decoded source.
     pub text: String,
-    /// The raw file, where the whole document was fetched and its bytes are not those of `text`.
-    pub raw: Option<Vec<u8>>,
+    /// What of the raw file this is, where its bytes are not those of `text`.
+    pub raw: Raw,
     /// The chunks of this part, in order: those that touch it.
     pub records: Vec<Record>,
     /// Id of the chunk that was asked for, where one was. It is inside, whatever came with it.
     pub found: Option<String>,
     /// Tokens of `text` by the expansion's counter, where one was asked for.
     pub token_count: Option<usize>,
+}
+
+/// The bytes of the file that were fetched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Raw {
+    /// Those of the text.
+    Text,
+    /// Others: the file has another encoding, or was converted.
+    Bytes(Vec<u8>),
+    /// None: a part of a text that was converted is nowhere in the file.
+    Converted,
 }
 
 /// What part of a document was fetched.
@@ -58,9 +70,20 @@ impl Fetched {
         }
     }
 
-    /// The exact bytes: of the raw file for a whole document, else of the decoded text.
-    pub fn bytes(&self) -> &[u8] {
-        self.raw.as_deref().unwrap_or(self.text.as_bytes())
+    /// The exact bytes of the file, in its own encoding.
+    ///
+    /// # Errors
+    ///
+    /// A part of a document that was converted.
+    pub fn bytes(&self) -> Result<&[u8], FetchError> {
+        match &self.raw {
+            Raw::Text => Ok(self.text.as_bytes()),
+            Raw::Bytes(bytes) => Ok(bytes),
+            Raw::Converted => Err(FetchError::Converted {
+                doc_id: self.document.doc_id.clone(),
+                format: self.document.format.clone(),
+            }),
+        }
     }
 }
 
@@ -100,6 +123,16 @@ pub enum FetchError {
         /// Index asked for.
         index: usize,
     },
+    /// The bytes of a part of a document that was converted.
+    #[error(
+        "`{doc_id}` was converted from {format}, so a part of its text has no bytes in the file; fetch the whole document as `raw`, or this part as `text` or `json`"
+    )]
+    Converted {
+        /// The document.
+        doc_id: String,
+        /// Its format.
+        format: String,
+    },
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -118,11 +151,7 @@ pub fn fetch(
     options: FetchOptions<'_>,
 ) -> Result<Fetched, FetchError> {
     if let Some(document) = store.document(generation, reference)? {
-        // Storage engines do not notice a bit that flips inside a text.
-        if !document.is_intact() {
-            let problem = format!("the stored text of `{reference}` is not that of the file it was made of");
-            return Err(StoreError::Damaged { problem }.into());
-        }
+        require_intact(&document)?;
         let records = store.records(generation, reference)?;
         let last = lines(&document.source).len();
         return Ok(Fetched {
@@ -132,7 +161,7 @@ pub fn fetch(
             start_line: 1,
             end_line: last as u32,
             text: document.source,
-            raw: document.raw,
+            raw: document.raw.map_or(Raw::Text, Raw::Bytes),
             records,
             found: None,
             token_count: None,
@@ -183,10 +212,10 @@ fn fetch_chunk(shown: Shown, index: usize, options: FetchOptions<'_>) -> Result<
     let found = Some(record.chunk_id.clone());
     let own = Span { start: record.start_byte, end: record.end_byte };
     let span = match options.expansion {
-        Some(expansion) => shown.areas(&[index], expansion)?.first().map_or(own, |area| area.span),
+        Some(expansion) => shown.areas(&[index], expansion).first().map_or(own, |area| area.span),
         None => own,
     };
-    let mut fetched = part(shown, span, Extent::Chunk);
+    let mut fetched = part(shown, span, Extent::Chunk)?;
     fetched.found = found;
     fetched.token_count = options.expansion.map(|expansion| expansion.counter.count(&fetched.text));
     Ok(fetched)
@@ -201,19 +230,27 @@ fn fetch_lines(shown: Shown, start: usize, end: usize) -> Result<Fetched, FetchE
     // A range may reach over the end, as `sed -n` allows.
     let end = end.min(last);
     let mut fetched =
-        part(shown, Span { start: lines[start - 1].start, end: lines[end - 1].end }, Extent::Lines);
+        part(shown, Span { start: lines[start - 1].start, end: lines[end - 1].end }, Extent::Lines)?;
     (fetched.start_line, fetched.end_line) = (start as u32, end as u32);
     Ok(fetched)
 }
 
 /// A stretch of a document.
-fn part(shown: Shown, span: Span, extent: Extent) -> Fetched {
+fn part(shown: Shown, span: Span, extent: Extent) -> Result<Fetched, StoreError> {
     let (start_line, end_line) = shown.lines(span);
     let Shown { document, mut records, .. } = shown;
     records.retain(|record| record.start_byte < span.end && span.start < record.end_byte);
-    Fetched {
+    let raw = match &document.raw {
+        None => Raw::Text,
+        Some(bytes) => {
+            require_intact(&document)?;
+            let stretch = decode::raw_range(bytes, &document.source, span.range());
+            stretch.map_or(Raw::Converted, |stretch| Raw::Bytes(bytes[stretch].to_vec()))
+        }
+    };
+    Ok(Fetched {
         text: span.of(&document.source).to_owned(),
-        raw: None,
+        raw,
         extent,
         start_line,
         end_line,
@@ -222,7 +259,17 @@ fn part(shown: Shown, span: Span, extent: Extent) -> Fetched {
         records,
         found: None,
         token_count: None,
+    })
+}
+
+/// Storage engines do not notice a bit that flips inside a text.
+fn require_intact(document: &StoredDocument) -> Result<(), StoreError> {
+    if document.is_intact() {
+        return Ok(());
     }
+    let doc_id = &document.info.doc_id;
+    let problem = format!("the stored text of `{doc_id}` is not that of the file it was made of");
+    Err(StoreError::Damaged { problem })
 }
 
 /// The lines of a source, as editors count them: nothing stands after a final line break.

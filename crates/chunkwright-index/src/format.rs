@@ -9,6 +9,7 @@ use chunkwright::{Document, PARSERS, Parser, Positions};
 use chunkwright_convert::{ConvertError, Converter, convert, converter_for};
 
 use crate::decode::decode;
+use crate::store::StoredDocument;
 
 /// How a file is read.
 #[derive(Clone, Copy)]
@@ -61,6 +62,8 @@ pub struct Source {
     /// Number of malformed byte sequences, or of what could not be read of a converted file: each was
     /// replaced by U+FFFD.
     pub replacements: usize,
+    /// Number of NUL characters in the text.
+    pub nuls: usize,
 }
 
 /// Why bytes are no document.
@@ -93,6 +96,7 @@ pub fn read(path: &Path, bytes: &[u8]) -> Result<Source, ReadError> {
             file_hash,
             encoding: "UTF-8",
             low_confidence: false,
+            nuls: 0,
         });
     }
     let decoded = decode(bytes).ok_or(ReadError::Binary)?;
@@ -104,6 +108,7 @@ pub fn read(path: &Path, bytes: &[u8]) -> Result<Source, ReadError> {
         encoding: decoded.encoding,
         low_confidence: decoded.low_confidence,
         replacements: decoded.replacements,
+        nuls: decoded.nuls,
     })
 }
 
@@ -125,6 +130,16 @@ impl Source {
 /// The document of a text, with the languages that its blocks of code may name.
 pub fn parse(doc_id: &str, text: impl Into<Arc<str>>, parser: &dyn Parser) -> Document {
     Document::parse(doc_id, text, parser).with_languages(chunkwright_code::language_named)
+}
+
+/// A document that is stored, parsed again as its file was.
+pub(crate) fn parsed(stored: &StoredDocument) -> Document {
+    let doc_id = &stored.info.doc_id;
+    let parser = match Format::of(Path::new(doc_id), stored.bytes()) {
+        Format::Text(parser) => parser,
+        Format::Binary(_) => &Markdown,
+    };
+    parse(doc_id, stored.source.as_str(), parser)
 }
 
 /// BLAKE3 of a file's bytes, hex.

@@ -26,34 +26,42 @@ pub mod format;
 pub mod fuse;
 pub mod nature;
 pub mod pipeline;
+pub mod prefix;
 pub mod query;
 pub mod related;
 pub mod report;
 pub mod search;
+mod settle;
 pub mod source;
 pub mod store;
 pub mod transfer;
+pub mod verify;
 
-pub use amend::{AmendError, Limit, amend};
+pub use amend::{AmendError, Review, amend, amend_all};
 pub use expand::{
     Expand, ExpandedAnswer, Expansion, FoundChunk, FoundPassage, ParseExpandError, Passage, expand,
 };
-pub use fetch::{Extent, FetchError, FetchOptions, Fetched, fetch};
+pub use fetch::{Extent, FetchError, FetchOptions, Fetched, Raw, fetch};
 pub use format::{Format, ReadError, Source, read};
 pub use fuse::Fusion;
 pub use nature::{Nature, nature};
-pub use pipeline::{IndexError, IndexOptions, NoteOptions, Pipeline, Progress, Prune, remove_documents};
+pub use pipeline::{
+    Folder, FolderError, FolderOptions, IndexError, IndexOptions, NoteOptions, Pipeline, Progress, Prune,
+    folders, remove_documents, remove_folder,
+};
+pub use prefix::{Prefix, PrefixError};
 pub use query::{QueryError, parse_query};
 pub use related::{Related, Siblings, related, siblings};
-pub use report::{Failure, IndexReport, SkipReason, Skipped};
+pub use report::{Failure, IndexReport, Moved, Nuls, SkipReason, Skipped};
 pub use search::{
     Answer, Duplicates, Explained, Hit, Kept, Mode, Models, Ranked, SearchError, SearchOptions, Stage,
     Verdict, explain, rank, search, search_all_versions, with_current,
 };
+pub use settle::{ListedOverlay, OverlayCounts, Tools, list_overlays, settle, settle_all};
 pub use store::{
-    Access, Cache, CacheUsage, Change, CheckReport, ChromaOptions, Collection, Condition, DocumentInfo,
-    Field, Filter, FilterError, Generation, GenerationSpec, GenerationState, GenerationStatus, HybridQuery,
-    MemoryStore, Model, NewChunk, NewDocument, Outcome, Overlay, Overlays, Place, QdrantOptions, RemoteStore,
-    STORES, Scored, SqliteStore, Store, StoreError, StoredChunk, StoredDocument, Vector, chroma_name,
-    open_store,
+    Access, Applied, Cache, CacheUsage, Change, CheckReport, ChromaOptions, Collection, Condition, Damaged,
+    DamagedDocument, DocumentInfo, Field, Filter, FilterError, Generation, GenerationSpec, GenerationState,
+    GenerationStatus, HybridQuery, LEAST_LEAD, LEAST_LIKENESS, MemoryStore, Model, NewChunk, NewDocument,
+    OriginalText, Outcome, Overlay, OverlayState, Overlays, Place, QdrantOptions, RemoteStore, STORES,
+    Scored, SqliteStore, Store, StoreError, StoredChunk, StoredDocument, Vector, chroma_name, open_store,
 };

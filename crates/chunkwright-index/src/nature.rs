@@ -5,6 +5,7 @@
 
 use std::path::Path;
 
+use chunkwright::LineIndex;
 use serde::{Deserialize, Serialize};
 
 /// What a file is that nobody wrote.
@@ -68,11 +69,12 @@ pub fn nature(path: &Path, text: &str, is_code: bool) -> Option<Nature> {
         let line = line.chars().take(200).collect::<String>().to_lowercase();
         MARKS.iter().any(|mark| line.contains(mark))
     };
-    if is_lock || is_code && text.lines().take(MARKED_LINES).any(is_marked) {
+    let lines = LineIndex::new(text);
+    let mut first = lines.spans(text.len()).take(MARKED_LINES);
+    if is_lock || is_code && first.any(|line| is_marked(line.of(text))) {
         return Some(Nature::Generated);
     }
-    let lines = text.bytes().filter(|&byte| byte == b'\n').count() + 1;
-    let is_long = text.len() >= LEAST_MINIFIED && text.len() / lines >= MINIFIED_LINE;
+    let is_long = text.len() >= LEAST_MINIFIED && text.len() / lines.count() >= MINIFIED_LINE;
     let is_named = name.contains(".min.") && is_code;
     (is_code && is_long || is_named).then_some(Nature::Minified)
 }
@@ -98,6 +100,8 @@ mod tests {
             ("a.md", long.as_str(), false, None),
             ("a.min.js", "a=1\n", true, Some(Nature::Minified)),
             ("a.py", "def f():\n    pass\n", true, None),
+            ("a.py", "x = 1\r".repeat(1_000).as_str(), true, None),
+            ("a.go", "package a\r\r// @generated\r", true, Some(Nature::Generated)),
         ] {
             assert_eq!(nature(Path::new(name), text, is_code), expected, "{name}");
         }

@@ -12,23 +12,29 @@
 //! was stopped therefore embeds nothing twice, and neither does an edit that moves a chunk.
 
 mod embed;
+mod folders;
+mod forecast;
 mod input;
 mod notes;
 mod prepare;
 mod run;
 
+use std::collections::{HashMap, HashSet};
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use chunkwright::Chunker;
 use chunkwright_models::Embedder;
 
+use crate::amend::remember_contents;
 use crate::report::IndexReport;
-use crate::source::{self, SourceError, WalkOptions};
+use crate::settle::Tools;
+use crate::source::{self, SourceError, SourceFile, WalkOptions};
 use crate::store::filter::matches_pattern;
-use crate::store::{Change, DocumentInfo, Generation, GenerationSpec, Model, Store, StoreError};
+use crate::store::{Change, DocumentInfo, Generation, GenerationSpec, Model, Overlays, Store, StoreError};
+pub use folders::{Folder, FolderError, FolderOptions, folders};
 pub use notes::NoteOptions;
 use run::Run;
 
@@ -73,6 +79,8 @@ pub struct IndexOptions {
     pub rehash: bool,
     /// What a million tokens cost to embed, in the money of the user's choice.
     pub price: Option<f64>,
+    /// Which folders of the collection the paths are.
+    pub folders: FolderOptions,
     /// What happens to documents whose files are gone.
     pub prune: Prune,
     /// Count what would be done, and write nothing.
@@ -129,6 +137,9 @@ pub enum IndexError {
     /// A path that cannot be walked.
     #[error(transparent)]
     Source(#[from] SourceError),
+    /// Paths that cannot be folders of the collection.
+    #[error(transparent)]
+    Folders(#[from] FolderError),
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -199,12 +210,91 @@ impl Pipeline {
         options: &IndexOptions,
         on_progress: &dyn Fn(Progress<'_>),
     ) -> Result<IndexReport, IndexError> {
-        let walk = source::walk(paths, &options.walk)?;
-        let seen = walk.files.len() + walk.skipped.len();
-        let report = IndexReport { seen, skipped: walk.skipped, ..IndexReport::default() };
-        on_progress(Progress::Found { files: walk.files.len() });
+        let mut walk = source::walk(paths, &options.walk)?;
+        let skipped = std::mem::take(&mut walk.skipped);
+        let known = self.known()?;
+        let has_text = |info: &DocumentInfo, file: &SourceFile| self.has_text(info, file, &known, options);
+        let visible: Vec<&DocumentInfo> = known.visible().values().collect();
+        let mut placed = folders::place(walk, &skipped, &visible, &has_text, options)?;
+        let clashes = std::mem::take(&mut placed.clashes);
+        let report = IndexReport {
+            seen: placed.files.len() + skipped.len() + clashes.len(),
+            skipped,
+            failed: clashes,
+            moved_folders: placed.moved.clone(),
+            ..IndexReport::default()
+        };
+        on_progress(Progress::Found { files: placed.files.len() });
+        drop(visible);
         let generations = self.generations(options)?;
-        Run::new(self, options, on_progress, generations, report)?.go(walk.files, &walk.roots)
+        let overlays = self.overlays(&generations, options)?;
+        Run::new(self, options, on_progress, (generations, known, &overlays), placed, report).go()
+    }
+
+    /// What the collection has before anything is written.
+    fn known(&self) -> Result<Known, StoreError> {
+        let target = self.store.find(&self.collection, &self.spec())?;
+        let current = match self.store.open(&self.collection) {
+            Ok(current) => Some(current),
+            Err(StoreError::UnknownCollection { .. }) => None,
+            Err(error) => return Err(error),
+        };
+        let listed = |generation: Option<&Generation>| -> Result<HashMap<String, DocumentInfo>, StoreError> {
+            let listed = generation.map(|generation| self.store.documents(generation)).transpose()?;
+            Ok(listed.unwrap_or_default().into_iter().map(|info| (info.doc_id.clone(), info)).collect())
+        };
+        let stored = listed(target.as_ref())?;
+        let seen = listed(current.as_ref().filter(|current| target.as_ref() != Some(current)))?;
+        Ok(Known { is_building: current.is_some() && target != current, current, stored, seen })
+    }
+
+    /// Whether the text of a document that is stored is that of a file, but for blanks.
+    fn has_text(
+        &self,
+        info: &DocumentInfo,
+        file: &SourceFile,
+        known: &Known,
+        options: &IndexOptions,
+    ) -> bool {
+        let Some(Ok(Some(stored))) =
+            known.current.as_ref().map(|current| self.store.document(current, &info.doc_id))
+        else {
+            return false;
+        };
+        source::read(file, &options.walk).is_ok_and(|(bytes, _)| {
+            stored.source.split_whitespace().eq(String::from_utf8_lossy(&bytes).split_whitespace())
+        })
+    }
+
+    fn overlays(&self, generations: &Generations, options: &IndexOptions) -> Result<Overlays, StoreError> {
+        let Some(current) = &generations.current else { return Ok(Overlays::default()) };
+        if !options.dry_run {
+            remember_contents(&*self.store, current)?;
+        }
+        self.store.overlays(&current.collection)
+    }
+
+    /// What texts given by hand are counted and embedded with.
+    fn tools(&self) -> Tools<'_> {
+        Tools { chunker: Some(&self.chunker), embedder: self.embedder.as_deref() }
+    }
+
+    /// Completes the generation of this pipeline, in which `written` are up to date: cuts all other documents that
+    /// searches see again, from the stored files, and makes it the current one.
+    ///
+    /// # Errors
+    ///
+    /// A store that fails.
+    pub fn carry_over(
+        &self,
+        written: &HashSet<String>,
+        options: &IndexOptions,
+    ) -> Result<IndexReport, IndexError> {
+        let (generations, known) = (self.generations(options)?, self.known()?);
+        let overlays = self.overlays(&generations, options)?;
+        let state = (generations, known, &overlays);
+        let placed = folders::Placed::default();
+        Ok(Run::new(self, options, &|_| {}, state, placed, IndexReport::default()).carry_over(written)?)
     }
 
     /// What all chunks that this pipeline makes have in common.
@@ -241,6 +331,25 @@ impl Pipeline {
     }
 }
 
+/// The documents of a collection when a run began, by id.
+struct Known {
+    /// The generation that searches see.
+    current: Option<Generation>,
+    /// What the generation to bring up to date has.
+    stored: HashMap<String, DocumentInfo>,
+    /// What searches see, where that is another generation.
+    seen: HashMap<String, DocumentInfo>,
+    /// Whether it is.
+    is_building: bool,
+}
+
+impl Known {
+    /// What searches see.
+    fn visible(&self) -> &HashMap<String, DocumentInfo> {
+        if self.is_building { &self.seen } else { &self.stored }
+    }
+}
+
 /// The generations of a run.
 struct Generations {
     /// The one to bring up to date; none in a dry run that would begin it.
@@ -261,8 +370,33 @@ pub fn remove_documents(
     pattern: &str,
     dry_run: bool,
 ) -> Result<Vec<DocumentInfo>, StoreError> {
+    remove_where(store, generation, &|info| matches_pattern(pattern, &info.doc_id), dry_run)
+}
+
+/// Removes the documents of a generation that are of a folder, which need not exist any more, or of one inside it;
+/// answers which. A dry run removes none.
+///
+/// # Errors
+///
+/// A generation that is gone, a store that fails.
+pub fn remove_folder(
+    store: &dyn Store,
+    generation: &Generation,
+    folder: &Path,
+    dry_run: bool,
+) -> Result<Vec<DocumentInfo>, StoreError> {
+    let folder = folders::absolute(folder);
+    remove_where(store, generation, &|info| folders::below(&info.root, &folder).is_some(), dry_run)
+}
+
+fn remove_where(
+    store: &dyn Store,
+    generation: &Generation,
+    is_removed: &dyn Fn(&DocumentInfo) -> bool,
+    dry_run: bool,
+) -> Result<Vec<DocumentInfo>, StoreError> {
     let mut documents = store.documents(generation)?;
-    documents.retain(|info| matches_pattern(pattern, &info.doc_id));
+    documents.retain(is_removed);
     if !dry_run && !documents.is_empty() {
         let remove = |info: &DocumentInfo| Change::Remove { doc_id: info.doc_id.clone() };
         store.write(generation, &documents.iter().map(remove).collect::<Vec<_>>())?;

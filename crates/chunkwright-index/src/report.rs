@@ -6,6 +6,7 @@ use chunkwright_convert::ConvertError;
 use serde::{Deserialize, Serialize};
 
 use crate::format::ReadError;
+use crate::settle::OverlayCounts;
 
 /// What one run of [`Pipeline::index`](crate::Pipeline::index) did.
 ///
@@ -27,12 +28,17 @@ pub struct IndexReport {
     pub failed: Vec<Failure>,
     /// Documents removed because their files are gone.
     pub pruned: Vec<String>,
+    /// Folders that were found in another place than before, and their documents with them.
+    #[serde(default)]
+    pub moved_folders: Vec<Moved>,
     /// Number of the generation that was brought up to date; none if it would be begun.
     pub generation: Option<i64>,
     /// Number of the generation that was current until this run made its own the current one.
     pub switched: Option<i64>,
     /// Why the generation that was built is not the current one yet; the next run goes on with it.
     pub withheld: Option<String>,
+    /// How the overlays stand to the chunks that searches see after the run, or would see after it.
+    pub overlays: OverlayCounts,
     /// Documents cut again of what the store has of them, because they are not in the paths scanned.
     pub carried: usize,
     /// Chunks that are what and where they were.
@@ -53,6 +59,9 @@ pub struct IndexReport {
     pub generated: usize,
     /// Documents written whose line breaks were taken out.
     pub minified: usize,
+    /// Documents written whose text has NUL characters, which are kept: a fault left them, as a rule.
+    #[serde(default)]
+    pub nuls: Vec<Nuls>,
     /// Chunks of the documents written.
     pub chunks: usize,
     /// Different texts embedded in this run.
@@ -98,6 +107,26 @@ pub struct Skipped {
     pub path: String,
     /// Why it was left out.
     pub reason: SkipReason,
+}
+
+/// A folder of a collection that is in another place than before.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Moved {
+    /// Where it was, absolute, printable like a document's id.
+    pub from: String,
+    /// Where it is.
+    pub to: String,
+    /// Number of its documents.
+    pub documents: usize,
+}
+
+/// A document with NUL characters.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Nuls {
+    /// The document.
+    pub doc_id: String,
+    /// How many its text has.
+    pub count: usize,
 }
 
 /// A document that could not be indexed.

@@ -37,7 +37,7 @@ pub struct SearchOptions {
     pub candidates: usize,
     /// Number of the best that a reranker, where there is one, puts in its own order.
     pub rerank: usize,
-    /// Most hits of one document; none for no limit.
+    /// Most hits of one document, at least 1; none for no limit.
     pub per_document: Option<usize>,
     /// What becomes of hits that say what a better one says.
     pub duplicates: Duplicates,
@@ -163,6 +163,9 @@ pub struct Stage {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SearchError {
+    /// `per_document` is 0, which no hit could pass.
+    #[error("`per_document` is `0`; it must be at least 1")]
+    PerDocument,
     /// `top_k` is 0 or more than [`SearchOptions::MAX_TOP_K`].
     #[error("`top_k` is `{0}`; it must be from 1 to {max}", max = SearchOptions::MAX_TOP_K)]
     TopK(usize),
@@ -203,6 +206,9 @@ impl SearchOptions {
     fn check(&self) -> Result<(), SearchError> {
         if !(1..=Self::MAX_TOP_K).contains(&self.top_k) {
             return Err(SearchError::TopK(self.top_k));
+        }
+        if self.per_document == Some(0) {
+            return Err(SearchError::PerDocument);
         }
         let parameters = match self.fusion {
             Fusion::Rrf { k } => vec![("k", k, k.is_finite() && k >= 0.0, "a number from 0")],

@@ -22,12 +22,14 @@ use crate::report::{SkipReason, Skipped};
 pub struct WalkOptions {
     /// Largest file that is read, in bytes.
     pub max_file_size: u64,
+    /// A file that is not looked at: what the run itself writes. Absolute, without links.
+    pub exclude: Option<PathBuf>,
 }
 
 impl Default for WalkOptions {
     /// 256 MiB: larger files are data, not documents.
     fn default() -> Self {
-        Self { max_file_size: 256 << 20 }
+        Self { max_file_size: 256 << 20, exclude: None }
     }
 }
 
@@ -67,6 +69,8 @@ pub struct SourceFile {
     pub doc_id: String,
     /// The folder that the id is relative to, absolute, escaped like an id.
     pub root: String,
+    /// What stands before the path relative to `root` in the id; empty for nothing.
+    pub prefix: String,
     /// Its length when it was found, in bytes.
     pub bytes: u64,
     /// When it was modified, as of then: nanoseconds since 1970, 0 where the system does not say.
@@ -118,6 +122,11 @@ pub fn doc_id(path: &Path) -> String {
     id
 }
 
+/// Whether a character must not stand in an id as it is: it could not be seen, or would change how the rest is shown.
+pub(crate) fn is_unprintable(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
+}
+
 fn escape(bytes: &[u8], out: &mut String) {
     let hex = |out: &mut String, bytes: &[u8]| {
         for byte in bytes {
@@ -126,9 +135,7 @@ fn escape(bytes: &[u8], out: &mut String) {
     };
     for chunk in bytes.utf8_chunks() {
         for c in chunk.valid().chars() {
-            let unprintable = c.is_control()
-                || matches!(c, '%' | '\u{2028}' | '\u{2029}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
-            if unprintable {
+            if c == '%' || is_unprintable(c) {
                 hex(out, c.encode_utf8(&mut [0; 4]).as_bytes());
             } else {
                 out.push(c);
@@ -136,6 +143,25 @@ fn escape(bytes: &[u8], out: &mut String) {
         }
         hex(out, chunk.invalid());
     }
+}
+
+/// The path that [`doc_id`] wrote.
+pub(crate) fn unescape(id: &str) -> PathBuf {
+    let mut bytes = Vec::with_capacity(id.len());
+    let mut rest = id.as_bytes();
+    while let [byte, after @ ..] = rest {
+        let code = after.get(..2).and_then(|digits| str::from_utf8(digits).ok());
+        let code = code.and_then(|digits| u8::from_str_radix(digits, 16).ok()).filter(|_| *byte == b'%');
+        bytes.push(code.unwrap_or(*byte));
+        rest = if code.is_some() { &after[2..] } else { after };
+    }
+    #[cfg(unix)]
+    {
+        use std::os::unix::ffi::OsStringExt as _;
+        std::ffi::OsString::from_vec(bytes).into()
+    }
+    #[cfg(not(unix))]
+    String::from_utf8_lossy(&bytes).into_owned().into()
 }
 
 /// Walks `paths`, files or folders, as ripgrep does.
@@ -248,7 +274,9 @@ fn walk_folder(root: &Path, options: &WalkOptions, walk: &mut Walk) {
     };
     walk.skipped.par_extend(found.par_iter().flat_map_iter(left_out));
     for found in found {
-        walk.add(found, root);
+        if options.exclude.as_deref() != Some(found.path()) {
+            walk.add(found, root);
+        }
     }
 }
 
@@ -285,7 +313,8 @@ fn take(path: PathBuf, root: &Path, folder: &str, metadata: &Metadata, options: 
     } else {
         let (doc_id, root) = (doc_id(name), folder.to_owned());
         let (bytes, modified) = (metadata.len(), modified(metadata));
-        return Found::File(SourceFile { path, doc_id, root, bytes, modified });
+        let prefix = String::new();
+        return Found::File(SourceFile { path, doc_id, root, prefix, bytes, modified });
     };
     Found::LeftOut(path, reason)
 }
@@ -397,6 +426,9 @@ mod tests {
         use std::os::unix::ffi::OsStrExt;
         let name = std::ffi::OsStr::from_bytes(b"bad\xff\xfe.md");
         assert_eq!(doc_id(Path::new(name)), "bad%FF%FE.md");
+        for name in [name, "/a b/100%/%41/new\nline/文档".as_ref()] {
+            assert_eq!(unescape(&doc_id(Path::new(name))), Path::new(name));
+        }
     }
 
     #[test]

@@ -28,15 +28,17 @@ pub use error::StoreError;
 pub use filter::{Condition, Field, Filter, FilterError};
 pub use generation::{Collection, Generation, GenerationSpec, GenerationState, GenerationStatus, Model};
 pub use memory::MemoryStore;
-pub use overlay::{Overlay, Overlays};
+pub use overlay::{Applied, LEAST_LEAD, LEAST_LIKENESS, OriginalText, Overlay, OverlayState, Overlays};
+pub(crate) use overlay::{Elsewhere, OverlaySearch, place_in, write_applied};
 pub use place::Place;
 pub use qdrant::QdrantOptions;
 pub use remote::{HybridQuery, RemoteStore};
-pub use sqlite::SqliteStore;
+pub use sqlite::{Damaged, SqliteStore};
 pub use vector::Vector;
 
 use crate::bm25::{TermCounts, TermId};
 use crate::format::file_hash;
+use crate::verify::Unsound;
 
 use error::{check_model, check_name, unknown_collection, unknown_generation};
 use vector::{check_sparse, check_vector};
@@ -137,8 +139,8 @@ pub trait Store: Send + Sync {
     /// Where vectors and notes are remembered.
     fn cache(&self) -> &dyn Cache;
 
-    /// Looks for damage: the storage engine's own checks, chunks without documents, documents without
-    /// their chunks, texts that are not those of their files.
+    /// Proves what is stored: the storage engine's own checks, documents, records, texts, vectors and changes by
+    /// hand, by [`verify`](crate::verify).
     fn check(&self) -> Result<CheckReport, StoreError>;
 }
 
@@ -222,8 +224,13 @@ pub struct DocumentInfo {
     /// Number of the stored version, greater than that of any version before it. 0 in a document that
     /// was not stored yet.
     pub version: i64,
-    /// The folder that its id is relative to, absolute; part of no identity.
+    /// The folder that its id is relative to, or the file where a single file was given; absolute, part of no
+    /// identity.
     pub root: String,
+    /// What stands before the path relative to `root` in its id; empty for nothing. Of a single file that was
+    /// given, all of its id.
+    #[serde(default)]
+    pub prefix: String,
     /// BLAKE3 of the raw file, hex.
     pub file_hash: String,
     /// Length of the raw file, in bytes.
@@ -245,7 +252,7 @@ pub struct DocumentInfo {
     pub chunks: u32,
     /// Chunks without a vector although the generation has a model.
     pub pending: u32,
-    /// Hash of what was changed by hand in its chunks; empty for nothing.
+    /// What of the overlays is on its chunks (see [`applied`](Self::applied)); empty for nothing.
     pub overlays: String,
     /// When it was stored, ISO 8601.
     pub indexed_at: String,
@@ -254,13 +261,19 @@ pub struct DocumentInfo {
 impl DocumentInfo {
     /// Whether both were made of the same file in the same way, but for what was changed by hand.
     pub(crate) fn is_same_file(&self, other: &Self) -> bool {
-        let is_outdated = self.overlays == Self::OUTDATED;
-        let file = |info: &Self| [&info.file_hash, &info.format, &info.preset, &info.root].map(String::clone);
-        !is_outdated && file(self) == file(other)
+        let file = |info: &Self| {
+            [&info.file_hash, &info.format, &info.preset, &info.root, &info.prefix].map(String::clone)
+        };
+        !self.is_outdated() && file(self) == file(other)
     }
 
-    /// What `overlays` says of a document that has to be cut again whatever its file says.
+    /// What `overlays` begins with for a document that has to be cut again whatever its file says.
     pub(crate) const OUTDATED: &str = "outdated";
+
+    /// Whether it has to be cut again whatever its file says.
+    pub(crate) fn is_outdated(&self) -> bool {
+        self.overlays.starts_with(Self::OUTDATED)
+    }
 
     /// Whether both were made of the same bytes in the same way, so that storing one in place of the
     /// other would change nothing.
@@ -352,9 +365,8 @@ impl NewChunk {
 
     /// Its id.
     pub(crate) fn id(&self) -> Result<ChunkId, StoreError> {
-        self.record.chunk_id.parse().map_err(|error| StoreError::Damaged {
-            problem: format!("a new chunk cannot be stored: {error}"),
-        })
+        let id = self.record.chunk_id.parse::<ChunkId>();
+        id.map_err(|error| StoreError::Unwritable { reason: error.to_string() })
     }
 }
 
@@ -369,12 +381,14 @@ pub enum Change {
         /// The document.
         doc_id: String,
     },
-    /// Puts a chunk in place of the one with its id, in the document that has it; if that has not the version
-    /// `base` any more, the change is [`Outcome::Stale`].
+    /// Puts chunks of a document in place of those with their ids. If the document no longer has the version
+    /// `base`, or has no such chunks, the change is [`Outcome::Stale`].
     Amend {
-        /// The chunk.
-        chunk: Box<NewChunk>,
-        /// Version of its document.
+        /// The document.
+        doc_id: String,
+        /// The chunks.
+        chunks: Vec<NewChunk>,
+        /// Version of the document.
         base: i64,
         /// As [`DocumentInfo::overlays`] from now on.
         overlays: String,
@@ -417,4 +431,29 @@ pub struct CheckReport {
     pub chunks: usize,
     /// Every finding, in one sentence each; empty for a sound store.
     pub problems: Vec<String>,
+    /// The documents that findings are about.
+    #[serde(default)]
+    pub damaged: Vec<DamagedDocument>,
+}
+
+/// A document that a check found not to be sound.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DamagedDocument {
+    /// Its collection.
+    pub collection: String,
+    /// Number of its generation.
+    pub generation: i64,
+    /// The document.
+    pub doc_id: String,
+}
+
+impl CheckReport {
+    /// Adds what was found of documents of a generation.
+    fn add(&mut self, generation: &Generation, unsound: Vec<Unsound>) {
+        for Unsound { doc_id, problem } in unsound {
+            self.problems.push(format!("`{generation}`, {problem}"));
+            let collection = generation.collection.clone();
+            self.damaged.push(DamagedDocument { collection, generation: generation.number, doc_id });
+        }
+    }
 }

@@ -1,11 +1,18 @@
 //! Collections out of a store and into one: every record, with what makes its document whole.
 //!
-//! The first record of each document carries the document: its source, its file where that is not its
-//! source, what is known of it. So a file of records is all that another store needs, and one without the
-//! documents (of `chunkwright chunk`, or of another program) can still be read: the chunks of a document tile
+//! The first record of each document carries the document (its source, its file where that is not its source, what is
+//! known of it) and what people changed by hand in it. So a file of records is all that another store needs: texts that
+//! were amended come with the text that they replace. Changes whose document is not in the file come with the first record.
+//!
+//! A file without documents, of `chunkwright chunk` or of another program, can be read too: the chunks of a document tile
 //! what is visible in it, so the source is put together from them with blanks between.
 
+mod import;
+mod lines;
+mod rebuild;
+
 use std::collections::HashSet;
+use std::fmt;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -13,11 +20,11 @@ use chunkwright::Record;
 use chunkwright_models::{TextHash, text_hash};
 use serde::{Deserialize, Serialize};
 
-use crate::format::file_hash;
-use crate::store::{
-    Change, DocumentInfo, Generation, GenerationSpec, Model, NewChunk, NewDocument, Outcome, Store,
-    StoreError, StoredDocument, Vector,
-};
+pub use import::{ImportError, ImportOptions, Imported, import};
+pub use lines::{MAX_LINE, lines};
+
+use crate::store::StoreError;
+use crate::store::{DocumentInfo, Generation, Overlay, Store};
 
 /// A record that is moved, and what comes with it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -28,6 +35,9 @@ pub struct Row {
     /// Its document, on the first of its records.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub document: Option<MovedDocument>,
+    /// What was changed by hand in its document, on the first of its records.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub overlays: Vec<Overlay>,
     /// Its vector, where there is one and vectors are moved.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub vector: Option<Vec<f32>>,
@@ -52,73 +62,28 @@ pub struct MovedDocument {
     /// What a chat model said it is about.
     #[serde(default)]
     pub summary: String,
+    /// What a chat model wrote for the generation that it is of, as its specification says behind the first `+`; empty
+    /// for nothing. Summaries of code are not moved.
+    #[serde(skip_serializing_if = "String::is_empty", default)]
+    pub notes: String,
     /// The model of the vectors that are moved with its chunks.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub model: Option<String>,
 }
 
-/// What an import did.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Imported {
-    /// Documents written.
-    pub documents: usize,
-    /// Documents that were there as they are.
-    pub unchanged: usize,
-    /// Chunks of the documents written.
-    pub chunks: usize,
-    /// Documents whose source was put together from their chunks.
-    pub rebuilt: usize,
+/// Where in a file a row is: `line 12`, `row 12`; from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RowAt {
+    /// What is counted.
+    pub unit: &'static str,
+    /// Its number.
+    pub number: usize,
 }
 
-/// Why records could not be taken in.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ImportError {
-    /// A record that does not fit its document.
-    #[error(
-        "chunk {index} of `{doc_id}` is not at bytes {start} to {end} of its document; the file was changed"
-    )]
-    Span {
-        /// The document.
-        doc_id: String,
-        /// Position of the chunk.
-        index: u32,
-        /// First byte.
-        start: u32,
-        /// One past the last byte.
-        end: u32,
-    },
-    /// Records of a document that do not stand together and in order.
-    #[error(
-        "the records of `{doc_id}` are not together and in order; sort them by `doc_id` and `chunk_index`"
-    )]
-    Order {
-        /// The document.
-        doc_id: String,
-    },
-    /// A file in base64 that is none.
-    #[error("the file of `{doc_id}` is no base64: {error}")]
-    Base64 {
-        /// The document.
-        doc_id: String,
-        /// What is wrong.
-        error: base64::DecodeError,
-    },
-    /// Records cut in two ways, which cannot be one generation.
-    #[error(
-        "`{doc_id}` was cut by `{found}`, those before by `{expected}`; records of one strategy version and configuration make a collection"
-    )]
-    Mixed {
-        /// The document.
-        doc_id: String,
-        /// Strategy version and configuration found.
-        found: String,
-        /// Those of the first record.
-        expected: String,
-    },
-    /// The store failed.
-    #[error(transparent)]
-    Store(#[from] StoreError),
+impl fmt::Display for RowAt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.unit, self.number)
+    }
 }
 
 /// Gives every record of a generation to `each`, by document and in order, summaries of code left out; with
@@ -133,7 +98,13 @@ pub fn export<E: From<StoreError>>(
     vectors: Vectors,
     each: &mut dyn FnMut(Row) -> Result<(), E>,
 ) -> Result<(), E> {
-    for info in store.documents(generation)? {
+    let overlays = store.overlays(&generation.collection)?;
+    let documents = store.documents(generation)?;
+    let exported: HashSet<&str> =
+        documents.iter().filter(|info| info.chunks > 0).map(|info| info.doc_id.as_str()).collect();
+    let is_elsewhere = |overlay: &&Overlay| !exported.contains(overlay.doc_id.as_str());
+    let mut elsewhere: Vec<Overlay> = overlays.iter().filter(is_elsewhere).cloned().collect();
+    for info in &documents {
         let Some(document) = store.document(generation, &info.doc_id)? else { continue };
         let records = store.records(generation, &info.doc_id)?;
         let model = generation.spec.model.as_ref().filter(|_| vectors == Vectors::Moved);
@@ -150,14 +121,32 @@ pub fn export<E: From<StoreError>>(
             raw_base64: document.raw.map(|raw| BASE64.encode(raw)),
             doc_toc: document.doc_toc,
             summary: document.summary,
+            notes: notes_of(&generation.spec.config_hash),
             model: model.map(|model| model.name.clone()),
         });
         for (record, vector) in records.into_iter().zip(known) {
             let (vector, sparse) = vector.map(|vector| (vector.dense, vector.sparse)).unzip();
-            each(Row { record, document: moved.take(), vector, sparse: sparse.flatten() })?;
+            let mut by_hand = Vec::new();
+            if moved.is_some() {
+                by_hand.append(&mut elsewhere);
+                by_hand.extend(overlays.iter().filter(|overlay| overlay.doc_id == info.doc_id).cloned());
+            }
+            each(Row {
+                record,
+                document: moved.take(),
+                overlays: by_hand,
+                vector,
+                sparse: sparse.flatten(),
+            })?;
         }
     }
     Ok(())
+}
+
+/// What a generation's configuration says of notes: what stands behind the first `+`, without summaries of code.
+fn notes_of(config_hash: &str) -> String {
+    let parts = config_hash.split('+').skip(1).filter(|part| *part != "summaries");
+    parts.map(|part| format!("+{part}")).collect()
 }
 
 /// Whether vectors are moved with their chunks.
@@ -167,173 +156,4 @@ pub enum Vectors {
     Moved,
     /// They are made again where the records arrive.
     Left,
-}
-
-/// Takes records into a collection, document by document.
-pub struct Importer<'a> {
-    store: &'a dyn Store,
-    collection: String,
-    generation: Option<Generation>,
-    /// Records of the document under way.
-    rows: Vec<Row>,
-    /// Documents that are done.
-    seen: HashSet<String>,
-    imported: Imported,
-}
-
-impl<'a> Importer<'a> {
-    /// Begins to take records into `collection`, as the generation that the first record is of.
-    pub fn new(store: &'a dyn Store, collection: impl Into<String>) -> Self {
-        Self {
-            store,
-            collection: collection.into(),
-            generation: None,
-            rows: Vec::new(),
-            seen: HashSet::new(),
-            imported: Imported::default(),
-        }
-    }
-
-    /// Takes a record. Those of a document must come together and in order.
-    ///
-    /// # Errors
-    ///
-    /// [`ImportError`]; documents before stay.
-    pub fn push(&mut self, row: Row) -> Result<(), ImportError> {
-        let doc_id = &row.record.doc_id;
-        if self.rows.first().is_some_and(|first| first.record.doc_id != *doc_id) {
-            self.flush()?;
-        }
-        if self.seen.contains(doc_id) || row.record.chunk_index as usize != self.rows.len() {
-            return Err(ImportError::Order { doc_id: doc_id.clone() });
-        }
-        self.rows.push(row);
-        Ok(())
-    }
-
-    /// Takes in the last document and makes what was taken in what searches see.
-    ///
-    /// # Errors
-    ///
-    /// [`ImportError`].
-    pub fn finish(mut self) -> Result<Imported, ImportError> {
-        self.flush()?;
-        if let Some(generation) = &self.generation {
-            self.store.switch(generation)?;
-        }
-        Ok(self.imported)
-    }
-
-    fn flush(&mut self) -> Result<(), ImportError> {
-        let mut rows = std::mem::take(&mut self.rows);
-        let Some(first) = rows.first_mut() else { return Ok(()) };
-        let doc_id = first.record.doc_id.clone();
-        let moved = first.document.take();
-        let model = moved.as_ref().and_then(|moved| moved.model.clone());
-        let model = model.zip(first.vector.as_ref()).map(|(name, vector)| Model {
-            name,
-            dimension: vector.len(),
-            sparse: first.sparse.is_some(),
-        });
-        let generation = self.generation(&first.record, model)?;
-        let mut document = if let Some(moved) = moved {
-            whole(moved)?
-        } else {
-            self.imported.rebuilt += 1;
-            rebuilt(&rows)
-        };
-        for row in &rows {
-            let Record { start_byte: start, end_byte: end, content, chunk_index: index, .. } = &row.record;
-            if document.source.get(*start as usize..*end as usize) != Some(content) {
-                return Err(ImportError::Span { doc_id, index: *index, start: *start, end: *end });
-            }
-        }
-        let vector = |row: &mut Row| Some(Vector { dense: row.vector.take()?, sparse: row.sparse.take() });
-        let known: Vec<(TextHash, Vector)> =
-            rows.iter_mut().filter_map(|row| Some((text_hash(&row.record.text), vector(row)?))).collect();
-        if let Some(model) = &generation.spec.model {
-            self.store.cache().put_vectors(&model.name, &known)?;
-        }
-        let stored = self.store.document(&generation, &doc_id)?;
-        let overlays = self.store.overlays(&self.collection)?;
-        let mut chunks: Vec<NewChunk> = rows.into_iter().map(|row| NewChunk::new(row.record)).collect();
-        document.info.overlays = overlays.put_on(&mut chunks);
-        let new = NewDocument { base: stored.map_or(0, |stored| stored.info.version), document, chunks };
-        let count = new.chunks.len();
-        let outcome = self.store.write(&generation, &[Change::Replace(Box::new(new))])?;
-        if outcome == [Outcome::Written] {
-            self.imported.documents += 1;
-            self.imported.chunks += count;
-        } else {
-            self.imported.unchanged += 1;
-        }
-        self.seen.insert(doc_id);
-        Ok(())
-    }
-
-    /// The generation of all records, by the first.
-    fn generation(&mut self, record: &Record, model: Option<Model>) -> Result<Generation, ImportError> {
-        if let Some(generation) = &self.generation {
-            let spec = &generation.spec;
-            let said = |version: &str, config: &str| format!("{version} {config}");
-            let (found, expected) = (
-                said(&record.strategy_version, &record.config_hash),
-                said(&spec.strategy_version, &spec.config_hash),
-            );
-            if found != expected {
-                return Err(ImportError::Mixed { doc_id: record.doc_id.clone(), found, expected });
-            }
-            return Ok(generation.clone());
-        }
-        let spec = GenerationSpec {
-            strategy_version: record.strategy_version.clone(),
-            config_hash: record.config_hash.clone(),
-            model,
-        };
-        let generation = self.store.begin(&self.collection, &spec)?;
-        self.generation = Some(generation.clone());
-        Ok(generation)
-    }
-}
-
-fn whole(moved: MovedDocument) -> Result<StoredDocument, ImportError> {
-    let raw = match &moved.raw_base64 {
-        Some(raw) => Some(
-            BASE64
-                .decode(raw)
-                .map_err(|error| ImportError::Base64 { doc_id: moved.info.doc_id.clone(), error })?,
-        ),
-        None => None,
-    };
-    Ok(StoredDocument {
-        info: moved.info,
-        source: moved.source,
-        raw,
-        doc_toc: moved.doc_toc,
-        summary: moved.summary,
-    })
-}
-
-/// A document as its chunks tell of it: between them are blanks, with a line break where a line ends.
-fn rebuilt(rows: &[Row]) -> StoredDocument {
-    let mut source = String::new();
-    let mut line = 1;
-    for Row { record, .. } in rows {
-        let gap = (record.start_byte as usize).saturating_sub(source.len());
-        let breaks = (record.start_line.saturating_sub(line) as usize).min(gap);
-        source.push_str(&"\n".repeat(breaks));
-        source.push_str(&" ".repeat(gap - breaks));
-        source.push_str(&record.content);
-        line = record.end_line;
-    }
-    let first = &rows[0].record;
-    let info = DocumentInfo {
-        doc_id: first.doc_id.clone(),
-        file_hash: file_hash(source.as_bytes()),
-        bytes: source.len() as u64,
-        preset: first.preset.clone(),
-        indexed_at: first.indexed_at.clone().unwrap_or_default(),
-        ..DocumentInfo::default()
-    };
-    StoredDocument { info, source, ..StoredDocument::default() }
 }

@@ -178,7 +178,7 @@ impl Model {
     fn path(&self, data_dir: &Path, file: &ModelFile) -> Result<PathBuf, ModelError> {
         let path = self.dir(data_dir).join(file.name);
         match std::fs::metadata(&path) {
-            Ok(metadata) if metadata.len() == file.size => Ok(path),
+            Ok(metadata) if metadata.is_file() && metadata.len() == file.size => Ok(path),
             Ok(_) => Err(self.damaged(path)),
             Err(_) => Err(ModelError::NotInstalled { name: self.name, dir: self.dir(data_dir) }),
         }
@@ -207,6 +207,17 @@ impl Model {
 impl ModelFile {
     /// What is wrong with the file at `path`, if anything.
     pub(crate) fn problem(&self, path: &Path) -> Option<String> {
+        // Looked at before it is opened: opening a FIFO would wait for its writer, and a device may have no end.
+        match std::fs::metadata(path) {
+            Err(error) => return Some(format!("cannot read `{}`: {error}", path.display())),
+            Ok(found) if !found.is_file() => {
+                return Some(format!("`{}` is not a regular file", path.display()));
+            }
+            Ok(found) if found.len() != self.size => {
+                return Some(format!("`{}` does not have the size of its model's file", path.display()));
+            }
+            Ok(_) => {}
+        }
         let mut hasher = blake3::Hasher::new();
         let read = std::fs::File::open(path).and_then(|mut file| std::io::copy(&mut file, &mut hasher));
         match read {

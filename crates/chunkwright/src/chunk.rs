@@ -29,6 +29,7 @@ use crate::tokens::{Chars, TokenCounter};
 pub use adaptive::Adaptive;
 pub use alias::{ALIASES, Alias, Assignments, Means};
 pub use config::{ChunkConfig, ConfigError, ContextRule, Keep, Kind, Packing, Unit};
+pub(crate) use finish::{blocks_in, dominant_kind, number_parts, section_of};
 pub use lines::Lines;
 pub use recursive::Recursive;
 pub use sections::Sections;
@@ -110,6 +111,26 @@ pub enum Cut {
 }
 
 impl Cut {
+    /// All reasons.
+    pub(crate) const ALL: &[Self] = &[
+        Self::Document,
+        Self::Heading,
+        Self::Symbol,
+        Self::Merged,
+        Self::Full,
+        Self::Item,
+        Self::BlankLine,
+        Self::Statement,
+        Self::Indent,
+        Self::Line,
+        Self::Row,
+        Self::Cell,
+        Self::Sentence,
+        Self::Word,
+        Self::Grapheme,
+        Self::Window,
+    ];
+
     /// The name that records use.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -152,7 +173,7 @@ impl fmt::Display for Cut {
 ///
 /// So an id changes exactly when the text to embed changes. Lines, bytes and index are not part of it,
 /// and of the titles above only those that the text has: an edit elsewhere in the document changes no id.
-/// Line breaks are hashed as LF: converting a file between LF and CRLF keeps its ids. Printed as
+/// Line breaks are hashed as LF: converting a file between LF, CRLF and CR keeps its ids. Printed as
 /// 32 hex digits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ChunkId(pub [u8; 16]);
@@ -348,6 +369,10 @@ impl Chunker {
 
     /// Cuts `document`.
     pub fn chunk(&self, document: &Document) -> Vec<Chunk> {
+        document.cut_with_lf(|document| self.cut(document))
+    }
+
+    fn cut(&self, document: &Document) -> Vec<Chunk> {
         let mut config = self.config.for_document(document.id());
         let mut strategy = self.strategy;
         if document.is_unparsed() && config.fixed_chunk_lines > 0 {
@@ -367,9 +392,18 @@ impl Chunker {
 
     /// Whether a text is within the limit and the model's window.
     pub fn fits(&self, text: &str) -> bool {
-        let window = self.window.as_ref();
-        self.measure().count(text) <= self.config.max_size
-            && window.is_none_or(|(counter, limit)| counter.count(text) <= *limit)
+        self.excess(text).is_none()
+    }
+
+    /// Size, limit and unit of a text that is over the limit of the configuration, or over the window.
+    pub fn excess(&self, text: &str) -> Option<(usize, usize, Unit)> {
+        let size = self.measure().count(text);
+        if size > self.config.max_size {
+            return Some((size, self.config.max_size, self.config.unit));
+        }
+        let (counter, limit) = self.window.as_ref()?;
+        let size = counter.count(text);
+        (size > *limit).then_some((size, *limit, Unit::Tokens))
     }
 
     /// What sizes are measured with.

@@ -47,8 +47,8 @@ impl Rendered {
         &self.text[..self.content.start as usize]
     }
 
-    /// What the chunk owns as it reads: exactly the source, unless the format has markup (see
-    /// [`Document::read`]).
+    /// What the chunk owns as it reads: the source with LF as its line breaks, and without markup if the format
+    /// has any (see [`Document::read`]).
     pub fn content(&self) -> &str {
         self.content.of(&self.text)
     }

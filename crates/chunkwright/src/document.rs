@@ -1,6 +1,7 @@
 //! The model of a document: a tree of sections over a row of blocks, and the invariants that hold
 //! for it whatever parser made it.
 
+mod breaks;
 mod builder;
 mod embedded;
 
@@ -11,6 +12,8 @@ use crate::parse::Parser;
 use crate::position::Positions;
 use crate::span::{LineIndex, Span};
 
+use breaks::Breaks;
+pub use breaks::with_lf;
 pub use builder::DocumentBuilder;
 pub(crate) use embedded::Begins;
 use embedded::Embedded;
@@ -41,6 +44,8 @@ pub struct Document {
     comment: (&'static str, &'static str),
     is_unparsed: bool,
     lines: LineIndex,
+    /// Whether some line ends with something else than LF.
+    has_cr: bool,
     embedded: Embedded,
     pub(crate) positions: Option<Positions>,
 }
@@ -243,15 +248,23 @@ struct Markup {
 impl Document {
     /// Parses `source` with `parser`. Cannot fail: any text is a document.
     ///
-    /// `id` is the document's key in its collection, part of every chunk's identity.
+    /// `id` is the document's key in its collection, part of every chunk's identity. Lines end at LF, CRLF or
+    /// a lone CR in every format: the parser sees LF only, and spans are exact in `source`.
     ///
     /// # Panics
     ///
     /// If `source` is 4 GiB or longer; whoever reads files refuses such a file first.
     pub fn parse(id: impl Into<String>, source: impl Into<Arc<str>>, parser: &dyn Parser) -> Self {
-        let mut builder = DocumentBuilder::new(id, source);
+        let source = source.into();
+        let breaks = Breaks::of(&source);
+        let text = if breaks.is_some() { Arc::from(with_lf(&source)) } else { Arc::clone(&source) };
+        let mut builder = DocumentBuilder::new(id, text);
         parser.parse(&mut builder);
-        builder.finish()
+        let document = builder.finish();
+        match breaks {
+            Some(breaks) => document.with_breaks(source, &breaks),
+            None => document,
+        }
     }
 
     /// The document's key in its collection.
@@ -309,26 +322,32 @@ impl Document {
         self.enclosures.get(index).filter(|enclosure| enclosure.span.divided_by(at))
     }
 
-    /// What `span` reads as: the source itself, with markup replaced by what it reads as. Markup that
-    /// `span` holds in part reads where it begins.
+    /// What `span` reads as: the source itself, with LF at the end of each line, and with markup replaced by
+    /// what it reads as. Markup that `span` holds in part reads where it begins.
     pub fn read(&self, span: Span) -> Cow<'_, str> {
         let from = self.markup.partition_point(|markup| markup.span.end <= span.start);
         let touching = self.markup[from..].iter().take_while(|markup| markup.span.start < span.end);
         let mut text = String::new();
         let mut at = span.start;
         for markup in touching {
-            text.push_str(Span { start: at, end: markup.span.start.max(at) }.of(&self.source));
+            text.push_str(&self.plain(Span { start: at, end: markup.span.start.max(at) }));
             if markup.span.start >= span.start {
                 text.push_str(&markup.reads);
             }
             at = markup.span.end.min(span.end);
         }
-        let rest = Span { start: at, end: span.end }.of(&self.source);
+        let rest = self.plain(Span { start: at, end: span.end });
         if at == span.start && text.is_empty() {
-            return Cow::Borrowed(rest);
+            return rest;
         }
-        text.push_str(rest);
+        text.push_str(&rest);
         Cow::Owned(text)
+    }
+
+    /// The source of `span` with LF at the end of each line.
+    pub(crate) fn plain(&self, span: Span) -> Cow<'_, str> {
+        let text = span.of(&self.source);
+        if self.has_cr { with_lf(text) } else { Cow::Borrowed(text) }
     }
 
     /// Whether some of the source reads as something else.

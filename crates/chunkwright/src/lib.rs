@@ -36,6 +36,7 @@ pub mod context;
 pub mod diff;
 pub mod document;
 pub mod explain;
+pub mod parent;
 pub mod parse;
 pub mod position;
 pub mod preset;
@@ -44,6 +45,7 @@ pub mod span;
 pub mod stats;
 pub mod summary;
 pub mod tokens;
+pub mod verify;
 
 pub use chunk::{
     ALIASES, Alias, Assignments, Chunk, ChunkConfig, ChunkId, Chunker, ConfigError, ContextRule, Cut, Keep,
@@ -52,7 +54,9 @@ pub use chunk::{
 pub use context::{Borrow, Rendered};
 pub use document::{
     Block, BlockKind, Document, DocumentBuilder, Languages, Section, SectionId, SectionKind, SymbolKind,
+    with_lf,
 };
+pub use parent::Parent;
 pub use parse::{PARSERS, Parser};
 pub use position::{Position, PositionUnit, Positions};
 pub use record::{Record, RecordContext};

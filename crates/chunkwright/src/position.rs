@@ -46,7 +46,7 @@ impl PositionUnit {
 }
 
 /// Which bytes of a converted text stand on which page, slide, sheet or paragraph.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Positions {
     unit: PositionUnit,
     /// First byte and number of each, both ascending.

@@ -1,4 +1,11 @@
 //! The one serialized shape of a chunk.
+//!
+//! What a record says beside its text is bounded whatever its document holds: a list that grew with the document
+//! would make all records together grow with its square.
+
+pub(crate) mod imports;
+
+use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 
@@ -9,6 +16,16 @@ use crate::span::Span;
 use crate::stats::TokenLevel;
 use crate::summary::Summary;
 use crate::tokens::{TokenCounter, Words};
+use imports::Imports;
+
+pub use imports::{MAX_IMPORT_LEN, MAX_IMPORTS};
+
+/// Most bytes of the titles in `section_path`, and of those in `header_path`: of longer paths the innermost titles
+/// are kept.
+pub const MAX_PATH_LEN: usize = 4096;
+
+/// Most names in [`Symbols::names`], and most bytes of them together.
+pub const MAX_NAMES: (usize, usize) = (256, 8192);
 
 /// A chunk as it leaves the library: JSON Lines, Parquet columns, store payloads, answers to agents.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -25,8 +42,9 @@ pub struct Record {
     pub chunk_index: u32,
     /// Number of chunks in the document.
     pub total_chunks: u32,
-    /// Where the smallest section around it that holds more than it does stands: `DOC_ID#L10-L80`, the
-    /// lines of that section, or the document's id where no section holds more. A reference for fetch.
+    /// Where the smallest section stands that holds this chunk and has visible text beside it: `DOC_ID#L10-L80`,
+    /// or the document's id where there is no such section. A reference for fetch that always holds the chunk
+    /// (see [`Record::holding_parent`]).
     pub parent: String,
     /// Id of the chunk before it; none for the first.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -57,7 +75,7 @@ pub struct Record {
     pub position: Option<Position>,
     /// `H1 Guide > H2 Install`, cut at the configured level.
     pub header_path: String,
-    /// All titles from the outermost.
+    /// All titles from the outermost ([`MAX_PATH_LEN`]).
     pub section_path: Vec<String>,
     /// The kind of block that takes most of it.
     pub content_type: String,
@@ -71,7 +89,8 @@ pub struct Record {
     /// Symbol names, for source code.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub symbols: Option<Symbols>,
-    /// Import statements, for source code.
+    /// For source code the import statements of the file whose names occur in the chunk, [`MAX_IMPORTS`] at most, each
+    /// of [`MAX_IMPORT_LEN`] bytes at most. The whole list is [`Document::imports`].
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub imports: Option<Vec<String>>,
     /// Unicode scalar values of `text`.
@@ -119,7 +138,7 @@ pub struct Symbols {
     /// The class that a method or inner class belongs to.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub parent_class: Option<String>,
-    /// Every symbol that it holds some of, qualified by those around it: `Report.render`.
+    /// Every symbol that it holds some of, qualified by those around it: `Report.render` ([`MAX_NAMES`]).
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub names: Vec<String>,
 }
@@ -154,6 +173,7 @@ impl Chunker {
         let source = document.source();
         let (strategy_version, config_hash) = (self.strategy_version(), self.config_hash());
         let kind = self.config().kind(document.id());
+        let imports = Imports::new(document.imports());
         let (mut at, mut chars) = (0, 0);
         let mut records = Vec::with_capacity(chunks.len());
         for (index, chunk) in chunks.iter().enumerate() {
@@ -187,7 +207,7 @@ impl Chunker {
                 artifact: None,
                 chunk_index: index as u32,
                 total_chunks: chunks.len() as u32,
-                parent: parent(document, chunk),
+                parent: document.parent_of(chunk.span),
                 previous: index.checked_sub(1).map(|previous| chunks[previous].id.to_string()),
                 next: chunks.get(index + 1).map(|next| next.id.to_string()),
                 content: chunk.content(document).to_owned(),
@@ -200,13 +220,13 @@ impl Chunker {
                 end_char: chars as u32,
                 position: document.position(chunk.span),
                 header_path: header_path(document, chunk, self.config().max_heading_level_for_path),
-                section_path: document.titles(chunk.section).into_iter().map(str::to_owned).collect(),
+                section_path: within_path(document.titles(chunk.section)),
                 content_type: content_type.to_owned(),
                 chunk_type: chunk_type.to_owned(),
                 category: category.to_owned(),
                 language: document.language().map(str::to_owned),
                 symbols: document.language().map(|_| symbols(document, chunk.section, chunk.span)),
-                imports: document.language().map(|_| document.imports().to_vec()),
+                imports: document.language().map(|_| imports.used_in(chunk.content(document))),
                 char_count: rendered.text().chars().count() as u32,
                 word_count: Words.count(rendered.text()) as u32,
                 token_count: token_count as u32,
@@ -240,20 +260,19 @@ impl Chunker {
         summary: &Summary,
         ordinal: u64,
         start_char: u32,
+        imports: &Imports<'_>,
         context: &RecordContext,
     ) -> Record {
         let Summary { kind, section, span, text } = summary;
         let (source, artifact) = (document.source(), kind.name());
         let (start_line, end_line) = document.lines().lines(*span);
-        let around = document.section(*section).span;
-        let (first, last) = document.lines().lines(Span { end: around.end.max(around.start + 1), ..around });
-        let parent = match section {
-            &SectionId::ROOT => document.id().to_owned(),
-            _ => format!("{}#L{first}-L{last}", document.id()),
+        let parent = match *section {
+            SectionId::ROOT => document.id().to_owned(),
+            section => document.lines_around(section, *span),
         };
         let token_count = self.counter().count(text);
         let id = ChunkId::of(&[document.id(), artifact, text], ordinal);
-        let titles = document.titles(*section);
+        let titles = within_path(document.titles(*section));
         Record {
             chunk_id: id.to_string(),
             doc_id: document.id().to_owned(),
@@ -274,13 +293,13 @@ impl Chunker {
             end_char: start_char + span.of(source).chars().count() as u32,
             position: document.position(*span),
             header_path: titles.join(" > "),
-            section_path: titles.into_iter().map(str::to_owned).collect(),
+            section_path: titles,
             content_type: artifact.to_owned(),
             chunk_type: artifact.to_owned(),
             category: if context.category.is_empty() { "code".to_owned() } else { context.category.clone() },
             language: document.language().map(str::to_owned),
             symbols: Some(symbols(document, *section, *span)),
-            imports: Some(document.imports().to_vec()),
+            imports: Some(imports.used_in(text)),
             char_count: text.chars().count() as u32,
             word_count: Words.count(text) as u32,
             token_count: token_count as u32,
@@ -299,26 +318,8 @@ impl Chunker {
     }
 }
 
-/// A reference to the smallest section around a chunk that has visible text beside it.
-fn parent(document: &Document, chunk: &Chunk) -> String {
-    let mut next = Some(chunk.section);
-    while let Some(id) = next.filter(|&id| id != SectionId::ROOT) {
-        let section = document.section(id);
-        // A section reaches over the blanks behind its last block, a chunk may have some before it.
-        let blocks = document.blocks();
-        let last = blocks.partition_point(|block| block.span.start < section.span.end);
-        let end = last.checked_sub(1).map_or(chunk.span.end, |last| blocks[last].span.end);
-        if section.span.start < chunk.span.start || chunk.span.end < end {
-            let (start, end) = document.lines().lines(Span { start: section.span.start, end });
-            return format!("{}#L{start}-L{end}", document.id());
-        }
-        next = section.parent;
-    }
-    document.id().to_owned()
-}
-
 /// `H1 Guide > H2 Install` for prose, `Class > method` for source code.
-fn header_path(document: &Document, chunk: &Chunk, max_level: u8) -> String {
+pub(crate) fn header_path(document: &Document, chunk: &Chunk, max_level: u8) -> String {
     let mut path = Vec::new();
     for id in document.path(chunk.section) {
         let section = document.section(id);
@@ -332,10 +333,23 @@ fn header_path(document: &Document, chunk: &Chunk, max_level: u8) -> String {
             _ => {}
         }
     }
-    path.join(" > ")
+    within_path(path).join(" > ")
 }
 
-fn content_type(document: &Document, chunk: &Chunk) -> &'static str {
+/// The innermost titles of a path that keep within [`MAX_PATH_LEN`]; the innermost at least.
+pub(crate) fn within_path<T: Into<String>>(titles: Vec<T>) -> Vec<String> {
+    let mut titles: Vec<String> = titles.into_iter().map(Into::into).collect();
+    let mut left = MAX_PATH_LEN;
+    let fits = |title: &&String| {
+        let fits = title.len() <= left;
+        left = left.saturating_sub(title.len());
+        fits
+    };
+    let kept = titles.iter().rev().take_while(fits).count().max(1).min(titles.len());
+    titles.split_off(titles.len() - kept)
+}
+
+pub(crate) fn content_type(document: &Document, chunk: &Chunk) -> &'static str {
     if document.is_unparsed() {
         return "fixed";
     }
@@ -365,7 +379,7 @@ fn content_type(document: &Document, chunk: &Chunk) -> &'static str {
 }
 
 /// The symbols around `section`, and those that `span` holds some of.
-fn symbols(document: &Document, section: SectionId, span: Span) -> Symbols {
+pub(crate) fn symbols(document: &Document, section: SectionId, span: Span) -> Symbols {
     let mut symbols = Symbols { names: names(document, span), ..Symbols::default() };
     for id in document.path(section) {
         let section = document.section(id);
@@ -402,9 +416,14 @@ fn names(document: &Document, span: Span) -> Vec<String> {
         let section = document.section(*id);
         matches!(section.kind, SectionKind::Symbol(_)) && !section.title.is_empty()
     };
-    let mut names: Vec<String> = Vec::new();
+    let (mut names, mut known) = (Vec::new(), HashSet::new());
+    let (most, mut left) = MAX_NAMES;
     for name in ids.into_iter().filter(is_named).map(|id| document.titles(id).join(".")) {
-        if !names.contains(&name) {
+        if names.len() == most || name.len() > left {
+            break;
+        }
+        if known.insert(name.clone()) {
+            left -= name.len();
             names.push(name);
         }
     }

@@ -9,6 +9,7 @@ use std::collections::HashMap;
 
 use crate::chunk::Chunker;
 use crate::document::{BlockKind, Document, SectionId, SectionKind, SymbolKind};
+use crate::record::imports::Imports;
 use crate::record::{Record, RecordContext};
 use crate::span::Span;
 
@@ -55,7 +56,7 @@ pub struct Summary {
 pub struct ChunkingResult {
     /// The chunks, in order.
     pub chunks: Vec<Record>,
-    /// The summaries: the file's, then the symbols', in order. None of what is no source code.
+    /// The summaries: the file's, then the symbols', in order; empty unless the document is source code.
     pub summaries: Vec<Record>,
 }
 
@@ -77,8 +78,9 @@ impl Chunker {
         let Some(first) = document.blocks().first().filter(|_| document.language().is_some()) else {
             return Vec::new();
         };
-        let line = document.lines().line(first.span.start);
-        let end = document.lines().start(line + 1).max(first.span.start + 1).min(first.span.end);
+        let (lines, line) = (document.lines(), document.lines().line(first.span.start));
+        let end = if line < lines.count() { lines.start(line + 1) } else { first.span.end };
+        let end = end.min(first.span.end);
         let children = Children::of(document);
         let mut summaries = vec![Summary {
             kind: SummaryKind::File,
@@ -107,6 +109,7 @@ impl Chunker {
     ) -> Vec<Record> {
         let mut ordinals: HashMap<(&str, &str), u64> = HashMap::new();
         let count = summaries.len() as u32;
+        let imports = Imports::new(document.imports());
         let (mut at, mut chars) = (0, 0);
         let mut records = Vec::with_capacity(summaries.len());
         for (index, summary) in (0..).zip(summaries) {
@@ -119,7 +122,7 @@ impl Chunker {
             }
             chars += document.source()[at..start].chars().count() as u32;
             at = start;
-            let record = self.summary_record(document, summary, *ordinal - 1, chars, context);
+            let record = self.summary_record(document, summary, *ordinal - 1, chars, &imports, context);
             records.push(Record { chunk_index: index, total_chunks: count, ..record });
         }
         records
@@ -191,8 +194,8 @@ fn symbol(document: &Document, id: SectionId, children: &Children) -> Vec<String
     let name = document.titles(id).join(".");
     let kind = kind_name(document, id);
     let mut lines = vec![format!("{kind} {name} in {}", document.id())];
-    lines.extend(section.signature.of(document.source()).lines().map(|line| line.trim().to_owned()));
-    lines.extend(first_paragraph(section.documentation.of(document.source())));
+    lines.extend(document.read(section.signature).lines().map(|line| line.trim().to_owned()));
+    lines.extend(first_paragraph(&document.read(section.documentation)));
     let members = children.inside(id);
     if !members.is_empty() && !matches!(section.kind, SectionKind::Symbol(kind) if is_function(kind)) {
         lines.push("members:".into());
@@ -207,7 +210,7 @@ fn file(document: &Document, children: &Children) -> Vec<String> {
     let mut lines = vec![format!("file {} ({language})", document.id())];
     // What a file begins with documents it, unless it is the license that all files begin with.
     let first = document.blocks().first().filter(|block| block.kind == BlockKind::Comment);
-    lines.extend(first.and_then(|block| first_paragraph(block.span.of(document.source()))));
+    lines.extend(first.and_then(|block| first_paragraph(&document.read(block.span))));
     let symbols = children.inside(SectionId::ROOT);
     if !symbols.is_empty() {
         lines.push("symbols:".into());
@@ -231,8 +234,8 @@ fn kind_name(document: &Document, id: SectionId) -> &'static str {
 /// A symbol in one line: its kind and the first line of its signature.
 fn announced(document: &Document, id: SectionId) -> String {
     let section = document.section(id);
-    let line = section.signature.of(document.source()).lines().next().unwrap_or_default();
-    let line = line.trim().trim_end_matches(['{', ':', ' ']);
+    let signature = document.read(section.signature);
+    let line = signature.lines().next().unwrap_or_default().trim().trim_end_matches(['{', ':', ' ']);
     format!("- {}", if line.is_empty() { &section.title } else { line })
 }
 

@@ -12,7 +12,8 @@ use proptest::prelude::*;
 pub(crate) const DIMENSIONS: u16 = 3;
 
 /// Every column there is.
-pub(crate) const ALL: Columns = Columns { document: true, vector: Some(DIMENSIONS), sparse: true };
+pub(crate) const ALL: Columns =
+    Columns { document: true, overlays: true, vector: Some(DIMENSIONS), sparse: true };
 
 /// The file of `rows`.
 pub(crate) fn written(rows: &[ExportRow], columns: Columns) -> Vec<u8> {
@@ -201,6 +202,18 @@ pub(crate) fn row() -> impl Strategy<Value = ExportRow> {
     let number = prop_oneof![Just(0.0), Just(-0.0), Just(f32::INFINITY), any::<f32>()]
         .prop_filter("nothing equals NaN", |number| !number.is_nan());
     let sparse = option::of(vec((any::<u32>(), number.clone()), 0..4));
-    (record(), option::of(text()), option::of(vec(number, usize::from(DIMENSIONS))), sparse)
-        .prop_map(|(record, document, vector, sparse)| ExportRow { record, document, vector, sparse })
+    (
+        record(),
+        option::of(text()),
+        option::of(text()),
+        option::of(vec(number, usize::from(DIMENSIONS))),
+        sparse,
+    )
+        .prop_map(|(record, document, overlays, vector, sparse)| ExportRow {
+            record,
+            document,
+            overlays,
+            vector,
+            sparse,
+        })
 }

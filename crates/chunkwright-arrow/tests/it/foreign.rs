@@ -17,6 +17,7 @@ fn batch() -> RecordBatch {
     let row = ExportRow {
         record,
         document: Some("{}".into()),
+        overlays: Some("[]".into()),
         vector: Some(vec![0.5, 1.0, 2.0]),
         sparse: Some(vec![(2, 1.5)]),
     };
@@ -54,7 +55,7 @@ fn columns_of_other_names_and_any_order_are_no_matter() {
 #[test]
 fn an_optional_column_that_is_missing_is_none() {
     let mut changed = batch();
-    for name in ["symbols", "language", "part", "document", "vector", "sparse", "section_index"] {
+    for name in ["symbols", "language", "part", "document", "overlays", "vector", "sparse", "section_index"] {
         changed = with(&changed, name, None);
     }
     let rows = from_batch(&changed).unwrap();

@@ -1,21 +1,22 @@
 //! `chunkwright backup`
 
-use std::path::PathBuf;
-
 use anyhow::Result;
 use chunkwright_index::{Access, SqliteStore};
 
 use crate::app::{self, CollectionFlags, Global, Outcome};
+use crate::output::OutputPath;
+use crate::text::{count, plain, red};
 
 /// Copy the whole store into one file, while it is in use
 ///
-/// The copy is of one moment, of all collections. It appears whole or not at all. `chunkwright restore` makes
-/// a store of it.
+/// The copy is of one moment, of all collections. It appears whole or not at all, and it is proven as
+/// `chunkwright check` proves a store: the exit status is 1 if the copy holds damage, which is then named.
+/// `chunkwright restore` makes a store of it.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Backup {
     /// The file to write, which must not exist
     #[arg(value_name = "FILE")]
-    file: PathBuf,
+    file: OutputPath,
     #[command(flatten)]
     collection: CollectionFlags,
 }
@@ -23,7 +24,18 @@ pub(crate) struct Backup {
 impl Backup {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
         let settings = global.settings(&[&self.collection])?;
-        SqliteStore::open(&app::store_dir(&settings)?, Access::Read)?.backup(&self.file)?;
-        Ok(Outcome::Success)
+        let report = SqliteStore::open(&app::store_dir(&settings)?, Access::Read)?.backup(self.file.path())?;
+        let (documents, chunks) = (count(report.documents, "document"), count(report.chunks, "chunk"));
+        if report.problems.is_empty() {
+            global.say(&format!("the copy was proven: {documents}, {chunks}"));
+            return Ok(Outcome::Success);
+        }
+        for problem in &report.problems {
+            global.say(&format!("{} {}", red("problem"), plain(problem)));
+        }
+        global.say(&format!(
+            "the copy holds {documents} and {chunks}, damage included; `chunkwright restore --without-damaged` restores the rest"
+        ));
+        Ok(Outcome::Nothing)
     }
 }

@@ -9,9 +9,10 @@ use crate::text::{count, plain, red};
 
 /// Prove that the store is sound
 ///
-/// The storage engine's own checks; every document has its chunks, every chunk its document, its source and
-/// the vector of its text; every stored text is that of the file it was made of. The exit status is 1 if
-/// anything is found.
+/// The storage engine's own checks, and then every document: its text is that of its file; its chunks hold every
+/// visible byte once, in order; their lines, characters, counts, paths, parents, neighbours, texts and ids are
+/// those that follow from the text; their words are found, with the changes made by hand; vectors are those of
+/// their texts, of length 1. The exit status is 1 if anything is found.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Check {
     #[command(flatten)]

@@ -1,7 +1,6 @@
 //! `chunkwright chunk`
 
 use std::fmt::Write;
-use std::path::PathBuf;
 use std::str::FromStr;
 
 use anyhow::Result;
@@ -11,7 +10,7 @@ use clap::ValueEnum;
 use crate::app::{self, CutFlags, Global, Outcome};
 use crate::input::{InputFlags, Inputs, Item, Unread};
 use crate::ordered::ordered;
-use crate::output::{Format, Output, OutputFlags, json_line};
+use crate::output::{Format, Output, OutputFlags, OutputPath, json_line};
 use crate::progress::Progress;
 use crate::report_page;
 use crate::text::{Table, bold, count, dim, plain, preview, terminal_width};
@@ -44,7 +43,7 @@ pub(crate) struct Chunk {
     format: Option<ChunkFormat>,
     /// Write the results to this file instead of standard output; it appears whole or not at all
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
-    output: Option<PathBuf>,
+    output: Option<OutputPath>,
 }
 
 const EXAMPLES: &str = "\
@@ -107,11 +106,7 @@ impl Chunk {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
         let settings = global.settings(&[&self.cut])?;
         let chunker = app::chunker(&settings)?;
-        let mut inputs = Inputs::gather(&self.input.paths, &self.input.stdin_filename);
-        if let Some(output) = self.output.as_ref().and_then(|path| path.canonicalize().ok()) {
-            // The results of an earlier run are no document.
-            inputs.items.retain(|item| !matches!(item, Item::File { file, .. } if file.path.canonicalize().is_ok_and(|path| path == output)));
-        }
+        let mut inputs = Inputs::gather(global, &self.input.paths, &self.input.stdin_filename);
         let found = inputs.items.len();
         if let Some(shard) = self.shard {
             inputs.items.retain(|item| shard.holds(item.doc_id()));

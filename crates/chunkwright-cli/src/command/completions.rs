@@ -1,12 +1,11 @@
 //! `chunkwright completions`
 
-use std::io::{self, Write};
-
 use anyhow::Result;
 use clap::CommandFactory;
 use clap_complete::Shell;
 
 use crate::app::{Cli, Global, Outcome};
+use crate::output::print;
 
 /// Print the completion script of a shell
 ///
@@ -21,7 +20,7 @@ impl Completions {
     pub(crate) fn run(&self, _: &Global) -> Result<Outcome> {
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut Cli::command(), "chunkwright", &mut script);
-        io::stdout().lock().write_all(&script)?;
+        print(&script)?;
         Ok(Outcome::Success)
     }
 }

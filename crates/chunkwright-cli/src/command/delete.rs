@@ -1,7 +1,9 @@
 //! `chunkwright delete`
 
+use std::path::PathBuf;
+
 use anyhow::{Result, bail};
-use chunkwright_index::{Access, remove_documents};
+use chunkwright_index::{Access, remove_documents, remove_folder};
 use serde::Serialize;
 
 use crate::app::{self, CollectionFlags, Global, Outcome};
@@ -15,8 +17,11 @@ use crate::text::plain;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Delete {
     /// Documents whose id matches; `*` stands for any text
-    #[arg(long, value_name = "PATTERN", required_unless_present = "all")]
+    #[arg(long, value_name = "PATTERN", required_unless_present_any = ["all", "folder"])]
     source: Option<String>,
+    /// Documents of this folder, as `status` names it, and of folders inside it; it need not exist any more
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["all", "source"])]
+    folder: Option<PathBuf>,
     /// The whole collection, with what was changed of it by hand
     #[arg(long, conflicts_with = "source")]
     all: bool,
@@ -53,7 +58,11 @@ impl Delete {
         let found = store.collections()?.into_iter().filter(|known| known.name == current.collection);
         for status in found.flat_map(|collection| collection.generations) {
             let number = status.generation.number;
-            let removed = remove_documents(&*store, &status.generation, pattern, self.dry_run || self.all)?;
+            let is_dry = self.dry_run || self.all;
+            let removed = match &self.folder {
+                Some(folder) => remove_folder(&*store, &status.generation, folder, is_dry)?,
+                None => remove_documents(&*store, &status.generation, pattern, is_dry)?,
+            };
             any |= !removed.is_empty();
             for info in &removed {
                 if output.is_text() {
@@ -71,7 +80,7 @@ impl Delete {
         output.end_list()?;
         output.finish()?;
         if !any && !self.all {
-            global.say("no document has such an id");
+            global.say(if self.folder.is_some() { "no document is of that folder" } else { "no document has such an id" });
             return Ok(Outcome::Nothing);
         }
         Ok(Outcome::Success)

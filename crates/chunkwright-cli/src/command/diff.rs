@@ -65,7 +65,7 @@ impl Diff {
             bail!("one of `{}` and `{}` is a folder; give two files or two folders", self.old.display(), self.new.display());
         } else {
             let name = file_name(if self.new == Path::new("-") { &self.old } else { &self.new });
-            (one(&chunker, &self.old, &name)?, one(&chunker, &self.new, &name)?)
+            (one(global, &chunker, &self.old, &name)?, one(global, &chunker, &self.new, &name)?)
         };
         let diff = Difference::of(&old, &new);
         let mut output = self.output.open()?;
@@ -85,7 +85,7 @@ impl Diff {
 
     /// The records of all documents of a folder.
     fn folder(&self, global: &Global, chunker: &Chunker, path: &Path) -> Result<Vec<Record>> {
-        let mut inputs = Inputs::gather(&[path.to_owned()], "");
+        let mut inputs = Inputs::gather(global, &[path.to_owned()], "");
         let items = std::mem::take(&mut inputs.items);
         let progress = Progress::new(global, items.len(), "documents");
         let mut all = Vec::new();
@@ -159,8 +159,8 @@ fn paint(change: &Change) -> String {
 }
 
 /// The records of one file, as a document called `name`.
-fn one(chunker: &Chunker, path: &Path, name: &str) -> Result<Vec<Record>> {
-    let mut source = read_one(path, name)?;
+fn one(global: &Global, chunker: &Chunker, path: &Path, name: &str) -> Result<Vec<Record>> {
+    let mut source = read_one(global, path, name)?;
     name.clone_into(&mut source.doc_id);
     let document = source.parse();
     Ok(chunker.records(&document, &chunker.chunk(&document), &RecordContext::default()))

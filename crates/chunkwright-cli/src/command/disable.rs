@@ -2,9 +2,10 @@
 
 use anyhow::Result;
 use chunkwright::ChunkId;
+use chunkwright_index::{Overlay, Review};
 
 use crate::app::{CollectionFlags, Global, Outcome};
-use crate::command::amend::amend_all;
+use crate::command::amend::amend_chunks;
 
 /// Hide chunks from searches
 ///
@@ -21,6 +22,7 @@ pub(crate) struct Disable {
 
 impl Disable {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
-        amend_all(global, &self.collection, &self.chunks, &|overlay| overlay.disabled = true)
+        let change = |overlay: &mut Overlay| overlay.disabled = true;
+        amend_chunks(global, &self.collection, &self.chunks, Review::Leave, &change)
     }
 }

@@ -2,9 +2,10 @@
 
 use anyhow::Result;
 use chunkwright::ChunkId;
+use chunkwright_index::{Overlay, Review};
 
 use crate::app::{CollectionFlags, Global, Outcome};
-use crate::command::amend::amend_all;
+use crate::command::amend::amend_chunks;
 
 /// Let searches find chunks again
 ///
@@ -20,6 +21,7 @@ pub(crate) struct Enable {
 
 impl Enable {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
-        amend_all(global, &self.collection, &self.chunks, &|overlay| overlay.disabled = false)
+        let change = |overlay: &mut Overlay| overlay.disabled = false;
+        amend_chunks(global, &self.collection, &self.chunks, Review::Leave, &change)
     }
 }

@@ -56,8 +56,8 @@ pub(crate) struct Eval {
     #[arg(long, value_name = "FILE", help_heading = "Stability")]
     edits: Option<PathBuf>,
     /// How many edits are drawn at random, and of each kind from the history
-    #[arg(long, value_name = "N", default_value_t = 180, help_heading = "Stability")]
-    edit_count: usize,
+    #[arg(long, value_name = "N", default_value_t = 180, value_parser = clap::value_parser!(u32).range(1..=100_000), help_heading = "Stability")]
+    edit_count: u32,
     #[command(flatten)]
     cut: CutFlags,
     #[command(flatten)]
@@ -95,7 +95,7 @@ impl Eval {
         let others: Vec<&Path> = questions_path.into_iter().chain(self.edits.as_deref()).collect();
         // Edits out of a file need no documents.
         let needs_documents = questions_path.is_some() || self.edits.is_none();
-        let documents = if needs_documents { self.evaluation.documents(&others)? } else { Documents::default() };
+        let documents = if needs_documents { self.evaluation.documents(global, &others)? } else { Documents::default() };
         let corpus = &documents.corpus;
         if corpus.documents().is_empty() && needs_documents {
             let complete = documents.report(global);
@@ -203,11 +203,11 @@ impl Eval {
             }
             return Ok((edits, vec!["a file".into()]));
         }
-        let mut edits = edit::synthetic(corpus, self.edit_count, self.evaluation.seed);
+        let mut edits = edit::synthetic(corpus, self.edit_count as usize, self.evaluation.seed);
         from.push(format!("{} drawn at random", edits.len()));
         let before = edits.len();
         for path in paths {
-            match history::edits(path, self.edit_count, self.evaluation.seed) {
+            match history::edits(path, self.edit_count as usize, self.evaluation.seed) {
                 Ok(found) => edits.extend(found),
                 Err(why) => global.say(&format!("{} {why}", yellow("note:"))),
             }

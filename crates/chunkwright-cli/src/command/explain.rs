@@ -50,7 +50,7 @@ impl Explain {
         let settings = global.settings(&[&self.cut])?;
         let chunker = app::chunker(&settings)?;
         let (path, line) = target(&self.target);
-        let document = read_one(&path, &self.stdin_filename)?.parse();
+        let document = read_one(global, &path, &self.stdin_filename)?.parse();
         let chunks = chunker.chunk(&document);
         let asked = match line {
             None => 0..chunks.len(),

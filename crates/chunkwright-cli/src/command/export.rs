@@ -1,25 +1,26 @@
 //! `chunkwright export`
 
-use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use chunkwright_arrow::{Columns, ExportRow, Writer};
 use chunkwright_index::transfer::{Row, Vectors, export};
-use chunkwright_index::{Access, Store, StoreError, durable};
+use chunkwright_index::{Access, Store};
 
 use crate::app::{self, CollectionFlags, Global, Outcome};
-use crate::output::{Format, OutputFlags};
+use crate::interrupt;
+use crate::output::{Format, Output, OutputFlags, OutputPath};
 
 /// Write every record of a collection, as JSON Lines or Parquet
 ///
-/// The first record of each document carries the document, so that `chunkwright import` makes the same
-/// collection of it in any store. With --vectors nothing has to be embedded again.
+/// The first record of each document carries the document and what was changed by hand in it, so that
+/// `chunkwright import` makes the same collection of it in any store. With --vectors nothing has to be
+/// embedded again.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Export {
     /// Write vectors too
     #[arg(long)]
     vectors: bool,
-    /// Leave out the documents: records only
+    /// Leave out the documents: records and changes by hand only
     #[arg(long)]
     records_only: bool,
     /// What is written
@@ -27,7 +28,7 @@ pub(crate) struct Export {
     format: ExportFormat,
     /// Write to this file instead of standard output; it appears whole or not at all
     #[arg(short, long, value_name = "FILE", required_if_eq("format", "parquet"))]
-    output: Option<PathBuf>,
+    output: Option<OutputPath>,
     #[command(flatten)]
     collection: CollectionFlags,
 }
@@ -53,16 +54,17 @@ impl Export {
         if self.vectors && generation.spec.model.is_none() {
             bail!("collection `{}` has no vectors; leave out `--vectors`", generation.collection);
         }
-        let written = if let (ExportFormat::Parquet, Some(path)) = (self.format, &self.output) {
+        let mut output = OutputFlags::new(Some(Format::Jsonl), self.output.clone()).open()?;
+        let written = if self.format == ExportFormat::Parquet {
             let model = generation.spec.model.as_ref().filter(|_| self.vectors);
             let columns = Columns {
                 document: !self.records_only,
+                overlays: true,
                 sparse: model.is_some_and(|model| model.sparse),
                 vector: model.map(|model| model.dimension).map(u16::try_from).transpose().context("the vectors are too long for a column")?,
             };
-            parquet(&*store, &generation, vectors, path, columns)?
+            parquet(&*store, &generation, vectors, output, columns)?
         } else {
-            let mut output = OutputFlags::new(Some(Format::Jsonl), self.output.clone()).open()?;
             let mut written = 0;
             export::<anyhow::Error>(&*store, &generation, vectors, &mut |mut row: Row| {
                 written += 1;
@@ -84,21 +86,22 @@ fn parquet(
     store: &dyn Store,
     generation: &chunkwright_index::Generation,
     vectors: Vectors,
-    path: &std::path::Path,
+    output: Output,
     columns: Columns,
 ) -> Result<usize> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(std::path::Path::new("."));
-    let file = tempfile::NamedTempFile::new_in(folder)
-        .with_context(|| format!("`{}` could not be written; name a file in a folder you can write to", path.display()))?;
-    let mut writer = Writer::new(file, columns)?;
+    let mut writer = Writer::new(output, columns)?;
     let mut written = 0;
     let mut batch: Vec<ExportRow> = Vec::with_capacity(BATCH);
     export::<anyhow::Error>(store, generation, vectors, &mut |row: Row| {
+        interrupt::check()?;
         written += 1;
-        let document = row.document.filter(|_| columns.document);
-        let document = document.map(|document| serde_json::to_string(&document)).transpose();
-        let document = document.map_err(|error| StoreError::Damaged { problem: error.to_string() })?;
-        batch.push(ExportRow { record: row.record, document, vector: row.vector, sparse: row.sparse });
+        let document = row.document.as_ref().filter(|_| columns.document);
+        let document = document.map(serde_json::to_string).transpose();
+        let document = document.context("a document could not be written as JSON")?;
+        let overlays = (!row.overlays.is_empty()).then(|| serde_json::to_string(&row.overlays)).transpose();
+        let overlays = overlays.context("changes by hand could not be written as JSON")?;
+        let Row { record, vector, sparse, .. } = row;
+        batch.push(ExportRow { record, document, overlays, vector, sparse });
         if batch.len() == BATCH {
             writer.write(&batch)?;
             batch.clear();
@@ -106,7 +109,6 @@ fn parquet(
         Ok(())
     })?;
     writer.write(&batch)?;
-    let file = writer.finish()?;
-    durable::persist(file, path)?;
+    writer.finish()?.finish()?;
     Ok(written)
 }

@@ -1,7 +1,6 @@
 //! `chunkwright fetch`
 
 use std::io::{self, IsTerminal};
-use std::path::PathBuf;
 
 use anyhow::Result;
 use chunkwright::Record;
@@ -11,7 +10,7 @@ use serde::Serialize;
 
 use crate::app::{self, CollectionFlags, Global, Outcome};
 use crate::expand::{ExpandFlags, OwnExpansion};
-use crate::output::{Format, OutputFlags};
+use crate::output::{Format, OutputFlags, OutputPath};
 use crate::text::{bold, count, dim, plain, plain_lines};
 
 /// Get a document, a chunk or lines back out of a collection
@@ -30,7 +29,7 @@ pub(crate) struct Fetch {
     format: Option<FetchFormat>,
     /// Write the result to this file instead of standard output; it appears whole or not at all
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
-    output: Option<PathBuf>,
+    output: Option<OutputPath>,
     #[command(flatten)]
     collection: CollectionFlags,
 }
@@ -43,7 +42,7 @@ Examples:
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum FetchFormat {
-    /// The exact bytes of the source
+    /// The exact bytes of the source file, in its own encoding
     Raw,
     /// One JSON document: the text, where it is from, its chunks
     Json,
@@ -78,7 +77,7 @@ impl Fetch {
         let options = FetchOptions { expansion: expansion.as_ref().map(OwnExpansion::borrow) };
         let generation = store.open(&settings.collection)?;
         let fetched = fetch(&*store, &generation, &self.reference, options)?;
-        let to_terminal = self.output.is_none() && io::stdout().is_terminal();
+        let to_terminal = self.output.as_ref().is_none_or(OutputPath::is_stdout) && io::stdout().is_terminal();
         let default = if to_terminal { FetchFormat::Text } else { FetchFormat::Raw };
         let format = self.format.unwrap_or(default);
         let general = match format {
@@ -89,7 +88,12 @@ impl Fetch {
         let flags = OutputFlags::new(Some(general), self.output.clone());
         let mut output = flags.open()?;
         match format {
-            FetchFormat::Raw => output.bytes(fetched.bytes())?,
+            FetchFormat::Raw => match (fetched.bytes(), self.format) {
+                (Ok(bytes), _) => output.bytes(bytes)?,
+                (Err(error), Some(_)) => return Err(error.into()),
+                // Where no format was asked for, the converted text is what there is.
+                (Err(_), None) => output.bytes(fetched.text.as_bytes())?,
+            },
             FetchFormat::Json => output.only(&Row {
                 document: &fetched.document,
                 doc_toc: &fetched.doc_toc,

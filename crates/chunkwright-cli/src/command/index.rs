@@ -1,21 +1,24 @@
 //! `chunkwright index`
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::path::PathBuf;
 
 use std::sync::Arc;
 
 use anyhow::{Result, bail};
-use chunkwright_index::{Access, IndexOptions, IndexReport, NoteOptions, Pipeline, Progress as Step, Prune};
+use chunkwright_index::{
+    Access, FolderOptions, IndexOptions, IndexReport, NoteOptions, Pipeline, Prefix, Progress as Step, Prune,
+};
 use serde::Serialize;
 
 use crate::app::{self, CollectionFlags, CutFlags, Global, IndexEmbedder, Outcome};
-use crate::input::{ThreadFlags, report_skipped};
+use crate::input::{ThreadFlags, note_nuls, report_skipped};
+use crate::interrupt;
 use crate::output::OutputFlags;
 use crate::progress::Progress;
 use crate::services::WriterFlags;
 use crate::settings::Settings;
-use crate::text::{Table, bold, grouped, plain, red, yellow};
+use crate::text::{Table, bold, count, grouped, plain, red, yellow};
 use crate::watch::watch;
 
 /// Bring a collection to the state of files
@@ -49,11 +52,27 @@ pub(crate) struct Index {
     /// `--prune=force` removes them all the same.
     #[arg(long, value_name = "force", num_args = 0..=1, require_equals = true, default_missing_value = "gone")]
     prune: Option<PruneFlag>,
+    /// What stands before the ids of the documents of the paths given: NAME makes `NAME/README.md` of README.md
+    ///
+    /// For several folders in one collection. It is remembered: later runs over a folder, or over what is in it,
+    /// keep its ids without being told.
+    #[arg(long, value_name = "NAME")]
+    prefix: Option<Prefix>,
+    /// Make ids relative to this folder, which holds the paths given, instead of to each path
+    ///
+    /// `index a b --root .` gives `a/README.md` and `b/README.md`. Remembered as a prefix is.
+    #[arg(long, value_name = "FOLDER")]
+    root: Option<PathBuf>,
+    /// The path given is this folder of the collection, in a new place: its documents stay what they are
+    ///
+    /// A folder that is gone, and whose files are in the path given, is recognised without it.
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["prefix", "root"])]
+    moved_from: Option<PathBuf>,
     /// Read every file, also those whose time and length are as they were
     #[arg(long)]
     rehash: bool,
     /// What a million tokens cost to embed, to have the cost told
-    #[arg(long, value_name = "MONEY")]
+    #[arg(long, value_name = "MONEY", value_parser = price, allow_negative_numbers = true)]
     price: Option<f64>,
     /// Store summaries of functions, classes and files of source code beside their chunks
     #[arg(long)]
@@ -77,6 +96,11 @@ pub(crate) struct Index {
     cut: CutFlags,
     #[command(flatten)]
     output: OutputFlags,
+}
+
+fn price(text: &str) -> Result<f64, String> {
+    let price = text.parse().ok().filter(|price: &f64| price.is_finite() && *price >= 0.0);
+    price.ok_or_else(|| "it must be a number from 0".into())
 }
 
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
@@ -173,7 +197,13 @@ impl Runner<'_> {
 
     fn options(&self) -> IndexOptions {
         let Index { rehash, price, prune, dry_run, skip_generated, .. } = *self.index;
+        let Index { prefix, root, moved_from, .. } = self.index;
         IndexOptions {
+            folders: FolderOptions {
+                prefix: prefix.clone(),
+                root: root.clone(),
+                moved_from: moved_from.clone(),
+            },
             indexed_at: app::now(),
             started: app::now_nanos(),
             rehash,
@@ -185,17 +215,21 @@ impl Runner<'_> {
             },
             dry_run,
             skip_generated,
-            ..IndexOptions::default()
+            walk: self.global.walk(),
+            cancel: Some(interrupt::flag()),
         }
     }
 
     fn run(&self, quiet: Quiet) -> Result<Outcome> {
         let (index, global, settings) = (self.index, self.global, self.settings);
         let options = self.options();
-        let progress = Steps { global, bar: RefCell::default() };
+        let progress = Steps { global, bar: RefCell::default(), total: Cell::default(), dry_run: index.dry_run };
         let on_step = |step: Step<'_>| progress.advance(step);
         let report = self.pipeline.index(&index.paths, &options, &on_step)?;
         progress.finish();
+        if report.cancelled {
+            interrupt::check()?;
+        }
         let wrote = report.indexed + report.empty + report.carried + report.pruned.len() + report.failed.len() > 0;
         if quiet == Quiet::IfUnchanged && !wrote && report.switched.is_none() {
             return Ok(Outcome::Success);
@@ -228,8 +262,21 @@ impl Runner<'_> {
 /// Says on standard error what somebody should know.
 fn tell(global: &Global, settings: &Settings, report: &IndexReport) {
     report_skipped(global, &report.skipped);
+    for nuls in &report.nuls {
+        note_nuls(global, &nuls.doc_id, nuls.count);
+    }
     for failure in &report.failed {
         crate::output::note(&format!("{} `{}`: {}", red("failed"), plain(&failure.doc_id), plain(&failure.message)));
+    }
+    for moved in &report.moved_folders {
+        global.say(&format!(
+            "{} {} of `{}` {} taken as those of `{}`, where its files are now",
+            yellow("moved"),
+            count(moved.documents, "document"),
+            plain(&moved.from),
+            if moved.documents == 1 { "is" } else { "are" },
+            plain(&moved.to)
+        ));
     }
     if let Some(before) = report.switched {
         let collection = &settings.collection;
@@ -243,6 +290,16 @@ fn tell(global: &Global, settings: &Settings, report: &IndexReport) {
             "{} searches still see the generation before, since {}; the next run goes on with the new one",
             yellow("note:"),
             plain(why)
+        ));
+    }
+    let overlays = &report.overlays;
+    if overlays.need_review() {
+        global.say(&format!(
+            "{} of the changes by hand, {} carried to edited chunks, {} in conflict, {} orphaned; `chunkwright overlays --review` lists them",
+            yellow("review"),
+            grouped(overlays.carried),
+            grouped(overlays.conflict),
+            grouped(overlays.orphaned),
         ));
     }
     if report.pending > 0 {
@@ -260,21 +317,42 @@ fn tell(global: &Global, settings: &Settings, report: &IndexReport) {
 struct Steps<'a> {
     global: &'a Global,
     bar: RefCell<Option<(Progress, usize)>>,
+    /// How many files were found.
+    total: Cell<usize>,
+    dry_run: bool,
 }
 
 impl Steps<'_> {
     fn advance(&self, step: Step<'_>) {
         let mut bar = self.bar.borrow_mut();
         match step {
-            Step::Found { files } => *bar = Some((Progress::new(self.global, files, "files"), 0)),
+            Step::Found { files } => {
+                *bar = Some((Progress::new(self.global, files, "files"), 0));
+                self.total.set(files);
+                self.keeps(0);
+            }
             Step::Read { files } => {
                 if let Some((bar, done)) = &mut *bar {
                     bar.advance(files.saturating_sub(*done));
                     *done = files;
                 }
+                self.keeps(files);
             }
             _ => {}
         }
+    }
+
+    /// What a signal leaves.
+    fn keeps(&self, done: usize) {
+        let total = self.total.get();
+        // What is to be read again may be read twice, once as a file and once out of the store.
+        let done = done.min(total);
+        interrupt::keeps(if self.dry_run {
+            "nothing was changed".to_owned()
+        } else {
+            let (done, total) = (grouped(done), count(total, "file"));
+            format!("{done} of {total} are indexed and kept; run the same command again to index the rest")
+        });
     }
 
     fn finish(self) {
@@ -313,9 +391,13 @@ fn describe(report: &IndexReport, dry_run: bool) -> String {
         ("texts embedded", report.embedded),
         ("vectors reused", report.reused),
         ("chunks without vector", report.pending),
+        ("overlays on their chunks", report.overlays.on),
+        ("overlays carried", report.overlays.carried),
+        ("overlays in conflict", report.overlays.conflict),
+        ("overlays orphaned", report.overlays.orphaned),
         ("texts longer than the model reads", report.truncated),
     ];
-    let only_if_any = |name: &str| name.ends_with("among them") || name.ends_with("other paths") || name.contains("notes") || CHANGES.contains(&name);
+    let only_if_any = |name: &str| name.ends_with("among them") || name.ends_with("other paths") || name.contains("notes") || name.starts_with("overlays") || CHANGES.contains(&name);
     let is_news = |(name, number): &(&str, usize)| *number > 0 || !only_if_any(name);
     for (name, number) in rows.into_iter().filter(is_news) {
         table.row([name.to_owned(), bold(&grouped(number))]);

@@ -56,7 +56,7 @@ impl Outline {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
         let settings = global.settings(&[&self.cut])?;
         let chunker = app::chunker(&settings)?;
-        let mut inputs = Inputs::gather(&self.input.paths, &self.input.stdin_filename);
+        let mut inputs = Inputs::gather(global, &self.input.paths, &self.input.stdin_filename);
         let items = std::mem::take(&mut inputs.items);
         let mut output = self.output.open()?;
         for item in &items {

@@ -1,34 +1,27 @@
 //! `chunkwright overlays`
 
-use std::collections::{HashMap, HashSet};
-
 use anyhow::Result;
-use chunkwright_index::{Access, Overlay};
-use serde::Serialize;
+use chunkwright_index::{Access, ListedOverlay, Overlay, OverlayState, list_overlays};
 
 use crate::app::{self, CollectionFlags, Global, Outcome};
 use crate::output::OutputFlags;
 use crate::text::{Table, bold, dim, plain, preview, yellow};
 
-/// List what was changed by hand, and what of it is on no chunk any more
+/// List what was changed by hand, and which chunk each change is on now
+///
+/// `on`: on the chunk it was made for, or the one with the same content. `carried`: on the only chunk that is like
+/// it, since its own was edited or cut otherwise. `conflict`: its text is not in force, because the text that it
+/// replaces changed; both are listed. `orphaned`: on no chunk; it returns when its chunk does. `chunkwright amend
+/// CHUNK_ID --accept` accepts one on the chunk that it is on.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Overlays {
-    /// Only those that are on no chunk: its content changed, or its document is gone
+    /// Only those to look at: carried, in conflict, or orphaned
     #[arg(long)]
-    homeless: bool,
+    review: bool,
     #[command(flatten)]
     collection: CollectionFlags,
     #[command(flatten)]
     output: OutputFlags,
-}
-
-/// An overlay and where it is.
-#[derive(Serialize)]
-struct Row<'a> {
-    #[serde(flatten)]
-    overlay: &'a Overlay,
-    /// The chunk that it is on; none if there is none.
-    on: Option<&'a str>,
 }
 
 impl Overlays {
@@ -36,43 +29,54 @@ impl Overlays {
         let settings = global.settings(&[&self.collection])?;
         let store = app::store(&settings, Access::Read)?;
         let generation = store.open(&settings.collection)?;
-        let overlays = store.overlays(&generation.collection)?;
-        let documents: HashSet<&str> = overlays.iter().map(|overlay| overlay.doc_id.as_str()).collect();
-        let mut on: HashMap<&str, String> = HashMap::new();
-        for doc_id in documents {
-            let records = store.records(&generation, doc_id)?;
-            for (record, overlay) in records.iter().zip(overlays.place(records.iter())) {
-                if let Some(overlay) = overlay {
-                    on.insert(&overlay.chunk_id, record.chunk_id.clone());
-                }
-            }
-        }
+        let mut listed = list_overlays(&*store, &generation)?;
+        let had_any = !listed.is_empty();
+        listed.retain(|listed| !self.review || listed.state != OverlayState::On || listed.pending);
         let mut output = self.output.open()?;
-        let mut table = Table::new(["chunk", "document", "on", "change"]);
-        let wanted = |overlay: &&Overlay| !self.homeless || !on.contains_key(overlay.chunk_id.as_str());
-        for overlay in overlays.iter().filter(wanted) {
-            let place = on.get(overlay.chunk_id.as_str()).map(String::as_str);
-            if output.is_text() {
-                let where_on = match place {
-                    Some(id) if id == overlay.chunk_id => "the chunk".into(),
-                    Some(id) => format!("{id}, by its content"),
-                    None => yellow("no chunk"),
-                };
-                table.row([bold(&plain(&overlay.chunk_id)), plain(&overlay.doc_id), where_on, dim(&preview(&said(overlay), 60))]);
-            } else {
-                output.object(&Row { overlay, on: place })?;
+        let mut table = Table::new(["chunk", "document", "state", "on", "change"]);
+        for listed in &listed {
+            if !output.is_text() {
+                output.object(listed)?;
+                continue;
             }
+            table.row([
+                bold(&plain(&listed.overlay.chunk_id)),
+                plain(&listed.overlay.doc_id),
+                state(listed),
+                place(listed),
+                dim(&preview(&said(&listed.overlay), 60)),
+            ]);
         }
         if output.is_text() && !table.is_empty() {
             output.text(&table.to_string())?;
         }
         output.end_list()?;
         output.finish()?;
-        if overlays.is_empty() {
-            global.say("nothing was changed by hand");
+        if listed.is_empty() {
+            global.say(if had_any { "nothing to review" } else { "nothing was changed by hand" });
             return Ok(Outcome::Nothing);
         }
         Ok(Outcome::Success)
+    }
+}
+
+fn state(listed: &ListedOverlay) -> String {
+    let state = listed.state.as_str();
+    match (listed.pending, listed.state) {
+        (true, _) => yellow(&format!("{state}, to be updated by the next run")),
+        (false, OverlayState::On) => state.to_owned(),
+        (false, _) => yellow(state),
+    }
+}
+
+fn place(listed: &ListedOverlay) -> String {
+    match (&listed.on, &listed.on_doc_id) {
+        (Some(on), _) if *on == listed.overlay.chunk_id => "the chunk".into(),
+        (Some(on), Some(doc_id)) if *doc_id != listed.overlay.doc_id => {
+            format!("{} of {}", plain(on), plain(doc_id))
+        }
+        (Some(on), _) => plain(on),
+        (None, _) => "no chunk".into(),
     }
 }
 

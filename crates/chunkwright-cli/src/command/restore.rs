@@ -3,18 +3,23 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
-use chunkwright_index::SqliteStore;
+use chunkwright_index::{Damaged, SqliteStore};
 
 use crate::app::{self, CollectionFlags, Global, Outcome};
+use crate::text::{count, plain, red};
 
 /// Make a store of a backup
 ///
-/// The backup is checked first. A folder that has a store is left as it is.
+/// The backup is proven first, as `chunkwright check` proves a store. Documents that are damaged are named and
+/// nothing is restored, unless --without-damaged leaves them out. A folder that has a store is left as it is.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Restore {
     /// A file that `chunkwright backup` wrote
     #[arg(value_name = "FILE")]
     file: PathBuf,
+    /// Leave out documents that are damaged, and restore the rest
+    #[arg(long)]
+    without_damaged: bool,
     #[command(flatten)]
     collection: CollectionFlags,
 }
@@ -22,7 +27,15 @@ pub(crate) struct Restore {
 impl Restore {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
         let settings = global.settings(&[&self.collection])?;
-        SqliteStore::restore(&self.file, &app::store_dir(&settings)?)?;
-        Ok(Outcome::Success)
+        let damaged = if self.without_damaged { Damaged::LeftOut } else { Damaged::Refused };
+        let left_out = SqliteStore::restore(&self.file, &app::store_dir(&settings)?, damaged)?;
+        for problem in &left_out.problems {
+            global.say(&format!("{} {}", red("problem"), plain(problem)));
+        }
+        if !left_out.damaged.is_empty() {
+            let documents = count(left_out.damaged.len(), "document");
+            global.say(&format!("{documents} left out; `chunkwright index` adds them again from their files"));
+        }
+        Ok(if left_out.damaged.is_empty() { Outcome::Success } else { Outcome::Partial })
     }
 }

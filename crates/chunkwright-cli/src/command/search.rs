@@ -117,6 +117,11 @@ impl Search {
         let mut output = self.output.open()?;
         if let Some(expansion) = expansion {
             let expanded = expand(&*store, &generation, &answer, expansion.borrow())?;
+            let unexpanded = expanded.passages.iter().filter_map(|found| Some((found, found.unexpanded.as_ref()?)));
+            for (found, why) in unexpanded {
+                let reference = plain(&found.passage.reference);
+                global.say(&format!("{} `{reference}` could not be expanded: {}", yellow("note:"), plain(why)));
+            }
             match output.format() {
                 Format::Json => output.only(&expanded)?,
                 Format::Jsonl => expanded.passages.iter().try_for_each(|passage| output.object(passage))?,

@@ -85,7 +85,7 @@ impl Stats {
         let settings = global.settings(&[&self.cut])?;
         let band = settings.chunk.band_wanted();
         let chunker = app::chunker(&settings)?;
-        let mut inputs = Inputs::gather(&self.input.paths, &self.input.stdin_filename);
+        let mut inputs = Inputs::gather(global, &self.input.paths, &self.input.stdin_filename);
         let items = std::mem::take(&mut inputs.items);
         let progress = Progress::new(global, items.len(), "documents");
         let mut sum = Measured::default();

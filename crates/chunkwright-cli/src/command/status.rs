@@ -1,7 +1,8 @@
 //! `chunkwright status`
 
 use anyhow::Result;
-use chunkwright_index::{Access, Collection, GenerationSpec};
+use chunkwright_index::{Access, Collection, Folder, GenerationSpec, GenerationStatus, folders};
+use serde::Serialize;
 
 use crate::app::{self, CollectionFlags, Global, Outcome};
 use crate::output::{Format, OutputFlags};
@@ -19,6 +20,14 @@ pub(crate) struct Status {
     collection: CollectionFlags,
     #[command(flatten)]
     output: OutputFlags,
+}
+
+/// A collection, by its current generation, and its folders.
+#[derive(Serialize)]
+struct Row<'a> {
+    #[serde(flatten)]
+    status: &'a GenerationStatus,
+    folders: Vec<Folder>,
 }
 
 impl Status {
@@ -50,12 +59,16 @@ impl Status {
             documents.len()
         } else {
             let collections = store.collections()?;
+            let current = collections.iter().filter_map(Collection::current);
+            let rows = current
+                .map(|status| Ok(Row { status, folders: folders(&*store, &status.generation)? }))
+                .collect::<Result<Vec<_>>>()?;
             if output.is_text() {
                 let place = app::store_name(&settings)?;
                 output.text(&format!("{}\n", dim(&format!("store {}", plain(&place)))))?;
-                output.text(&describe(&collections))?;
+                output.text(&describe(&rows))?;
             } else {
-                collections.iter().filter_map(Collection::current).try_for_each(|status| output.object(status))?;
+                rows.iter().try_for_each(|row| output.object(row))?;
             }
             collections.len()
         };
@@ -74,9 +87,9 @@ pub(super) fn model(spec: &GenerationSpec) -> String {
     spec.model.as_ref().map_or_else(|| dim("none"), |model| format!("{} ({})", plain(&model.name), model.dimension))
 }
 
-fn describe(collections: &[Collection]) -> String {
+fn describe(rows: &[Row<'_>]) -> String {
     let mut table = Table::new(["collection", "documents", "chunks", "no vector", "model", "version"]);
-    for status in collections.iter().filter_map(Collection::current) {
+    for Row { status, .. } in rows {
         let spec = &status.generation.spec;
         table.row([
             bold(&plain(&status.generation.collection)),
@@ -87,5 +100,18 @@ fn describe(collections: &[Collection]) -> String {
             plain(&spec.strategy_version),
         ]);
     }
-    if table.is_empty() { String::new() } else { table.to_string() }
+    let mut places = Table::new(["collection", "folder", "prefix", "documents"]);
+    for Row { status, folders } in rows {
+        for folder in folders {
+            let nothing = || dim("-");
+            places.row([
+                bold(&plain(&status.generation.collection)),
+                if folder.root.is_empty() { nothing() } else { plain(&folder.root) },
+                if folder.prefix.is_empty() { nothing() } else { plain(&folder.prefix) },
+                grouped(folder.documents),
+            ]);
+        }
+    }
+    let tables = [table, places].into_iter().filter(|table| !table.is_empty());
+    tables.map(|table| table.to_string()).collect::<Vec<_>>().join("\n")
 }

@@ -117,7 +117,7 @@ impl Tune {
         self.evaluation.threads.apply()?;
         let settings = global.settings(&[&self.cut.with(None, None), &self.evaluation.embedder])?;
         let (questions_path, _) = self.evaluation.split();
-        let documents = self.evaluation.documents(questions_path.as_slice())?;
+        let documents = self.evaluation.documents(global, questions_path.as_slice())?;
         let found = documents.corpus.documents().len();
         if found == 0 {
             let complete = documents.report(global);

@@ -187,7 +187,7 @@ impl Services {
     }
 
     /// Every value that the tables set, by its full name, in order.
-    pub(super) fn values(&self) -> impl Iterator<Item = &(String, Value)> {
+    pub(crate) fn values(&self) -> impl Iterator<Item = &(String, Value)> {
         self.values.iter()
     }
 }

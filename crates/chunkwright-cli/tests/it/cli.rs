@@ -49,8 +49,14 @@ impl Folder {
 
     /// The program, not yet run.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_chunkwright"));
-        command.args(args).current_dir(self.path()).env_clear();
+        self.command_under(&[], args)
+    }
+
+    /// The program, not yet run, behind another one that runs it, such as `strace` with its options.
+    pub(crate) fn command_under(&self, wrapper: &[&str], args: &[&str]) -> Command {
+        let line = [wrapper, &[env!("CARGO_BIN_EXE_chunkwright")], args].concat();
+        let mut command = Command::new(line[0]);
+        command.args(&line[1..]).current_dir(self.path()).env_clear();
         command.env("HOME", self.home.path()).stdin(Stdio::null());
         command
     }

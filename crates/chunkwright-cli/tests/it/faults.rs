@@ -1,8 +1,10 @@
 //! Signals, too little memory, a system that cannot watch.
 #![cfg(unix)]
 
+use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 
@@ -68,9 +70,37 @@ fn signal(process: u32, name: &str) {
     assert!(sent.unwrap().success());
 }
 
+/// Names in the folder of files that were being written.
+fn half_written(folder: &Folder) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder.path()).unwrap().flatten().map(|entry| entry.path());
+    entries
+        .filter(|path| path.file_name().unwrap().as_encoded_bytes().starts_with(b".chunkwright-"))
+        .collect()
+}
+
+/// Waits until results are being written, and not only tried to be.
+fn wait_for_results(folder: &Folder) {
+    let (mut last, mut same) = (Vec::new(), 0);
+    while last.is_empty() || same < 200 {
+        let now = half_written(folder);
+        same = if now == last { same + 1 } else { 0 };
+        last = now;
+        std::thread::yield_now();
+    }
+}
+
+/// The exit status and what was said at the end.
+fn ended(child: Child) -> (Option<i32>, String) {
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    (output.status.code(), said.lines().last().unwrap_or_default().to_owned())
+}
+
+const SIGNALS: [(&str, i32); 2] = [("TERM", 143), ("INT", 130)];
+
 #[test]
-fn a_run_that_is_told_to_stop_stops_and_the_next_does_not_redo_what_is_done() {
-    for name in ["TERM", "INT"] {
+fn a_run_that_is_told_to_stop_says_what_is_kept_and_the_next_does_the_rest() {
+    for (name, status) in SIGNALS {
         let folder = Folder::new(&[]);
         // More than go through at a time, the last of which is never embedded.
         for n in 0..130 {
@@ -80,17 +110,92 @@ fn a_run_that_is_told_to_stop_stops_and_the_next_does_not_redo_what_is_done() {
             );
         }
         folder.write("docs/999.md", b"# Last\n\nThis one stays unanswered.\n");
+        folder.write("report.json", b"of before");
         let (url, asked) = silent();
         configure(&folder, &url);
-        let mut child = folder.command(INDEX).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let mut command = folder.command(&[INDEX, &["-o", "report.json"]].concat());
+        let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         asked.recv().unwrap();
         signal(child.id(), name);
-        assert_eq!(child.wait().unwrap().code(), None, "{name}");
+        let said = "interrupted: 128 of 131 files are indexed and kept; run the same command again to index the rest";
+        assert_eq!(ended(child), (Some(status), said.to_owned()), "{name}");
+        assert_eq!(folder.read("report.json"), "of before");
         configure(&folder, &services::serve());
         let report: Value = folder.run(INDEX).lines().remove(0);
         assert_eq!((&report["unchanged"], &report["indexed"]), (&128.into(), &3.into()), "{name}");
         assert_eq!(folder.run(&["check"]).code, 0);
     }
+}
+
+#[test]
+fn results_are_as_they_were_when_a_signal_comes() {
+    for (name, status) in SIGNALS {
+        for times in [1, 2] {
+            let folder = Folder::new(&[("old.jsonl", "old\n")]);
+            for (output, state) in [("old.jsonl", "is as it was"), ("new.jsonl", "was not written")] {
+                let mut command = folder.command(&["chunk", "-", "-o", output]);
+                let command = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
+                let mut child = command.spawn().unwrap();
+                // It waits for what it is never given.
+                let stdin = child.stdin.take();
+                wait_for_results(&folder);
+                for _ in 0..times {
+                    signal(child.id(), name);
+                }
+                let said = format!("interrupted: `{output}` {state}");
+                assert_eq!(ended(child), (Some(status), said), "{name}");
+                drop(stdin);
+                assert_eq!(half_written(&folder), Vec::<PathBuf>::new());
+            }
+            assert_eq!(folder.read("old.jsonl"), "old\n");
+            assert!(!folder.path().join("new.jsonl").exists());
+        }
+    }
+}
+
+#[test]
+fn a_watcher_and_a_search_that_are_told_to_stop_leave_a_store_without_a_log() {
+    for (name, status) in SIGNALS {
+        let folder = Folder::new(&[("docs/a.md", "# A\n\nThe first words.\n")]);
+        configure(&folder, &services::serve());
+        let mut watcher = folder.command(&[INDEX, &["--watch", "--store", "store"]].concat());
+        let mut child = watcher.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut runs = BufReader::new(child.stdout.take().unwrap()).lines();
+        assert!(runs.next().unwrap().unwrap().contains("\"indexed\":1"));
+        signal(child.id(), name);
+        let said = "interrupted: everything that was indexed is kept; run the same command again to watch on";
+        let (code, last) = ended(child);
+        assert!(last == said || last.starts_with("interrupted: 1 of 1 file"), "{last}");
+        assert_eq!(code, Some(status));
+        let log = folder.path().join("store/chunkwright.sqlite3-wal");
+        assert!(
+            !log.exists(),
+            "{:?}",
+            fs::read_dir(folder.path().join("store")).unwrap().collect::<Vec<_>>()
+        );
+        let (url, asked) = silent();
+        configure(&folder, &url);
+        let query =
+            ["search", "unanswered", "--store", "store", "--embedder", "ours", "--config", "services.toml"];
+        let child = folder.command(&query).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        asked.recv().unwrap();
+        signal(child.id(), name);
+        assert_eq!(ended(child), (Some(status), "interrupted: nothing was changed".to_owned()));
+    }
+}
+
+#[test]
+fn a_signal_that_was_ignored_stays_ignored() {
+    let folder = Folder::new(&[]);
+    let ignoring = ["/bin/sh", "-c", "trap '' INT; exec \"$@\"", "sh"];
+    let mut program = folder.command_under(&ignoring, &["chunk", "-", "-o", "new.jsonl"]);
+    program.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut child = program.spawn().unwrap();
+    wait_for_results(&folder);
+    signal(child.id(), "INT");
+    child.stdin.take().unwrap().write_all(b"Words.\n").unwrap();
+    assert_eq!(ended(child), (Some(0), String::new()));
+    assert!(folder.read("new.jsonl").contains("Words."));
 }
 
 #[test]
@@ -104,12 +209,8 @@ fn too_little_memory_ends_a_run_and_harms_no_store() {
     let mut failed = 0;
     // KiB of address space; the program alone needs some 100 MiB.
     for limit in (40_000..400_000).step_by(70_000) {
-        let program = folder.command(INDEX);
-        let mut shell = Command::new("sh");
-        shell.args(["-c", &format!("ulimit -v {limit} && exec \"$@\""), "sh"]).arg(program.get_program());
-        shell.args(program.get_args()).current_dir(folder.path()).env_clear();
-        shell.envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
-        let ended = shell.output().unwrap();
+        let limited = ["/bin/sh", "-c", &format!("ulimit -v {limit} && exec \"$@\""), "sh"];
+        let ended = folder.command_under(&limited, INDEX).output().unwrap();
         failed += usize::from(!ended.status.success());
         assert_eq!(folder.run(&["check"]).code, 0, "{limit}");
         assert_eq!(
@@ -125,12 +226,10 @@ fn too_little_memory_ends_a_run_and_harms_no_store() {
 
 /// Lines of a watcher that is not let watch.
 fn watch(folder: &Folder, fault: &str) -> Child {
-    let program = folder.command(&["index", "docs", "--embedder", "none", "--watch", "--store", "store"]);
-    let mut traced = Command::new("strace");
-    traced.args(["-f", "-qq", "-o", "/dev/null", "-e"]).arg(format!("inject={fault}"));
-    traced.arg(program.get_program()).args(program.get_args()).current_dir(folder.path());
-    traced.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
-    traced.envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let tracer = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", &format!("inject={fault}")];
+    let index = ["index", "docs", "--embedder", "none", "--watch", "--store", "store"];
+    let mut traced = folder.command_under(&tracer, &index);
+    traced.env("PATH", std::env::var_os("PATH").unwrap_or_default());
     traced.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 

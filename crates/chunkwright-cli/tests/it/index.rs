@@ -126,6 +126,23 @@ fn what_is_found_comes_with_its_section_once() {
 }
 
 #[test]
+fn short_sections_joined_to_a_long_one_are_found_with_their_parent() {
+    let lines: String = (0..40).map(|n| format!("Line {n} of the third section, quite long.\n\n")).collect();
+    let folder = Folder::new(&[(
+        "docs/a.md",
+        &format!("# Alpha\n\n## Beta\n\nOne short line.\n\n### Gamma\n\n{lines}"),
+    )]);
+    report(&folder, &[]);
+    for expand in ["parent", "1", "merge"] {
+        let passages = folder.run(&["search", "alpha beta", "--expand", expand]).lines();
+        assert!(passages[0]["text"].as_str().unwrap().starts_with("# Alpha\n"), "{passages:?}");
+    }
+    let hit = folder.run(&["search", "alpha beta"]).lines().remove(0);
+    let parent = folder.run(&["fetch", hit["parent"].as_str().unwrap()]).success();
+    assert!(parent.contains(hit["content"].as_str().unwrap()), "{hit}");
+}
+
+#[test]
 fn a_chunk_is_fetched_with_its_section_or_its_neighbours() {
     let folder = indexed();
     let parent = folder.run(&["search", "word1001"]).lines().remove(0);
@@ -289,11 +306,59 @@ fn chunks_are_changed_by_hand_and_stay_so() {
 }
 
 #[test]
+fn changes_by_hand_are_listed_for_review_and_accepted() {
+    let folder = indexed();
+    let index = |more: &[&str]| folder.run(&[&["index", "docs", "--embedder", "none"], more].concat());
+    // Nothing found is a status, and what is to review is on standard error.
+    let parsed =
+        |text: &str| -> Vec<Value> { text.lines().map(|line| serde_json::from_str(line).unwrap()).collect() };
+    let hits = |query: &str| parsed(&folder.run(&["search", query, "-q"]).stdout);
+    // Hidden under one configuration, it stays hidden after going back to another.
+    index(&["--max-size", "100", "-q"]).success();
+    let id = hits("installer")[0]["chunk_id"].as_str().unwrap().to_owned();
+    folder.run(&["disable", &id]).success();
+    index(&["-q"]).success();
+    let listed = folder.run(&["overlays"]).lines();
+    assert_eq!(hits("installer").is_empty(), listed[0]["state"] != "orphaned", "{listed:?}");
+    index(&["--max-size", "100", "-q"]).success();
+    assert!(hits("installer").is_empty());
+    assert_eq!(folder.run(&["overlays"]).lines()[0]["state"], "on");
+    assert_eq!(folder.run(&["overlays", "--review"]).code, 1);
+    // Its text is edited.
+    let install = folder.path().join("docs/install.md");
+    let text = std::fs::read_to_string(&install).unwrap();
+    std::fs::write(&install, text.replacen("installer", "new installer", 1)).unwrap();
+    let forecast = parsed(&index(&["--max-size", "100", "--dry-run"]).stdout).remove(0);
+    let run = index(&["--max-size", "100"]);
+    assert!(run.stderr.contains("`chunkwright overlays --review` lists them"), "{}", run.stderr);
+    let report = parsed(&run.stdout).remove(0);
+    assert_eq!(report["overlays"], serde_json::json!({"on": 0, "carried": 1, "conflict": 0, "orphaned": 0}));
+    assert_eq!(forecast["overlays"], report["overlays"]);
+    assert!(hits("installer").is_empty());
+    let listed = folder.run(&["overlays", "--review"]).lines();
+    assert_eq!(listed[0]["state"], "carried");
+    folder.run(&["amend", listed[0]["on"].as_str().unwrap(), "--accept"]).success();
+    assert_eq!(folder.run(&["overlays", "--review"]).code, 1);
+    // A configuration that only flags gave is not known afterwards: a text over the limit says so.
+    let id = hits("parse config")[0]["chunk_id"].as_str().unwrap().to_owned();
+    folder.run(&["amend", &id, "--text", &"quince ".repeat(2000)]).success();
+    let long = hits("quince").remove(0);
+    assert_eq!((&long["oversize"], &long["word_count"]), (&true.into(), &2000.into()));
+    // The limit of a preset, or of the settings in force, is known, and kept.
+    index(&["-q"]);
+    let refused = folder.run(&["amend", &id, "--text", &"medlar ".repeat(2000)]);
+    assert_eq!(refused.code, 2);
+    assert!(refused.stderr.starts_with("error: the text has "), "{}", refused.stderr);
+    assert!(hits("medlar").is_empty());
+}
+
+#[test]
 fn a_store_is_checked_backed_up_and_restored() {
     let folder = indexed();
     let report: Value = serde_json::from_str(&folder.run(&["check"]).success()).unwrap();
     assert_eq!((&report["documents"], &report["problems"]), (&3.into(), &serde_json::json!([])));
-    folder.run(&["backup", "copy.db"]).success();
+    let run = folder.run(&["backup", "copy.db"]);
+    assert_eq!((run.code, &*run.stderr), (0, "the copy was proven: 3 documents, 20 chunks\n"));
     assert!(folder.run(&["backup", "copy.db"]).stderr.starts_with("error: `copy.db` cannot be used"));
     folder.run(&["restore", "copy.db", "--store", "other"]).success();
     let found = folder.run(&["search", "installer", "--store", "other"]).lines();
@@ -365,10 +430,204 @@ fn a_collection_goes_out_and_comes_in_again() {
     assert_eq!(imported["rebuilt"], imported["documents"]);
     let run = folder.run(&["import", "docs/guide.md"]);
     assert!(
-        run.code == 2 && run.stderr.starts_with("error: line 1 of `docs/guide.md` is no record"),
+        run.code == 2
+            && run
+                .stderr
+                .starts_with("error: `docs/guide.md` was not imported: line 1 is not a chunk record"),
         "{}",
         run.stderr
     );
     let beside: Value = serde_json::from_str(&folder.run(&["related", "guide.md"]).success()).unwrap();
     assert_eq!(beside["siblings"]["count"], 2);
+}
+
+/// Two projects with a file of the same name, and others of their own.
+fn projects() -> Folder {
+    Folder::new(&[
+        ("projA/README.md", "# Alpha\n\nThe first project.\n"),
+        ("projA/docs/guide.md", "# Guide\n\nOf the first.\n"),
+        ("projB/README.md", "# Бета\n\nВторой проект.\n"),
+        ("projB/b.py", "def beta():\n    return 2\n"),
+    ])
+}
+
+fn ids(folder: &Folder) -> Vec<String> {
+    let documents = folder.run(&["status", "--documents"]).lines();
+    documents.iter().map(|document| document["doc_id"].as_str().unwrap().to_owned()).collect()
+}
+
+/// Runs `index` without vectors.
+fn index(folder: &Folder, flags: &[&str]) -> crate::cli::Run {
+    folder.run(&[&["index", "--embedder", "none"], flags].concat())
+}
+
+#[test]
+fn a_second_folder_with_a_document_of_the_same_id_is_refused_and_says_how_to_index_it() {
+    let folder = projects();
+    index(&folder, &["projA"]).success();
+    let root = folder.path().canonicalize().unwrap();
+    let [a, b] = ["projA", "projB"].map(|name| root.join(name).display().to_string());
+    for flags in [&["projB"][..], &["projB", "--dry-run"], &["projB/README.md"]] {
+        let run = index(&folder, flags);
+        let given = if flags[0] == "projB" { b.clone() } else { format!("{b}/README.md") };
+        run.fails(&format!(
+            "error: `{given}` has 1 document with the same id as one of `{a}`: `README.md`; index it with `--prefix NAME` (ids become `NAME/README.md`) or `--root FOLDER` (ids are relative to that folder), or with `--moved-from {a}` if it is that folder in a new place"
+        ));
+    }
+    assert_eq!(folder.run(&["fetch", "README.md"]).success(), folder.read("projA/README.md"));
+    index(&folder, &["projB", "--prefix", "beta"]).success();
+    let all = ["README.md", "beta/README.md", "beta/b.py", "docs/guide.md"];
+    assert_eq!(ids(&folder), all);
+    assert_eq!(folder.run(&["fetch", "beta/README.md"]).success(), folder.read("projB/README.md"));
+    // It is remembered, and neither prunes what the other has.
+    for flags in
+        [&["projB"][..], &["./projB/", "--prune"], &["projA", "--prune"], &[b.as_str()], &["projB/b.py"]]
+    {
+        let [report]: [Value; 1] = index(&folder, flags).lines().try_into().unwrap();
+        assert_eq!(
+            (&report["indexed"], report["pruned"].as_array().unwrap().len()),
+            (&0.into(), 0),
+            "{flags:?}"
+        );
+    }
+    assert_eq!(ids(&folder), all);
+    let [status] = folder.run(&["status"]).lines().try_into().unwrap();
+    assert_eq!(status["folders"][1]["prefix"], "beta");
+    assert_eq!((&status["folders"][1]["root"], &status["folders"][1]["documents"]), (&b.into(), &2.into()));
+    let text = folder.run(&["status", "--format", "text"]).success();
+    assert!(text.contains("/projA") && text.contains("beta"), "{text}");
+    let removed = folder.run(&["delete", "--folder", "projB"]).lines();
+    assert_eq!(removed.len(), 2);
+    assert_eq!(ids(&folder), ["README.md", "docs/guide.md"]);
+}
+
+#[test]
+fn a_prefix_that_cannot_be_one_is_refused() {
+    let folder = projects();
+    for prefix in ["", "..", "/a", "a//b", "a/../b", "a\nb"] {
+        let run = index(&folder, &["projA", "--prefix", prefix]);
+        assert!(run.code == 2 && run.stderr.contains("cannot be a prefix: it "), "{prefix:?} {run:?}");
+    }
+    let run = index(&folder, &["projA", "--root", "projB"]);
+    assert!(run.code == 2 && run.stderr.contains("is not inside"), "{run:?}");
+    index(&folder, &["projA", "projB", "--root", "."]).success();
+    assert_eq!(ids(&folder), ["projA/README.md", "projA/docs/guide.md", "projB/README.md", "projB/b.py"]);
+}
+
+#[test]
+fn a_folder_that_was_renamed_keeps_its_documents() {
+    let folder = projects();
+    index(&folder, &["projA"]).success();
+    std::fs::rename(folder.path().join("projA"), folder.path().join("renamed")).unwrap();
+    let run = index(&folder, &["renamed"]);
+    assert!(run.code == 0 && run.stderr.contains("2 documents of `"), "{run:?}");
+    assert!(run.stderr.contains("where its files are now"), "{run:?}");
+    assert_eq!(ids(&folder), ["README.md", "docs/guide.md"]);
+    let [report]: [Value; 1] = index(&folder, &["renamed", "--prune"]).lines().try_into().unwrap();
+    assert_eq!((&report["unchanged"], &report["moved_folders"]), (&2.into(), &Value::Array(Vec::new())));
+}
+
+#[test]
+fn two_processes_with_two_folders_leave_the_documents_of_one() {
+    let folder = projects();
+    let spawn = |name: &str| {
+        let mut command = folder.command(&["index", "--embedder", "none", name]);
+        command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::piped()).spawn().unwrap()
+    };
+    let runs = [spawn("projA"), spawn("projB")].map(|child| child.wait_with_output().unwrap());
+    let codes: Vec<i32> = runs.iter().map(|run| run.status.code().unwrap()).collect();
+    assert!(codes == [0, 2] || codes == [2, 0], "{runs:?}");
+    let winner = if codes[0] == 0 { "projA/README.md" } else { "projB/README.md" };
+    assert_eq!(folder.run(&["fetch", "README.md"]).success(), folder.read(winner));
+}
+
+#[test]
+fn an_import_is_refused_with_the_place_and_the_reason_and_writes_nothing() {
+    let folder = indexed();
+    folder.run(&["export", "-o", "all.jsonl"]).success();
+    let lines = std::fs::read_to_string(folder.path().join("all.jsonl")).unwrap();
+    let last = lines.lines().count();
+    let edited = |from: &str, to: &str| {
+        let mut lines: Vec<String> = lines.lines().map(str::to_owned).collect();
+        let line = lines.last_mut().unwrap();
+        assert!(line.contains(from), "{line}");
+        *line = line.replacen(from, to, 1);
+        lines.join("\n")
+    };
+    let deep = "[".repeat(100_000);
+    for (what, text, expected) in [
+        (
+            "a line",
+            edited("\"start_line\":1", "\"start_line\":0"),
+            format!("line {last}, `install.md`: `start_line` is `0`"),
+        ),
+        (
+            "a huge number",
+            edited("\"start_line\":1", "\"start_line\":1e99"),
+            format!("line {last} is not a chunk record"),
+        ),
+        ("a text", edited("Run the installer", "Run another thing"), format!("line {last}, `install.md`: ")),
+        ("depth", deep, "line 1 is not a chunk record".into()),
+        ("bytes", "\u{0}\u{1}".into(), "line 1 is not a chunk record".into()),
+    ] {
+        folder.write("bad.jsonl", text.as_bytes());
+        let run = folder.run(&["import", "bad.jsonl", "--store", "new"]);
+        assert_eq!(run.code, 2, "{what}");
+        assert!(
+            run.stderr.contains(&expected) && !run.stderr.contains("store is damaged"),
+            "{what}: {}",
+            run.stderr
+        );
+        assert_eq!(run.stderr.lines().count(), 1, "{what}: {}", run.stderr);
+        assert_ne!(folder.run(&["status", "-c", "default", "--store", "new"]).code, 0, "{what}");
+    }
+    folder.run(&["export", "-f", "parquet", "-o", "all.parquet"]).success();
+    let bytes = std::fs::read(folder.path().join("all.parquet")).unwrap();
+    for (file, bytes) in [("cut.parquet", &bytes[..bytes.len() / 2]), ("x.gz", b"\x1f\x8b\x08rest")] {
+        folder.write(file, bytes);
+        let run = folder.run(&["import", file, "--store", "new"]);
+        assert!(run.code == 2 && run.stderr.lines().count() == 1, "{file}: {}", run.stderr);
+        assert!(!run.stderr.contains("the store is damaged"), "{file}: {}", run.stderr);
+    }
+    // Cut otherwise, it would hide the others; with the settings of the records they are cut again.
+    folder.write("more/new.md", b"# New\n\nPlums are blue.\n");
+    folder.run(&["index", "more", "--embedder", "none", "--preset", "stable", "--store", "stable"]).success();
+    folder.run(&["export", "-o", "stable.jsonl", "--store", "stable"]).success();
+    let run = folder.run(&["import", "stable.jsonl"]);
+    assert!(
+        run.code == 2 && run.stderr.contains("would hide 3 of its documents (`code.py`, "),
+        "{}",
+        run.stderr
+    );
+    assert_eq!(folder.run(&["search", "installer"]).code, 0);
+    folder.run(&["import", "stable.jsonl", "--preset", "stable"]).success();
+    for query in ["installer", "plums"] {
+        assert_eq!(folder.run(&["search", query]).code, 0, "{query}");
+    }
+    assert_eq!(folder.run(&["check"]).code, 0);
+}
+
+#[test]
+fn changes_by_hand_go_out_and_come_in_again() {
+    let folder = indexed();
+    let id = |query: &str| folder.run(&["search", query]).lines()[0]["chunk_id"].as_str().unwrap().to_owned();
+    let (hidden, amended) = (id("installer"), id("parse config"));
+    folder.run(&["disable", &hidden]).success();
+    folder.run(&["amend", &amended, "--text", "A wizard parses this.", "--keywords", "merlin"]).success();
+    for file in ["all.jsonl", "all.parquet"] {
+        let format = file.split('.').next_back().unwrap();
+        folder.run(&["export", "-f", format, "-o", file]).success();
+        let store = format!("{format}-store");
+        folder.run(&["import", file, "--store", &store]).success();
+        for command in
+            [&["search", "wizard"][..], &["search", "merlin"], &["search", "installer"], &["overlays"]]
+        {
+            let there = folder.run(&[command, &["--store", &store]].concat());
+            let here = folder.run(command);
+            assert_eq!((there.code, there.stdout), (here.code, here.stdout), "{file} {command:?}");
+        }
+        folder.run(&["enable", &hidden, "--store", &store]).success();
+        assert_eq!(folder.run(&["search", "installer", "--store", &store]).lines()[0]["chunk_id"], hidden);
+        assert_eq!(folder.run(&["check", "--store", &store]).code, 0, "{file}");
+    }
 }

@@ -137,10 +137,11 @@ impl Scenario {
             Some(0) => assert_eq!(seen, self.new, "{name} {blow}: it said it was done"),
             Some(code) => {
                 let sentences: Vec<&str> = said.lines().collect();
-                assert!(
-                    code == 2 && sentences.len() == 1 && sentences[0].starts_with("error: "),
-                    "{name} {blow}: {code} {said}"
-                );
+                // SQLite takes a log that it cannot look at for one that is not there: what it then reads is older than
+                // what is stored, and each document is left as it is.
+                let is_left = code == 3 && sentences.iter().all(|said| said.starts_with("failed `"));
+                let is_told = code == 2 && sentences.len() == 1 && sentences[0].starts_with("error: ");
+                assert!(is_told || is_left, "{name} {blow}: {code} {said}");
             }
             None => assert!(blow.contains("KILL"), "{name} {blow}: {:?}", struck.output.status),
         }

@@ -2,7 +2,7 @@
 
 use chunkwright::SymbolKind;
 
-use crate::language::{Language, Role};
+use crate::language::{Language, Lines, Role};
 
 /// Bash and other shells near to it.
 pub const LANGUAGE: Language = Language {
@@ -24,5 +24,6 @@ pub const LANGUAGE: Language = Language {
     bodies: &["compound_statement", "do_group", "case_statement", "array", "subshell", "if_statement"],
     clauses: &["else_clause", "elif_clause", "case_item"],
     comment: ("# ", ""),
+    lines: Lines { has_heredocs: true, is_shell: true, ..Lines::BASE },
     ..Language::BASE
 };

@@ -2,7 +2,7 @@
 
 use chunkwright::SymbolKind;
 
-use crate::language::{Language, Role};
+use crate::language::{Language, Lines, Role};
 
 /// C, headers included.
 pub const LANGUAGE: Language = Language {
@@ -41,5 +41,6 @@ pub const LANGUAGE: Language = Language {
     clauses: &["else_clause", "case_statement"],
     has_macros: true,
     announced: &[SymbolKind::Struct, SymbolKind::Enum],
+    lines: Lines { has_characters: true, has_directives: true, ..Lines::BASE },
     ..Language::BASE
 };

@@ -2,7 +2,7 @@
 
 use chunkwright::SymbolKind;
 
-use crate::language::{Language, Role};
+use crate::language::{Language, Lines, Role};
 
 /// C#, scripts included.
 pub const LANGUAGE: Language = Language {
@@ -50,5 +50,6 @@ pub const LANGUAGE: Language = Language {
     bodies: &["block", "declaration_list", "enum_member_declaration_list", "accessor_list", "switch_body", "switch_section", "switch_expression", "initializer_expression", "collection_expression", "argument_list"],
     clauses: &["catch_clause", "finally_clause", "preproc_elif", "preproc_else"],
     type_words: &[("struct", SymbolKind::Struct)],
+    lines: Lines { has_characters: true, has_directives: true, ..Lines::BASE },
     ..Language::BASE
 };

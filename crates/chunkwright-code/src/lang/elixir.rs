@@ -2,7 +2,7 @@
 
 use chunkwright::SymbolKind;
 
-use crate::language::{Language, Role};
+use crate::language::{Language, Lines, Role};
 
 /// Elixir.
 pub const LANGUAGE: Language = Language {
@@ -49,5 +49,6 @@ pub const LANGUAGE: Language = Language {
     clauses: &["else_block", "rescue_block", "catch_block", "after_block"],
     comment: ("# ", ""),
     joins_equations: true,
+    lines: Lines { end_words: Some(&[]), ..Lines::BASE },
     ..Language::BASE
 };

@@ -2,7 +2,7 @@
 
 use chunkwright::SymbolKind;
 
-use crate::language::{Language, Role};
+use crate::language::{Language, Lines, Role};
 
 /// Go.
 pub const LANGUAGE: Language = Language {
@@ -39,5 +39,6 @@ pub const LANGUAGE: Language = Language {
         "var_spec_list",
     ],
     clauses: &["expression_case", "type_case", "communication_case", "default_case"],
+    lines: Lines { has_characters: true, ..Lines::BASE },
     ..Language::BASE
 };

@@ -2,7 +2,7 @@
 
 use chunkwright::SymbolKind;
 
-use crate::language::{Language, Role};
+use crate::language::{Language, Lines, Role};
 
 /// Haskell.
 pub const LANGUAGE: Language = Language {
@@ -62,5 +62,6 @@ pub const LANGUAGE: Language = Language {
     comment: ("-- ", ""),
     joins_equations: true,
     has_local_values: true,
+    lines: Lines { has_characters: true, ..Lines::BASE },
     ..Language::BASE
 };

@@ -2,7 +2,7 @@
 
 use chunkwright::SymbolKind;
 
-use crate::language::{Language, Role};
+use crate::language::{Language, Lines, Role};
 
 /// Java.
 pub const LANGUAGE: Language = Language {
@@ -46,5 +46,6 @@ pub const LANGUAGE: Language = Language {
         "argument_list",
     ],
     clauses: &["catch_clause", "finally_clause", "switch_block_statement_group", "switch_rule"],
+    lines: Lines { has_characters: true, ..Lines::BASE },
     ..Language::BASE
 };

@@ -2,7 +2,7 @@
 
 use chunkwright::SymbolKind;
 
-use crate::language::{Language, Role};
+use crate::language::{Language, Lines, Role};
 
 /// Julia.
 pub const LANGUAGE: Language = Language {
@@ -70,5 +70,6 @@ pub const LANGUAGE: Language = Language {
     ],
     clauses: &["else_clause", "elseif_clause", "catch_clause", "finally_clause"],
     comment: ("# ", ""),
+    lines: Lines { end_words: Some(&["begin", "do", "for", "function", "if", "let", "macro", "module", "mutable struct", "quote", "struct", "try", "while"]), ..Lines::BASE },
     ..Language::BASE
 };

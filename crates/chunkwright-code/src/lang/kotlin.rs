@@ -2,7 +2,7 @@
 
 use chunkwright::SymbolKind;
 
-use crate::language::{Language, Role};
+use crate::language::{Language, Lines, Role};
 
 /// Kotlin, scripts included.
 pub const LANGUAGE: Language = Language {
@@ -33,5 +33,6 @@ pub const LANGUAGE: Language = Language {
     bodies: &["class_body", "enum_class_body", "function_body", "block", "lambda_literal", "when_expression", "value_arguments", "collection_literal"],
     clauses: &["catch_block", "finally_block"],
     type_words: &[("interface", SymbolKind::Interface), ("enum_class_body", SymbolKind::Enum)],
+    lines: Lines { has_characters: true, ..Lines::BASE },
     ..Language::BASE
 };

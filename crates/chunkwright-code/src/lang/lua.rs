@@ -2,7 +2,7 @@
 
 use chunkwright::SymbolKind;
 
-use crate::language::{Language, Role};
+use crate::language::{Language, Lines, Role};
 
 /// Lua.
 pub const LANGUAGE: Language = Language {
@@ -31,5 +31,6 @@ pub const LANGUAGE: Language = Language {
     bodies: &["block", "table_constructor", "arguments"],
     clauses: &["elseif_statement", "else_statement"],
     comment: ("-- ", ""),
+    lines: Lines { end_words: Some(&["do", "for", "function", "if", "local function", "while"]), ..Lines::BASE },
     ..Language::BASE
 };

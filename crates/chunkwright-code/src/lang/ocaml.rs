@@ -2,7 +2,7 @@
 
 use chunkwright::SymbolKind;
 
-use crate::language::{Language, Role};
+use crate::language::{Language, Lines, Role};
 
 /// OCaml.
 pub const LANGUAGE: Language = Language {
@@ -71,5 +71,6 @@ pub const LANGUAGE: Language = Language {
     clauses: &["match_case", "else_clause"],
     comment: ("(* ", " *)"),
     has_comments_below: true,
+    lines: Lines { has_characters: true, ..Lines::BASE },
     ..Language::BASE
 };

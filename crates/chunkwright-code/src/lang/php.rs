@@ -2,7 +2,7 @@
 
 use chunkwright::SymbolKind;
 
-use crate::language::{Language, Role};
+use crate::language::{Language, Lines, Role};
 
 /// PHP with the text around it.
 pub const LANGUAGE: Language = Language {
@@ -44,5 +44,6 @@ pub const LANGUAGE: Language = Language {
     bodies: &["compound_statement", "colon_block", "declaration_list", "enum_declaration_list", "switch_block", "match_block", "array_creation_expression", "arguments"],
     clauses: &["else_clause", "else_if_clause", "catch_clause", "finally_clause", "case_statement", "default_statement"],
     announced: &[SymbolKind::Module],
+    lines: Lines { has_heredocs: true, has_hash_comments: true, ..Lines::BASE },
     ..Language::BASE
 };

@@ -2,7 +2,7 @@
 
 use chunkwright::SymbolKind;
 
-use crate::language::{Language, Role};
+use crate::language::{Language, Lines, Role};
 
 /// Ruby.
 pub const LANGUAGE: Language = Language {
@@ -38,5 +38,6 @@ pub const LANGUAGE: Language = Language {
     clauses: &["else", "elsif", "when", "rescue", "ensure"],
     comment: ("# ", ""),
     limited_heredoc: Some("<<"),
+    lines: Lines { has_heredocs: true, end_words: Some(&["begin", "case", "class", "def", "for", "if", "module", "unless", "until", "while"]), ..Lines::BASE },
     ..Language::BASE
 };

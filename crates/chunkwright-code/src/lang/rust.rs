@@ -2,7 +2,7 @@
 
 use chunkwright::SymbolKind;
 
-use crate::language::{Language, Role};
+use crate::language::{Language, Lines, Role};
 
 /// Rust.
 pub const LANGUAGE: Language = Language {
@@ -43,5 +43,6 @@ pub const LANGUAGE: Language = Language {
         "macro_definition",
     ],
     inner_comments: &["//!", "/*!"],
+    lines: Lines { has_characters: true, ..Lines::BASE },
     ..Language::BASE
 };

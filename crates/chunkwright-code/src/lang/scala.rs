@@ -2,7 +2,7 @@
 
 use chunkwright::SymbolKind;
 
-use crate::language::{Language, Role};
+use crate::language::{Language, Lines, Role};
 
 /// Scala 2 and 3.
 pub const LANGUAGE: Language = Language {
@@ -36,5 +36,6 @@ pub const LANGUAGE: Language = Language {
     bodies: &["block", "indented_block", "template_body", "with_template_body", "enum_body", "case_block", "indented_cases", "enumerators", "arguments"],
     clauses: &["catch_clause", "finally_clause"],
     announced: &[SymbolKind::Module],
+    lines: Lines { has_characters: true, ..Lines::BASE },
     ..Language::BASE
 };

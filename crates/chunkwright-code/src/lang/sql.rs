@@ -2,7 +2,7 @@
 
 use chunkwright::SymbolKind;
 
-use crate::language::{Language, Role};
+use crate::language::{Language, Lines, Role};
 
 /// SQL, as `PostgreSQL` knows it and near to that.
 pub const LANGUAGE: Language = Language {
@@ -27,5 +27,6 @@ pub const LANGUAGE: Language = Language {
     names: &["object_reference"],
     bodies: &["column_definitions", "function_body", "create_query", "select_expression", "from"],
     comment: ("-- ", ""),
+    lines: Lines { has_block_comments: true, ..Lines::BASE },
     ..Language::BASE
 };

@@ -2,7 +2,7 @@
 
 use chunkwright::SymbolKind;
 
-use crate::language::{Language, Role};
+use crate::language::{Language, Lines, Role};
 
 /// Swift.
 pub const LANGUAGE: Language = Language {
@@ -35,5 +35,6 @@ pub const LANGUAGE: Language = Language {
     bodies: &["statements", "class_body", "enum_class_body", "protocol_body", "computed_property", "switch_statement", "array_literal", "dictionary_literal", "value_arguments"],
     clauses: &["else", "catch_block"],
     type_words: &[("struct", SymbolKind::Struct), ("enum", SymbolKind::Enum), ("extension", SymbolKind::Impl)],
+    lines: Lines { has_characters: true, has_directives: true, ..Lines::BASE },
     ..Language::BASE
 };

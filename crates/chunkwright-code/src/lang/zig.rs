@@ -2,7 +2,7 @@
 
 use chunkwright::SymbolKind;
 
-use crate::language::{Language, Role};
+use crate::language::{Language, Lines, Role};
 
 /// Zig.
 pub const LANGUAGE: Language = Language {
@@ -28,5 +28,6 @@ pub const LANGUAGE: Language = Language {
     bodies: &["block", "struct_declaration", "union_declaration", "enum_declaration", "switch_expression", "initializer_list", "anonymous_struct_initializer", "arguments"],
     clauses: &["else_clause"],
     inner_comments: &["//!"],
+    lines: Lines { has_characters: true, ..Lines::BASE },
     ..Language::BASE
 };

@@ -1,10 +1,12 @@
 //! Which stretches of one document are shown: around each chunk as much as is wanted and fits, no byte
 //! twice.
 
-use chunkwright::{LineIndex, Record, Span, TokenCounter};
+use std::cell::OnceCell;
+
+use chunkwright::{Document, LineIndex, Parent, Record, Span, TokenCounter};
 
 use super::{Expand, Expansion, Passage};
-use crate::fetch::Place;
+use crate::format::parsed;
 use crate::store::{Generation, Store, StoreError, StoredDocument};
 
 /// A document that is shown, with its chunks.
@@ -12,6 +14,8 @@ pub(crate) struct Shown {
     pub(crate) document: StoredDocument,
     pub(crate) records: Vec<Record>,
     lines: LineIndex,
+    /// The document parsed, where that was needed.
+    parsed: OnceCell<Document>,
 }
 
 /// A stretch of a document, and the positions in the list of what was found that are inside it.
@@ -34,9 +38,11 @@ impl Shown {
             let Some(document) = store.document(generation, doc_id)? else { return Ok(None) };
             let records = store.records(generation, doc_id)?;
             let is_of = |record: &Record| document.source.get(span(record).range()) == Some(&*record.content);
-            if records.len() == document.info.chunks as usize && records.iter().all(is_of) {
+            // Summaries are counted with a document's chunks, and are not among its records.
+            let total = records.first().map_or(document.info.chunks, |first| first.total_chunks);
+            if records.len() == total as usize && records.iter().all(is_of) {
                 let lines = LineIndex::new(&document.source);
-                return Ok(Some(Self { document, records, lines }));
+                return Ok(Some(Self { document, records, lines, parsed: OnceCell::new() }));
             }
         }
         let problem = format!("the chunks of `{doc_id}` are not those of its text");
@@ -44,7 +50,7 @@ impl Shown {
     }
 
     /// The passages to show for the chunks `found`, best first: disjoint, and every chunk in one.
-    pub(crate) fn areas(&self, found: &[usize], expansion: Expansion<'_>) -> Result<Vec<Area>, StoreError> {
+    pub(crate) fn areas(&self, found: &[usize], expansion: Expansion<'_>) -> Vec<Area> {
         let mut areas: Vec<Area> = Vec::new();
         for (position, &index) in found.iter().enumerate() {
             let own = span(&self.records[index]);
@@ -53,7 +59,7 @@ impl Shown {
                 areas[inside].found.push(position);
                 continue;
             }
-            let wanted = self.wanted(index, expansion.expand)?;
+            let wanted = self.wanted(index, expansion.expand);
             // Hits side by side meet without sharing a byte.
             let reach = match expansion.expand {
                 Expand::Merge => self.span(index.saturating_sub(1), (index + 1).min(self.records.len() - 1)),
@@ -82,39 +88,35 @@ impl Shown {
                 areas.push(Area { span, found: vec![position] });
             }
         }
-        Ok(areas)
+        areas
     }
 
     /// What is shown of a chunk where there is no limit.
-    fn wanted(&self, index: usize, expand: Expand) -> Result<Span, StoreError> {
+    fn wanted(&self, index: usize, expand: Expand) -> Span {
         match expand {
             Expand::Neighbours(number) => {
                 let last = index.saturating_add(number).min(self.records.len() - 1);
-                Ok(self.span(index.saturating_sub(number), last))
+                self.span(index.saturating_sub(number), last)
             }
-            Expand::Merge => Ok(span(&self.records[index])),
+            Expand::Merge => span(&self.records[index]),
             Expand::Parent => self.section(&self.records[index]),
         }
     }
 
-    /// The lines that a chunk's `parent` names.
-    fn section(&self, record: &Record) -> Result<Span, StoreError> {
-        let damaged = || StoreError::Damaged {
-            problem: format!("`{}` is no parent of a chunk of `{}`", record.parent, record.doc_id),
-        };
-        let place = record.parent.strip_prefix(&record.doc_id).ok_or_else(damaged)?;
-        if place.is_empty() {
-            return Ok(Span::new(0, self.document.source.len()));
-        }
-        match place.strip_prefix('#').and_then(Place::parse) {
-            Some(Place::Lines(start, end)) if (1..=end).contains(&start) && end <= self.lines.count() => {
-                let len = self.document.source.len() as u32;
-                let end = if end < self.lines.count() { self.lines.start(end + 1) } else { len };
-                let section = Span { start: self.lines.start(start), end };
-                if holds(section, span(record)) { Ok(section) } else { Err(damaged()) }
-            }
-            _ => Err(damaged()),
-        }
+    /// What a chunk's `parent` refers to. One that does not hold its chunk, as older programs stored some, is
+    /// worked out anew.
+    fn section(&self, record: &Record) -> Span {
+        let whole = Span::new(0, self.document.source.len());
+        let lines = self.lines.count();
+        let parent = record.holding_parent(lines).or_else(|| {
+            let parent = self.parsed.get_or_init(|| parsed(&self.document)).parent_of(span(record));
+            Record { parent, ..record.clone() }.holding_parent(lines)
+        });
+        let Some(Parent::Lines(start, end)) = parent else { return whole };
+        let (start, end) = (start as usize, end as usize);
+        let end = if end < lines { self.lines.start(end + 1) } else { whole.end };
+        let section = Span { start: self.lines.start(start), end };
+        if holds(section, span(record)) { section } else { whole }
     }
 
     /// A chunk with as many whole neighbours inside `within` as fit, on both sides in turn; none that is

@@ -36,6 +36,13 @@ impl Input<'_> {
         }
     }
 
+    pub(super) fn prefix(&self) -> &str {
+        match self {
+            Self::File(file) => &file.prefix,
+            Self::Stored(info) => &info.prefix,
+        }
+    }
+
     /// What tells its format.
     pub(super) fn path(&self) -> Cow<'_, Path> {
         match self {

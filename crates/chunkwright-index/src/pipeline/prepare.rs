@@ -56,7 +56,7 @@ impl Pipeline {
             && !options.rehash
             && stored.modified != 0
             && (stored.modified, stored.bytes) == (file.modified, file.bytes)
-            && (&stored.root, &stored.preset) == (&file.root, &self.preset)
+            && (&stored.root, &stored.prefix, &stored.preset) == (&file.root, &file.prefix, &self.preset)
         {
             return Prepared::Unchanged(None);
         }
@@ -76,6 +76,7 @@ impl Pipeline {
         let info = DocumentInfo {
             doc_id: input.doc_id().to_owned(),
             root: input.root().to_owned(),
+            prefix: input.prefix().to_owned(),
             file_hash: file_hash(&bytes),
             bytes: bytes.len() as u64,
             modified: if modified < settled { modified } else { 0 },

@@ -1,5 +1,6 @@
 //! A run under way: what is read, embedded and stored when, and the counts of what became of it.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, mpsc};
@@ -10,13 +11,16 @@ use chunkwright::diff::Diff;
 use rayon::prelude::*;
 
 use super::embed::Vectors;
+use super::folders::Placed;
+use super::forecast::Forecast;
 use super::input::{Input, windows};
 use super::notes::Notes;
 use super::prepare::{Context, Prepared};
-use super::{Generations, IndexError, IndexOptions, Pipeline, Progress, Prune};
+use super::{Generations, IndexError, IndexOptions, Known, Pipeline, Progress, Prune};
 use crate::nature::Nature;
-use crate::report::{Failure, IndexReport, Skipped};
-use crate::source::{Root, SourceFile};
+use crate::report::{Failure, IndexReport, Nuls, Skipped};
+use crate::settle::{settle, settle_all};
+use crate::source::SourceFile;
 use crate::store::{Change, DocumentInfo, NewDocument, Outcome, Overlays, StoreError};
 
 /// Windows that are cut and wait to be stored, beside the one that is stored and the one that is cut.
@@ -30,11 +34,16 @@ pub(super) struct Run<'a> {
     vectors: Vectors<'a>,
     notes: Notes<'a>,
     generations: Arc<Generations>,
-    overlays: Overlays,
+    overlays: &'a Overlays,
+    /// How the overlays would stand; in a dry run of a collection that has any.
+    forecast: Option<Forecast<'a>>,
     /// What the generation had when the run began.
     stored: Arc<HashMap<String, DocumentInfo>>,
     /// What searches saw when the run began, where that is another generation.
     seen: HashMap<String, DocumentInfo>,
+    placed: Placed,
+    /// Ids of files that documents of other folders have.
+    clashing: HashSet<String>,
     report: IndexReport,
     /// Ids of files that turned out to be no documents when they were read.
     left_out: HashSet<String>,
@@ -45,26 +54,17 @@ impl<'a> Run<'a> {
         pipeline: &'a Pipeline,
         options: &'a IndexOptions,
         on_progress: &'a dyn Fn(Progress<'_>),
-        generations: Generations,
+        (generations, known, overlays): (Generations, Known, &'a Overlays),
+        placed: Placed,
         report: IndexReport,
-    ) -> Result<Self, StoreError> {
+    ) -> Self {
         let store = &*pipeline.store;
-        let listed = |generation: Option<&_>| -> Result<HashMap<String, DocumentInfo>, StoreError> {
-            let listed = generation.map(|generation| store.documents(generation)).transpose()?;
-            Ok(listed.unwrap_or_default().into_iter().map(|info| (info.doc_id.clone(), info)).collect())
-        };
-        let stored = listed(generations.target.as_ref())?;
-        let other =
-            generations.current.as_ref().filter(|current| generations.target.as_ref() != Some(current));
-        let seen = listed(other)?;
-        let overlays = match &generations.current {
-            Some(current) => store.overlays(&current.collection)?,
-            None => Overlays::default(),
-        };
+        let Known { stored, seen, .. } = known;
+        let clashing = report.failed.iter().map(|failure| failure.doc_id.clone()).collect();
         let vectors = Vectors::new(pipeline.embedder.as_deref(), store.cache(), options.dry_run);
         let notes = Notes::new(pipeline.notes.as_ref(), store.cache(), options.dry_run);
         let left_out = HashSet::new();
-        Ok(Self {
+        Self {
             pipeline,
             options,
             on_progress,
@@ -72,28 +72,56 @@ impl<'a> Run<'a> {
             notes,
             generations: Arc::new(generations),
             overlays,
+            forecast: None,
             stored: Arc::new(stored),
             seen,
+            placed,
+            clashing,
             report,
             left_out,
-        })
+        }
     }
 
-    /// Indexes `files`, which are all that was found in `roots`.
-    pub(super) fn go(mut self, files: Vec<SourceFile>, roots: &[Root]) -> Result<IndexReport, IndexError> {
+    /// Indexes the files that were found.
+    pub(super) fn go(mut self) -> Result<IndexReport, IndexError> {
+        let files = std::mem::take(&mut self.placed.files);
         let files = self.without_duplicates(files);
         if self.options.prune == Prune::Remove {
-            self.refuse_mass_delete(roots, &files)?;
+            self.refuse_mass_delete()?;
         }
-        let inputs: Vec<Input<'_>> = files.iter().map(Input::File).collect();
+        if self.options.dry_run && !self.overlays.is_empty() {
+            self.forecast = Some(self.forecast(&files));
+        }
+        let moved = if self.is_building() { Vec::new() } else { self.moved_without(&files) };
+        let stored = moved.iter().map(Input::Stored);
+        let inputs: Vec<Input<'_>> = files.iter().map(Input::File).chain(stored).collect();
         self.index_all(&inputs)?;
         if !self.report.cancelled && self.options.prune != Prune::Keep {
-            self.prune(roots, &files)?;
+            self.prune()?;
         }
         if !self.report.cancelled && self.is_building() {
-            self.complete(&files)?;
+            let found: HashSet<&str> = files.iter().map(|file| file.doc_id.as_str()).collect();
+            self.complete(&found)?;
         }
+        self.settle()?;
         Ok(self.finish())
+    }
+
+    /// Completes the generation, of which `written` are up to date.
+    pub(super) fn carry_over(mut self, written: &HashSet<String>) -> Result<IndexReport, StoreError> {
+        if self.is_building() {
+            let written: HashSet<&str> = written.iter().map(String::as_str).collect();
+            self.complete(&written)?;
+        }
+        self.settle()?;
+        Ok(self.finish())
+    }
+
+    /// The documents of folders that were moved that no file was found for, as of where their folder is now.
+    fn moved_without(&self, files: &[SourceFile]) -> Vec<DocumentInfo> {
+        let found: HashSet<&str> = files.iter().map(|file| file.doc_id.as_str()).collect();
+        let others = self.visible().values().filter(|info| !found.contains(info.doc_id.as_str()));
+        others.filter_map(|info| self.placed.moved(info)).collect()
     }
 
     /// Whether the generation is another than the one that searches see.
@@ -139,7 +167,7 @@ impl<'a> Run<'a> {
                 Some(first) if first.doc_id == file.doc_id => self.fail(
                     file.doc_id,
                     format!(
-                        "it is in `{}` and in `{}`; index these folders into two collections, or the folder above them",
+                        "it is in `{}` and in `{}`; index these folders into two collections, or the folder above them, or give ids relative to that with `--root`",
                         first.root, file.root
                     ),
                 ),
@@ -169,6 +197,10 @@ impl<'a> Run<'a> {
                     self.report.generated += usize::from(nature == Some(Nature::Generated));
                     self.report.minified += usize::from(nature == Some(Nature::Minified));
                     self.report.carried += usize::from(!is_file);
+                    let count = document.document.source.bytes().filter(|&byte| byte == 0).count();
+                    if count > 0 {
+                        self.report.nuls.push(Nuls { doc_id, count });
+                    }
                     documents.push((document, is_file));
                 }
                 Prepared::Failed(message) => self.fail(doc_id, message),
@@ -184,10 +216,7 @@ impl<'a> Run<'a> {
             documents.iter_mut().map(|(document, _)| &mut **document).collect();
         self.notes.add(&mut new, &self.pipeline.chunker)?;
         for document in new {
-            let overlays = self.overlays.put_on(&mut document.chunks);
-            if document.document.info.overlays.is_empty() {
-                document.document.info.overlays = overlays;
-            }
+            self.put_overlays_on(document);
         }
         let new: Vec<&NewDocument> = documents.iter().map(|(document, _)| &**document).collect();
         for document in &new {
@@ -206,6 +235,59 @@ impl<'a> Run<'a> {
             .collect();
         changes.extend(documents.into_iter().map(|(document, _)| Change::Replace(document)));
         self.store_changes(&changes, &are_files)
+    }
+
+    /// Puts on the chunks of a new document what was changed of them by hand, so that it is in force as soon as
+    /// searches see them.
+    fn put_overlays_on(&mut self, document: &mut NewDocument) {
+        if self.overlays.is_empty() {
+            return;
+        }
+        let doc_id = &document.document.info.doc_id;
+        let before = self.stored.get(doc_id).or_else(|| self.seen.get(doc_id));
+        let before = before.and_then(DocumentInfo::applied).unwrap_or_default();
+        let is_of_another =
+            |id: &&str| self.overlays.get(id).is_some_and(|overlay| overlay.doc_id != *doc_id);
+        let also: Vec<&str> =
+            before.iter().map(|applied| applied.overlay.as_str()).filter(is_of_another).collect();
+        let applied = self.overlays.put_on(&mut document.chunks, Some(&self.pipeline.chunker), &also);
+        if let Some(forecast) = &mut self.forecast {
+            forecast.add(doc_id, document.chunks.iter().map(|chunk| &chunk.record), &applied);
+        }
+        document.document.info.set_applied(&applied);
+    }
+
+    fn forecast(&self, files: &[SourceFile]) -> Forecast<'a> {
+        let found: HashSet<&str> = files.iter().map(|file| file.doc_id.as_str()).collect();
+        let vanished = match self.options.prune {
+            Prune::Keep => Vec::new(),
+            Prune::Remove | Prune::Force => self.vanished().1,
+        };
+        let vanished: HashSet<String> = vanished.into_iter().collect();
+        let known = self.visible();
+        let is_there = |id: &str| found.contains(id) || (known.contains_key(id) && !vanished.contains(id));
+        Forecast::new(self.overlays, is_there)
+    }
+
+    /// Brings what is stored to what overlays say now, and counts how they stand, or would stand after a dry run.
+    fn settle(&mut self) -> Result<(), StoreError> {
+        let store = &*self.pipeline.store;
+        let Some(current) = &self.generations.current else { return Ok(()) };
+        if let Some(forecast) = self.forecast.take() {
+            let kept = self.stored.keys().filter(|doc_id| !self.report.pruned.contains(doc_id));
+            self.report.overlays = forecast.counts(store, self.generations.target.as_ref(), kept)?;
+            return Ok(());
+        }
+        if self.options.dry_run {
+            return Ok(());
+        }
+        let has_any = |info: &DocumentInfo| !info.overlays.is_empty();
+        if self.stored.values().chain(self.seen.values()).any(has_any)
+            || !store.overlays(&current.collection)?.is_empty()
+        {
+            self.report.overlays = settle_all(store, &current.collection, self.pipeline.tools())?;
+        }
+        Ok(())
     }
 
     /// Counts what becomes of the chunks that searches see, or saw, of a document.
@@ -307,26 +389,14 @@ impl<'a> Run<'a> {
     }
 
     /// Documents known of the paths scanned, and those of them whose files are gone.
-    fn vanished(&self, roots: &[Root], files: &[SourceFile]) -> (usize, Vec<String>) {
-        let found: HashSet<&str> = files.iter().map(|file| file.doc_id.as_str()).collect();
-        let temporary: Vec<&str> = self
-            .report
-            .skipped
-            .iter()
-            .filter(|skipped| skipped.reason.is_temporary())
-            .map(|skipped| &*skipped.path)
-            .collect();
-        let in_scope = |info: &&DocumentInfo| {
-            roots.iter().filter(|root| root.only.is_none()).any(|root| is_inside(&info.root, &root.folder))
-        };
+    fn vanished(&self) -> (usize, Vec<String>) {
         let mut known = 0;
         let mut vanished = Vec::new();
-        for info in self.visible().values().filter(in_scope) {
+        for info in self.visible().values().filter(|info| self.placed.is_in_scope(info)) {
             known += 1;
-            let is_found = found.contains(&*info.doc_id) && !self.left_out.contains(&info.doc_id);
-            let unreadable = temporary.iter().any(|path| is_inside(&info.doc_id, path));
+            let may_exist = self.placed.may_exist(info) && !self.left_out.contains(&info.doc_id);
             let failed = self.report.failed.iter().any(|failure| failure.doc_id == info.doc_id);
-            if !is_found && !unreadable && !failed {
+            if !may_exist && !failed {
                 vanished.push(info.doc_id.clone());
             }
         }
@@ -334,14 +404,14 @@ impl<'a> Run<'a> {
         (known, vanished)
     }
 
-    fn refuse_mass_delete(&self, roots: &[Root], files: &[SourceFile]) -> Result<(), IndexError> {
-        let (known, vanished) = self.vanished(roots, files);
+    fn refuse_mass_delete(&self) -> Result<(), IndexError> {
+        let (known, vanished) = self.vanished();
         let vanished = vanished.len();
         if vanished * 2 > known { Err(IndexError::MassDelete { vanished, known }) } else { Ok(()) }
     }
 
-    fn prune(&mut self, roots: &[Root], files: &[SourceFile]) -> Result<(), StoreError> {
-        let (_, vanished) = self.vanished(roots, files);
+    fn prune(&mut self) -> Result<(), StoreError> {
+        let (_, vanished) = self.vanished();
         for doc_id in &vanished {
             self.report.removed += self.visible().get(doc_id).map_or(0, |info| info.chunks as usize);
         }
@@ -366,12 +436,12 @@ impl<'a> Run<'a> {
     }
 
     /// Makes of a generation that is built all that searches see, and then the current one.
-    fn complete(&mut self, files: &[SourceFile]) -> Result<(), StoreError> {
-        let found: HashSet<&str> = files.iter().map(|file| file.doc_id.as_str()).collect();
+    fn complete(&mut self, found: &HashSet<&str>) -> Result<(), StoreError> {
         let pruned: HashSet<String> = self.report.pruned.iter().cloned().collect();
         let seen = std::mem::take(&mut self.seen);
-        let failed: HashSet<String> =
-            self.report.failed.iter().map(|failure| failure.doc_id.clone()).collect();
+        // Where a file has the id of another folder's document, that document is not what failed.
+        let failures = self.report.failed.iter().map(|failure| failure.doc_id.clone());
+        let failed: HashSet<String> = failures.filter(|doc_id| !self.clashing.contains(doc_id)).collect();
         let skipped: HashSet<String> =
             self.report.skipped.iter().map(|skipped| skipped.path.clone()).collect();
         // A file that could not be read now counts as what the store has of it.
@@ -381,15 +451,19 @@ impl<'a> Run<'a> {
                 && !failed.contains(doc_id)
                 && (!found.contains(doc_id.as_str()) || skipped.contains(doc_id))
         };
-        let mut carried: Vec<&DocumentInfo> = seen.values().filter(is_carried).collect();
+        let carried = seen.values().filter(is_carried);
+        let mut carried: Vec<Cow<'_, DocumentInfo>> =
+            carried.map(|info| self.placed.moved(info).map_or(Cow::Borrowed(info), Cow::Owned)).collect();
         carried.sort_unstable_by(|a, b| a.doc_id.cmp(&b.doc_id));
-        let inputs: Vec<Input<'_>> = carried.into_iter().map(Input::Stored).collect();
+        let inputs: Vec<Input<'_>> = carried.iter().map(|info| Input::Stored(info)).collect();
         self.index_all(&inputs)?;
         // What an old generation has and searches do not see any more was removed meanwhile.
         let is_over = |doc_id: &&String| !seen.contains_key(*doc_id) && !found.contains(doc_id.as_str());
         let over: Vec<String> = self.stored.keys().filter(is_over).cloned().collect();
         self.remove(&over)?;
-        let is_lost = |failure: &&Failure| seen.contains_key(&failure.doc_id);
+        let is_lost = |failure: &&Failure| {
+            seen.contains_key(&failure.doc_id) && !self.clashing.contains(&failure.doc_id)
+        };
         self.report.withheld = if self.report.cancelled {
             Some("it was told to stop".into())
         } else if let Some(lost) = self.report.failed.iter().find(is_lost) {
@@ -405,6 +479,7 @@ impl<'a> Run<'a> {
         if let Some(target) = self.generations.target.as_ref().filter(|_| self.report.withheld.is_none())
             && !self.options.dry_run
         {
+            settle(&*self.pipeline.store, target, self.pipeline.tools())?;
             self.pipeline.store.switch(target)?;
             self.report.switched = self.generations.current.as_ref().map(|before| before.number);
         }
@@ -429,11 +504,4 @@ impl<'a> Run<'a> {
         self.report.failed.sort_by(|a, b| a.doc_id.cmp(&b.doc_id));
         self.report
     }
-}
-
-/// Whether a path is another one or lies inside it. The empty path holds everything.
-fn is_inside(path: &str, folder: &str) -> bool {
-    let folder = folder.trim_end_matches('/');
-    path.strip_prefix(folder)
-        .is_some_and(|rest| folder.is_empty() || rest.is_empty() || rest.starts_with('/'))
 }

@@ -9,7 +9,7 @@ use chunkwright_models::Reranker;
 use super::{Duplicates, SearchError, SearchOptions};
 use crate::analysis;
 use crate::bm25::query_ids;
-use crate::store::{Generation, Scored, Store, StoredChunk};
+use crate::store::{Generation, Overlay, Scored, Store, StoreError, StoredChunk};
 
 /// Puts the best of `order` in the order of `reranker`; answers their scores, best first. Those that
 /// it was not asked about follow as they were, with no score above its least.
@@ -99,11 +99,26 @@ pub(super) fn pinned(
     let is_asked = |pin: &String| query_ids(&analysis::terms(pin)) == asked;
     let mut pinned = Vec::new();
     for overlay in overlays.iter().filter(|overlay| !overlay.disabled && overlay.pins.iter().any(is_asked)) {
-        let records = store.records(generation, &overlay.doc_id)?;
-        let placed = overlays.place(records.iter());
-        let found = records.iter().zip(placed).find(|(_, placed)| *placed == Some(overlay));
-        let passes = found.filter(|(record, _)| options.filter.passes_record(record));
-        pinned.extend(passes.and_then(|(record, _)| record.chunk_id.parse::<ChunkId>().ok()));
+        let Some(id) = place_of(store, generation, overlay)? else { continue };
+        let chunk = store.chunks(generation, &[id])?.pop().flatten();
+        pinned.extend(chunk.filter(|chunk| options.filter.passes_record(&chunk.record)).map(|_| id));
     }
     Ok(pinned)
+}
+
+/// The chunk that an overlay is on: the one it was made for, or where it was carried.
+fn place_of(
+    store: &dyn Store,
+    generation: &Generation,
+    overlay: &Overlay,
+) -> Result<Option<ChunkId>, StoreError> {
+    if let Ok(id) = overlay.chunk_id.parse()
+        && store.chunks(generation, &[id])?.iter().all(Option::is_some)
+    {
+        return Ok(Some(id));
+    }
+    let infos = store.documents(generation)?;
+    let applied = infos.iter().flat_map(|info| info.applied().unwrap_or_default());
+    let mut on = applied.filter(|applied| applied.overlay == overlay.chunk_id);
+    Ok(on.next().and_then(|applied| applied.chunk_id.parse().ok()))
 }

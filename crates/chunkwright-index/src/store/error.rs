@@ -123,7 +123,7 @@ pub enum StoreError {
         if .found < .expected {
             "open it to write once, as `index` does, and it has that"
         } else {
-            "use a newer program, or index again into a new store"
+            "use a newer version of this program"
         }
     )]
     Layout {
@@ -133,10 +133,48 @@ pub enum StoreError {
         expected: i64,
     },
     /// What is stored cannot be read back.
-    #[error("the store is damaged: {problem}; index again into a new store")]
+    #[error(
+        "the store is damaged: {problem}; `chunkwright check` lists what is damaged, and indexing these documents again or restoring a backup repairs it"
+    )]
     Damaged {
         /// What is wrong.
         problem: String,
+    },
+    /// The file of a store is empty.
+    #[error(
+        "the store at `{path}` is damaged: `{file}` is empty, though a store was made there; move that file away and restore a backup, or index again"
+    )]
+    Empty {
+        /// The store's folder.
+        path: String,
+        /// The file.
+        file: &'static str,
+    },
+    /// A file that no store can be made of.
+    #[error("`{path}` is not a sound backup: {reason}; use another backup, or index the documents again")]
+    NotABackup {
+        /// The file.
+        path: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A backup with documents that are damaged.
+    #[error(
+        "{count} documents in `{path}` are damaged: {problems}; `--without-damaged` leaves them out and restores the rest"
+    )]
+    DamagedBackup {
+        /// The file.
+        path: String,
+        /// Number of documents.
+        count: usize,
+        /// What is wrong with each.
+        problems: String,
+    },
+    /// What was to be stored is not what a store can hold. The store is as it was.
+    #[error("it cannot be stored: {reason}; nothing was written")]
+    Unwritable {
+        /// What is wrong with it.
+        reason: String,
     },
     /// The words of the store were made by another version of the analysis.
     #[error(

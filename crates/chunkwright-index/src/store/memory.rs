@@ -20,6 +20,7 @@ use super::{
     Store, StoreError, StoredChunk, StoredDocument, TermId, TextHash, Vector, check_model, check_name,
     check_sparse, check_vector, unknown_collection, unknown_generation,
 };
+use crate::verify::{self, Counters, Kept};
 
 /// A store that is gone with its process. See [`Store`].
 #[derive(Debug, Default)]
@@ -171,16 +172,22 @@ impl Held {
     fn amend(
         &mut self,
         state: &State,
-        chunk: &NewChunk,
-        base: i64,
+        (doc_id, new, base): (&str, &[NewChunk], i64),
         overlays: &str,
         version: &mut i64,
     ) -> Result<Outcome, StoreError> {
-        let Some((doc_id, index)) = self.ids.get(&chunk.id()?).cloned() else { return Ok(Outcome::Stale) };
-        let document = self.documents.get_mut(&doc_id).filter(|document| document.0.info.version == base);
+        let document = self.documents.get_mut(doc_id).filter(|document| document.0.info.version == base);
         let Some(document) = document else { return Ok(Outcome::Stale) };
+        let mut places = Vec::with_capacity(new.len());
+        for chunk in new {
+            let place = self.ids.get(&chunk.id()?).filter(|(known, _)| known == doc_id);
+            let Some((_, index)) = place else { return Ok(Outcome::Stale) };
+            places.push(*index);
+        }
         let (stored, chunks) = Arc::make_mut(document);
-        chunks[index] = chunk.clone();
+        for (chunk, index) in new.iter().zip(places) {
+            chunks[index] = chunk.clone();
+        }
         *version += 1;
         stored.info.version = *version;
         overlays.clone_into(&mut stored.info.overlays);
@@ -328,8 +335,8 @@ impl Store for MemoryStore {
                 Change::Replace(new) => held.replace(&state, new, &mut version)?,
                 Change::Remove { doc_id } if held.remove(doc_id) => Outcome::Written,
                 Change::Remove { .. } => Outcome::Unchanged,
-                Change::Amend { chunk, base, overlays } => {
-                    held.amend(&state, chunk, *base, overlays, &mut version)?
+                Change::Amend { doc_id, chunks, base, overlays } => {
+                    held.amend(&state, (doc_id, chunks, *base), overlays, &mut version)?
                 }
                 Change::Touch { doc_id, modified } => held.touch(doc_id, *modified),
             };
@@ -440,19 +447,28 @@ impl Store for MemoryStore {
     fn check(&self) -> Result<CheckReport, StoreError> {
         let state = self.read();
         let mut report = CheckReport::default();
-        for held in state.collections.values().flat_map(|kept| kept.generations.values()) {
-            let mut seen = BTreeSet::new();
-            report.documents += held.documents.len();
-            for document in held.documents.values().filter(|document| !document.0.is_intact()) {
-                let doc_id = &document.0.info.doc_id;
-                report
-                    .problems
-                    .push(format!("the stored text of `{doc_id}` is not that of the file it was made of"));
-            }
-            for (id, _) in held.chunks() {
-                report.chunks += 1;
-                if !seen.insert(id) {
-                    report.problems.push(format!("`{}` holds chunk `{id}` twice", held.generation));
+        let counters = Counters::default();
+        for shelf in state.collections.values() {
+            for held in shelf.generations.values() {
+                let mut seen = BTreeSet::new();
+                report.documents += held.documents.len();
+                for (id, chunk) in held.chunks() {
+                    report.chunks += 1;
+                    if !seen.insert(id) {
+                        report.problems.push(format!("`{}` holds chunk `{id}` twice", held.generation));
+                    }
+                    let vector = state.vector(&held.generation, chunk.text_hash);
+                    if let (Some(vector), Some(model)) = (vector, &held.generation.spec.model)
+                        && let Err(problem) = verify::of_vector(vector, model)
+                    {
+                        report.problems.push(format!("`{}`, chunk `{id}`: {problem}", held.generation));
+                    }
+                }
+                for document in held.documents.values() {
+                    let (document, chunks) = (document.0.clone(), document.1.clone());
+                    let kept = [Kept { document, chunks }];
+                    let unsound = verify::stored(&held.generation.spec, &kept, &shelf.overlays, &counters);
+                    report.add(&held.generation, unsound);
                 }
             }
         }

@@ -1,14 +1,22 @@
 //! Overlays: what people changed of chunks by hand. They stand apart from chunks, which are made again
-//! and again; each is put on the chunk with its id, or, where ids moved, on the one with its content.
+//! and again; [`placing`] says which chunk each is on, and [`applied`] what of it is stored there.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+mod applied;
+mod likeness;
+mod placing;
 
-use chunkwright::Record;
+use std::collections::{BTreeMap, BTreeSet};
+
+use chunkwright::{Chunker, Record};
 use chunkwright_models::text_hash;
 use serde::{Deserialize, Serialize};
 
 use super::NewChunk;
-use crate::bm25::TermCounts;
+
+pub(crate) use applied::write as write_applied;
+pub use applied::{Applied, OriginalText};
+pub use likeness::{LEAST_LEAD, LEAST_LIKENESS};
+pub(crate) use placing::{Elsewhere, Search as OverlaySearch, place_in};
 
 /// What was changed by hand of one chunk.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,11 +28,16 @@ pub struct Overlay {
     pub doc_id: String,
     /// Hash of the content of that chunk, 32 hex digits.
     pub content_hash: String,
+    /// The content of that chunk, by which an edited one is recognized. Empty where it is not known: an
+    /// older version of this program kept only its hash.
+    pub content: String,
+    /// The heading path of that chunk.
+    pub header_path: String,
     /// Searches do not find it.
     pub disabled: bool,
     /// What is embedded and searched instead of its text. What it owns stays what it is.
     pub text: Option<String>,
-    /// The text that stood there when `text` was given.
+    /// The text of the chunk when `text` was given: what `text` replaces.
     pub original: Option<String>,
     /// Words that it is found by too, though it does not say them: names, aliases.
     pub keywords: Vec<String>,
@@ -32,6 +45,32 @@ pub struct Overlay {
     pub pins: Vec<String>,
     /// When it was made or changed last, ISO 8601.
     pub changed_at: String,
+}
+
+/// How an overlay stands to the chunks of a generation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OverlayState {
+    /// In force, on the chunk that it was made for or the one with the same content.
+    On,
+    /// In force, on the only chunk that is like the one it was made for; to be reviewed.
+    Carried,
+    /// The text it gives is not in force, because what it was given for changed; all else is.
+    Conflict,
+    /// On no chunk.
+    Orphaned,
+}
+
+impl OverlayState {
+    /// The name that reports use.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::On => "on",
+            Self::Carried => "carried",
+            Self::Conflict => "conflict",
+            Self::Orphaned => "orphaned",
+        }
+    }
 }
 
 /// The hash by which an overlay finds content again.
@@ -42,12 +81,9 @@ pub(crate) fn content_hash(content: &str) -> String {
 impl Overlay {
     /// An overlay of `record` that changes nothing yet.
     pub fn of(record: &Record) -> Self {
-        Self {
-            chunk_id: record.chunk_id.clone(),
-            doc_id: record.doc_id.clone(),
-            content_hash: content_hash(&record.content),
-            ..Self::default()
-        }
+        let mut overlay = Self::default();
+        overlay.make_for(record);
+        overlay
     }
 
     /// Whether it changes nothing.
@@ -55,17 +91,43 @@ impl Overlay {
         !self.disabled && self.text.is_none() && self.keywords.is_empty() && self.pins.is_empty()
     }
 
-    /// Puts on a chunk what was changed of it.
-    pub(crate) fn put_on(&self, chunk: &mut NewChunk) {
-        chunk.enabled = !self.disabled;
-        if let Some(text) = &self.text {
-            text.clone_into(&mut chunk.record.text);
-            chunk.text_hash = text_hash(text);
+    /// Makes it one for `record`, whose text is the one it has without overlays.
+    pub(crate) fn make_for(&mut self, record: &Record) {
+        self.chunk_id.clone_from(&record.chunk_id);
+        self.doc_id.clone_from(&record.doc_id);
+        (self.content_hash, self.content) = (String::new(), String::new());
+        self.remember(record);
+        self.original = self.text.is_some().then(|| record.text.clone());
+    }
+
+    /// Whether an older version of this program made it, which kept only the hash of the content.
+    pub(crate) fn lacks_content(&self) -> bool {
+        self.content.is_empty() && (self.doc_id.is_empty() || !self.content_hash.is_empty())
+    }
+
+    /// Remembers the content of the chunk that it was made for, if one of `records` is that chunk or has its
+    /// content; answers whether one is.
+    pub(crate) fn remember_one(&mut self, records: &[Record]) -> bool {
+        let is_it = |record: &&Record| record.chunk_id == self.chunk_id;
+        let is_equal = |record: &&Record| content_hash(&record.content) == self.content_hash;
+        let Some(record) = records.iter().find(is_it).or_else(|| records.iter().find(is_equal)) else {
+            return false;
+        };
+        self.doc_id.clone_from(&record.doc_id);
+        self.content_hash.clear();
+        self.remember(record);
+        true
+    }
+
+    /// Remembers the content of the chunk that it was made for. A summary has none of its own: its overlay is
+    /// found by its id alone.
+    pub(crate) fn remember(&mut self, record: &Record) {
+        if record.artifact.is_some() {
+            return;
         }
-        if self.text.is_some() || !self.keywords.is_empty() {
-            let words = [std::slice::from_ref(&chunk.record.text), &self.keywords].concat().join("\n");
-            chunk.terms = TermCounts::of(&words);
-        }
+        self.content_hash = content_hash(&record.content);
+        self.content.clone_from(&record.content);
+        self.header_path.clone_from(&record.header_path);
     }
 }
 
@@ -74,12 +136,19 @@ impl Overlay {
 pub struct Overlays {
     /// By chunk id.
     by_id: BTreeMap<String, Overlay>,
+    /// Chunk ids by document.
+    by_document: BTreeMap<String, BTreeSet<String>>,
 }
 
 impl Overlays {
     /// All of them, by chunk id.
     pub fn iter(&self) -> impl Iterator<Item = &Overlay> {
         self.by_id.values()
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.by_id.len()
     }
 
     /// Whether there are none.
@@ -92,57 +161,59 @@ impl Overlays {
         self.by_id.get(chunk_id)
     }
 
+    /// Those made for chunks of a document.
+    pub fn of_document(&self, doc_id: &str) -> impl Iterator<Item = &Overlay> {
+        let ids = self.by_document.get(doc_id).into_iter().flatten();
+        ids.filter_map(|id| self.by_id.get(id))
+    }
+
     /// Adds an overlay, or takes it back if it is empty.
     pub fn put(&mut self, overlay: Overlay) {
         if overlay.is_empty() {
-            self.by_id.remove(&overlay.chunk_id);
+            self.remove(&overlay.chunk_id);
         } else {
+            self.remove(&overlay.chunk_id);
+            self.by_document.entry(overlay.doc_id.clone()).or_default().insert(overlay.chunk_id.clone());
             self.by_id.insert(overlay.chunk_id.clone(), overlay);
         }
     }
 
-    /// Which overlay is on each chunk of one document: the one with its id; of those whose id is gone, the
-    /// one with its content, on the first chunk that has it.
-    pub fn place<'r>(&self, records: impl Iterator<Item = &'r Record> + Clone) -> Vec<Option<&Overlay>> {
-        let mut placed: Vec<Option<&Overlay>> =
-            records.clone().map(|record| self.get(&record.chunk_id)).collect();
-        let Some(doc_id) = records.clone().next().map(|record| record.doc_id.as_str()) else { return placed };
-        let ids: HashSet<&str> = records.clone().map(|record| record.chunk_id.as_str()).collect();
-        let is_homeless =
-            |overlay: &&Overlay| overlay.doc_id == doc_id && !ids.contains(overlay.chunk_id.as_str());
-        let mut homeless: HashMap<&str, &Overlay> =
-            self.iter().filter(is_homeless).map(|overlay| (overlay.content_hash.as_str(), overlay)).collect();
-        if !homeless.is_empty() {
-            for (record, place) in records.zip(&mut placed).filter(|(_, place)| place.is_none()) {
-                *place = homeless.remove(content_hash(&record.content).as_str());
-            }
+    /// Takes the overlay back that was made for the chunk with this id.
+    pub(crate) fn remove(&mut self, chunk_id: &str) {
+        if let Some(known) = self.by_id.remove(chunk_id)
+            && let Some(ids) = self.by_document.get_mut(&known.doc_id)
+        {
+            ids.remove(chunk_id);
         }
-        placed
     }
 
-    /// Puts on every chunk of one document what was changed of it; answers a hash of all that was, empty
-    /// for nothing.
-    pub(crate) fn put_on(&self, chunks: &mut [NewChunk]) -> String {
-        if self.is_empty() {
-            return String::new();
-        }
-        let placed = self.place(chunks.iter().map(|chunk| &chunk.record));
-        let hash = self.hash(chunks.iter().map(|chunk| &chunk.record));
-        for (chunk, overlay) in chunks.iter_mut().zip(placed) {
-            overlay.inspect(|overlay| overlay.put_on(chunk));
-        }
-        hash
+    /// Which overlay is on each of the chunks of one document, and how it was found.
+    pub fn place(&self, records: &[&Record]) -> Vec<Option<(&Overlay, OverlayState)>> {
+        let Some(first) = records.first() else { return Vec::new() };
+        let own: Vec<&Overlay> = self.of_document(&first.doc_id).collect();
+        place_in(&own, records)
     }
 
-    /// Hash of what is on the chunks of one document, empty for nothing.
-    pub(crate) fn hash<'r>(&self, records: impl Iterator<Item = &'r Record> + Clone) -> String {
-        let placed = records.clone().zip(self.place(records));
-        let said = placed.filter_map(|(record, overlay)| {
-            let Overlay { disabled, text, keywords, .. } = overlay?;
-            Some(format!("{} {disabled} {text:?} {keywords:?}\n", record.chunk_id))
-        });
-        let said: String = said.collect();
-        if said.is_empty() { said } else { content_hash(&said)[..16].to_owned() }
+    /// Puts on every chunk of one document what was changed of it, and answers what that is. `also` names
+    /// overlays that are on its chunks though they were made for another document, which is gone.
+    pub(crate) fn put_on(
+        &self,
+        chunks: &mut [NewChunk],
+        chunker: Option<&Chunker>,
+        also: &[&str],
+    ) -> Vec<Applied> {
+        let Some(first) = chunks.first() else { return Vec::new() };
+        let mut overlays: Vec<&Overlay> = self.of_document(&first.record.doc_id).collect();
+        overlays.extend(also.iter().filter_map(|id| self.get(id)));
+        if overlays.is_empty() {
+            return Vec::new();
+        }
+        let records: Vec<&Record> = chunks.iter().map(|chunk| &chunk.record).collect();
+        let placed = place_in(&overlays, &records);
+        let put = |(chunk, placed): (&mut NewChunk, Option<(&Overlay, OverlayState)>)| {
+            placed.map(|(overlay, state)| overlay.put_on(state, chunk, chunker))
+        };
+        chunks.iter_mut().zip(placed).filter_map(put).collect()
     }
 }
 

@@ -247,6 +247,7 @@ impl Store for RemoteStore {
             for entry in known.iter().filter(|entry| entry.generation.collection == collection) {
                 self.forget_generation(&entry.generation)?;
             }
+            self.database.forget(&self.database.keys(Kind::Overlay, collection)?)?;
         }
         if let Some(model) = &spec.model {
             let models = known.iter().filter_map(|entry| entry.generation.spec.model.as_ref());

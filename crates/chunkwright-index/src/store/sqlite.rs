@@ -34,8 +34,9 @@ use super::{
     TermId, TextHash, Vector, check_name, unknown_collection, unknown_generation,
 };
 use crate::analysis;
+pub use backup::Damaged;
 pub(super) use migrate::ADD_SPARSE;
-use setup::{analysis_version, check_layout, has_no_tables, lock, prepare};
+use setup::{analysis_version, check_layout, create, has_no_tables, is_locked_once, lock, prepare};
 pub(super) use setup::{create_folder, set_up};
 
 /// The embedded store. See [`Store`].
@@ -81,12 +82,19 @@ impl SqliteStore {
     pub fn open(path: &Path, access: Access) -> Result<Self, StoreError> {
         let file = path.join(Self::FILE);
         let shown = || path.display().to_string();
+        // A store appears with its tables in it, so that a file without a byte was a store.
+        if is_locked_once(path) && fs::metadata(&file).is_ok_and(|metadata| metadata.len() == 0) {
+            return Err(StoreError::Empty { path: shown(), file: Self::FILE });
+        }
         let writer = match access {
             Access::Read if !file.exists() => return Err(StoreError::Missing { path: shown() }),
             Access::Read => None,
             Access::Write => {
                 create_folder(path).map_err(|error| StoreError::Io { path: shown(), error })?;
                 let lock = lock(path)?;
+                if !file.exists() {
+                    create(&file)?;
+                }
                 let mut connection = Connection::open(&file)?;
                 prepare(&mut connection)?;
                 Some(Writer { connection: Mutex::new(connection), _lock: lock })

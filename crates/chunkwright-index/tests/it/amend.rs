@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use chunkwright::{ChunkConfig, Chunker, ContextRule};
 use chunkwright_index::{
-    AmendError, Duplicates, FetchOptions, Limit, Mode, Models, Overlay, Pipeline, SearchOptions, Verdict,
-    amend, explain, fetch, search, search_all_versions,
+    AmendError, Duplicates, FetchOptions, Mode, Models, Overlay, Pipeline, SearchOptions, Verdict, amend,
+    explain, fetch, search, search_all_versions,
 };
 
 use crate::fixture::{Fixture, for_each_store, now};
@@ -88,12 +88,13 @@ fn what_was_changed_finds_its_chunk_by_content_where_ids_moved_and_is_listed_whe
                 .remove(0);
         assert_eq!(hit.kept, chunkwright_index::Kept::Pinned);
         // Its content is gone.
-        fixture.write("guide.md", GUIDE.replace("restart it", "start it again").as_bytes());
+        fixture.write("guide.md", b"# Guide\n\n## Install\n\nNothing is left of it.\n");
         fixture.index();
         assert!(fixture.search("wizard", &lexical()).is_empty());
         let overlays = fixture.store.overlays("test").unwrap();
         let records = fixture.store.records(&now(&*fixture.store), "guide.md").unwrap();
-        assert!(overlays.place(records.iter()).iter().all(Option::is_none));
+        let records: Vec<_> = records.iter().collect();
+        assert!(overlays.place(&records).iter().all(Option::is_none));
         assert_eq!(overlays.iter().next().unwrap().keywords, overlay.keywords);
         // And comes back.
         fixture.write("guide.md", GUIDE.as_bytes());
@@ -108,13 +109,17 @@ fn a_text_over_the_limit_or_without_words_is_refused() {
         let fixture = corpus(kind);
         let store = &*fixture.store;
         let id = store.records(&now(store), "other.md").unwrap()[0].chunk_id.parse().unwrap();
-        let limit = Some(Limit { counter: &chunkwright::Words, max_tokens: 3 });
-        let with = |text: &'static str| {
-            amend(store, &now(store), None, limit, id, &|overlay: &mut Overlay| {
+        let limit = crate::fixture::chunker().with_window(Arc::new(chunkwright::Words), 10_000);
+        let with = |text: &str| {
+            amend(store, &now(store), None, Some(&limit), id, &|overlay: &mut Overlay| {
                 overlay.text = Some(text.into());
             })
         };
-        assert!(matches!(with("one two three four"), Err(AmendError::TooLong { tokens: 4, max_tokens: 3 })));
+        let refused = with(&"word ".repeat(50));
+        assert!(
+            matches!(refused, Err(AmendError::TooLong { size: 250, limit: 240, unit: "chars" })),
+            "{refused:?}"
+        );
         assert!(matches!(with(" \n"), Err(AmendError::Empty)));
         assert!(with("one two three").is_ok());
         let unknown = chunkwright::ChunkId([7; 16]);

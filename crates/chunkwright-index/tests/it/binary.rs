@@ -18,7 +18,7 @@ fn a_pdf_is_found_with_its_pages_and_given_back_as_it_was() {
         let fetched =
             fetch(&*fixture.store, &now(&*fixture.store), "guide.pdf", FetchOptions::default()).unwrap();
         assert_eq!(fetched.document.format, "pdf");
-        assert!(fetched.bytes() == ENGLISH, "the bytes fetched are not those of the file");
+        assert!(fetched.bytes().unwrap() == ENGLISH, "the bytes fetched are not those of the file");
         assert!(fetched.text.starts_with("# Installation Guide\n"));
         let positions: Vec<_> = fetched.records.iter().map(|record| record.position.unwrap()).collect();
         assert_eq!((positions[0].first, positions[positions.len() - 1].last), (1, 3));

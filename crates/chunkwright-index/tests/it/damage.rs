@@ -8,7 +8,9 @@ use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
-use chunkwright_index::{Access, Mode, Models, SearchOptions, SqliteStore, Store, StoreError, search};
+use chunkwright_index::{
+    Access, Damaged, Mode, Models, SearchOptions, SqliteStore, Store, StoreError, search,
+};
 
 use crate::crash::Random;
 use crate::fixture::{COLLECTION, Fixture};
@@ -127,7 +129,7 @@ fn fixture_copy(fixture: &Fixture, to: &Path, is_one_file: bool) {
     if is_one_file {
         let copy = to.join("copy.db");
         SqliteStore::open(&fixture.store_path(), Access::Read).unwrap().backup(&copy).unwrap();
-        SqliteStore::restore(&copy, &to.join("store")).unwrap();
+        SqliteStore::restore(&copy, &to.join("store"), Damaged::Refused).unwrap();
         for entry in fs::read_dir(to.join("store")).unwrap() {
             let entry = entry.unwrap();
             fs::rename(entry.path(), to.join(entry.file_name())).unwrap();
@@ -139,5 +141,57 @@ fn fixture_copy(fixture: &Fixture, to: &Path, is_one_file: bool) {
     for entry in fs::read_dir(fixture.store_path()).unwrap() {
         let entry = entry.unwrap();
         fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
+    }
+}
+
+#[test]
+fn a_database_without_a_byte_beside_a_lock_is_damage_and_not_a_new_store() {
+    let fixture = Fixture::new("sqlite", &[("a.md", "# Apples\n\nApples are red.\n")]);
+    fixture.index();
+    let copy = tempfile::tempdir().unwrap();
+    fixture_copy(&fixture, copy.path(), false);
+    fs::write(copy.path().join(SqliteStore::FILE), b"").unwrap();
+    for access in [Access::Read, Access::Write] {
+        let error = SqliteStore::open(copy.path(), access).unwrap_err();
+        assert!(matches!(error, StoreError::Empty { .. }), "{access:?}: {error}");
+        assert_eq!(fs::metadata(copy.path().join(SqliteStore::FILE)).unwrap().len(), 0, "{access:?}");
+    }
+    fs::remove_file(copy.path().join(SqliteStore::FILE)).unwrap();
+    assert!(matches!(SqliteStore::open(copy.path(), Access::Read), Err(StoreError::Missing { .. })));
+}
+
+#[test]
+fn one_damaged_document_makes_no_backup_useless() {
+    let fixture = Fixture::new(
+        "sqlite",
+        &[("a.md", "# Apples\n\nApples are red.\n"), ("b.md", "# Pears\n\nPears are green.\n")],
+    );
+    fixture.index();
+    let store = SqliteStore::open(&fixture.store_path(), Access::Read).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let sound = store.backup(&folder.path().join("sound.db")).unwrap();
+    assert_eq!((sound.documents, sound.problems.len()), (2, 0));
+    drop(store);
+    // A record that is not the text's, as a program with a bug might have stored it.
+    crate::verify::write_changed(&fixture, "a.md", &|record| record["start_line"] = 7.into()).unwrap();
+    let store = SqliteStore::open(&fixture.store_path(), Access::Read).unwrap();
+    let copy = folder.path().join("copy.db");
+    let report = store.backup(&copy).unwrap();
+    assert_eq!(report.damaged.iter().map(|document| document.doc_id.as_str()).collect::<Vec<_>>(), ["a.md"]);
+    let target = folder.path().join("restored");
+    let error = SqliteStore::restore(&copy, &target, Damaged::Refused).unwrap_err().to_string();
+    assert!(error.contains("document `a.md`") && error.contains("`start_line` is `7`"), "{error}");
+    assert!(error.contains("--without-damaged") && !target.join(SqliteStore::FILE).exists(), "{error}");
+    let left_out = SqliteStore::restore(&copy, &target, Damaged::LeftOut).unwrap();
+    assert_eq!(left_out.damaged.len(), 1);
+    let restored = SqliteStore::open(&target, Access::Write).unwrap();
+    assert_eq!(restored.check().unwrap().problems, Vec::<String>::new());
+    let documents = restored.documents(&restored.open(COLLECTION).unwrap()).unwrap();
+    assert_eq!(documents.iter().map(|info| info.doc_id.as_str()).collect::<Vec<_>>(), ["b.md"]);
+    for (what, bytes) in [("empty", &b""[..]), ("noise", b"this is not a database at all")] {
+        let file = folder.path().join(what);
+        fs::write(&file, bytes).unwrap();
+        let error = SqliteStore::restore(&file, &folder.path().join("none"), Damaged::LeftOut).unwrap_err();
+        assert!(matches!(error, StoreError::NotABackup { .. }), "{what}: {error}");
     }
 }

@@ -28,7 +28,7 @@ fn check(bytes: &[u8], encoding: &str, text: &str, query: &str) {
         assert_eq!(fetched.document.encoding, encoding);
         assert_eq!(fetched.text, text);
         assert_eq!(text_hash(&fetched.text), text_hash(text));
-        assert!(fetched.bytes() == bytes, "the bytes fetched are not those of the file");
+        assert!(fetched.bytes().unwrap() == bytes, "the bytes fetched are not those of the file");
         for record in &fetched.records {
             assert_eq!(record.content, text[record.start_byte as usize..record.end_byte as usize]);
             assert!(text.contains('\0') || !record.text.contains('\0'));

@@ -2,11 +2,12 @@
 
 use chunkwright::{Record, Words};
 use chunkwright_index::{
-    Answer, Change, Expand, ExpandedAnswer, Expansion, FetchError, FetchOptions, Fetched, Mode, Models,
-    SearchOptions, Store, expand, fetch, search,
+    Answer, Change, Expand, ExpandedAnswer, Expansion, FetchError, FetchOptions, Fetched, Filter, Mode,
+    Models, Pipeline, SearchOptions, SqliteStore, Store, expand, fetch, search, search_all_versions,
 };
+use rusqlite::{Connection, params};
 
-use crate::fixture::{Fixture, for_each_local_store, for_each_store, now};
+use crate::fixture::{COLLECTION, Fixture, chunker, for_each_local_store, for_each_store, now};
 
 fn prose(titles: [&str; 4], sentence: &str) -> String {
     let paragraphs = |count: usize, word: usize| -> String {
@@ -368,5 +369,107 @@ fn hits_side_by_side_are_merged_within_the_budget_and_others_are_not() {
         assert_eq!(merged(None), [(1, 15, 4), (21, 35, 4)]);
         assert!((4..=6).contains(&merged(Some(70)).len()));
         assert_eq!(merged(Some(1)).len(), 8);
+    });
+}
+
+/// Every way to expand.
+const WAYS: [Expand; 4] = [Expand::Parent, Expand::Merge, Expand::Neighbours(0), Expand::Neighbours(2)];
+
+/// Runs a statement on the tables of a store that is open.
+fn execute(fixture: &Fixture, statement: &str, value: &str) {
+    let tables = Connection::open(fixture.store_path().join(SqliteStore::FILE)).unwrap();
+    assert!(tables.execute(statement, params![value]).unwrap() > 0);
+}
+
+#[test]
+fn a_chunk_that_begins_with_headings_above_its_section_is_found_with_its_parent() {
+    for_each_store(|kind| {
+        let lines: String =
+            (0..40).map(|n| format!("Строка {n} of the third part, 第三部分。\n\n")).collect();
+        let text = format!("# Alpha\n\n## Beta\n\nOne line.\n\n### Gamma\n\n{lines}");
+        let fixture = Fixture::new(kind, &[("a.md", &text)]);
+        fixture.index();
+        for way in WAYS {
+            let answer = expanded(&fixture, "alpha beta gamma third", by(way, None));
+            assert!(answer.passages.iter().all(|found| found.unexpanded.is_none()), "{kind} {way}");
+        }
+    });
+}
+
+#[test]
+fn a_stored_parent_that_does_not_hold_its_chunk_fails_nothing_and_is_worked_out_anew() {
+    let fixture = corpus("sqlite");
+    let answer = found(&fixture, "archive folder 数据库 подключение step words", 50);
+    let way = |way| expand(&*fixture.store, &now(&*fixture.store), &answer, by(way, None)).unwrap();
+    let before = WAYS.map(way);
+    for wrong in ["en.md#L200-L300", "en.md#L1-L1", "nope.md", "nonsense", ""] {
+        execute(&fixture, "UPDATE chunks SET record = json_set(record, '$.p', ?1)", wrong);
+        assert_eq!(WAYS.map(way), before, "`{wrong}`");
+        for record in all_records(&*fixture.store) {
+            for way in WAYS {
+                let fetched = get(&*fixture.store, &record.chunk_id, Some(by(way, None)));
+                assert!(fetched.text.contains(&record.content), "`{wrong}` {way}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_hit_that_cannot_be_expanded_comes_with_its_own_text_and_fails_no_other() {
+    let fixture = corpus("sqlite");
+    let answer = found(&fixture, "archive folder 数据库 подключение step words", 50);
+    let damage = "UPDATE chunks SET record = json_set(record, '$.n', 99)
+        WHERE document IN (SELECT id FROM documents WHERE doc_id = ?1)";
+    execute(&fixture, damage, "en.md");
+    for way in WAYS {
+        let expanded = expand(&*fixture.store, &now(&*fixture.store), &answer, by(way, None)).unwrap();
+        let mut ranks = Vec::new();
+        for found in &expanded.passages {
+            ranks.extend(found.hits.iter().map(|hit| hit.rank));
+            let is_whole = found.passage.doc_id != "en.md";
+            assert_eq!(found.unexpanded.is_none(), is_whole, "{way} {found:?}");
+            if !is_whole {
+                let record = &answer.hits[found.hits[0].rank - 1].record;
+                assert_eq!((&found.passage.text, found.hits.len()), (&record.content, 1));
+                assert!(found.unexpanded.as_ref().unwrap().contains("the chunks of `en.md`"), "{found:?}");
+            }
+        }
+        ranks.sort_unstable();
+        assert_eq!(ranks, (1..=answer.hits.len()).collect::<Vec<_>>(), "{way}");
+    }
+}
+
+#[test]
+fn summaries_and_hits_of_older_generations_are_expanded_or_come_with_their_own_text() {
+    for_each_local_store(|kind| {
+        let fixture = corpus(kind);
+        let again = Pipeline::new(fixture.store.clone(), COLLECTION, chunker(), "test").with_summaries(true);
+        again.index(&[fixture.root()], &fixture.options, &|_| {}).unwrap();
+        let all = Filter::parse("artifact=all").unwrap();
+        let options =
+            SearchOptions { mode: Mode::Lexical, top_k: 100, filter: all, ..SearchOptions::default() };
+        let answer = search_all_versions(
+            &*fixture.store,
+            COLLECTION,
+            Models::default(),
+            "walker run archive",
+            &options,
+        )
+        .unwrap();
+        assert!(answer.hits.iter().any(|hit| hit.record.artifact.is_some()), "{kind}");
+        assert!(answer.hits.iter().any(|hit| hit.generation != now(&*fixture.store).number), "{kind}");
+        for way in WAYS {
+            let expanded = expand(&*fixture.store, &now(&*fixture.store), &answer, by(way, None)).unwrap();
+            let mut ranks = Vec::new();
+            for found in &expanded.passages {
+                for hit in &found.hits {
+                    let is_summary = answer.hits[hit.rank - 1].record.artifact.is_some();
+                    assert_eq!(found.unexpanded.is_some(), is_summary, "{kind} {way} {found:?}");
+                    ranks.push(hit.rank);
+                }
+            }
+            ranks.sort_unstable();
+            assert_eq!(ranks, (1..=answer.hits.len()).collect::<Vec<_>>(), "{kind} {way}");
+        }
     });
 }

@@ -9,7 +9,7 @@ use chunkwright_index::bm25::TermId;
 use chunkwright_index::{
     Cache, CacheUsage, Change, CheckReport, Collection, DocumentInfo, Filter, Generation, GenerationSpec,
     IndexError, Mode, Models, Outcome, Overlay, Overlays, Pipeline, Prune, Scored, SearchOptions, Store,
-    StoreError, StoredChunk, StoredDocument, Vector, search,
+    StoreError, StoredChunk, StoredDocument, Vector, amend, list_overlays, search,
 };
 use chunkwright_models::{Reranker, ServiceError, TextHash};
 
@@ -320,5 +320,51 @@ fn a_document_that_is_replaced_while_it_is_searched_is_found_as_it_is_now() {
         let passages = fixture.bag.take_texts();
         assert!(passages.iter().any(|passage| passage.contains("pears")));
         assert!(fixture.bag.calls.load(Ordering::Relaxed) - calls <= 1 + 4, "{kind}");
+    });
+}
+
+#[test]
+fn what_was_changed_by_hand_while_a_generation_was_built_is_in_force_when_it_is_the_current_one() {
+    for_each_local_store(|kind| {
+        let mut step = 0;
+        loop {
+            let fixture = Fixture::new(kind, &[]);
+            for file in 0..3 {
+                fixture.write(format!("{file}.md"), text(file, "apples").as_bytes());
+            }
+            fixture.index();
+            let run = |store: Arc<dyn Store>| {
+                let pipeline =
+                    Pipeline::new(store, COLLECTION, smaller(), "test").with_embedder(fixture.bag.clone());
+                pipeline.index(&[fixture.root()], &fixture.options, &|_| {})
+            };
+            // The run that builds it ends somewhere.
+            let failing =
+                Failing { inner: Arc::clone(&fixture.store), left: AtomicI64::new(step), colliding: None };
+            let is_built = run(Arc::new(failing)).is_ok();
+            let store = &*fixture.store;
+            for (file, disabled) in [("0.md", false), ("1.md", true)] {
+                let id = store.records(&now(store), file).unwrap()[0].chunk_id.parse().unwrap();
+                let change = |overlay: &mut Overlay| {
+                    (overlay.keywords, overlay.disabled) = (vec!["wizard".into()], disabled);
+                };
+                amend(store, &now(store), None, None, id, &change).unwrap();
+            }
+            run(Arc::clone(&fixture.store)).unwrap();
+            let options = SearchOptions { mode: Mode::Lexical, ..SearchOptions::default() };
+            let hits = search(store, &now(store), Models::default(), "wizard", &options).unwrap().hits;
+            let listed = list_overlays(store, &now(store)).unwrap();
+            assert_eq!(listed.len(), 2);
+            for listed in listed {
+                let is_found = hits.iter().any(|hit| Some(&hit.record.chunk_id) == listed.on.as_ref());
+                let is_shown = listed.on.is_some() && !listed.overlay.disabled;
+                assert!(!listed.pending && is_found == is_shown, "{kind} step {step}: {listed:?}");
+            }
+            if is_built {
+                break;
+            }
+            step += if ["sqlite", "memory"].contains(&kind) { 1 } else { 11 };
+        }
+        assert!(step > 10, "{kind}: only {step} steps");
     });
 }

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use chunkwright::Record;
 use chunkwright_index::{
-    Access, DocumentInfo, Mode, Models, Pipeline, SearchOptions, SqliteStore, Store, StoreError, search,
+    Access, Damaged, DocumentInfo, Mode, Models, Overlay, OverlayState, Pipeline, SearchOptions, SqliteStore,
+    Store, StoreError, amend, list_overlays, search,
 };
 use rusqlite::{Connection, params};
 
@@ -170,22 +171,57 @@ fn a_store_of_an_older_layout_is_brought_up_to_date_and_loses_nothing() {
     }
 }
 
-/// Writes into `folder` the store that a program of layout 4 would have made of what `fixture` holds.
-fn write_4(fixture: &Fixture, folder: &Path) {
+/// Writes into `folder` the store that a program of layout 4 or 5, with the tables `sql`, would have made of what
+/// `fixture` holds.
+fn write_newer(fixture: &Fixture, folder: &Path, layout: i64, sql: &str) -> Connection {
     let old = Connection::open(folder.join(SqliteStore::FILE)).unwrap();
-    old.execute_batch(include_str!("../layouts/4.sql")).unwrap();
+    old.execute_batch(sql).unwrap();
     old.pragma_update(None, "application_id", 0x4357_5254).unwrap();
-    old.pragma_update(None, "user_version", 4).unwrap();
+    old.pragma_update(None, "user_version", layout).unwrap();
     let new = fixture.store_path().join(SqliteStore::FILE);
     old.execute("ATTACH ?1 AS new", [new.to_str().unwrap()]).unwrap();
-    let mut tables =
+    let mut tables_of =
         old.prepare("SELECT name FROM main.sqlite_master WHERE sql LIKE 'CREATE TABLE%'").unwrap();
-    let tables: Vec<String> = tables.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
+    let tables: Vec<String> =
+        tables_of.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
     for table in tables {
         let columns = format!("SELECT group_concat(name) FROM pragma_table_info('{table}', 'main')");
         let columns: String = old.query_row(&columns, [], |row| row.get(0)).unwrap();
         let copy = format!("INSERT INTO main.{table} ({columns}) SELECT {columns} FROM new.{table}");
         old.execute_batch(&copy).unwrap();
+    }
+    drop(tables_of);
+    old
+}
+
+const LAYOUT_4: &str = include_str!("../layouts/4.sql");
+const LAYOUT_5: &str = include_str!("../layouts/5.sql");
+
+#[test]
+fn parents_that_older_programs_stored_and_that_do_not_hold_their_chunks_are_put_right() {
+    let lines: String = (0..40).map(|n| format!("Строка {n} of a long enough section.\n\n")).collect();
+    let text = format!("# A\n\n## B\n\nOne line.\n\n### C\n\n{lines}");
+    let fixture = Fixture::new("sqlite", &[("a.md", &text), ("b.md", "# 数据库\n\n数据库连接。\n")]);
+    fixture.index();
+    let records = |store: &dyn Store| store.records(&store.open(COLLECTION).unwrap(), "a.md").unwrap();
+    let before = records(&*fixture.store);
+    for (layout, sql) in [(4, LAYOUT_4), (5, LAYOUT_5)] {
+        for wrong in ["a.md#L3-L9", "a.md#L86-L88", "b.md", "", "a.md#3"] {
+            let folder = tempfile::tempdir().unwrap();
+            let old = write_newer(&fixture, folder.path(), layout, sql);
+            let changed =
+                "UPDATE chunks SET record = json_set(record, '$.p', ?1) WHERE document = 1 AND idx < 2";
+            assert_eq!(old.execute(changed, [wrong]).unwrap(), 2);
+            drop(old);
+            let store = crate::fixture::open("sqlite", folder.path());
+            assert_eq!(records(&*store), before, "layout {layout}, `{wrong}`");
+            assert_eq!(store.check().unwrap().problems, Vec::<String>::new());
+            let pipeline = Pipeline::new(store.clone(), COLLECTION, chunker(), "test")
+                .with_embedder(fixture.bag.clone());
+            let report = pipeline.index(&[fixture.root()], &fixture.options, &|_| {}).unwrap();
+            assert_eq!((report.unchanged, report.indexed), (2, 0), "layout {layout}, `{wrong}`");
+            assert_eq!(records(&*store), before);
+        }
     }
 }
 
@@ -195,7 +231,7 @@ fn a_store_of_layout_4_gets_room_for_sparse_vectors_and_is_otherwise_as_it_was()
     let fixture = Fixture::new("sqlite", &files);
     fixture.index();
     let folder = tempfile::tempdir().unwrap();
-    write_4(&fixture, folder.path());
+    drop(write_newer(&fixture, folder.path(), 4, LAYOUT_4));
     let copy = folder.path().join("copy");
     std::fs::copy(folder.path().join(SqliteStore::FILE), &copy).unwrap();
     let error = SqliteStore::open(folder.path(), Access::Read).err().unwrap();
@@ -205,7 +241,7 @@ fn a_store_of_layout_4_gets_room_for_sparse_vectors_and_is_otherwise_as_it_was()
         "{error}"
     );
     let restored = folder.path().join("restored");
-    SqliteStore::restore(&copy, &restored).unwrap();
+    SqliteStore::restore(&copy, &restored, Damaged::Refused).unwrap();
     for folder in [folder.path(), &restored] {
         let store = crate::fixture::open("sqlite", folder);
         assert_eq!(store.check().unwrap().problems, Vec::<String>::new());
@@ -229,6 +265,64 @@ fn a_store_of_layout_4_gets_room_for_sparse_vectors_and_is_otherwise_as_it_was()
 }
 
 #[test]
+fn a_store_of_layout_5_keeps_its_overlays_and_finds_edited_chunks_from_now_on() {
+    let text = "# Apples\n\nSome words about apples that are long enough to be recognized after an edit.\n\n\
+        # Pears\n\nOther words, about pears, that somebody gave another text.\n";
+    let fixture = Fixture::new("sqlite", &[("a.md", text)]);
+    fixture.index();
+    let records = fixture.store.records(&now(&*fixture.store), "a.md").unwrap();
+    let amend = |at: usize, change: &dyn Fn(&mut Overlay)| {
+        let id = records[at].chunk_id.parse().unwrap();
+        amend(&*fixture.store, &now(&*fixture.store), Some(&*fixture.bag), None, id, change).unwrap();
+    };
+    amend(0, &|overlay| overlay.disabled = true);
+    amend(1, &|overlay| overlay.text = Some("Quinces.".into()));
+    let Fixture { folder, store, pipeline, bag, options, .. } = fixture;
+    drop((store, pipeline));
+    // What layout 5 had in place of contents and of what is on chunks.
+    let old = Connection::open(folder.path().join("store").join(SqliteStore::FILE)).unwrap();
+    old.execute_batch(
+        "UPDATE overlays SET overlay = json_remove(overlay, '$.content', '$.header_path');
+         UPDATE documents SET overlays = '0123456789abcdef' WHERE overlays <> '';
+         ALTER TABLE documents DROP COLUMN prefix;
+         PRAGMA user_version = 5;",
+    )
+    .unwrap();
+    let Record { char_count, word_count, token_count, .. } = records[1];
+    let counts = "UPDATE chunks SET record = json_set(record, '$.cc', ?1, '$.wc', ?2, '$.tc', ?3)
+        WHERE record LIKE '%Quinces%'";
+    assert_eq!(old.execute(counts, params![char_count, word_count, token_count]).unwrap(), 1);
+    drop(old);
+    let root = folder.path().join("files");
+    let store = crate::fixture::open("sqlite", &folder.path().join("store"));
+    let overlays = store.overlays(COLLECTION).unwrap();
+    assert_eq!(overlays.get(&records[0].chunk_id).unwrap().content, records[0].content);
+    let listed = list_overlays(&*store, &now(&*store)).unwrap();
+    assert!(listed.iter().all(|listed| listed.state == OverlayState::On), "{listed:?}");
+    assert!(
+        !store.chunks(&now(&*store), &[records[0].chunk_id.parse().unwrap()]).unwrap()[0]
+            .as_ref()
+            .unwrap()
+            .enabled
+    );
+    let pipeline = Pipeline::new(store.clone(), COLLECTION, chunker(), "test").with_embedder(bag.clone());
+    assert_eq!(pipeline.index(std::slice::from_ref(&root), &options, &|_| {}).unwrap().overlays.on, 2);
+    assert!(list_overlays(&*store, &now(&*store)).unwrap().iter().all(|listed| !listed.pending));
+    // The chunk that was edited is recognized by the content that the migration found.
+    std::fs::write(root.join("a.md"), text.replace("recognized", "known")).unwrap();
+    let report = pipeline.index(&[root], &options, &|_| {}).unwrap();
+    assert_eq!((report.overlays.on, report.overlays.carried), (1, 1));
+    // The text that was replaced comes back with its counts.
+    let id = records[1].chunk_id.parse().unwrap();
+    chunkwright_index::amend(&*store, &now(&*store), None, None, id, &|overlay| overlay.text = None).unwrap();
+    let restored = store.records(&now(&*store), "a.md").unwrap().remove(1);
+    let counts =
+        |record: &Record| (record.text.clone(), record.char_count, record.word_count, record.token_count);
+    assert_eq!(counts(&restored), counts(&records[1]));
+    assert_eq!(store.check().unwrap().problems, Vec::<String>::new());
+}
+
+#[test]
 fn a_store_of_a_newer_layout_is_left_as_it_is() {
     let fixture = Fixture::new("sqlite", &[("a.md", "Text.")]);
     fixture.index();
@@ -240,7 +334,7 @@ fn a_store_of_a_newer_layout_is_left_as_it_is() {
     for access in [Access::Read, Access::Write] {
         let error = SqliteStore::open(&folder.path().join("store"), access).err().unwrap();
         assert!(
-            error.to_string().starts_with("the store has layout 99, this program reads layout 5"),
+            error.to_string().starts_with("the store has layout 99, this program reads layout 6"),
             "{error}"
         );
     }

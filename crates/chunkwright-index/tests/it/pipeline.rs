@@ -51,7 +51,7 @@ fn only_texts_that_changed_are_embedded_again() {
         // Nothing is stale, and what only moved says where it stands now.
         assert_eq!(fixture.search("somethingelse", &lexical()).len(), 1);
         let moved = fetch(&*fixture.store, &now(&*fixture.store), "a.md", FetchOptions::default()).unwrap();
-        assert_eq!(moved.bytes(), edited.as_bytes());
+        assert_eq!(moved.bytes().unwrap(), edited.as_bytes());
         for record in &moved.records {
             assert_eq!(record.content, edited[record.start_byte as usize..record.end_byte as usize]);
             let lines: Vec<&str> = edited

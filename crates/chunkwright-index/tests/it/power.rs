@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
-use chunkwright_index::{Access, Place, STORES, SqliteStore, Store};
+use chunkwright_index::{Access, Damaged, Place, STORES, SqliteStore, Store};
 
 use crate::crash::{Expected, Random, config_of, index, prune, say};
 use crate::disk::{Step, after_cut};
@@ -117,7 +117,7 @@ fn child_of_the_power_test() {
             say("copied");
         }
         Task::Restore => {
-            SqliteStore::restore(&places.copy(), &places.restored()).unwrap();
+            SqliteStore::restore(&places.copy(), &places.restored(), Damaged::Refused).unwrap();
             say("restored");
         }
         Task::Migrate => {
@@ -275,7 +275,7 @@ fn nothing_acknowledged_is_lost_when_the_power_fails() {
         check_old(&fixture, &later.old(), &place);
         if promised.copied.is_some() || later.copy().exists() {
             let restored = tempfile::tempdir().unwrap();
-            SqliteStore::restore(&later.copy(), restored.path()).unwrap();
+            SqliteStore::restore(&later.copy(), restored.path(), Damaged::Refused).unwrap();
             let store = open(restored.path());
             assert_eq!(store.check().unwrap().problems, Vec::<String>::new(), "{place}");
             if let Some(copied) = &mut promised.copied {

@@ -10,7 +10,7 @@ use chunkwright_index::analysis::{self, terms};
 use chunkwright_index::bm25::query_ids;
 use chunkwright_index::{
     Access, Change, Filter, GenerationSpec, IndexError, IndexOptions, IndexReport, Model, NewDocument,
-    Outcome, Pipeline, Place, STORES, Store, StoreError,
+    Outcome, Overlay, Pipeline, Place, STORES, Store, StoreError,
 };
 use chunkwright_models::http::HttpOptions;
 use chunkwright_models::text_hash;
@@ -55,10 +55,11 @@ fn revision(store: &dyn Store, doc_id: &str, base: i64, revision: usize) -> NewD
         .map(|which| format!("{which} common part of revision {revision}. {filling}"));
     let new = document(doc_id, base, &texts.each_ref().map(String::as_str));
     assert_eq!(new.chunks.len(), 3);
+    let angle = revision as f32 / 100.0;
     let vectors: Vec<_> = new
         .chunks
         .iter()
-        .map(|chunk| (text_hash(&chunk.record.text), vec![1.0, revision as f32].into()))
+        .map(|chunk| (text_hash(&chunk.record.text), vec![angle.cos(), angle.sin()].into()))
         .collect();
     store.cache().put_vectors("m", &vectors).unwrap();
     new
@@ -158,6 +159,8 @@ fn a_crash_while_a_generation_is_begun_switched_to_or_removed_is_named_and_put_r
                 proxy.set(Fault::None);
                 let store = open(&proxy.url(url), &prefix, folder.path(), 0);
                 write(&*store, revision(&*store, "a.txt", 0, 1)).unwrap();
+                let (chunk_id, pins) = ("0".repeat(32), vec!["how".to_owned()]);
+                store.put_overlay(C, &Overlay { chunk_id, pins, ..Overlay::default() }).unwrap();
                 proxy.set(Fault::LostFrom(at));
                 let done = run(&*store, &other());
                 let is_over = proxy.requests() <= at;
@@ -170,7 +173,10 @@ fn a_crash_while_a_generation_is_begun_switched_to_or_removed_is_named_and_put_r
                     let known = known.into_iter().find(|known| problem.contains(known));
                     *found.entry(known.unwrap_or_else(|| panic!("{place}: {problem}"))).or_insert(0) += 1;
                 }
+                let is_removed = later.open(C).is_err();
                 later.begin(C, &other()).unwrap();
+                // What was changed by hand goes with its collection, and does not return with its name.
+                assert_eq!(later.overlays(C).unwrap().is_empty(), is_removed, "{place}");
                 assert_eq!(later.check().unwrap().problems, Vec::<String>::new(), "{place}");
                 later.remove(&later.open(C).unwrap()).unwrap();
                 assert_eq!(later.check().unwrap().problems, Vec::<String>::new(), "{place}");

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
 use chunkwright::ChunkId;
-use chunkwright_index::transfer::{Importer, Row, Vectors, export};
+use chunkwright_index::transfer::{Row, Vectors, export};
 use chunkwright_index::{
     Access, Answer, Cache, Change, Field, Filter, Fusion, Generation, GenerationSpec, Hit, Kept, Mode, Model,
     Models, Overlay, Scored, SearchOptions, SqliteStore, Store, StoreError, Vector, Verdict, amend, explain,
@@ -14,7 +14,7 @@ use chunkwright_models::{MAX_WEIGHTS, sparse_dot, text_hash};
 use rusqlite::Connection;
 
 use crate::contract::document;
-use crate::fixture::{Bag, COLLECTION, Fixture, for_each_store, now, open};
+use crate::fixture::{Bag, Fixture, for_each_store, now, open};
 
 const C: &str = "notes";
 
@@ -24,7 +24,7 @@ fn spec(sparse: bool) -> GenerationSpec {
 }
 
 fn vector(weights: &[(u32, f32)]) -> Vector {
-    Vector { dense: vec![1.0, 0.5], sparse: Some(weights.to_vec()) }
+    Vector { dense: vec![0.8, 0.6], sparse: Some(weights.to_vec()) }
 }
 
 type Weights = Vec<(u32, f32)>;
@@ -173,7 +173,7 @@ fn a_sparse_vector_beside_another_texts_dense_one_is_damage() {
     let folder = tempfile::tempdir().unwrap();
     let store = SqliteStore::open(folder.path(), Access::Write).unwrap();
     store.begin(C, &spec(true)).unwrap();
-    let other = Vector { dense: vec![0.5, 1.0], sparse: Some(vec![(2, 1.0)]) };
+    let other = Vector { dense: vec![0.6, 0.8], sparse: Some(vec![(2, 1.0)]) };
     store.put_vectors("m", &[([1; 16], vector(&[(1, 1.0)])), ([2; 16], other)]).unwrap();
     let file = folder.path().join(SqliteStore::FILE);
     let change = |statement: &str| Connection::open(&file).unwrap().execute_batch(statement).unwrap();
@@ -339,9 +339,7 @@ fn sparse_vectors_move_with_a_collection() {
         assert!(rows.iter().all(|row| row.vector.is_some() && row.sparse.is_some()), "{kind}");
         let folder = tempfile::tempdir().unwrap();
         let other = open("sqlite", &folder.path().join("store"));
-        let mut importer = Importer::new(&*other, COLLECTION);
-        rows.into_iter().try_for_each(|row| importer.push(row)).unwrap();
-        importer.finish().unwrap();
+        crate::transfer::import(&*other, rows).unwrap();
         assert_eq!(now(&*other).spec, now(&*fixture.store).spec, "{kind}");
         let options = SearchOptions { mode: Mode::Sparse, ..SearchOptions::default() };
         let models = Models::embedder(&*fixture.bag);

@@ -1,11 +1,28 @@
 //! Any model's own tokenizer, as its `tokenizer.json` describes it.
+//!
+//! The file may come from anywhere. What is no regular file is not opened, a large one is not read, one that the
+//! library panics over is invalid, and so is one whose normalizer could make a text a thousand times as long.
 
+use std::fs::{File, metadata};
+use std::io::{Error, ErrorKind, Read};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 use chunkwright::TokenCounter;
 use tokenizers::Tokenizer;
+use tokenizers::normalizers::NormalizerWrapper;
+use tokenizers::normalizers::replace::ReplacePattern;
 
 use super::CounterError;
+
+/// Largest `tokenizer.json`, in bytes (64 MiB). The largest in use have 33 million.
+const MAX_TOKENIZER_SIZE: u64 = 64 << 20;
+
+/// How much longer a normalizer may make a text. Those in use replace a blank by `▁` (3) or decompose ligatures (18).
+const MAX_GROWTH: usize = 1000;
+
+/// A text that a tokenizer has to survive.
+const PROBE: &str = "The quick brown fox, 123; съешь ещё этих булок; 敏捷的狐狸 🦀\n\tend";
 
 /// Counts by a `tokenizer.json` of the `tokenizers` library.
 ///
@@ -23,8 +40,8 @@ impl TokenizerFile {
     ///
     /// If it cannot be read, or is not a tokenizer.
     pub fn open(path: &Path) -> Result<Self, CounterError> {
-        let bytes = std::fs::read(path)
-            .map_err(|source| CounterError::Unreadable { path: path.to_owned(), source })?;
+        let bytes =
+            read(path).map_err(|source| CounterError::Unreadable { path: path.to_owned(), source })?;
         Self::parse(&path.display().to_string(), &bytes)
             .map_err(|reason| CounterError::Invalid { path: path.to_owned(), reason })
     }
@@ -35,7 +52,18 @@ impl TokenizerFile {
     ///
     /// What is wrong, in the words of the `tokenizers` library.
     pub fn parse(name: &str, json: &[u8]) -> Result<Self, String> {
-        let mut tokenizer = Tokenizer::from_bytes(json).map_err(|error| error.to_string())?;
+        let broken = |_| "the `tokenizers` library fails on it".to_owned();
+        let parsed = catch_unwind(AssertUnwindSafe(|| Tokenizer::from_bytes(json))).map_err(broken)?;
+        let mut tokenizer = parsed.map_err(|error| error.to_string())?;
+        let growth = tokenizer.get_normalizer().map_or(1, growth);
+        if growth > MAX_GROWTH {
+            return Err(format!(
+                "its normalizer may make a text {growth} times as long; the limit is {MAX_GROWTH}"
+            ));
+        }
+        // Some files are read, and fail on the first text.
+        let probe = || tokenizer.encode_fast(PROBE, false).map(|encoding| encoding.len());
+        let _ = catch_unwind(AssertUnwindSafe(probe)).map_err(broken)?;
         tokenizer.with_truncation(None).map_err(|error| error.to_string())?;
         tokenizer.with_padding(None);
         tokenizer.set_encode_special_tokens(true);
@@ -46,6 +74,54 @@ impl TokenizerFile {
     pub(crate) fn ids(&self, text: &str) -> Result<Vec<u32>, String> {
         let encoding = self.tokenizer.encode_fast(text, false).map_err(|error| error.to_string())?;
         Ok(encoding.get_ids().to_vec())
+    }
+}
+
+/// The content of a regular file of no more than [`MAX_TOKENIZER_SIZE`].
+fn read(path: &Path) -> Result<Vec<u8>, Error> {
+    let refused = |reason: String| Err(Error::new(ErrorKind::InvalidInput, reason));
+    // Looked at before it is opened: opening a FIFO would wait for its writer.
+    if !metadata(path)?.is_file() {
+        return refused("it is not a regular file".into());
+    }
+    let mut bytes = Vec::new();
+    File::open(path)?.take(MAX_TOKENIZER_SIZE + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_TOKENIZER_SIZE {
+        return refused(format!("it has more than {MAX_TOKENIZER_SIZE} bytes"));
+    }
+    Ok(bytes)
+}
+
+/// How many times as long a text may become, at most.
+fn growth(normalizer: &NormalizerWrapper) -> usize {
+    match normalizer {
+        NormalizerWrapper::Sequence(steps) => {
+            steps.as_ref().iter().map(growth).fold(1, usize::saturating_mul)
+        }
+        NormalizerWrapper::Replace(replace) => replacement_growth(replace),
+        NormalizerWrapper::Prepend(prepend) => 1 + prepend.prepend.len() / 64,
+        NormalizerWrapper::NFKC(_) | NormalizerWrapper::NFKD(_) => 18,
+        NormalizerWrapper::NFC(_)
+        | NormalizerWrapper::NFD(_)
+        | NormalizerWrapper::Lowercase(_)
+        | NormalizerWrapper::ByteLevel(_)
+        | NormalizerWrapper::BertNormalizer(_) => 3,
+        _ => 1,
+    }
+}
+
+/// A pattern takes its own length away, of an expression one byte.
+fn replacement_growth(replace: &tokenizers::normalizers::Replace) -> usize {
+    #[derive(serde::Deserialize)]
+    struct Shape {
+        pattern: ReplacePattern,
+    }
+    let shape = serde_json::to_value(replace).and_then(serde_json::from_value::<Shape>);
+    match shape.map(|shape| shape.pattern) {
+        Ok(ReplacePattern::String(pattern)) if !pattern.is_empty() => {
+            replace.content.len().div_ceil(pattern.len()).max(1)
+        }
+        _ => replace.content.len().max(1),
     }
 }
 

@@ -194,3 +194,43 @@ proptest! {
         check(&text.concat());
     }
 }
+
+#[cfg(unix)]
+#[test]
+fn a_hostile_tokenizer_file_is_refused_with_a_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("tokenizer.json");
+    let check = |reason: &str| {
+        let error = counter(path.to_str().unwrap(), Path::new("")).err().expect(reason).to_string();
+        assert!(error.contains(reason), "{error}");
+    };
+    let model = r#""model": {"type": "WordLevel", "vocab": {"a": 0}, "unk_token": "a"}"#;
+    let with = |normalizer: &str| format!(r#"{{"version": "1.0", "normalizer": {normalizer}, {model}}}"#);
+    let doubled = r#"{"type": "Replace", "pattern": {"String": "a"}, "content": "aa"}"#;
+
+    let usual = [
+        r#"{"type": "Prepend", "prepend": "▁"}"#,
+        r#"{"type": "Replace", "pattern": {"String": " "}, "content": "▁"}"#,
+    ];
+    let usual = format!(r#"{{"type": "Sequence", "normalizers": [{}]}}"#, usual.join(","));
+    std::fs::write(&path, with(&usual)).unwrap();
+    assert!(counter(path.to_str().unwrap(), Path::new("")).is_ok());
+
+    let steps = vec![doubled; 40].join(",");
+    std::fs::write(&path, with(&format!(r#"{{"type": "Sequence", "normalizers": [{steps}]}}"#))).unwrap();
+    check("times as long");
+    std::fs::write(&path, with(&doubled.replace("aa", &"a".repeat(1 << 20)))).unwrap();
+    check("times as long");
+    // A merge shorter than the prefix that is cut off it.
+    let merges = r#"{"type": "BPE", "vocab": {"a": 0, "b": 1, "ab": 2}, "merges": [["a", "b"]], "continuing_subword_prefix": "@@@@"}"#;
+    std::fs::write(&path, format!(r#"{{"version": "1.0", "model": {merges}}}"#)).unwrap();
+    check("is not a tokenizer.json");
+    std::fs::File::create(&path).unwrap().set_len((64 << 20) + 1).unwrap();
+    check("more than 67108864 bytes");
+    std::fs::remove_file(&path).unwrap();
+    std::fs::create_dir(&path).unwrap();
+    check("not a regular file");
+    std::fs::remove_dir(&path).unwrap();
+    assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+    check("not a regular file");
+}

@@ -167,6 +167,22 @@ pub enum ConfigError {
         /// The name that was asked for.
         name: String,
     },
+    /// A size that no document has.
+    #[error("`{field}` is `{size}`; it must be at most `{}`", ChunkConfig::GREATEST_SIZE)]
+    TooLarge {
+        /// Name of the field.
+        field: &'static str,
+        /// Its value.
+        size: usize,
+    },
+    /// A pattern in `kinds` that is not a glob.
+    #[error("`{pattern}` is not a glob: {error}")]
+    Glob {
+        /// The pattern.
+        pattern: String,
+        /// What is wrong with it.
+        error: fast_glob::Error,
+    },
     /// `max_size` leaves no room for text.
     #[error("`max_size` is `{max_size}`; it must be at least `{}`", ChunkConfig::LEAST_MAX_SIZE)]
     MaxSizeTooSmall {
@@ -240,6 +256,9 @@ impl ChunkConfig {
     /// Least `max_size`: below it a single character with its token fallback might not fit.
     pub const LEAST_MAX_SIZE: usize = 8;
 
+    /// Greatest value of any size: no document is longer, and no sum of two overflows.
+    pub const GREATEST_SIZE: usize = u32::MAX as usize;
+
     /// Lines of a chunk in the strategy `lines` if `fixed_chunk_lines` does not say.
     pub const DEFAULT_LINES: usize = 50;
 
@@ -250,6 +269,21 @@ impl ChunkConfig {
     /// The first value that cannot be used, and what would be right.
     pub fn check(&self) -> Result<(), ConfigError> {
         let max_size = self.max_size;
+        let sizes = [
+            ("max_size", max_size),
+            ("lead_in_chars", self.lead_in_chars),
+            ("short_size", self.short_size),
+            ("long_size", self.long_size),
+            ("medium_max_size", self.medium_max_size),
+            ("medium_overlap_size", self.medium_overlap_size),
+            ("band", self.band[1]),
+            ("fixed_chunk_lines", self.fixed_chunk_lines),
+        ];
+        for (field, size) in sizes {
+            if size > Self::GREATEST_SIZE {
+                return Err(ConfigError::TooLarge { field, size });
+            }
+        }
         if max_size < Self::LEAST_MAX_SIZE {
             return Err(ConfigError::MaxSizeTooSmall { max_size });
         }
@@ -283,6 +317,10 @@ impl ChunkConfig {
             if !(1..=6).contains(&level) {
                 return Err(ConfigError::HeadingLevel { field, level });
             }
+        }
+        for pattern in self.kinds.iter().flat_map(|kind| &kind.paths) {
+            fast_glob::validate(pattern)
+                .map_err(|error| ConfigError::Glob { pattern: pattern.clone(), error })?;
         }
         strategy(&self.strategy).map(|_| ())
     }

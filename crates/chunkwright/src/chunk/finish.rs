@@ -1,16 +1,15 @@
 //! The last step of cutting, the same for every strategy: the limit holds exactly, and chunks get their
 //! identity.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::chunk::pack::{self, Goal};
-use crate::chunk::split::{Level, Splitter, is_cluster};
+use crate::chunk::split::{self, Level, Splitter, is_cluster};
 use crate::chunk::{Chunk, ChunkConfig, ChunkId, Chunker, Cut, Draft, Packing, Part, Plan};
 use crate::context::{self, Borrow};
-use crate::document::{Block, BlockKind, Document, SectionId};
-use crate::span::Span;
+use crate::document::{Block, BlockKind, Document, Enclosure, EnclosureKind, SectionId, with_lf};
+use crate::span::{Span, is_blank};
 
 /// Turns drafts into chunks.
 pub(super) fn finish(chunker: &Chunker, document: &Document, plan: Plan<'_>) -> Vec<Chunk> {
@@ -26,7 +25,7 @@ pub(super) fn finish(chunker: &Chunker, document: &Document, plan: Plan<'_>) -> 
         key: Vec::new(),
         ids: HashMap::new(),
     };
-    for (index, draft) in drafts.into_iter().enumerate() {
+    for (index, draft) in finisher.with_announced(drafts).into_iter().enumerate() {
         let begins = index == 0 && matches!(draft.cut, Cut::Full | Cut::Window);
         finisher.fit(Draft { cut: if begins { Cut::Document } else { draft.cut }, ..draft });
     }
@@ -84,6 +83,21 @@ impl Finisher<'_> {
             let beside = self.config.max_size.saturating_sub(self.chunker.measure().count(context.text()));
             let room = (room * 3 / 4).min(beside).max(1);
             let pieces = self.divide(span, cut, room);
+            // Rather than leave something without what it announces, it borrows less.
+            let torn =
+                pieces.len() == 1 || pieces.windows(2).any(|pair| self.announces(pair[0].0, pair[1].0));
+            if torn {
+                if let Some((size, borrows)) = self.lessened(span, borrows) {
+                    self.add(span, section, cut, borrows, size, false);
+                    continue;
+                }
+                let whole = self.config.max_size;
+                let larger = self.divide(span, cut, whole * 3 / 4);
+                if larger.len() > 1 {
+                    left.extend(larger.into_iter().rev().map(|(span, cut)| (span, cut, whole)));
+                    continue;
+                }
+            }
             if pieces.len() > 1 || room > 1 {
                 left.extend(pieces.into_iter().rev().map(|(span, cut)| (span, cut, room)));
             } else {
@@ -92,6 +106,66 @@ impl Finisher<'_> {
                 self.add(span, section, cut, Vec::new(), size, over);
             }
         }
+    }
+
+    /// The drafts, each that only announces something joined to the next where both fit together, if need be with
+    /// less of what they would borrow, and a marker at the end of another moved to the text it belongs to.
+    fn with_announced(&mut self, drafts: Vec<Draft>) -> Vec<Draft> {
+        let source = self.document.source();
+        let mut joined: Vec<Draft> = Vec::with_capacity(drafts.len());
+        for mut draft in drafts {
+            if let Some(last) = joined.last_mut().filter(|last| !last.whole && !draft.whole) {
+                let both = last.span.to(draft.span);
+                if let Some(at) = split::marker_before(self.document, both, draft.span.start) {
+                    let before = Span { end: at, ..both }.of(source).trim_end_matches(is_blank);
+                    draft.span.start = at;
+                    last.span.end = last.span.start + before.len() as u32;
+                    if before.trim_start_matches(is_blank).is_empty() {
+                        draft.cut = last.cut;
+                        joined.pop();
+                    }
+                } else if self.announces(last.span, draft.span) && !self.measure(both, &[]).1 {
+                    last.span = both;
+                    continue;
+                }
+            }
+            joined.push(draft);
+        }
+        joined
+    }
+
+    /// As many of `borrows`, the innermost first, as fit beside `span`, with the size of it all.
+    fn lessened(&mut self, span: Span, mut borrows: Vec<Borrow>) -> Option<(usize, Vec<Borrow>)> {
+        while !borrows.is_empty() {
+            let outermost = match &mut borrows[0] {
+                Borrow::Path(path) if path.len() > 1 => {
+                    path.remove(0);
+                    false
+                }
+                _ => true,
+            };
+            if outermost {
+                borrows.remove(0);
+            }
+            let (size, over) = self.measure(span, &borrows);
+            if !over {
+                return Some((size, borrows));
+            }
+        }
+        None
+    }
+
+    /// Whether all of `span` announces what follows it: headings, a marker, the line that opens a fence.
+    fn announces(&self, span: Span, next: Span) -> bool {
+        let document = self.document;
+        let opens = |enclosure: &Enclosure| {
+            enclosure.kind == EnclosureKind::Fence
+                && enclosure.open.end >= span.end
+                && enclosure.span.divided_by(next.start)
+        };
+        blocks_in(document, span).iter().all(|block| block.kind == BlockKind::Heading)
+            || split::marker_before(document, span.to(next), next.start) == Some(span.start)
+            || document.enclosure_at(next.start).is_some_and(opens)
     }
 
     /// Size of the text of a chunk, and whether it is over the limit or the model's window.
@@ -149,11 +223,7 @@ impl Finisher<'_> {
     }
 
     fn borrows(&self, span: Span, cut: Cut) -> (SectionId, Vec<Borrow>) {
-        let blocks = blocks_in(self.document, span);
-        let last = &blocks[blocks.len() - 1];
-        // What only announces is about what follows it.
-        let first = blocks.iter().find(|block| !self.document.announces(block)).unwrap_or(last);
-        let section = self.document.common_section(first.section, last.section);
+        let section = section_of(self.document, span);
         let measure = |text: &str| self.chunker.measure().count(text);
         let previous = self.chunks.last().map(|chunk| chunk.span).filter(|_| cut.continues());
         (section, context::borrows(self.document, self.config, span, section, previous, &measure))
@@ -192,7 +262,7 @@ impl Finisher<'_> {
         size: usize,
         oversize: bool,
     ) {
-        let kind = dominant_kind(blocks_in(self.document, span), span);
+        let kind = dominant_kind(self.document, span);
         let id = self.identify(span, &borrows);
         let document_type = self.document_type;
         let part = None;
@@ -230,10 +300,7 @@ impl Finisher<'_> {
 
 /// Adds a text with its length before it, line breaks as LF.
 fn push_part(key: &mut Vec<u8>, part: &str) {
-    let part = match memchr::memchr(b'\r', part.as_bytes()) {
-        Some(_) => Cow::Owned(part.replace("\r\n", "\n").replace('\r', "\n")),
-        None => Cow::Borrowed(part),
-    };
+    let part = with_lf(part);
     key.extend((part.len() as u64).to_le_bytes());
     key.extend(part.as_bytes());
 }
@@ -259,8 +326,17 @@ impl ChunkId {
     }
 }
 
+/// The innermost section that holds all of a chunk that owns `span`; the document itself where no block is.
+pub(crate) fn section_of(document: &Document, span: Span) -> SectionId {
+    let blocks = blocks_in(document, span);
+    let Some(last) = blocks.last() else { return SectionId::ROOT };
+    // What only announces is about what follows it.
+    let first = blocks.iter().find(|block| !document.announces(block)).unwrap_or(last);
+    document.common_section(first.section, last.section)
+}
+
 /// The blocks that `span` touches: at least one for every span a strategy reports.
-fn blocks_in(document: &Document, span: Span) -> &[Block] {
+pub(crate) fn blocks_in(document: &Document, span: Span) -> &[Block] {
     &document.blocks()[range_in(document, span)]
 }
 
@@ -272,12 +348,15 @@ fn range_in(document: &Document, span: Span) -> Range<usize> {
 }
 
 /// The kind of block that takes most bytes of `span`, headings left out unless there is nothing else.
-fn dominant_kind(blocks: &[Block], span: Span) -> BlockKind {
+///
+/// Line ends count as one byte, so that it is the same for CRLF and LF: documents are cut with LF.
+pub(crate) fn dominant_kind(document: &Document, span: Span) -> BlockKind {
     let mut most = (BlockKind::Heading, 0);
-    let mut shares = [0_u32; BlockKind::COUNT];
-    for block in blocks.iter().filter(|block| block.kind != BlockKind::Heading) {
+    let mut shares = [0; BlockKind::COUNT];
+    for block in blocks_in(document, span).iter().filter(|block| block.kind != BlockKind::Heading) {
         let share = &mut shares[block.kind as usize];
-        *share += block.span.end.min(span.end) - block.span.start.max(span.start);
+        let own = Span { start: block.span.start.max(span.start), end: block.span.end.min(span.end) };
+        *share += document.plain(own).len();
         if *share > most.1 {
             most = (block.kind, *share);
         }
@@ -286,7 +365,7 @@ fn dominant_kind(blocks: &[Block], span: Span) -> BlockKind {
 }
 
 /// Numbers the chunks that are pieces of one block.
-fn number_parts(document: &Document, chunks: &mut [Chunk]) {
+pub(crate) fn number_parts(document: &Document, chunks: &mut [Chunk]) {
     // The block that each chunk begins inside, or else ends inside.
     let divided = |chunk: &Chunk| {
         let blocks = blocks_in(document, chunk.span);

@@ -20,7 +20,7 @@ impl Strategy for Sections {
     }
 
     fn version(&self) -> (u16, u16) {
-        (1, 1)
+        (1, 2)
     }
 
     fn summary(&self) -> &'static str {

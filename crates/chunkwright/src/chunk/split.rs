@@ -255,7 +255,8 @@ impl Splitter<'_> {
         starts.retain(|&(start, level, _)| {
             // Words and sentences may begin inside a grapheme cluster.
             let is_whole = level == Level::Grapheme || is_cluster_start(source, start as usize);
-            start == span.start || is_whole && !self.document.tears_markup(start)
+            start == span.start
+                || is_whole && !self.document.tears_markup(start) && !self.tears_marker(span, start)
         });
         for (index, &(start, level, extra)) in starts.iter().enumerate() {
             let end = starts.get(index + 1).map_or(next, |&(start, ..)| start);
@@ -275,6 +276,22 @@ impl Splitter<'_> {
                 atom.cost += extra;
             }
         }
+    }
+
+    /// Whether a cut at `at` would leave the marker of a line (`- `, `1. `, `> `, `## `) without its text, though it fits
+    /// beside the beginning of that.
+    fn tears_marker(&self, span: Span, at: u32) -> bool {
+        let source = self.document.source();
+        let Some(line) = marker_before(self.document, span, at).map(|line| line - span.start) else {
+            return false;
+        };
+        let rest = Span { start: at, ..span }.of(source);
+        let text = rest.trim_start_matches(|c| is_blank(c) || c == '#');
+        let first = text.graphemes(true).next().map_or(0, str::len);
+        let marked = Span { start: span.start + line, end: span.end - (text.len() - first) as u32 };
+        // A token or character has at least one byte.
+        let fits = |limit| marked.len() <= limit || self.size(marked.start, marked.end) as usize <= limit;
+        self.limit > 1 && fits(self.config.max_size)
     }
 
     /// A part of prose too large: its fences and tables at lines, the rest at sentences.
@@ -413,6 +430,14 @@ impl Splitter<'_> {
     /// A word too large, at grapheme clusters.
     fn graphemes(&self, span: Span, first: Level, atoms: &mut Vec<Atom>) {
         let text = span.of(self.document.source());
+        let size = self.size(span.start, span.end);
+        // A word that only its marker makes too large may fit with less of what it borrows.
+        let word = text.find(char::is_alphanumeric);
+        let is_marked = word.is_some_and(|at| marker_at(text, at) == Some(0));
+        if is_marked && size as usize <= self.config.max_size && self.limit > 1 {
+            atoms.push(self.atom(span, size, first));
+            return;
+        }
         let run = (self.limit / 8).max(1);
         let mut starts = vec![(span.start, first, 0)];
         let mut last = 0;
@@ -449,6 +474,54 @@ impl Splitter<'_> {
             atoms.push(this.atom(span, size, level));
         });
     }
+}
+
+/// Where the marker begins that a cut at byte `at` of `span` would part from its text (see [`marker_at`]). In code only
+/// one on the same line: a comment may have lines of nothing but `*`.
+pub(crate) fn marker_before(document: &Document, span: Span, at: u32) -> Option<u32> {
+    let (text, length) = (span.of(document.source()), (at - span.start) as usize);
+    let line = marker_at(text, length)?;
+    let is_prose = document.language().is_none() && document.enclosure_at(at).is_none();
+    (is_prose || !text[line..length].contains('\n')).then_some(span.start + line as u32)
+}
+
+/// Longest marker of a line, in bytes, that keeps its text: nested lists and quotes have several in a row.
+const MAX_MARKER: usize = 32;
+
+/// Where the line begins that ends before byte `at` of `text`, or the last one with something on it, if it has nothing
+/// but markers there: bullets, numbers, quote marks, `#`, bars, boxes.
+fn marker_at(text: &str, at: usize) -> Option<usize> {
+    let (text, rest) = text.split_at(at);
+    let visible = text.trim_end_matches(is_blank);
+    // A line that begins further up is longer than any marker.
+    let near = visible.floor_char_boundary(visible.len().saturating_sub(4 * MAX_MARKER));
+    let at = match visible[near..].rfind('\n') {
+        Some(at) => near + at + 1,
+        None if near == 0 => 0,
+        None => return None,
+    };
+    let line = visible[at..].trim_start();
+    // Without a blank behind it, it is a word: `#tag`, `1.5`, `-x`.
+    let goes_on = |c: char| is_blank(c) || c == '#';
+    let stands_apart = visible.len() < text.len() || line.ends_with(['>', '|']) || rest.starts_with(goes_on);
+    if line.is_empty() || line.len() > MAX_MARKER || !stands_apart {
+        return None;
+    }
+    let is_on_line = !text[visible.len()..].contains('\n');
+    if !is_on_line && !rest.trim_start().starts_with(char::is_alphanumeric) {
+        return None;
+    }
+    let is_marker = |word: &str| {
+        let number = word.trim_end_matches(['.', ')']);
+        let is_number =
+            number.len() < word.len() && number.len() < 10 && number.bytes().all(|b| b.is_ascii_digit());
+        let is_of = |marks: &[u8]| word.len() <= 6 && word.bytes().all(|byte| marks.contains(&byte));
+        is_number && !number.is_empty()
+            || matches!(word, "-" | "*" | "•")
+            // The text of these stands on their line.
+            || is_on_line && [&b"#"[..], b"=", b">", b"[xX]", b"/", b"|", b"+"].iter().any(|marks| is_of(marks))
+    };
+    line.split_whitespace().all(is_marker).then_some(at)
 }
 
 /// Whether `text` is a single grapheme cluster of the length that those of writing have.

@@ -49,6 +49,7 @@ impl DocumentBuilder {
         let document = Document {
             id: id.into(),
             lines: LineIndex::new(&source),
+            has_cr: source.contains('\r'),
             source,
             sections: vec![root],
             blocks: Vec::new(),
@@ -65,7 +66,8 @@ impl DocumentBuilder {
         Self { document, open: Vec::new(), gap_kind: BlockKind::Paragraph }
     }
 
-    /// The text to parse. A cheap clone, so that a parser can read it while it reports.
+    /// The text to parse. A cheap clone, so that a parser can read it while it reports. Its lines end with LF
+    /// (see [`Document::parse`]).
     pub fn source(&self) -> Arc<str> {
         Arc::clone(&self.document.source)
     }

@@ -23,6 +23,14 @@ pub(super) struct Embedded {
     places: Vec<OnceLock<Option<Places>>>,
 }
 
+impl Embedded {
+    /// The same languages, with nothing read yet.
+    pub(super) fn anew(&self) -> Self {
+        let places = vec![OnceLock::new(); self.places.len()];
+        Self { languages: self.languages, places }
+    }
+}
+
 /// What begins at a place in embedded code, with its depth, 0 outermost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Begins {

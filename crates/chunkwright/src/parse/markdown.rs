@@ -142,12 +142,10 @@ impl Outline {
         })
     }
 
-    /// The same by parsing a digest only. Nothing if that does not give the whole, because of a lone
-    /// CR or a form feed, which few agree on, or because a fence or HTML is open where a stretch ends.
+    /// The same by parsing a digest only. Nothing if that does not give the whole, because of a form feed or a
+    /// vertical tab, which few agree on, or because a fence or HTML is open where a stretch ends.
     fn by_digest(source: &str, lines: &LineIndex, body: usize) -> Option<Self> {
-        let bytes = source.as_bytes();
-        let breaks_lines = |at: usize| bytes[at] != b'\r' || bytes.get(at + 1) != Some(&b'\n');
-        if memchr::memchr3_iter(b'\r', 0x0b, 0x0c, bytes).any(breaks_lines) {
+        if memchr::memchr2(0x0b, 0x0c, source.as_bytes()).is_some() {
             return None;
         }
         let mut outline = Self::default();
@@ -300,7 +298,7 @@ fn enclosure(lines: &LineIndex, source: &str, kind: EnclosureKind, range: Range<
     let prefix = source[start..fence_at].chars().map(|c| if c == '>' || c.is_whitespace() { c } else { ' ' });
     let close: String = prefix.chain(std::iter::repeat_n(fence, width)).collect();
     let open = Span::new(start, line_end(first));
-    let last = source[start..end].rsplit(['\n', '\r']).next().unwrap_or_default();
+    let last = source[start..end].rsplit('\n').next().unwrap_or_default();
     let marks = last.trim_start_matches(|c: char| c == '>' || c.is_whitespace());
     let closed = start + last.len() < end && marks.len() >= width && marks.chars().all(|c| c == fence);
     // A fence that nothing closes goes on past its last line: a chunk that ends there ends inside.
@@ -395,8 +393,6 @@ mod tests {
             "\n",
             "\n\n",
             "\n\n\n",
-            "\r\n",
-            "\r",
             "# ",
             "## T\n",
             "#",

@@ -2,7 +2,9 @@
 
 use std::collections::HashSet;
 
-use chunkwright::{Borrow, Chunk, Chunker, Document, TokenCounter, Unit};
+use chunkwright::{
+    Borrow, Chunk, Chunker, Document, Parent, RecordContext, Section, Span, TokenCounter, Unit,
+};
 use unicode_segmentation::UnicodeSegmentation;
 
 /// Cuts `document` and asserts every invariant.
@@ -14,6 +16,7 @@ pub(crate) fn chunk(chunker: &Chunker, document: &Document) -> Vec<Chunk> {
     limit(chunker, document, &chunks);
     identity(&chunks);
     graphemes(document, &chunks);
+    neighbourhood(chunker, document, &chunks);
     chunks
 }
 
@@ -94,8 +97,60 @@ fn graphemes(document: &Document, chunks: &[Chunk]) {
     }
 }
 
+/// A record's `parent` is the smallest section that holds the chunk and has visible text beside it, or the
+/// document; `previous` and `next` are the chunks beside it.
+fn neighbourhood(chunker: &Chunker, document: &Document, chunks: &[Chunk]) {
+    let (source, lines) = (document.source(), document.lines());
+    let records = chunker.records(document, chunks, &RecordContext::default());
+    for (index, (record, chunk)) in records.iter().zip(chunks).enumerate() {
+        let id = |chunk: &Chunk| chunk.id.to_string();
+        assert_eq!(record.previous, index.checked_sub(1).map(|before| id(&chunks[before])));
+        assert_eq!(record.next, chunks.get(index + 1).map(id));
+        // Searched for among all sections, from the innermost: those that hold one chunk nest.
+        let text = chunk.content(document);
+        let start = chunk.span.start as usize + text.len() - text.trim_start_matches(blank).len();
+        let end = start + text.trim_matches(blank).len();
+        let has_more = |section: &&Section| {
+            let around = section.span.range();
+            around.start <= start
+                && end <= around.end
+                && !(is_blank(&source[around.start..start]) && is_blank(&source[end..around.end]))
+        };
+        let smallest = document.sections().iter().skip(1).rev().find(has_more).map(|section| section.span);
+        let expected = smallest.map_or(Parent::Document, |section| {
+            let visible = source[..section.end as usize].trim_end_matches(blank).len() as u32;
+            let around =
+                Span { start: section.start.min(chunk.span.start), end: visible.max(chunk.span.end) };
+            let (first, last) = lines.lines(around);
+            Parent::Lines(first as u32, last as u32)
+        });
+        assert_eq!(
+            record.holding_parent(lines.count()),
+            Some(expected),
+            "`{}` of {:?} at lines {}-{}",
+            record.parent,
+            record.content,
+            record.start_line,
+            record.end_line
+        );
+    }
+    let summaries = chunker.summaries(document);
+    for record in chunker.summary_records(document, &summaries, &RecordContext::default()) {
+        assert!(
+            record.holding_parent(lines.count()).is_some(),
+            "`{}` of {:?}",
+            record.parent,
+            record.content
+        );
+    }
+}
+
+fn blank(c: char) -> bool {
+    c.is_whitespace() || c == '\u{feff}'
+}
+
 fn is_blank(text: &str) -> bool {
-    text.chars().all(|c| c.is_whitespace() || c == '\u{feff}')
+    text.chars().all(blank)
 }
 
 /// A stand-in for a tokenizer with the property that makes them hard: the count of a whole is not the

@@ -5,6 +5,7 @@
 mod edits;
 mod fixtures;
 mod invariants;
+mod parents;
 mod properties;
 mod spec;
 mod work;

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use chunkwright::{Chunker, Document, PARSERS, Parser};
+use chunkwright::{
+    Chunk, ChunkConfig, Chunker, ContextRule, Document, PARSERS, Parser, STRATEGIES, Unit, with_lf,
+};
 use proptest::prelude::*;
 
 use crate::fixtures::{SAMPLES, SYNTAX, chunkers};
@@ -25,6 +27,44 @@ fn every_sample_keeps_the_invariants_under_every_configuration() {
     }
 }
 
+/// What chunks say, and where by lines: what does not depend on the bytes that end a line.
+fn said(chunker: &Chunker, document: &Document) -> Vec<impl PartialEq + std::fmt::Debug> {
+    let said = |chunk: &Chunk| {
+        let lines = document.lines().lines(chunk.span);
+        let content = with_lf(chunk.content(document)).into_owned();
+        let text = chunker.render(document, chunk).into_text();
+        (chunk.id, lines, chunk.cut, chunk.kind, chunk.size, chunk.part, content, text)
+    };
+    chunk(chunker, document).iter().map(said).collect()
+}
+
+/// `source` with each kind of line break in turn.
+fn mixed(source: &str) -> String {
+    let endings = ["\n", "\r\n", "\r"].into_iter().cycle();
+    // An LF right after a lone CR would make one line break of two.
+    let line = |(line, ending): (&str, &str)| [line, if line.is_empty() { "\r\n" } else { ending }].concat();
+    source.split('\n').zip(endings).map(line).collect()
+}
+
+#[test]
+fn a_document_gives_the_same_chunks_whatever_ends_its_lines() {
+    for (name, source) in SAMPLES {
+        let is_own = |parser: &&&'static dyn Parser| {
+            name.rsplit('.').next().is_some_and(|ending| parser.extensions().contains(&ending))
+        };
+        let parser = *PARSERS.iter().find(is_own).expect("samples are named by their format");
+        let expected = Document::parse(*name, *source, parser);
+        for other in [source.replace('\n', "\r\n"), source.replace('\n', "\r"), mixed(source)] {
+            let document = Document::parse(*name, other, parser);
+            assert_eq!(document.outline(), expected.outline(), "{name}");
+            for chunker in chunkers() {
+                let (found, expected) = (said(&chunker, &document), said(&chunker, &expected));
+                assert_eq!(found, expected, "{name} {:?}", chunker.config());
+            }
+        }
+    }
+}
+
 #[test]
 fn every_prefix_of_a_sample_is_a_document() {
     for (name, source) in SAMPLES {
@@ -36,11 +76,61 @@ fn every_prefix_of_a_sample_is_a_document() {
     }
 }
 
+/// Lists, quotes and headings under long titles, in three languages.
+const MARKED: &[&str] = &[
+    "# Operations handbook for the northern ferry line\n\n## Loading of vehicles and passengers\n\n- Check tickets\n- Close the ramp before departure\n  - Bow first\n    1. Captain confirms\n    2. Radio the harbour\n\n10. Depart\n\n> Quoted advice\n> > Deeper quoted advice, which is a little longer\n\n- [ ] Open task\n- [x] Done task\n\n-\n  Text below its marker\n\n### Incomprehensibilities\n",
+    "# Руководство по эксплуатации северной линии\n\n## Погрузка пассажиров и автомобилей\n\n* Проверить билеты\n* Закрыть рампу перед отправлением\n  * Сначала носовую\n    1) Капитан подтверждает\n\n1. Отправление\n\n> Цитата\n\n- [ ] Достопримечательность\n\n### Превысокомногорассмотрительствующий\n",
+    "# 北方渡轮航线操作手册第一版\n\n## 车辆与乘客的装载以及注意事项\n\n- 检查所有乘客的船票\n- 出发前关闭坡道\n  - 先关闭船首坡道\n    1. 船长确认\n\n> 引用的建议\n\n1. 出发\n\n### 装载顺序\n",
+];
+
+#[test]
+fn a_marker_is_never_without_its_text() {
+    const MARKERS: &[&str] =
+        &["-", "*", "+", "1.", "2.", "10.", "1)", ">", "> >", "#", "##", "###", "- [", "- [ ]", "- [x]"];
+    let mut torn = Vec::new();
+    for strategy in STRATEGIES {
+        for (max_size, unit) in
+            (8..=64).step_by(4).flat_map(|size| [(size, Unit::Chars), (size, Unit::Tokens)])
+        {
+            for context in [ContextRule::None, ContextRule::Title, ContextRule::Path, ContextRule::Heading] {
+                let config = ChunkConfig {
+                    strategy: strategy.name().into(),
+                    unit,
+                    max_size,
+                    target_size: max_size * 3 / 4,
+                    min_size: max_size / 4,
+                    context,
+                    ..ChunkConfig::default()
+                };
+                let chunker = Chunker::new(config, Arc::new(invariants::Quads)).unwrap();
+                for source in MARKED {
+                    let document = Document::parse("a.md", *source, PARSERS[0]);
+                    let chunks = chunk(&chunker, &document);
+                    for pair in chunks.windows(2) {
+                        let content = pair[0].content(&document);
+                        let line = content.rsplit('\n').next().unwrap_or_default();
+                        let rest = &source[pair[1].span.start as usize..];
+                        let first = rest.trim_start().chars().next().map(String::from).unwrap_or_default();
+                        if MARKERS.contains(&line.trim()) && chunker.fits(&format!("{line} {first}")) {
+                            torn.push(format!(
+                                "{} {max_size} {unit:?} {context:?}: {content:?} | {:?}",
+                                strategy.name(),
+                                pair[1].content(&document)
+                            ));
+                        }
+                    }
+                }
+            }
+        }
+    }
+    assert!(torn.is_empty(), "{} torn:\n{}", torn.len(), torn[..torn.len().min(12)].join("\n"));
+}
+
 #[test]
 fn divided_fences_and_tables_are_well_formed() {
     for max_size in [60, 90, 200] {
-        let config = chunkwright::ChunkConfig {
-            unit: chunkwright::Unit::Chars,
+        let config = ChunkConfig {
+            unit: Unit::Chars,
             max_size,
             target_size: max_size * 3 / 4,
             min_size: max_size / 4,
@@ -69,6 +159,8 @@ fn fragment() -> impl Strategy<Value = String> {
         Just("~~~~ md\n".to_owned()),
         Just("| a | b |\n|---|---|\n| 1 | 2 |\n".to_owned()),
         Just("| a |\r\n|---|\r\n| 1 |\r\n".to_owned()),
+        Just("# Heading\r\rtext\r- item\r".to_owned()),
+        Just("\r".to_owned()),
         Just("<div>\n".to_owned()),
         Just("---\n".to_owned()),
         Just("+++\na = 1\n+++\n".to_owned()),
@@ -104,10 +196,11 @@ proptest! {
                 .map(|(common, is_own, pick)| if *is_own && !own.is_empty() { *pick.get(own) } else { common })
                 .collect();
             let document = Document::parse("generated", source.as_str(), *parser);
+            let lf = Document::parse("generated", with_lf(&source).as_ref(), *parser);
             let chunkers = chunkers();
             // One configuration a case for speed; `auto` always.
             for chunker in [&chunkers[0], pick.get(&chunkers)] {
-                chunk(chunker, &document);
+                prop_assert_eq!(said(chunker, &document), said(chunker, &lf));
             }
         }
     }
@@ -116,7 +209,7 @@ proptest! {
     fn a_line_at_the_top_keeps_every_id_below_it(fragments in prop::collection::vec(fragment(), 1..20)) {
         let enough = "word ".repeat(80);
         let body = format!("# First\n\n{enough}\n\n# Second\n\n{enough}\n\n{}", fragments.concat());
-        let auto = Chunker::new(chunkwright::ChunkConfig::default(), Arc::new(invariants::Quads)).unwrap();
+        let auto = Chunker::new(ChunkConfig::default(), Arc::new(invariants::Quads)).unwrap();
         let parser: &dyn Parser = PARSERS[0];
         let before = Document::parse("a.md", body.as_str(), parser);
         let after = Document::parse("a.md", format!("A new line. {enough}\n\n{body}"), parser);

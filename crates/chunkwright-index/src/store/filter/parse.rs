@@ -24,6 +24,14 @@ pub enum FilterError {
         /// What would be right.
         right: &'static str,
     },
+    /// A pattern that is not a glob.
+    #[error("`{pattern}` is not a glob: {error}")]
+    Glob {
+        /// The pattern.
+        pattern: String,
+        /// What is wrong with it.
+        error: fast_glob::Error,
+    },
     /// A text that cannot be read.
     #[error(
         "`{rest}` cannot be read as a filter; conditions are `FIELD=VALUE` (or `!=`, `>`, `>=`, `<`, `<=`, `^=` for a prefix, `~` for a glob), joined by `and`, `or`, `not` and parentheses, values with blanks in double quotes"
@@ -116,7 +124,10 @@ impl<'a> Parser<'a> {
         let is = match *operator {
             "=" | "!=" => Test::Is(value),
             "^=" => Test::Prefix(text.into()),
-            "~" => Test::Glob(text.into()),
+            "~" => match fast_glob::validate(text) {
+                Ok(()) => Test::Glob(text.into()),
+                Err(error) => return Err(FilterError::Glob { pattern: text.into(), error }),
+            },
             ">" => range(Range { gt: Some(value), ..Range::default() }),
             ">=" => range(Range { gte: Some(value), ..Range::default() }),
             "<" => range(Range { lt: Some(value), ..Range::default() }),

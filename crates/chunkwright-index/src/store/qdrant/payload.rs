@@ -3,6 +3,8 @@
 //! At the top stand the fields that other programs read, by names that can be configured; `record` has all of
 //! the chunk, and the rest is what this program needs beside it.
 
+use std::borrow::Cow;
+
 use chunkwright::{ChunkId, Record};
 use serde_json::{Value, json};
 
@@ -11,6 +13,18 @@ use super::super::remote::{Dialect, Found, Mark, Point, Which, Written, hex, poi
 use super::super::{StoreError, TermId, TextHash};
 use super::{KEYS, QdrantOptions, matches, sparse};
 use crate::bm25::TermCounts;
+
+/// Most bytes of the outline in a payload: each chunk of the document repeats it. The document has all of it.
+const MAX_TOC: usize = 4 << 10;
+
+/// As many whole lines of `text` as `most` bytes hold, and `...` where some are left out.
+fn beginning(text: &str, most: usize) -> Cow<'_, str> {
+    if text.len() <= most {
+        return text.into();
+    }
+    let end = text.as_bytes()[..most].iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
+    format!("{}...", &text[..end]).into()
+}
 
 impl QdrantOptions {
     /// The point of a chunk.
@@ -33,8 +47,12 @@ impl QdrantOptions {
         let folders: Vec<&str> = record.doc_id.split('/').collect();
         let (file_name, folders) = folders.split_last().unwrap_or((&"", &[]));
         let root = info.root.trim_end_matches('/');
-        let file_path =
-            if root.is_empty() { record.doc_id.clone() } else { format!("{root}/{}", record.doc_id) };
+        let path = record.doc_id.strip_prefix(&info.prefix).unwrap_or(&record.doc_id);
+        let file_path = match (root, path.trim_start_matches('/')) {
+            ("", _) => record.doc_id.clone(),
+            (root, "") => root.to_owned(),
+            (root, path) => format!("{root}/{path}"),
+        };
         let metadata = json!({
             "file_path": file_path,
             "relative_path": record.doc_id,
@@ -45,7 +63,7 @@ impl QdrantOptions {
             "total_chunks": record.total_chunks,
             "chunk_type": record.chunk_type,
             "section_path": record.section_path,
-            "doc_toc": doc_toc,
+            "doc_toc": beginning(doc_toc, MAX_TOC),
         });
         let symbols = point.symbols();
         let payload = json!({

@@ -59,9 +59,8 @@ impl Entry {
         name: &str,
         value: &impl Serialize,
     ) -> Result<Self, StoreError> {
-        let value = serde_json::to_string(value).map_err(|error| StoreError::Damaged {
-            problem: format!("an entry of the catalog cannot be stored: {error}"),
-        })?;
+        let value = serde_json::to_string(value)
+            .map_err(|error| StoreError::Unwritable { reason: error.to_string() })?;
         Ok(Self::text(kind, owner, name, value))
     }
 

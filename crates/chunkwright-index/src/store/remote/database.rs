@@ -260,9 +260,8 @@ pub(in super::super) fn unhex(text: &str) -> Option<Vec<u8>> {
 impl Point {
     /// The record to be kept.
     pub(in super::super) fn kept_record(&self) -> Result<Value, StoreError> {
-        let mut record = serde_json::to_value(&self.record).map_err(|error| StoreError::Damaged {
-            problem: format!("a new chunk cannot be stored: {error}"),
-        })?;
+        let mut record = serde_json::to_value(&self.record)
+            .map_err(|error| StoreError::Unwritable { reason: error.to_string() })?;
         if let Value::Object(fields) = &mut record {
             fields.shift_remove("text");
         }
@@ -274,7 +273,12 @@ impl Point {
         if let Value::Object(fields) = &mut kept {
             fields.insert("text".into(), text.into());
         }
-        serde_json::from_value(kept)
-            .map_err(|error| StoreError::Damaged { problem: format!("a chunk cannot be read: {error}") })
+        let mut record: Record = serde_json::from_value(kept)
+            .map_err(|error| StoreError::Damaged { problem: format!("a chunk cannot be read: {error}") })?;
+        // Older programs stored some parents that begin after their chunk. The document always holds it.
+        if record.holding_parent(usize::MAX).is_none() {
+            record.parent.clone_from(&record.doc_id);
+        }
+        Ok(record)
     }
 }

@@ -77,8 +77,7 @@ pub(super) fn write(
     for (change, outcome) in changes.iter().zip(&mut outcomes) {
         let doc_id = match change {
             Change::Replace(new) => &new.document.info.doc_id,
-            Change::Remove { doc_id } | Change::Touch { doc_id, .. } => doc_id,
-            Change::Amend { chunk, .. } => &chunk.record.doc_id,
+            Change::Remove { doc_id } | Change::Touch { doc_id, .. } | Change::Amend { doc_id, .. } => doc_id,
         };
         if *outcome == Outcome::Written && lost.contains(doc_id) {
             *outcome = Outcome::Stale;
@@ -105,8 +104,9 @@ impl<'a> Plan<'a> {
                         ids.push(chunk.id()?);
                     }
                 }
-                Change::Amend { chunk, .. } => ids.push(chunk.id()?),
-                Change::Remove { doc_id } | Change::Touch { doc_id, .. } => doc_ids.push(doc_id.clone()),
+                Change::Remove { doc_id } | Change::Touch { doc_id, .. } | Change::Amend { doc_id, .. } => {
+                    doc_ids.push(doc_id.clone());
+                }
             }
         }
         let marks = store.database.marks(generation, Which::Chunks(&ids))?;
@@ -139,7 +139,7 @@ impl<'a> Plan<'a> {
         match change {
             Change::Replace(new) => self.replace(new),
             Change::Remove { doc_id } => Ok(self.remove(doc_id)),
-            Change::Amend { chunk, base, overlays } => self.amend(chunk, *base, overlays),
+            Change::Amend { doc_id, chunks, base, overlays } => self.amend(doc_id, chunks, *base, overlays),
             Change::Touch { doc_id, modified } => {
                 let now = self.drafts.get_mut(doc_id).and_then(|draft| draft.now.as_mut());
                 Ok(match now.filter(|now| now.info.modified != *modified) {
@@ -201,12 +201,16 @@ impl<'a> Plan<'a> {
         if draft.now.take().is_some() { Outcome::Written } else { Outcome::Unchanged }
     }
 
-    /// Puts a chunk in place of the one with its id. All chunks of the document are written again, so that
+    /// Puts chunks in place of those with their ids. All chunks of the document are written again, so that
     /// there is one version of it.
-    fn amend(&mut self, chunk: &NewChunk, base: i64, overlays: &str) -> Result<Outcome, StoreError> {
-        let id = chunk.id()?;
-        let Some(doc_id) = self.owners.get(&id).cloned() else { return Ok(Outcome::Stale) };
-        let Some(draft) = self.drafts.get(&doc_id) else { return Ok(Outcome::Stale) };
+    fn amend(
+        &mut self,
+        doc_id: &str,
+        chunks: &[NewChunk],
+        base: i64,
+        overlays: &str,
+    ) -> Result<Outcome, StoreError> {
+        let Some(draft) = self.drafts.get(doc_id) else { return Ok(Outcome::Stale) };
         let Some(mut now) = draft.now.clone().filter(|now| now.info.version == base) else {
             return Ok(Outcome::Stale);
         };
@@ -215,10 +219,12 @@ impl<'a> Plan<'a> {
             None => self.store.database.points(self.generation, Which::Versions(&[base]), Part::Whole)?,
         };
         points.sort_by_key(|point| point.place);
-        let vector = self.vectors(std::slice::from_ref(chunk))?.pop().flatten();
-        let Some(at) = points.iter().position(|point| point.id == id) else { return Ok(Outcome::Stale) };
-        let place = points[at].place as usize;
-        points[at] = Point::new(chunk, place, base, vector)?;
+        let places: HashMap<ChunkId, usize> =
+            points.iter().enumerate().map(|(at, point)| (point.id, at)).collect();
+        for (chunk, vector) in chunks.iter().zip(self.vectors(chunks)?) {
+            let Some(&at) = places.get(&chunk.id()?) else { return Ok(Outcome::Stale) };
+            points[at] = Point::new(chunk, points[at].place as usize, base, vector)?;
+        }
         let version = self.next_version();
         for point in &mut points {
             point.version = version;
@@ -226,7 +232,7 @@ impl<'a> Plan<'a> {
         now.info.version = version;
         overlays.clone_into(&mut now.info.overlays);
         now.info.pending = self.pending(points.iter().filter(|point| !point.embedded).count());
-        let draft = self.drafts.entry(doc_id.clone()).or_default();
+        let draft = self.drafts.entry(doc_id.to_owned()).or_default();
         (draft.now, draft.points) = (Some(now), Some(points));
         Ok(Outcome::Written)
     }

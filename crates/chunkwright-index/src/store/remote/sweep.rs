@@ -2,11 +2,12 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::super::{CheckReport, Generation, StoreError};
+use super::super::{CheckReport, Generation, NewChunk, Overlays, Store, StoreError, Vector};
 use super::RemoteStore;
 use super::catalog::{self, DocumentEntry, GenerationEntry, Kind};
-use super::database::Which;
+use super::database::{Part, Point, Which};
 use crate::store::local_cache::Used;
+use crate::verify::{self, Counters, Kept, Unsound};
 
 /// Removes what is left of generations of a collection that nobody knows.
 pub(super) fn sweep_generations(
@@ -78,6 +79,7 @@ impl Left {
 /// See [`Store::check`](super::super::Store::check).
 pub(super) fn check(store: &RemoteStore) -> Result<CheckReport, StoreError> {
     let mut report = CheckReport::default();
+    let counters = Counters::default();
     let known: Vec<GenerationEntry> = store.list(Kind::Generation, "")?;
     for left in left_generations(store, &known)? {
         report.problems.push(format!(
@@ -107,23 +109,58 @@ pub(super) fn check(store: &RemoteStore) -> Result<CheckReport, StoreError> {
         tell(left.doubles, "chunks with the id of another");
         report.documents += left.documents.len();
         report.chunks += left.chunks.values().sum::<usize>();
-        for document in &left.documents {
-            let doc_id = &document.info.doc_id;
-            let chunks = left.chunks.get(&document.info.version).copied().unwrap_or(0);
-            if chunks != document.info.chunks as usize {
-                let stored = document.info.chunks;
-                report.problems.push(format!("`{doc_id}` has {chunks} chunks, and {stored} were stored"));
-            }
-            match store.body(&generation, document)? {
-                None => report.problems.push(format!("document `{doc_id}` has no source")),
-                Some(body) if !body.is_intact() => report
-                    .problems
-                    .push(format!("the stored text of `{doc_id}` is not that of the file it was made of")),
-                Some(_) => {}
-            }
+        let overlays = store.overlays(&generation.collection)?;
+        for documents in left.documents.chunks(DOCUMENTS) {
+            check_documents(store, &generation, documents, &overlays, &counters, &mut report)?;
         }
     }
     Ok(report)
+}
+
+/// Documents that are read at once.
+const DOCUMENTS: usize = 64;
+
+fn check_documents(
+    store: &RemoteStore,
+    generation: &Generation,
+    documents: &[DocumentEntry],
+    overlays: &Overlays,
+    counters: &Counters,
+    report: &mut CheckReport,
+) -> Result<(), StoreError> {
+    let versions: Vec<i64> = documents.iter().map(|document| document.info.version).collect();
+    let points = store.database.points(generation, Which::Versions(&versions), Part::Whole)?;
+    let mut by_version: HashMap<i64, Vec<Point>> = HashMap::new();
+    for point in points {
+        let vector = point.vector.as_ref().zip(generation.spec.model.as_ref());
+        if let Some((dense, model)) = vector {
+            let sparse = model.sparse.then(|| point.sparse.clone());
+            if let Err(problem) = verify::of_vector(&Vector { dense: dense.clone(), sparse }, model) {
+                report.problems.push(format!("`{generation}`, chunk `{}`: {problem}", point.id));
+            }
+        }
+        by_version.entry(point.version).or_default().push(point);
+    }
+    let mut window = Vec::with_capacity(documents.len());
+    for entry in documents {
+        let doc_id = entry.info.doc_id.clone();
+        let Some(document) = store.body(generation, entry)? else {
+            let problem = format!("document `{doc_id}` has no source");
+            report.add(generation, vec![Unsound { doc_id, problem }]);
+            continue;
+        };
+        let mut points = by_version.remove(&entry.info.version).unwrap_or_default();
+        points.sort_by_key(|point| point.place);
+        let chunk = |point: Point| NewChunk {
+            record: point.record,
+            text_hash: point.text_hash,
+            terms: point.terms,
+            enabled: point.enabled,
+        };
+        window.push(Kept { document, chunks: points.into_iter().map(chunk).collect() });
+    }
+    report.add(generation, verify::stored(&generation.spec, &window, overlays, counters));
+    Ok(())
 }
 
 /// The vectors that chunks need.

@@ -1,12 +1,11 @@
 //! Looking for damage.
 
-use chunkwright_models::text_hash;
 use rusqlite::Connection;
 
-use super::super::{CheckReport, StoreError, TextHash};
+use super::super::{CheckReport, DocumentInfo, Generation, NewChunk, Overlays, StoreError};
 use super::{cache, read};
 use crate::bm25::TermCounts;
-use crate::format::file_hash;
+use crate::verify::{self, Counters, Kept, Unsound, is_unit};
 
 /// What must have no rows, and what it means if it has.
 const SWEEPS: &[(&str, &str)] = &[
@@ -37,6 +36,12 @@ const SWEEPS: &[(&str, &str)] = &[
         "chunks outside of their source",
     ),
     (
+        "SELECT documents.id FROM documents JOIN chunks ON chunks.document = documents.id
+         JOIN generations ON generations.id = documents.generation
+         GROUP BY documents.id HAVING documents.pending <> sum(chunks.vector IS NULL AND generations.model IS NOT NULL)",
+        "documents with another number of chunks without a vector than they say",
+    ),
+    (
         "SELECT chunks.key FROM chunks LEFT JOIN vectors ON vectors.key = chunks.vector
          WHERE chunks.vector IS NOT NULL AND vectors.text_hash IS NOT chunks.text_hash",
         "chunks with the vector of another text, or one that is gone",
@@ -64,7 +69,7 @@ pub(super) fn check(connection: &Connection) -> Result<CheckReport, StoreError> 
     let mut report = CheckReport {
         documents: count("SELECT count(*) FROM documents")?,
         chunks: count("SELECT count(*) FROM chunks")?,
-        problems: Vec::new(),
+        ..CheckReport::default()
     };
     let mut statement = connection.prepare("PRAGMA integrity_check")?;
     let findings = statement.query_map([], |row| row.get::<_, String>(0))?.collect::<Result<Vec<_>, _>>()?;
@@ -78,56 +83,87 @@ pub(super) fn check(connection: &Connection) -> Result<CheckReport, StoreError> 
             report.problems.push(format!("{found} {meaning}"));
         }
     }
-    let mut statement = connection.prepare(
-        "SELECT doc_id, file_hash, coalesce(raw, source) FROM documents JOIN sources ON document = documents.id",
-    )?;
-    let mut rows = statement.query([])?;
-    while let Some(row) = rows.next()? {
-        let bytes = row.get_ref(2)?.as_blob().map_err(rusqlite::Error::from)?;
-        if file_hash(bytes) != row.get::<_, String>(1)? {
-            let doc_id: String = row.get(0)?;
-            report
-                .problems
-                .push(format!("the stored text of `{doc_id}` is not that of the file it was made of"));
+    let counters = Counters::default();
+    for collection in read::collections(connection)? {
+        let overlays = read::overlays(connection, &collection.name);
+        if let Err(StoreError::Damaged { problem }) = &overlays {
+            report.problems.push(problem.clone());
         }
-    }
-    for status in read::collections(connection)?.into_iter().flat_map(|collection| collection.generations) {
-        let mut hashes = connection.prepare("SELECT text_hash, terms FROM chunks WHERE key = ?1")?;
-        let (mut other, mut unreadable) = (0, 0);
-        let looked_at = read::each_chunk(connection, &status.generation, &mut |key, record| {
-            hashes.query_row([key], |row| {
-                other += usize::from(row.get::<_, TextHash>(0)? != text_hash(&record.text));
-                unreadable += usize::from(TermCounts::decode(row.get_ref(1)?.as_blob()?).is_none());
-                Ok(())
-            })?;
-            Ok(())
-        });
-        if let Err(StoreError::Damaged { problem }) = looked_at {
-            report.problems.push(problem);
-        } else {
-            looked_at?;
-        }
-        for (count, problem) in [
-            (other, "chunks with another text than was stored"),
-            (unreadable, "chunks whose terms cannot be read"),
-        ] {
-            if count > 0 {
-                report.problems.push(format!("{count} {problem}"));
-            }
+        let overlays = overlays.unwrap_or_default();
+        for status in &collection.generations {
+            check_generation(connection, &status.generation, &overlays, &counters, &mut report)?;
         }
     }
     let mut statement = connection.prepare("SELECT vector, sparse FROM vectors")?;
     let mut rows = statement.query([])?;
-    let mut damaged = 0;
+    let (mut damaged, mut long) = (0, 0);
     while let Some(row) = rows.next()? {
         let bytes = row.get_ref(0)?.as_blob().map_err(rusqlite::Error::from)?;
         let sparse = row.get_ref(1)?.as_blob_or_null().map_err(rusqlite::Error::from)?;
-        let is_damaged = cache::numbers(bytes).is_err()
-            || sparse.is_some_and(|sparse| cache::weights(bytes, sparse).is_err());
-        damaged += usize::from(is_damaged);
+        match cache::numbers(bytes) {
+            Ok(numbers) => long += usize::from(!is_unit(numbers)),
+            Err(_) => damaged += 1,
+        }
+        damaged += usize::from(sparse.is_some_and(|sparse| cache::weights(bytes, sparse).is_err()));
+    }
+    if long > 0 {
+        report.problems.push(format!("{long} vectors that are not of length 1"));
     }
     if damaged > 0 {
         report.problems.push(format!("{damaged} vectors that are not what was stored"));
     }
     Ok(report)
+}
+
+/// Proves the documents of a generation, window by window.
+fn check_generation(
+    connection: &Connection,
+    generation: &Generation,
+    overlays: &Overlays,
+    counters: &Counters,
+    report: &mut CheckReport,
+) -> Result<(), StoreError> {
+    let (mut window, mut bytes) = (Vec::new(), 0);
+    let prove = |window: &mut Vec<Kept>, report: &mut CheckReport| {
+        report.add(generation, verify::stored(&generation.spec, window, overlays, counters));
+        window.clear();
+    };
+    for info in read::documents(connection, generation)? {
+        let doc_id = info.doc_id.clone();
+        match kept(connection, generation, &info) {
+            Ok(kept) => {
+                bytes += kept.document.source.len();
+                window.push(kept);
+            }
+            Err(StoreError::Damaged { problem }) => {
+                let problem = format!("document `{doc_id}`: {problem}");
+                report.add(generation, vec![Unsound { doc_id, problem }]);
+            }
+            Err(error) => return Err(error),
+        }
+        if bytes >= verify::WINDOW {
+            prove(&mut window, report);
+            bytes = 0;
+        }
+    }
+    prove(&mut window, report);
+    Ok(())
+}
+
+/// A document and all that is stored of its chunks.
+fn kept(connection: &Connection, generation: &Generation, info: &DocumentInfo) -> Result<Kept, StoreError> {
+    let mut statement =
+        connection.prepare_cached("SELECT text_hash, terms, enabled FROM chunks WHERE key = ?1")?;
+    let mut chunks = Vec::with_capacity(info.chunks as usize);
+    read::each_record(connection, generation, info, &mut |key, record| {
+        let (text_hash, terms, enabled) = statement.query_row([key], |row| {
+            Ok((row.get(0)?, TermCounts::decode(row.get_ref(1)?.as_blob()?), row.get(2)?))
+        })?;
+        let terms = terms.ok_or_else(|| read::damaged("the terms of a chunk cannot be read"))?;
+        chunks.push(NewChunk { record, text_hash, terms, enabled });
+        Ok(())
+    })?;
+    let document = read::document(connection, generation, &info.doc_id)?;
+    let document = document.ok_or_else(|| read::damaged("it cannot be read"))?;
+    Ok(Kept { document, chunks })
 }

@@ -2,15 +2,19 @@
 //!
 //! Layouts 1 to 3 had no generations: a collection was a set of documents with one model. It becomes
 //! the one generation that most of its documents were cut for. Documents that were cut otherwise stay
-//! searchable and are marked, so that the next run cuts them again. Layout 4 had no sparse vectors.
+//! searchable and are marked, so that the next run cuts them again. Layout 4 had no sparse vectors, layout 5 no
+//! prefixes of folders, some parents that did not hold their chunk, and only hashes of what overlays were made for and of
+//! what of them is on chunks.
 
-use chunkwright::ChunkId;
+use chunkwright::{ChunkId, Span};
 use rusqlite::functions::FunctionFlags;
 use rusqlite::{Connection, params};
 
-use super::super::{DocumentInfo, Overlay, StoreError};
+use super::super::{DocumentInfo, Generation, GenerationStatus, Overlay, StoreError};
 use super::setup::{LAYOUT, TABLES, pragma};
-use super::{cache, read, write};
+use super::{cache, read, slim, write};
+use crate::format::parsed;
+use crate::settle::guess_applied;
 
 const OUTDATED: &str = DocumentInfo::OUTDATED;
 
@@ -23,11 +27,57 @@ pub(super) fn migrate(connection: &Connection) -> Result<bool, StoreError> {
     let found = pragma(connection, "user_version")?;
     match found {
         1..=3 => migrate_oldest(connection, found)?,
-        4 => connection.execute_batch(ADD_SPARSE)?,
+        4 => connection.execute_batch(&[ADD_SPARSE, ADD_PREFIX].concat())?,
+        5 => connection.execute_batch(ADD_PREFIX)?,
         _ => return Ok(false),
     }
+    repair_parents(connection)?;
+    keep_overlays(connection)?;
     connection.pragma_update(None, "user_version", LAYOUT)?;
     Ok(true)
+}
+
+/// Has overlays remember the content of the chunks they were made for, and documents what of the overlays is on
+/// their chunks: up to layout 5 there were hashes of both.
+fn keep_overlays(connection: &Connection) -> Result<(), StoreError> {
+    for collection in read::collections(connection)? {
+        let mut overlays = read::overlays(connection, &collection.name)?;
+        for overlay in overlays.clone().iter().filter(|overlay| overlay.lacks_content()) {
+            let mut known = overlay.clone();
+            for GenerationStatus { generation, .. } in &collection.generations {
+                let chunk = match overlay.chunk_id.parse() {
+                    Ok(id) => read::chunk(connection, generation, id)?,
+                    Err(_) => None,
+                };
+                let records = match chunk {
+                    Some(chunk) => vec![chunk.record],
+                    None => read::records(connection, generation, &overlay.doc_id)?,
+                };
+                if known.remember_one(&records) {
+                    write::put_overlay(connection, &collection.name, &known)?;
+                    overlays.put(known);
+                    break;
+                }
+            }
+        }
+        for GenerationStatus { generation, .. } in &collection.generations {
+            let infos = read::documents(connection, generation)?;
+            for mut info in infos.into_iter().filter(|info| !info.overlays.is_empty()) {
+                let mut statement = connection
+                    .prepare_cached("SELECT chunk_id FROM chunks WHERE document = ?1 AND NOT enabled")?;
+                let disabled =
+                    statement.query_map([info.version], |row| Ok(ChunkId(row.get(0)?).to_string()))?;
+                let disabled = disabled.collect::<Result<_, _>>()?;
+                let records = read::records(connection, generation, &info.doc_id)?;
+                info.set_applied(&guess_applied(&records, &disabled, &overlays));
+                connection.execute(
+                    "UPDATE documents SET overlays = ?2 WHERE id = ?1",
+                    params![info.version, info.overlays],
+                )?;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Makes room for sparse vectors, as if it had always been there.
@@ -35,6 +85,52 @@ pub(in super::super) const ADD_SPARSE: &str = "
 ALTER TABLE models ADD COLUMN sparse INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE vectors ADD COLUMN sparse BLOB;
 ";
+
+/// Makes room for what stands before the relative paths of a folder in the ids of its documents.
+const ADD_PREFIX: &str = "ALTER TABLE documents ADD COLUMN prefix TEXT NOT NULL DEFAULT '';";
+
+/// Older programs stored some parents that begin after their chunk. They are worked out anew from the stored
+/// text, so that nothing has to be indexed again.
+fn repair_parents(connection: &Connection) -> Result<(), StoreError> {
+    let collections = read::collections(connection)?;
+    let generations = collections.into_iter().flat_map(|collection| collection.generations);
+    for generation in generations.map(|status| status.generation) {
+        for info in read::documents(connection, &generation)? {
+            match repair_parents_of(connection, &generation, &info) {
+                // What cannot be read stays as it is, for a check to find.
+                Ok(()) | Err(StoreError::Damaged { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+    Ok(())
+}
+
+fn repair_parents_of(
+    connection: &Connection,
+    generation: &Generation,
+    info: &DocumentInfo,
+) -> Result<(), StoreError> {
+    let mut wrong = Vec::new();
+    read::each_record(connection, generation, info, &mut |key, record| {
+        if record.holding_parent(usize::MAX).is_none() {
+            wrong.push((key, Span { start: record.start_byte, end: record.end_byte }));
+        }
+        Ok(())
+    })?;
+    if wrong.is_empty() {
+        return Ok(());
+    }
+    let Some(stored) = read::document(connection, generation, &info.doc_id)? else { return Ok(()) };
+    let document = parsed(&stored);
+    let mut select = connection.prepare_cached("SELECT record FROM chunks WHERE key = ?1")?;
+    let mut update = connection.prepare_cached("UPDATE chunks SET record = ?2 WHERE key = ?1")?;
+    for (key, span) in wrong {
+        let record: String = select.query_row([key], |row| row.get(0))?;
+        update.execute(params![key, slim::with_parent(&record, &info.doc_id, &document.parent_of(span))?])?;
+    }
+    Ok(())
+}
 
 fn migrate_oldest(connection: &Connection, found: i64) -> Result<(), StoreError> {
     let mut statement = connection.prepare(
@@ -73,7 +169,8 @@ fn migrate_oldest(connection: &Connection, found: i64) -> Result<(), StoreError>
                      SELECT collection, strategy_version, config_hash, count(*) AS many FROM old_documents
                      GROUP BY collection, strategy_version, config_hash ORDER BY many, config_hash)
                  GROUP BY collection) AS spec ON spec.collection = old_collections.id;
-         INSERT INTO documents
+         INSERT INTO documents (id, generation, doc_id, root, file_hash, bytes, modified, preset, format, encoding,
+                 low_confidence, replacements, chunks, pending, overlays, indexed_at)
              SELECT old_documents.id, collection, doc_id, root, file_hash, bytes, 0, preset, format, encoding, low_confidence,
                  replacements, chunks, pending,
                  CASE WHEN (strategy_version, config_hash) = (SELECT strategy_version, config_hash FROM generations WHERE id = collection)

@@ -112,7 +112,7 @@ pub(super) fn change(connection: &Connection, generation: &Generation) -> Result
 
 const INFO: &str =
     "documents.id, doc_id, root, file_hash, bytes, modified, preset, format, encoding, low_confidence,
-    replacements, chunks, pending, overlays, indexed_at";
+    replacements, chunks, pending, overlays, indexed_at, prefix";
 
 fn info(row: &Row<'_>) -> rusqlite::Result<DocumentInfo> {
     Ok(DocumentInfo {
@@ -131,6 +131,7 @@ fn info(row: &Row<'_>) -> rusqlite::Result<DocumentInfo> {
         pending: row.get(12)?,
         overlays: row.get(13)?,
         indexed_at: row.get(14)?,
+        prefix: row.get(15)?,
     })
 }
 
@@ -224,7 +225,7 @@ fn place(row: &Row<'_>, first: usize) -> rusqlite::Result<Place> {
 
 /// Calls `each` with the key and record of every chunk of a document, in order. The source is read once,
 /// not once a chunk.
-fn each_record(
+pub(super) fn each_record(
     connection: &Connection,
     generation: &Generation,
     info: &DocumentInfo,
@@ -269,18 +270,18 @@ pub(super) fn chunk(
     let mut rows = statement.query(params![generation.number, id.0])?;
     let Some(row) = rows.next()? else { return Ok(None) };
     let common = common(generation, &info(row)?);
-    let tail: Option<String> = row.get(16)?;
+    let tail: Option<String> = row.get(17)?;
     let content = match &tail {
-        Some(tail) => Some((tail.as_str(), utf8(row.get(17)?)?)),
+        Some(tail) => Some((tail.as_str(), utf8(row.get(18)?)?)),
         None => None,
     };
     Ok(Some(StoredChunk {
-        record: whole(&row.get::<_, String>(15)?, id, &common, &place(row, 23)?, content)?,
-        embedded: row.get(18)?,
-        enabled: row.get(19)?,
-        doc_toc: row.get(20)?,
-        doc_summary: row.get(21)?,
-        terms: terms(row.get_ref(22)?.as_blob().map_err(rusqlite::Error::from)?)?,
+        record: whole(&row.get::<_, String>(16)?, id, &common, &place(row, 24)?, content)?,
+        embedded: row.get(19)?,
+        enabled: row.get(20)?,
+        doc_toc: row.get(21)?,
+        doc_summary: row.get(22)?,
+        terms: terms(row.get_ref(23)?.as_blob().map_err(rusqlite::Error::from)?)?,
     }))
 }
 

@@ -11,11 +11,11 @@ use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 use super::super::StoreError;
 use super::{migrate, write};
 use crate::analysis;
-use crate::durable::{folder_of, sync_folder};
+use crate::durable::{folder_of, persist_new, sync_folder};
 
 /// Raised when the tables change, or what a record must have; [`migrate`](super::migrate) then learns to
 /// read the layout before.
-pub(super) const LAYOUT: i64 = 5;
+pub(super) const LAYOUT: i64 = 6;
 
 /// Marks the file as ours ("CWRT").
 const APPLICATION_ID: i64 = 0x4357_5254;
@@ -46,6 +46,7 @@ CREATE TABLE documents (
     generation INTEGER NOT NULL,
     doc_id TEXT NOT NULL,
     root TEXT NOT NULL,
+    prefix TEXT NOT NULL DEFAULT '',
     file_hash TEXT NOT NULL,
     bytes INTEGER NOT NULL,
     modified INTEGER NOT NULL,
@@ -104,7 +105,7 @@ CREATE TABLE vectors (
     UNIQUE (model, text_hash)
 );
 CREATE TABLE notes (key BLOB PRIMARY KEY, note TEXT NOT NULL) WITHOUT ROWID;
--- What was changed by hand: `overlay` is JSON.
+-- What was changed by hand: `overlay` is JSON. What of it is on chunks is in `documents`.
 CREATE TABLE overlays (
     collection INTEGER NOT NULL,
     chunk_id TEXT NOT NULL,
@@ -148,8 +149,16 @@ pub(in super::super) fn create_folder(path: &Path) -> std::io::Result<()> {
 
 const IGNORE: &str = ".gitignore";
 
+/// The file that is locked.
+const LOCK: &str = "lock";
+
+/// Whether a process opened the store in the folder `path` to write, ever.
+pub(super) fn is_locked_once(path: &Path) -> bool {
+    path.join(LOCK).exists()
+}
+
 pub(super) fn lock(path: &Path) -> Result<File, StoreError> {
-    let file = path.join("lock");
+    let file = path.join(LOCK);
     let io = |error| StoreError::Io { path: file.display().to_string(), error };
     let mut lock =
         File::options().read(true).write(true).create(true).truncate(false).open(&file).map_err(io)?;
@@ -185,21 +194,54 @@ pub(in super::super) fn set_up(connection: &Connection) -> rusqlite::Result<()> 
     Ok(())
 }
 
+/// Makes the file of a store under another name and moves it into place: whatever interrupts this, there is a store with
+/// its tables or none. Called by the holder of the lock.
+pub(super) fn create(file: &Path) -> Result<(), StoreError> {
+    let io = |error| StoreError::Io { path: file.display().to_string(), error };
+    // What a process that was killed left of it.
+    match fs::remove_file(file.with_extension(NEW)) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(io(error)),
+        _ => {}
+    }
+    let (mut builder, suffix) = (tempfile::Builder::new(), format!(".{NEW}"));
+    builder.prefix(file.file_stem().unwrap_or_default()).suffix(&suffix).rand_bytes(0);
+    let new = builder.tempfile_in(folder_of(file)).map_err(io)?;
+    let mut connection = Connection::open(new.path())?;
+    // The journal is deleted with the connection, so that one file is moved.
+    connection.pragma_update(None, "page_size", PAGE_SIZE)?;
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    create_tables(&transaction)?;
+    transaction.commit()?;
+    drop(connection);
+    persist_new(new, file).map_err(io)
+}
+
+/// Extension of the file of a store that is being made.
+const NEW: &str = "new";
+
+/// Of effect in a new file only. A vector takes 1.5 KB and a chunk about as much: in pages of 4 KB a quarter of each
+/// would be empty.
+const PAGE_SIZE: i64 = 16_384;
+
+fn create_tables(connection: &Connection) -> Result<(), StoreError> {
+    connection.execute_batch(TABLES)?;
+    connection.pragma_update(None, "application_id", APPLICATION_ID)?;
+    connection.pragma_update(None, "user_version", LAYOUT)?;
+    connection.execute("INSERT INTO meta VALUES ('analysis', ?1)", [analysis::VERSION])?;
+    Ok(())
+}
+
 /// Sets up a connection that writes, and the tables if there are none.
 pub(super) fn prepare(connection: &mut Connection) -> Result<(), StoreError> {
     set_up(connection)?;
-    // Of effect in a new file only. A vector takes 1.5 KB and a chunk about as much: in pages of 4 KB a
-    // quarter of each would be empty.
-    connection.pragma_update(None, "page_size", 16_384)?;
+    connection.pragma_update(None, "page_size", PAGE_SIZE)?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "cache_size", -64_000)?;
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     if has_no_tables(&transaction)? {
-        transaction.execute_batch(TABLES)?;
-        transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
-        transaction.pragma_update(None, "user_version", LAYOUT)?;
-        transaction.execute("INSERT INTO meta VALUES ('analysis', ?1)", [analysis::VERSION])?;
+        create_tables(&transaction)?;
         transaction.commit()?;
         return Ok(());
     }

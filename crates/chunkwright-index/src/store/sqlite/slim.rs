@@ -142,7 +142,7 @@ pub(super) fn slim(
     };
     record
         .serialize(Fields::new(&wanted, &mut each))
-        .map_err(|error| StoreError::Damaged { problem: format!("a new chunk cannot be stored: {error}") })?;
+        .map_err(|error| StoreError::Unwritable { reason: error.to_string() })?;
     // What it does not say must not be filled in.
     for ((name, _), _) in common.iter().zip(said).filter(|(_, said)| !said) {
         add(name, "null");
@@ -177,6 +177,18 @@ pub(super) fn whole(
         fields.insert("content".into(), content.into());
     }
     serde_json::from_value(Value::Object(fields)).map_err(unreadable)
+}
+
+/// A stored record with another parent.
+pub(super) fn with_parent(json: &str, doc_id: &str, parent: &str) -> Result<String, StoreError> {
+    let unreadable = |error| damaged(&format!("a chunk cannot be read: {error}"));
+    let mut stored: Map<String, Value> = serde_json::from_str(json).map_err(unreadable)?;
+    stored.shift_remove("parent");
+    stored.shift_remove("p");
+    if parent != doc_id {
+        stored.insert("p".into(), parent.into());
+    }
+    Ok(Value::Object(stored).to_string())
 }
 
 #[cfg(test)]

@@ -1,12 +1,13 @@
 //! Changes to the tables. Every function runs inside a transaction of its caller, but
 //! [`prepare`], which does beforehand what needs no transaction.
 
+use std::collections::HashMap;
 use std::num::NonZeroUsize;
 use std::panic::resume_unwind;
 use std::thread;
 
 use chunkwright::ChunkId;
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension, params};
 
 use super::super::filter::record_symbols;
 use super::super::{
@@ -42,7 +43,9 @@ pub(super) fn prepare(generation: &Generation, changes: &[Change]) -> Result<Vec
             new.chunks.iter().enumerate().map(row).collect()
         }
         // Its document is not at hand: all of it is written out.
-        Change::Amend { chunk, .. } => Ok(vec![prepare_chunk(&[], None, "", chunk)?]),
+        Change::Amend { chunks, .. } => {
+            chunks.iter().map(|chunk| prepare_chunk(&[], None, "", chunk)).collect()
+        }
         _ => Ok(Vec::new()),
     };
     let rows = |changes: &[Change]| changes.iter().map(rows).collect::<Result<Vec<_>, StoreError>>();
@@ -129,8 +132,8 @@ pub(super) fn write(
         let outcome = match change {
             Change::Replace(document) => replace(connection, generation, document, prepared)?,
             Change::Remove { .. } => remove_document(connection, base)?,
-            Change::Amend { chunk, base, overlays } => {
-                amend(connection, generation, chunk, prepared, *base, overlays)?
+            Change::Amend { chunks, base, overlays, .. } => {
+                amend(connection, generation, (chunks, prepared), *base, overlays)?
             }
             Change::Touch { doc_id, modified } => touch(connection, generation, doc_id, *modified)?,
         };
@@ -245,8 +248,8 @@ fn replace(
     }
     let mut statement = connection.prepare_cached(
         "INSERT INTO documents (generation, doc_id, root, file_hash, bytes, modified, preset, format, encoding,
-            low_confidence, replacements, chunks, pending, overlays, indexed_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
+            low_confidence, replacements, chunks, pending, overlays, indexed_at, prefix)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
     )?;
     let version = statement.insert(params![
         generation.number,
@@ -263,7 +266,8 @@ fn replace(
         new.chunks.len(),
         pending,
         info.overlays,
-        info.indexed_at
+        info.indexed_at,
+        info.prefix
     ])?;
     let mut statement = connection.prepare_cached(
         "INSERT INTO sources (document, doc_toc, summary, source, raw) VALUES (?1, ?2, ?3, ?4, ?5)",
@@ -326,26 +330,35 @@ fn insert_chunk(
     }
 }
 
-/// Puts a chunk in place of the one with its id. The document gets a new version, by which readers tell.
+/// Puts chunks in place of those with their ids. The document gets a new version, by which readers tell.
 fn amend(
     connection: &Connection,
     generation: &Generation,
-    chunk: &NewChunk,
-    prepared: &[Prepared],
+    (chunks, prepared): (&[NewChunk], &[Prepared]),
     base: i64,
     overlays: &str,
 ) -> Result<Outcome, StoreError> {
-    let Some(row) = prepared.first() else { return Ok(Outcome::Unchanged) };
-    let mut statement = connection
-        .prepare("SELECT idx FROM chunks WHERE generation = ?1 AND document = ?2 AND chunk_id = ?3")?;
-    let mut rows = statement.query(params![generation.number, base, row.id.0])?;
-    let Some(index) = rows.next()?.map(|row| row.get::<_, usize>(0)).transpose()? else {
+    let is_there = connection
+        .prepare_cached("SELECT 1 FROM documents WHERE id = ?1 AND generation = ?2")?
+        .exists([base, generation.number])?;
+    if !is_there {
         return Ok(Outcome::Stale);
-    };
-    connection.execute("DELETE FROM chunks WHERE document = ?1 AND idx = ?2", params![base, index])?;
+    }
+    let mut places = Vec::with_capacity(chunks.len());
+    let mut statement = connection
+        .prepare_cached("SELECT idx FROM chunks WHERE generation = ?1 AND document = ?2 AND chunk_id = ?3")?;
+    for row in prepared {
+        let place = statement.query_row(params![generation.number, base, row.id.0], |row| row.get(0));
+        let Some(index) = place.optional()? else { return Ok(Outcome::Stale) };
+        places.push(index);
+    }
+    for index in &places {
+        let statement = "DELETE FROM chunks WHERE document = ?1 AND idx = ?2";
+        connection.prepare_cached(statement)?.execute(params![base, index])?;
+    }
     let columns =
         "doc_id, root, file_hash, bytes, modified, preset, format, encoding, low_confidence, replacements,
-        chunks, pending, overlays, indexed_at";
+        chunks, pending, overlays, indexed_at, prefix";
     // A number of its own for a moment: two versions of a document are never there at once.
     connection.execute("UPDATE documents SET generation = -1 WHERE id = ?1", [base])?;
     connection.execute(
@@ -358,8 +371,10 @@ fn amend(
     connection.execute("DELETE FROM documents WHERE id = ?1", [base])?;
     connection.execute("UPDATE sources SET document = ?2 WHERE document = ?1", params![base, version])?;
     connection.execute("UPDATE chunks SET document = ?2 WHERE document = ?1", params![base, version])?;
-    let vector = vector_keys(connection, generation, std::slice::from_ref(chunk))?.pop().flatten();
-    insert_chunk(connection, generation, (version, index), chunk, row, vector)?;
+    let vectors = vector_keys(connection, generation, chunks)?;
+    for (((chunk, row), index), vector) in chunks.iter().zip(prepared).zip(places).zip(vectors) {
+        insert_chunk(connection, generation, (version, index), chunk, row, vector)?;
+    }
     connection.execute(
         "UPDATE documents SET overlays = ?2, pending = CASE WHEN ?3 THEN
              (SELECT count(*) FROM chunks WHERE document = ?1 AND vector IS NULL) ELSE 0 END
@@ -434,9 +449,8 @@ pub(super) fn put_overlay(
             params![collection, overlay.chunk_id],
         )?
     } else {
-        let json = serde_json::to_string(overlay).map_err(|error| StoreError::Damaged {
-            problem: format!("an overlay cannot be stored: {error}"),
-        })?;
+        let json = serde_json::to_string(overlay)
+            .map_err(|error| StoreError::Unwritable { reason: error.to_string() })?;
         connection.execute(
             "INSERT OR REPLACE INTO overlays (collection, chunk_id, overlay)
              SELECT id, ?2, ?3 FROM collections WHERE name = ?1",
@@ -446,14 +460,24 @@ pub(super) fn put_overlay(
     Ok(((), Commit::from(changed > 0)))
 }
 
-/// Makes the terms of every chunk again, from its text.
+/// Makes the terms of every chunk again, from its text and the keywords of the overlay on it.
 pub(super) fn analyse_again(connection: &Connection) -> Result<(), StoreError> {
     let generations =
         read::collections(connection)?.into_iter().flat_map(|collection| collection.generations);
     for status in generations {
+        let overlays = read::overlays(connection, &status.generation.collection)?;
+        let documents = read::documents(connection, &status.generation)?;
+        let applied = documents.iter().flat_map(|info| info.applied().unwrap_or_default());
+        let on: HashMap<String, String> =
+            applied.map(|applied| (applied.chunk_id, applied.overlay)).collect();
         let mut update = connection.prepare("UPDATE chunks SET terms = ?2 WHERE key = ?1")?;
         read::each_chunk(connection, &status.generation, &mut |key, record| {
-            update.execute(params![key, TermCounts::of(&record.text).encode()])?;
+            let overlay = on.get(&record.chunk_id).and_then(|id| overlays.get(id));
+            let terms = match overlay {
+                Some(overlay) => overlay.terms(&record.text),
+                None => TermCounts::of(&record.text),
+            };
+            update.execute(params![key, terms.encode()])?;
             Ok(())
         })?;
         changed(connection, &status.generation)?;

@@ -1,0 +1,413 @@
+//! An output never destroys an input, nor lies in a store.
+//!
+//! This is decided once for all commands, from what the command line is parsed into and before the command begins.
+//! Every value that names a file is an input, unless its type is [`OutputPath`]: a new command has nothing to do, and
+//! cannot forget it.
+
+use std::any::TypeId;
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, bail};
+use chunkwright_index::SqliteStore;
+use chunkwright_index::durable::{AtomicFile, FileId, lies_in, resolve};
+use chunkwright_index::source::{WalkOptions, walk};
+use clap::{Arg, ArgMatches, Command};
+
+use super::{OutputPath, unwritable};
+use crate::app::Global;
+use crate::text::plain;
+
+/// What a command line names.
+#[derive(Debug, Default)]
+struct Named {
+    outputs: Vec<OutputPath>,
+    /// Files and folders that are read, as they were given.
+    inputs: Vec<PathBuf>,
+    /// Folders of stores, which need not exist.
+    stores: Vec<PathBuf>,
+}
+
+/// Refuses outputs that are inputs or lie in a store, and those that cannot be written. Answers the output that is
+/// no input although it is in a folder that is read: it holds the results of an earlier run.
+pub(crate) fn check(command: &Command, matches: &ArgMatches, global: &Global) -> Result<Option<PathBuf>> {
+    let mut named = Named::default();
+    named.add_arguments(command, matches);
+    if named.outputs.is_empty() {
+        return Ok(None);
+    }
+    named.add_configuration(matches, global)?;
+    let mut replaced = None;
+    for output in &named.outputs {
+        replaced = named.check(output)?.or(replaced);
+    }
+    Ok(replaced)
+}
+
+impl Named {
+    fn add_arguments(&mut self, mut command: &Command, mut matches: &ArgMatches) {
+        while let Some((name, inner)) = matches.subcommand() {
+            let Some(found) = command.find_subcommand(name) else { break };
+            (command, matches) = (found, inner);
+        }
+        for argument in command.get_arguments() {
+            let id = argument.get_id().as_str();
+            if is::<OutputPath>(argument) {
+                let outputs = matches.try_get_many::<OutputPath>(id).ok().flatten().into_iter().flatten();
+                self.outputs.extend(outputs.filter(|output| !output.is_stdout()).cloned());
+            } else if is::<PathBuf>(argument) {
+                let paths = matches.try_get_many::<PathBuf>(id).ok().flatten().into_iter().flatten();
+                let paths: Vec<&PathBuf> = paths.collect();
+                // Where no document is named, or only questions about some, those of the working folder are meant.
+                let takes_many = argument.get_num_args().is_some_and(|number| number.max_values() > 1);
+                let are_questions = |path: &&PathBuf| path.extension().is_some_and(|end| end == "jsonl");
+                if argument.is_positional()
+                    && takes_many
+                    && argument.get_default_values().is_empty()
+                    && paths.iter().all(are_questions)
+                {
+                    self.inputs.push(".".into());
+                }
+                for path in paths {
+                    self.add_input(path);
+                }
+            } else if let Ok(Some(values)) = matches.try_get_raw(id) {
+                // Names of vocabularies, keys and the like may be files.
+                values.map(Path::new).filter(|path| path.is_file()).for_each(|path| self.add_input(path));
+            }
+        }
+    }
+
+    fn add_input(&mut self, path: &Path) {
+        let without_line = || {
+            let (file, line) = path.to_str()?.rsplit_once(':')?;
+            line.parse::<u64>().is_ok().then(|| PathBuf::from(file))
+        };
+        self.inputs.push(match without_line() {
+            Some(file) if !path.exists() => file,
+            _ if path == Path::new("-") => PathBuf::from("/dev/stdin"),
+            _ => path.to_owned(),
+        });
+    }
+
+    /// Adds the files that the configuration names, and the stores: the one in force, and what is beside it.
+    fn add_configuration(&mut self, matches: &ArgMatches, global: &Global) -> Result<()> {
+        let found = global.layers()?;
+        let strings = found.layers.iter().flat_map(|layer| layer.values.values());
+        let services =
+            found.services.iter().flat_map(|(services, _)| services.values().map(|(_, value)| value));
+        let files = strings.chain(services).filter_map(|value| value.as_str()).map(PathBuf::from);
+        self.inputs.extend(files.filter(|path| path.is_file()));
+        self.inputs.extend(found.services.map(|(_, path)| path));
+        let mut matches = matches;
+        while let Some((_, inner)) = matches.subcommand() {
+            matches = inner;
+        }
+        let value = |key: &str| {
+            let flag = matches.try_get_one::<String>(key).ok().flatten().cloned();
+            let mut layers = found.layers.iter().rev();
+            flag.or_else(|| layers.find_map(|layer| layer.values.get(key)?.as_str()).map(str::to_owned))
+        };
+        if let Some(store) = value("store").filter(|store| !store.contains("://")) {
+            self.stores.push(store.into());
+        }
+        // If the home folder is unknown, there is no default store.
+        if let Ok(data) = chunkwright_models::data_dir(value("data").as_deref().map(Path::new)) {
+            self.stores.extend(["store", "cache", "models"].map(|folder| data.join(folder)));
+        }
+        Ok(())
+    }
+
+    fn check(&self, output: &OutputPath) -> Result<Option<PathBuf>> {
+        let target = resolve(&output.0).map_err(|error| unwritable(output, &error))?;
+        let existing = target.metadata().ok();
+        if existing.as_ref().is_some_and(|metadata| !metadata.is_file() && !metadata.is_dir()) {
+            return Ok(None);
+        }
+        self.refuse_store(output, &target)?;
+        let mut replaced = None;
+        if let Some(id) = existing.and_then(|_| FileId::of(&target)) {
+            self.refuse_input(output, &id)?;
+            replaced = self.refuse_walked(output, &target, &id)?;
+        }
+        // Better now than after an hour of work. What is begun here is dropped at once.
+        AtomicFile::create(&output.0).map_err(|error| unwritable(output, &error))?;
+        Ok(replaced)
+    }
+
+    fn refuse_store(&self, output: &OutputPath, target: &Path) -> Result<()> {
+        let id = FileId::of(target);
+        let is_file_of = |store: &Path| {
+            let files = fs::read_dir(store).into_iter().flatten().flatten();
+            id.is_some() && files.map(|file| FileId::of(&file.path())).any(|file| file == id)
+        };
+        // Any store, not the one in force alone.
+        let around = target.parent().filter(|folder| folder.join(SqliteStore::FILE).is_file());
+        let stores = self.stores.iter().map(PathBuf::as_path).chain(around);
+        for store in stores {
+            if lies_in(target, store) || is_file_of(store) {
+                let store = plain(&store.display().to_string());
+                bail!("`{output}` lies in the store `{store}`; write the results outside of it");
+            }
+        }
+        Ok(())
+    }
+
+    fn refuse_input(&self, output: &OutputPath, id: &FileId) -> Result<()> {
+        for input in &self.inputs {
+            if FileId::of(input).as_ref() == Some(id) {
+                bail!(is_input(output, input));
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses an output that is found in a folder that is read.
+    fn refuse_walked(&self, output: &OutputPath, target: &Path, id: &FileId) -> Result<Option<PathBuf>> {
+        let mut replaced = None;
+        for folder in self.inputs.iter().filter(|input| input.is_dir()) {
+            if !lies_in(target, folder) && !has_other_names(target) {
+                continue;
+            }
+            // What cannot be walked is reported by the command.
+            let Ok(found) = walk(std::slice::from_ref(folder), &WalkOptions::default()) else { continue };
+            for file in found.files.into_iter().filter(|file| FileId::of(&file.path).as_ref() == Some(id)) {
+                if target.canonicalize().is_ok_and(|real| real == file.path) && holds_results(target) {
+                    replaced = Some(file.path);
+                } else {
+                    let folder = if folder == Path::new(".") { Path::new("") } else { folder };
+                    bail!(is_input(output, &folder.join(file.doc_id)));
+                }
+            }
+        }
+        Ok(replaced)
+    }
+}
+
+fn is_input(output: &OutputPath, input: &Path) -> String {
+    let input = plain(&input.display().to_string());
+    let same = if output.to_string() == input {
+        String::new()
+    } else {
+        format!(" is the same file as `{input}`, which")
+    };
+    format!("`{output}`{same} is read by this command; write the results to another file")
+}
+
+/// Whether a file is found under other names too.
+#[cfg(unix)]
+fn has_other_names(path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    path.metadata().is_ok_and(|metadata| metadata.nlink() > 1)
+}
+
+/// Whether a file is found under other names too, of which this system does not tell.
+#[cfg(not(unix))]
+fn has_other_names(path: &Path) -> bool {
+    path.is_file()
+}
+
+/// Whether values of an argument have this type.
+fn is<T: 'static>(argument: &Arg) -> bool {
+    argument.get_value_parser().type_id() == TypeId::of::<T>()
+}
+
+/// How files of chunks begin, as JSON Lines, as JSON and as a page: no documents, so a run may replace what an
+/// earlier one wrote among its inputs.
+fn holds_results(path: &Path) -> bool {
+    let mut head = Vec::new();
+    let read = fs::File::open(path).and_then(|file| file.take(1 << 10).read_to_end(&mut head));
+    let begins = [b"{\"chunk_id\":\"".as_slice(), b"[\n{\"chunk_id\":\"", crate::report_page::begin()];
+    read.is_ok() && begins.iter().any(|begin| head.starts_with(begin))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use clap::{CommandFactory, FromArgMatches};
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::app::Cli;
+
+    /// Every command and subcommand, with the words that name it.
+    fn commands() -> Vec<(Vec<String>, Command)> {
+        fn add(words: &[String], command: &Command, all: &mut Vec<(Vec<String>, Command)>) {
+            for inner in command.get_subcommands().filter(|inner| inner.get_name() != "help") {
+                let words = [words, &[inner.get_name().to_owned()]].concat();
+                all.push((words.clone(), inner.clone()));
+                add(&words, inner, all);
+            }
+        }
+        let mut command = Cli::command();
+        command.build();
+        let mut all = Vec::new();
+        add(&[], &command, &mut all);
+        all
+    }
+
+    /// Words that give `argument` this value.
+    fn given(argument: &Arg, value: &str) -> Vec<String> {
+        match argument.get_long().filter(|_| !argument.is_positional()) {
+            Some(long) => vec![format!("--{long}={value}")],
+            None => vec![value.to_owned()],
+        }
+    }
+
+    /// Runs the check over this command line.
+    fn run(words: &[String]) -> Result<Option<PathBuf>> {
+        let mut command = Cli::command();
+        let words = ["chunkwright".to_owned()].into_iter().chain(words.iter().cloned());
+        let matches = command.try_get_matches_from_mut(words.clone());
+        let matches = matches.unwrap_or_else(|error| panic!("{:?}: {error}", words.collect::<Vec<_>>()));
+        let cli = Cli::from_arg_matches(&matches).unwrap();
+        check(&command, &matches, &cli.global)
+    }
+
+    /// A command line of every command with an output: `output` is that, `input` what one of the other arguments
+    /// names, each in its turn; without `input`, one with what must be given.
+    fn lines(input: Option<&str>, output: &str) -> Vec<Vec<String>> {
+        let mut lines = Vec::new();
+        for (words, command) in commands() {
+            let all: Vec<&Arg> = command.get_arguments().collect();
+            let Some(to) = all.iter().find(|argument| is::<OutputPath>(argument)) else { continue };
+            let mut tried: Vec<Option<&Arg>> = vec![None];
+            if input.is_some() {
+                tried = all
+                    .iter()
+                    .filter(|argument| is::<PathBuf>(argument))
+                    .map(|argument| Some(*argument))
+                    .collect();
+            }
+            for tried in tried {
+                // Positional arguments stand in their order.
+                let is_tried =
+                    |argument: &Arg| tried.is_some_and(|tried| tried.get_id() == argument.get_id());
+                let mut line = words.clone();
+                for argument in &all {
+                    let possible = argument.get_possible_values();
+                    let any = if is::<PathBuf>(argument) {
+                        "nothing.md"
+                    } else {
+                        "00000000000000000000000000000000"
+                    };
+                    let value = match input {
+                        _ if argument.get_id() == to.get_id() => output,
+                        Some(input) if is_tried(argument) => input,
+                        _ if argument.is_required_set() => {
+                            possible.first().map_or(any, |value| value.get_name())
+                        }
+                        _ => continue,
+                    };
+                    line.extend(given(argument, value));
+                }
+                // It asks for one of several.
+                if command.get_name() == "delete" && !line.iter().any(|word| word.starts_with("--folder")) {
+                    line.push("--all".into());
+                }
+                lines.push(line);
+            }
+        }
+        lines
+    }
+
+    #[test]
+    fn every_output_of_every_command_is_an_output_path() {
+        let mut found = 0;
+        for (words, command) in commands() {
+            for argument in command.get_arguments() {
+                let named = argument.get_long() == Some("output") || argument.get_short() == Some('o');
+                found += usize::from(is::<OutputPath>(argument));
+                assert!(!named || is::<OutputPath>(argument), "{words:?} {}", argument.get_id());
+            }
+        }
+        assert!(found > 20, "{found}");
+    }
+
+    #[test]
+    fn no_command_writes_a_file_but_through_this_module() {
+        fn sources(folder: &Path, all: &mut Vec<PathBuf>) {
+            for entry in fs::read_dir(folder).unwrap().flatten() {
+                if entry.path().is_dir() {
+                    sources(&entry.path(), all);
+                } else {
+                    all.push(entry.path());
+                }
+            }
+        }
+        let mut all = Vec::new();
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+        sources(&folder, &mut all);
+        let own = [folder.join("output.rs"), folder.join("output/guard.rs")];
+        for path in all.iter().filter(|path| !own.contains(path)) {
+            let source = fs::read_to_string(path).unwrap();
+            for call in [
+                "File::create",
+                "fs::write",
+                "OpenOptions",
+                "AtomicFile",
+                "NamedTempFile",
+                "fs::rename",
+                "fs::copy",
+            ] {
+                assert!(!source.contains(call), "{} has {call}", path.display());
+            }
+        }
+    }
+
+    #[test]
+    fn no_command_replaces_what_any_of_its_arguments_names() {
+        let folder = TempDir::new().unwrap();
+        let input = folder.path().join("input.jsonl");
+        // Also a configuration.
+        fs::write(&input, "").unwrap();
+        let (link, hard) = (folder.path().join("link"), folder.path().join("hard"));
+        fs::hard_link(&input, &hard).unwrap();
+        #[cfg(unix)]
+        std::os::unix::fs::symlink(&input, &link).unwrap();
+        #[cfg(not(unix))]
+        fs::hard_link(&input, &link).unwrap();
+        let around = folder.path().join("a/../input.jsonl");
+        fs::create_dir(folder.path().join("a")).unwrap();
+        let mut tried = 0;
+        for output in [&input, &link, &hard, &around] {
+            for line in lines(input.to_str(), output.to_str().unwrap()) {
+                let refused = run(&line).expect_err(&format!("{line:?}")).to_string();
+                assert!(
+                    refused.ends_with("is read by this command; write the results to another file"),
+                    "{line:?} {refused}"
+                );
+                tried += 1;
+            }
+        }
+        assert!(tried > 20, "{tried}");
+        assert_eq!(fs::read_to_string(&input).unwrap(), "");
+    }
+
+    #[test]
+    fn no_command_writes_into_a_store() {
+        let folder = TempDir::new().unwrap();
+        let store = folder.path().join("store");
+        fs::create_dir(&store).unwrap();
+        let database = store.join(SqliteStore::FILE);
+        fs::write(&database, "").unwrap();
+        fs::hard_link(&database, folder.path().join("hard")).unwrap();
+        let mut tried = 0;
+        for name in ["store/chunkwright.sqlite3", "store/new.jsonl", "store/lock", "a/../store/x", "hard"] {
+            let output = folder.path().join(name);
+            fs::create_dir_all(folder.path().join("a")).unwrap();
+            for mut line in lines(None, output.to_str().unwrap()) {
+                if name == "hard" {
+                    line.push(format!("--data={}", folder.path().display()));
+                }
+                let refused = run(&line).expect_err(&format!("{line:?}")).to_string();
+                assert!(refused.contains("lies in the store"), "{line:?} {refused}");
+                tried += 1;
+            }
+        }
+        assert!(tried > 20, "{tried}");
+        assert_eq!(fs::read(&database).unwrap(), b"");
+    }
+}

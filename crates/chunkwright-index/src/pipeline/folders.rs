@@ -1,0 +1,475 @@
+//! Which folder of a collection does a file belong to, and what is its id?
+//!
+//! A collection may hold several folders. Each document says which one it is of (`root`) and what stands before
+//! its path in its id (`prefix`); so what is known of a folder goes wherever its documents go: to another
+//! generation, into an export, onto a server.
+//!
+//! * A file that is known keeps its id, however the path to it is given: its folder, a folder inside or around
+//!   that, the file alone.
+//! * A new file belongs to the innermost folder known that holds it; where there is none, to the path given,
+//!   which is a folder of the collection from then on.
+//! * No document takes the place of one of another folder. A new folder with such a document is refused before
+//!   anything is written; of a known folder that one file fails.
+//! * A folder that is gone, and whose files are in the path given, was moved: its documents go with it.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::IndexOptions;
+use crate::format::file_hash;
+use crate::prefix::Prefix;
+use crate::report::{Failure, Moved, Skipped};
+use crate::source::{Root, SourceFile, Walk, doc_id, read, unescape};
+use crate::store::{DocumentInfo, Generation, Store, StoreError};
+
+/// What names folders of a collection.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FolderOptions {
+    /// What stands before the ids of the paths given. Remembered: later runs need not say it.
+    pub prefix: Option<Prefix>,
+    /// The folder that ids are relative to, which holds the paths given, instead of each path. Remembered as a
+    /// prefix.
+    pub root: Option<PathBuf>,
+    /// Where the path given was before: its documents are those of that folder.
+    pub moved_from: Option<PathBuf>,
+}
+
+/// Why paths cannot be folders of a collection. Nothing was written.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum FolderError {
+    /// A new folder has documents whose ids another folder's documents have.
+    #[error(
+        "`{folder}` has {} with the same id as one of {}: {}; index it with `--prefix NAME` (ids become `NAME/{}`) or `--root FOLDER` (ids are relative to that folder){}",
+        count(.doc_ids.len()), whose(.other), listed(.doc_ids), .doc_ids[0], if_moved(.other)
+    )]
+    Taken {
+        /// The new folder.
+        folder: String,
+        /// The folder of the other documents; empty for documents that were imported and are of none.
+        other: String,
+        /// The ids, in order; never empty.
+        doc_ids: Vec<String>,
+    },
+    /// Documents of a folder would get other ids than they have.
+    #[error(
+        "{} of `{folder}` {} indexed already {}; index without `--prefix` and `--root` to keep their ids, or remove them first with `chunkwright delete --folder {known}`",
+        count(*.documents), if *.documents == 1 { "is" } else { "are" }, with_prefix(.prefix)
+    )]
+    Prefixed {
+        /// The path given.
+        folder: String,
+        /// The folder that its documents are of.
+        known: String,
+        /// The prefix of their ids; empty for none.
+        prefix: String,
+        /// Number of the documents.
+        documents: usize,
+    },
+    /// A path that is not in the folder that ids are to be relative to.
+    #[error("`{path}` is not inside `{root}`; `--root` takes a folder that holds every path given")]
+    Outside {
+        /// The path.
+        path: String,
+        /// The folder.
+        root: String,
+    },
+    /// The folder that ids are to be relative to cannot be read.
+    #[error("`{root}` cannot be read: {reason}; `--root` takes a folder that holds every path given")]
+    Root {
+        /// The folder.
+        root: String,
+        /// What the system said.
+        reason: String,
+    },
+    /// A folder that the collection does not have, or several paths for one.
+    #[error("the collection has no folder `{folder}` to be moved to one path; known are {known}")]
+    Unknown {
+        /// The folder.
+        folder: String,
+        /// Those that there are.
+        known: String,
+    },
+}
+
+fn count(documents: usize) -> String {
+    if documents == 1 { "1 document".into() } else { format!("{documents} documents") }
+}
+
+fn whose(folder: &str) -> String {
+    if folder.is_empty() { "the documents that were imported".into() } else { format!("`{folder}`") }
+}
+
+fn if_moved(folder: &str) -> String {
+    if folder.is_empty() {
+        return String::new();
+    }
+    format!(", or with `--moved-from {folder}` if it is that folder in a new place")
+}
+
+fn with_prefix(prefix: &str) -> String {
+    if prefix.is_empty() { "without a prefix".into() } else { format!("with the prefix `{prefix}`") }
+}
+
+/// The first few of a list, and how many more there are.
+fn listed(doc_ids: &[String]) -> String {
+    const SHOWN: usize = 3;
+    let shown: Vec<String> = doc_ids.iter().take(SHOWN).map(|doc_id| format!("`{doc_id}`")).collect();
+    match doc_ids.len().saturating_sub(SHOWN) {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
+}
+
+/// A folder of a collection, or a file that was given alone.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Folder {
+    /// Where it is, absolute; empty for documents that no file was read for.
+    pub root: String,
+    /// What stands before the ids of its documents; empty for nothing.
+    pub prefix: String,
+    /// Number of its documents.
+    pub documents: usize,
+}
+
+/// The folders that the documents of a generation are of, in order. Files that were given alone are one entry for
+/// each folder that they are in.
+///
+/// # Errors
+///
+/// A generation that is gone, a store that fails.
+pub fn folders(store: &dyn Store, generation: &Generation) -> Result<Vec<Folder>, StoreError> {
+    let mut counts: BTreeMap<(String, String), usize> = BTreeMap::new();
+    for info in store.documents(generation)? {
+        let key = if info.prefix == info.doc_id && !info.prefix.is_empty() {
+            (parent(&info.root).to_owned(), parent(&info.prefix).to_owned())
+        } else {
+            (info.root, info.prefix)
+        };
+        *counts.entry(key).or_default() += 1;
+    }
+    let folder = |((root, prefix), documents)| Folder { root, prefix, documents };
+    Ok(counts.into_iter().map(folder).collect())
+}
+
+/// The files of a run, each with its id, and where the documents known are.
+#[derive(Debug, Default)]
+pub(super) struct Placed {
+    pub(super) files: Vec<SourceFile>,
+    pub(super) roots: Vec<Root>,
+    /// Files whose ids are those of documents of other folders.
+    pub(super) clashes: Vec<Failure>,
+    /// What became of folders that are gone.
+    pub(super) moved: Vec<Moved>,
+    /// Where files are.
+    found: HashSet<String>,
+    /// Where entries are that could not be read now.
+    unreadable: Vec<String>,
+}
+
+impl Placed {
+    /// Where the file of a document is or was; none for a document that no file was read for.
+    pub(super) fn location(&self, info: &DocumentInfo) -> Option<String> {
+        location(&self.root(info), info)
+    }
+
+    /// The folder of a document, where it is now.
+    fn root(&self, info: &DocumentInfo) -> String {
+        let moved = self
+            .moved
+            .iter()
+            .find_map(|moved| below(&info.root, &moved.from).map(|rest| join(&moved.to, rest)));
+        moved.unwrap_or_else(|| info.root.clone())
+    }
+
+    /// A document whose folder was moved, as one of the folder where it is now; none for any other.
+    pub(super) fn moved(&self, info: &DocumentInfo) -> Option<DocumentInfo> {
+        let root = self.root(info);
+        (root != info.root).then(|| DocumentInfo { root, ..info.clone() })
+    }
+
+    /// Whether a document is of the paths scanned, which hold all of it that there is.
+    pub(super) fn is_in_scope(&self, info: &DocumentInfo) -> bool {
+        let Some(location) = self.location(info) else { return false };
+        let mut folders = self.roots.iter().filter(|root| root.only.is_none());
+        folders.any(|root| below(&location, &root.folder).is_some())
+    }
+
+    /// Whether the file of a document is there, or may be.
+    pub(super) fn may_exist(&self, info: &DocumentInfo) -> bool {
+        let Some(location) = self.location(info) else { return true };
+        self.found.contains(&location)
+            || self.unreadable.iter().any(|entry| below(&location, entry).is_some())
+    }
+}
+
+/// Gives the files of a walk their ids. `visible` is what searches see of the collection, `has_text` whether the
+/// text of a document that was imported is that of a file.
+pub(super) fn place(
+    walk: Walk,
+    skipped: &[Skipped],
+    visible: &[&DocumentInfo],
+    has_text: &dyn Fn(&DocumentInfo, &SourceFile) -> bool,
+    options: &IndexOptions,
+) -> Result<Placed, FolderError> {
+    let unreadable = skipped.iter().filter(|skipped| skipped.reason.is_temporary());
+    let entry = |root: &Root, path: &str| join(&root.folder, path);
+    let unreadable: Vec<String> = unreadable
+        .flat_map(|skipped| walk.roots.iter().map(move |root| entry(root, &skipped.path)))
+        .collect();
+    let found = walk.files.iter().map(|file| doc_id(&file.path)).collect();
+    let mut placed = Placed { roots: walk.roots, found, unreadable, ..Placed::default() };
+    placed.moved = moved(&placed.roots, &walk.files, visible, options)?;
+    let mut known: HashMap<String, Vec<Claim>> = HashMap::new();
+    let mut claims: HashMap<String, String> = HashMap::new();
+    let mut owners: HashMap<&str, &DocumentInfo> = HashMap::new();
+    for info in visible {
+        let root = placed.root(info);
+        if let Some(location) = location(&root, info) {
+            let claim =
+                Claim { doc_id: info.doc_id.clone(), root: root.clone(), prefix: info.prefix.clone() };
+            known.entry(location).or_default().push(claim);
+        }
+        claims.entry(root).or_insert_with(|| info.prefix.clone());
+        // What another program stored is none of ours; beginning a generation refuses it.
+        if !info.file_hash.is_empty() {
+            owners.insert(&info.doc_id, info);
+        }
+    }
+    claims.remove("");
+    let new = claim_roots(&placed, visible, &mut claims, &options.folders)?;
+    let mut taken: BTreeMap<(String, String), Vec<String>> = BTreeMap::new();
+    for file in walk.files {
+        let location = doc_id(&file.path);
+        if let Some(known) = known.get(&location) {
+            let file = |claim: &Claim| SourceFile {
+                doc_id: claim.doc_id.clone(),
+                root: claim.root.clone(),
+                prefix: claim.prefix.clone(),
+                ..file.clone()
+            };
+            placed.files.extend(known.iter().map(file));
+            continue;
+        }
+        let (root, prefix) = innermost(&claims, &location).unwrap_or_default();
+        let doc_id = join(&prefix, below(&location, &root).unwrap_or(&location));
+        match owners.get(doc_id.as_str()) {
+            None => placed.files.push(SourceFile { doc_id, root, prefix, ..file }),
+            Some(other) if other.root.is_empty() && has_text(other, &file) => {
+                placed.files.push(SourceFile { doc_id, root, prefix, ..file });
+            }
+            Some(other) if new.contains(&root) => {
+                taken.entry((root, placed.root(other))).or_default().push(doc_id);
+            }
+            Some(other) => {
+                let message = format!(
+                    "a document of {} has its id; rename one of the two files, or remove one of the folders with `chunkwright delete --folder FOLDER` and index it again with `--prefix NAME`",
+                    whose(&placed.root(other))
+                );
+                placed.clashes.push(Failure { doc_id, message });
+            }
+        }
+    }
+    if let Some(((folder, other), mut doc_ids)) = taken.into_iter().max_by_key(|(_, doc_ids)| doc_ids.len()) {
+        doc_ids.sort_unstable();
+        return Err(FolderError::Taken { folder, other, doc_ids });
+    }
+    placed.files.sort_by(|a, b| (&a.doc_id, &a.path).cmp(&(&b.doc_id, &b.path)));
+    Ok(placed)
+}
+
+/// What a document says of its file.
+struct Claim {
+    doc_id: String,
+    root: String,
+    prefix: String,
+}
+
+/// Makes the paths given folders of the collection where they are in none that is known; answers which are new.
+fn claim_roots(
+    placed: &Placed,
+    visible: &[&DocumentInfo],
+    claims: &mut HashMap<String, String>,
+    options: &FolderOptions,
+) -> Result<HashSet<String>, FolderError> {
+    let mut new = HashSet::new();
+    for root in &placed.roots {
+        let path = join(&root.folder, root.only.as_deref().unwrap_or_default());
+        let name = root.only.as_deref().unwrap_or_default();
+        let given = match (&options.root, &options.prefix) {
+            (None, None) => None,
+            (None, Some(prefix)) => Some(join(prefix.as_str(), name)),
+            (Some(root), prefix) => {
+                let prefix = prefix.as_ref().map_or("", Prefix::as_str);
+                Some(join(prefix, &relative(&path, root)?))
+            }
+        };
+        let Some(prefix) = given else {
+            if innermost(claims, &path).is_none() {
+                claims.insert(path.clone(), name.to_owned());
+                new.insert(path);
+            }
+            continue;
+        };
+        // Documents of folders inside the path keep their ids.
+        let is_renamed = |info: &&&DocumentInfo| {
+            let known = placed.root(info);
+            let is_inside = placed.location(info).is_some_and(|location| below(&location, &path).is_some());
+            is_inside && below(&path, &known).is_some() && !(known == path && info.prefix == prefix)
+        };
+        let mut renamed = visible.iter().filter(is_renamed);
+        if let Some(first) = renamed.next() {
+            return Err(FolderError::Prefixed {
+                folder: path.clone(),
+                known: placed.root(first),
+                prefix: first.prefix.clone(),
+                documents: 1 + renamed.count(),
+            });
+        }
+        if claims.insert(path.clone(), prefix).is_none() {
+            new.insert(path);
+        }
+    }
+    Ok(new)
+}
+
+/// The path of `path` below the folder `root`.
+fn relative(path: &str, root: &Path) -> Result<String, FolderError> {
+    let real = root
+        .canonicalize()
+        .map_err(|error| FolderError::Root { root: doc_id(root), reason: error.to_string() })?;
+    let root = doc_id(&real);
+    let rest = below(path, &root).map(str::to_owned);
+    rest.ok_or_else(|| FolderError::Outside { path: path.to_owned(), root })
+}
+
+/// Files that are read to tell whether a folder was moved.
+const SAMPLE: usize = 16;
+
+/// Which folders were moved to the paths given.
+fn moved(
+    roots: &[Root],
+    files: &[SourceFile],
+    visible: &[&DocumentInfo],
+    options: &IndexOptions,
+) -> Result<Vec<Moved>, FolderError> {
+    let mut by_root: BTreeMap<&str, Vec<&DocumentInfo>> = BTreeMap::new();
+    for info in visible.iter().filter(|info| !info.root.is_empty()) {
+        by_root.entry(&info.root).or_default().push(info);
+    }
+    let given: Vec<String> =
+        roots.iter().map(|root| join(&root.folder, root.only.as_deref().unwrap_or_default())).collect();
+    if let Some(from) = &options.folders.moved_from {
+        let from = absolute(from);
+        let documents = visible.iter().filter(|info| below(&info.root, &from).is_some()).count();
+        let [to] = given.as_slice() else { return Err(unknown(from, &by_root)) };
+        return match documents {
+            // A run after the one that moved it.
+            0 if by_root.contains_key(to.as_str()) => Ok(Vec::new()),
+            0 => Err(unknown(from, &by_root)),
+            _ if from == *to => Ok(Vec::new()),
+            documents => Ok(vec![Moved { from, to: to.clone(), documents }]),
+        };
+    }
+    let mut moved = Vec::new();
+    let is_known =
+        |path: &str| by_root.keys().any(|root| below(path, root).is_some() || below(root, path).is_some());
+    let gone: Vec<&str> = by_root.keys().copied().filter(|root| is_gone(root)).collect();
+    if gone.is_empty() {
+        return Ok(moved);
+    }
+    let found: HashMap<String, &SourceFile> = files.iter().map(|file| (doc_id(&file.path), file)).collect();
+    for to in given.into_iter().filter(|path| !is_known(path)) {
+        let candidates = gone.iter().filter(|from| !moved.iter().any(|moved: &Moved| moved.from == **from));
+        let shared = candidates.map(|from| {
+            let pair = |info: &&DocumentInfo| {
+                let location = location(&to, info)?;
+                let file = found.get(&location).filter(|file| file.bytes == info.bytes)?;
+                Some((*file, info.file_hash.clone()))
+            };
+            (*from, by_root[from].iter().filter_map(pair).collect::<Vec<_>>())
+        });
+        let best = shared.max_by_key(|(_, pairs)| pairs.len());
+        let Some((from, pairs)) = best.filter(|(from, pairs)| pairs.len() * 2 >= by_root[from].len()) else {
+            continue;
+        };
+        let sample: Vec<_> = pairs.iter().step_by(pairs.len() / SAMPLE + 1).collect();
+        let is_same = |(file, hash): &&&(&SourceFile, String)| {
+            read(file, &options.walk).is_ok_and(|(bytes, _)| file_hash(&bytes) == *hash)
+        };
+        let same = sample.iter().filter(is_same).count();
+        if same > 0 && same * 2 >= sample.len() {
+            moved.push(Moved { from: from.to_owned(), to, documents: by_root[from].len() });
+        }
+    }
+    Ok(moved)
+}
+
+fn unknown(folder: String, by_root: &BTreeMap<&str, Vec<&DocumentInfo>>) -> FolderError {
+    let known: Vec<String> = by_root.keys().take(8).map(|root| format!("`{root}`")).collect();
+    let known = if known.is_empty() { "none".into() } else { known.join(", ") };
+    FolderError::Unknown { folder, known }
+}
+
+/// A path as documents name their folder. It need not exist.
+pub(super) fn absolute(path: &Path) -> String {
+    let absolute = path.canonicalize().or_else(|_| std::path::absolute(path));
+    doc_id(absolute.as_deref().unwrap_or(path))
+}
+
+fn is_gone(root: &str) -> bool {
+    let path = unescape(root);
+    fs::symlink_metadata(path)
+        .is_err_and(|error| matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory))
+}
+
+/// The innermost folder known that holds the file at `location`, and its prefix.
+fn innermost(claims: &HashMap<String, String>, location: &str) -> Option<(String, String)> {
+    let mut at = location;
+    loop {
+        if let Some(prefix) = claims.get(at) {
+            return Some((at.to_owned(), prefix.clone()));
+        }
+        if at.len() <= 1 {
+            return None;
+        }
+        at = match parent(at) {
+            "" => "/",
+            parent => parent,
+        };
+    }
+}
+
+/// Where the file of a document is whose folder is at `root`.
+fn location(root: &str, info: &DocumentInfo) -> Option<String> {
+    let rest = below(&info.doc_id, &info.prefix).unwrap_or(&info.doc_id);
+    (!root.is_empty()).then(|| join(root, rest))
+}
+
+/// What a path is below a folder, empty for the folder itself; none for a path elsewhere. The empty folder holds
+/// everything.
+pub(super) fn below<'a>(path: &'a str, folder: &str) -> Option<&'a str> {
+    let folder = folder.trim_end_matches('/');
+    let rest = path.strip_prefix(folder)?;
+    if folder.is_empty() || rest.is_empty() {
+        Some(rest.trim_start_matches('/'))
+    } else {
+        rest.strip_prefix('/')
+    }
+}
+
+fn join(folder: &str, rest: &str) -> String {
+    match (folder, rest) {
+        ("", path) | (path, "") => path.to_owned(),
+        (folder, rest) if folder.ends_with('/') => format!("{folder}{rest}"),
+        (folder, rest) => format!("{folder}/{rest}"),
+    }
+}
+
+fn parent(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(parent, _)| parent)
+}

@@ -1,0 +1,79 @@
+//! How the overlays would stand after a run that writes nothing.
+
+use std::collections::{HashMap, HashSet};
+
+use chunkwright::Record;
+
+use crate::settle::OverlayCounts;
+use crate::store::{Applied, Generation, OverlaySearch, OverlayState, Overlays, Store, StoreError};
+
+/// What a dry run found out of overlays so far.
+pub(super) struct Forecast<'o> {
+    overlays: &'o Overlays,
+    states: HashMap<String, OverlayState>,
+    /// Documents that were looked at.
+    seen: HashSet<String>,
+    /// Looks for overlays whose documents will be gone; none if all documents will be there.
+    search: Option<OverlaySearch<'o>>,
+}
+
+impl<'o> Forecast<'o> {
+    /// `is_there` answers whether a document will be there after the run.
+    pub(super) fn new(overlays: &'o Overlays, is_there: impl Fn(&str) -> bool) -> Self {
+        let gone: Vec<_> = overlays.iter().filter(|overlay| !is_there(&overlay.doc_id)).collect();
+        let search = (!gone.is_empty()).then(|| OverlaySearch::new(gone));
+        Self { overlays, states: HashMap::new(), seen: HashSet::new(), search }
+    }
+
+    /// Notes a document that would be written, and what would be on its chunks.
+    pub(super) fn add<'r>(
+        &mut self,
+        doc_id: &str,
+        records: impl Iterator<Item = &'r Record>,
+        applied: &[Applied],
+    ) {
+        self.seen.insert(doc_id.to_owned());
+        let own =
+            |on: &&Applied| self.overlays.get(&on.overlay).is_some_and(|overlay| overlay.doc_id == doc_id);
+        let own: Vec<&Applied> = applied.iter().filter(own).collect();
+        self.states.extend(own.iter().map(|on| (on.overlay.clone(), on.state)));
+        let taken: HashSet<&str> = own.iter().map(|on| on.chunk_id.as_str()).collect();
+        let free = records.filter(|record| !taken.contains(record.chunk_id.as_str()));
+        if let Some(search) = &mut self.search {
+            free.for_each(|record| search.look_at(record));
+        }
+    }
+
+    /// Counts, with the documents of `target` that would stay as they are.
+    pub(super) fn counts<'d>(
+        mut self,
+        store: &dyn Store,
+        target: Option<&Generation>,
+        kept: impl Iterator<Item = &'d String>,
+    ) -> Result<OverlayCounts, StoreError> {
+        let unseen: Vec<&String> = kept.filter(|doc_id| !self.seen.contains(*doc_id)).collect();
+        for doc_id in unseen {
+            let has_any = self.overlays.of_document(doc_id).next().is_some();
+            let Some(target) = target.filter(|_| has_any || self.search.is_some()) else { continue };
+            let records = store.records(target, doc_id)?;
+            let all: Vec<&Record> = records.iter().collect();
+            for (record, placed) in records.iter().zip(self.overlays.place(&all)) {
+                match (placed, &mut self.search) {
+                    (Some((overlay, state)), _) => {
+                        self.states.insert(overlay.chunk_id.clone(), state);
+                    }
+                    (None, Some(search)) => search.look_at(record),
+                    (None, None) => {}
+                }
+            }
+        }
+        for (overlay, state, _) in self.search.into_iter().flat_map(OverlaySearch::found) {
+            self.states.insert(overlay.chunk_id.clone(), state);
+        }
+        let mut counts = OverlayCounts::default();
+        for overlay in self.overlays.iter() {
+            counts.count(self.states.get(&overlay.chunk_id).copied().unwrap_or(OverlayState::Orphaned));
+        }
+        Ok(counts)
+    }
+}

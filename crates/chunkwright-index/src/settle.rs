@@ -1,0 +1,453 @@
+//! Brings what is stored of a generation to what overlays say of it now.
+//!
+//! Whoever changes overlays, or the chunks they are on, settles afterwards: after an indexing, before a generation
+//! becomes the current one, after a change by hand, in every generation that can be searched. So it does not matter
+//! what happened to a generation while searches did not see it, or at which moment a run was killed: until it is
+//! settled, [`list_overlays`] lists what searches do, and the next run settles it.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use chunkwright::{ChunkId, Chunker, Record};
+use chunkwright_models::{Embedder, Role, TextHash, text_hash};
+use serde::{Deserialize, Serialize};
+
+use crate::store::{
+    Applied, Change, DocumentInfo, Elsewhere, Generation, GenerationState, NewChunk, OriginalText, Outcome,
+    Overlay, OverlaySearch, OverlayState, Overlays, Store, StoreError, place_in,
+};
+
+/// How many overlays stand how to the chunks of a generation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OverlayCounts {
+    /// In force on the chunks that they were made for.
+    pub on: usize,
+    /// In force on chunks that are like those that they were made for; to be reviewed.
+    pub carried: usize,
+    /// With a text that is not in force because what it replaces changed.
+    pub conflict: usize,
+    /// On no chunk.
+    pub orphaned: usize,
+}
+
+impl OverlayCounts {
+    /// Whether any has to be looked at.
+    pub fn need_review(&self) -> bool {
+        self.carried + self.conflict + self.orphaned > 0
+    }
+
+    pub(crate) fn count(&mut self, state: OverlayState) {
+        *match state {
+            OverlayState::On => &mut self.on,
+            OverlayState::Carried => &mut self.carried,
+            OverlayState::Conflict => &mut self.conflict,
+            OverlayState::Orphaned => &mut self.orphaned,
+        } += 1;
+    }
+}
+
+/// What texts of overlays are counted and embedded with.
+#[derive(Clone, Copy, Default)]
+pub struct Tools<'a> {
+    /// Counts tokens and knows the limit.
+    pub chunker: Option<&'a Chunker>,
+    /// Embeds texts that were never embedded. Without one, or if it fails, chunks are found by words until the next run.
+    pub embedder: Option<&'a dyn Embedder>,
+}
+
+/// How often a document is written anew because another run wrote it meanwhile.
+const ATTEMPTS: usize = 8;
+
+/// Puts overlays on the chunks of `generation`, and takes off it what overlays no longer say.
+///
+/// # Errors
+///
+/// A generation that is gone, a store that fails, documents that another run writes again and again.
+pub fn settle(
+    store: &dyn Store,
+    generation: &Generation,
+    tools: Tools<'_>,
+) -> Result<OverlayCounts, StoreError> {
+    settle_but(store, generation, &[], tools)
+}
+
+/// [Settles](settle) as if there were no overlays of the chunks `without`.
+pub(crate) fn settle_but(
+    store: &dyn Store,
+    generation: &Generation,
+    without: &[String],
+    tools: Tools<'_>,
+) -> Result<OverlayCounts, StoreError> {
+    for _ in 0..ATTEMPTS {
+        let mut overlays = store.overlays(&generation.collection)?;
+        for id in without {
+            overlays.remove(id);
+        }
+        if let Some(counts) = settle_once(store, generation, &overlays, tools)? {
+            return Ok(counts);
+        }
+    }
+    Err(StoreError::Locked { path: generation.to_string(), holder: "another run".into() })
+}
+
+/// [Settles](settle) all generations of a collection but those that are not complete: the run that completes
+/// one settles it. Answers the counts of the current one.
+///
+/// # Errors
+///
+/// As [`settle`].
+pub fn settle_all(
+    store: &dyn Store,
+    collection: &str,
+    tools: Tools<'_>,
+) -> Result<OverlayCounts, StoreError> {
+    settle_all_but(store, collection, &[], tools)
+}
+
+/// [Settles all](settle_all) as if there were no overlays of the chunks `without`.
+pub(crate) fn settle_all_but(
+    store: &dyn Store,
+    collection: &str,
+    without: &[String],
+    tools: Tools<'_>,
+) -> Result<OverlayCounts, StoreError> {
+    loop {
+        let current = store.open(collection)?;
+        let counts = settle_but(store, &current, without, tools)?;
+        for other in old_generations(store, &current)? {
+            match settle_but(store, &other, without, tools) {
+                // It was removed meanwhile, or has terms of another analysis and cannot be searched.
+                Ok(_) | Err(StoreError::UnknownGeneration { .. } | StoreError::Analysis { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        if store.open(collection)? == current {
+            return Ok(counts);
+        }
+    }
+}
+
+fn old_generations(store: &dyn Store, current: &Generation) -> Result<Vec<Generation>, StoreError> {
+    let known = store.collections()?.into_iter().filter(|known| known.name == current.collection);
+    let old = known.flat_map(|known| known.generations).filter(|status| status.state == GenerationState::Old);
+    Ok(old.map(|status| status.generation).collect())
+}
+
+/// Settles with these overlays; none if a document was written meanwhile.
+fn settle_once(
+    store: &dyn Store,
+    generation: &Generation,
+    overlays: &Overlays,
+    tools: Tools<'_>,
+) -> Result<Option<OverlayCounts>, StoreError> {
+    let infos = store.documents(generation)?;
+    let before = before(store, generation, &infos, overlays)?;
+    if overlays.is_empty() && before.is_empty() {
+        return Ok(Some(OverlayCounts::default()));
+    }
+    let mut plan = plan(store, generation, overlays, &infos, &before)?;
+    let mut counts = OverlayCounts::default();
+    plan.values().flatten().for_each(|(_, _, state)| counts.count(*state));
+    counts.orphaned = overlays.len() - (counts.on + counts.carried + counts.conflict);
+    let mut changes = Vec::new();
+    for info in &infos {
+        let was = before.get(info.doc_id.as_str()).map(Vec::as_slice).unwrap_or_default();
+        let now = plan.remove(&info.doc_id).unwrap_or_default();
+        if is_same(was, &now) && info.applied().is_some() {
+            continue;
+        }
+        match rewrite(store, generation, info, was, &now, tools)? {
+            Some(change) => changes.push(change),
+            None => return Ok(None),
+        }
+    }
+    for changes in changes.chunks(CHANGES_AT_ONCE) {
+        if store.write(generation, changes)?.contains(&Outcome::Stale) {
+            return Ok(None);
+        }
+    }
+    Ok(Some(counts))
+}
+
+/// Documents written at once.
+const CHANGES_AT_ONCE: usize = 128;
+
+/// What is to be on chunks of a document: the chunk, the overlay, and how it was found.
+type Planned<'o> = Vec<(String, &'o Overlay, OverlayState)>;
+
+/// What is on the chunks of documents, where there is anything.
+fn before<'i>(
+    store: &dyn Store,
+    generation: &Generation,
+    infos: &'i [DocumentInfo],
+    overlays: &Overlays,
+) -> Result<HashMap<&'i str, Vec<Applied>>, StoreError> {
+    let mut before = HashMap::new();
+    for info in infos {
+        let applied = if let Some(applied) = info.applied() {
+            applied
+        } else {
+            let records = store.records(generation, &info.doc_id)?;
+            let ids: Vec<ChunkId> =
+                records.iter().filter_map(|record| record.chunk_id.parse().ok()).collect();
+            let chunks = store.chunks(generation, &ids)?.into_iter().flatten();
+            let disabled = chunks.filter(|chunk| !chunk.enabled).map(|chunk| chunk.record.chunk_id);
+            guess_applied(&records, &disabled.collect(), overlays)
+        };
+        if !applied.is_empty() {
+            before.insert(info.doc_id.as_str(), applied);
+        }
+    }
+    Ok(before)
+}
+
+/// What an older version of this program put on the chunks of a document, which it did not record: the overlay with
+/// the chunk's id, or the one with its content. Whether each is what its overlay says now is not known.
+pub(crate) fn guess_applied(
+    records: &[Record],
+    disabled: &HashSet<String>,
+    overlays: &Overlays,
+) -> Vec<Applied> {
+    let all: Vec<&Record> = records.iter().collect();
+    let placed = overlays.place(&all);
+    let applied = records.iter().zip(placed).filter_map(|(record, placed)| {
+        let overlay = placed.filter(|(_, state)| *state == OverlayState::On).map(|(overlay, _)| overlay);
+        if overlay.is_none() && !disabled.contains(&record.chunk_id) {
+            return None;
+        }
+        let amended = overlay.and_then(|overlay| overlay.text.as_ref().zip(overlay.original.as_ref()));
+        // The counts stayed those of the original.
+        let original = amended
+            .filter(|(text, _)| **text == record.text)
+            .map(|(_, original)| OriginalText::from(&Record { text: original.clone(), ..record.clone() }));
+        let overlay = overlay.map(|overlay| overlay.chunk_id.clone()).unwrap_or_default();
+        let (chunk_id, state) = (record.chunk_id.clone(), OverlayState::On);
+        Some(Applied { chunk_id, overlay, state, effect: String::new(), original })
+    });
+    applied.collect()
+}
+
+fn is_same(was: &[Applied], now: &Planned<'_>) -> bool {
+    was.len() == now.len()
+        && now.iter().all(|(chunk_id, overlay, state)| {
+            was.iter().any(|was| was.chunk_id == *chunk_id && was.is_of(overlay, *state))
+        })
+}
+
+/// Which chunk each overlay is to be on, by document.
+fn plan<'o>(
+    store: &dyn Store,
+    generation: &Generation,
+    overlays: &'o Overlays,
+    infos: &[DocumentInfo],
+    before: &HashMap<&str, Vec<Applied>>,
+) -> Result<HashMap<String, Planned<'o>>, StoreError> {
+    let mut plan: HashMap<String, Planned<'o>> = HashMap::new();
+    let mut taken: HashSet<String> = HashSet::new();
+    let known: Vec<(ChunkId, &Overlay)> =
+        overlays.iter().filter_map(|overlay| Some((overlay.chunk_id.parse().ok()?, overlay))).collect();
+    let ids: Vec<ChunkId> = known.iter().map(|(id, _)| *id).collect();
+    let mut rest: BTreeMap<&str, Vec<&Overlay>> = BTreeMap::new();
+    for ((_, overlay), chunk) in known.into_iter().zip(store.chunks(generation, &ids)?) {
+        let Some(chunk) = chunk else {
+            rest.entry(&overlay.doc_id).or_default().push(overlay);
+            continue;
+        };
+        taken.insert(overlay.chunk_id.clone());
+        let planned = plan.entry(chunk.record.doc_id).or_default();
+        planned.push((overlay.chunk_id.clone(), overlay, OverlayState::On));
+    }
+    let doc_ids: HashSet<&str> = infos.iter().map(|info| info.doc_id.as_str()).collect();
+    let mut gone = Vec::new();
+    for (doc_id, rest) in rest {
+        if !doc_ids.contains(doc_id) {
+            gone.extend(rest);
+            continue;
+        }
+        let records = store.records(generation, doc_id)?;
+        let records: Vec<&Record> = records.iter().collect();
+        let own: Vec<&Overlay> = overlays.of_document(doc_id).collect();
+        for (record, placed) in records.iter().zip(place_in(&own, &records)) {
+            if let Some((overlay, state)) = placed
+                && !taken.contains(&overlay.chunk_id)
+            {
+                let planned = plan.entry(doc_id.to_owned()).or_default();
+                planned.push((record.chunk_id.clone(), overlay, state));
+            }
+        }
+    }
+    taken.extend(plan.values().flatten().map(|(chunk_id, ..)| chunk_id.clone()));
+    for (overlay, state, (doc_id, chunk_id)) in elsewhere(store, generation, gone, infos, before, &taken)? {
+        plan.entry(doc_id).or_default().push((chunk_id, overlay, state));
+    }
+    Ok(plan)
+}
+
+/// Looks for overlays of documents that are gone in the others. All of them are read only when documents were added or
+/// removed since that was last done: only then can one have been renamed.
+fn elsewhere<'o>(
+    store: &dyn Store,
+    generation: &Generation,
+    gone: Vec<&'o Overlay>,
+    infos: &[DocumentInfo],
+    before: &HashMap<&str, Vec<Applied>>,
+    taken: &HashSet<String>,
+) -> Result<Vec<(&'o Overlay, OverlayState, Elsewhere)>, StoreError> {
+    if gone.is_empty() {
+        return Ok(Vec::new());
+    }
+    let key = search_key(generation, &gone, infos);
+    let is_done = store.cache().notes(&[key])?.iter().all(Option::is_some);
+    let ids: HashSet<&str> = gone.iter().map(|overlay| overlay.chunk_id.as_str()).collect();
+    let has_one = |doc_id: &str| {
+        let applied = before.get(doc_id).map(Vec::as_slice).unwrap_or_default();
+        applied.iter().any(|applied| ids.contains(applied.overlay.as_str()))
+    };
+    let mut search = OverlaySearch::new(gone);
+    for info in infos.iter().filter(|info| !is_done || has_one(&info.doc_id)) {
+        for record in store.records(generation, &info.doc_id)? {
+            if !taken.contains(&record.chunk_id) {
+                search.look_at(&record);
+            }
+        }
+    }
+    if !is_done {
+        store.cache().put_notes(&[(key, String::new())])?;
+    }
+    Ok(search.found())
+}
+
+/// What a search in all documents depends on.
+fn search_key(generation: &Generation, gone: &[&Overlay], infos: &[DocumentInfo]) -> TextHash {
+    let mut key = format!("overlays of {generation}\n");
+    let names = gone.iter().map(|overlay| &overlay.chunk_id);
+    for name in names.chain(infos.iter().map(|info| &info.doc_id)) {
+        key.push_str(name);
+        key.push('\n');
+    }
+    text_hash(&key)
+}
+
+/// The change that makes of what `was` on the chunks of a document what is to be `now`; none if they changed.
+fn rewrite(
+    store: &dyn Store,
+    generation: &Generation,
+    info: &DocumentInfo,
+    was: &[Applied],
+    now: &Planned<'_>,
+    tools: Tools<'_>,
+) -> Result<Option<Change>, StoreError> {
+    let was: BTreeMap<&str, &Applied> = was.iter().map(|was| (was.chunk_id.as_str(), was)).collect();
+    let now: BTreeMap<&str, (&Overlay, OverlayState)> =
+        now.iter().map(|(id, overlay, state)| (id.as_str(), (*overlay, *state))).collect();
+    let mut applied = Vec::new();
+    let mut ids: Vec<&str> = Vec::new();
+    for id in was.keys().chain(now.keys().filter(|id| !was.contains_key(*id))) {
+        match (was.get(id), now.get(id)) {
+            (Some(was), Some((overlay, state))) if was.is_of(overlay, *state) => {
+                applied.push((*was).clone());
+            }
+            _ => ids.push(id),
+        }
+    }
+    let parsed: Vec<ChunkId> = ids.iter().filter_map(|id| id.parse().ok()).collect();
+    let mut chunks = Vec::with_capacity(ids.len());
+    for (id, chunk) in ids.iter().zip(store.chunks(generation, &parsed)?) {
+        let Some(chunk) = chunk else { return Ok(None) };
+        let mut record = chunk.record;
+        if let Some(original) = was.get(id).and_then(|was| was.original.clone()) {
+            original.restore(&mut record);
+        }
+        let mut chunk = NewChunk::new(record);
+        if let Some((overlay, state)) = now.get(id) {
+            applied.push(overlay.put_on(*state, &mut chunk, tools.chunker));
+        }
+        chunks.push(chunk);
+    }
+    embed(store, generation, tools.embedder, &chunks)?;
+    let mut info = info.clone();
+    info.set_applied(&applied);
+    let DocumentInfo { doc_id, version: base, overlays, .. } = info;
+    Ok(Some(Change::Amend { doc_id, chunks, base, overlays }))
+}
+
+/// Sees to it that the texts of `chunks` have vectors, where they can be made.
+fn embed(
+    store: &dyn Store,
+    generation: &Generation,
+    embedder: Option<&dyn Embedder>,
+    chunks: &[NewChunk],
+) -> Result<(), StoreError> {
+    let (Some(model), Some(embedder)) = (&generation.spec.model, embedder) else { return Ok(()) };
+    if embedder.model().name != model.name {
+        return Ok(());
+    }
+    let hashes: Vec<TextHash> = chunks.iter().map(|chunk| chunk.text_hash).collect();
+    let known = store.cache().vectors(&model.name, &hashes)?;
+    for (chunk, _) in chunks.iter().zip(known).filter(|(_, known)| known.is_none()) {
+        // What fails now is tried again by the next run.
+        if let Ok(embeddings) = embedder.embed(&[&chunk.record.text], Role::Passage) {
+            let vectors = embeddings.into_iter().map(|embedding| (chunk.text_hash, embedding.into()));
+            store.cache().put_vectors(&model.name, &vectors.collect::<Vec<_>>())?;
+        }
+    }
+    Ok(())
+}
+
+/// An overlay as searches of a generation see it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ListedOverlay {
+    /// The overlay.
+    #[serde(flatten)]
+    pub overlay: Overlay,
+    /// How it stands to the chunks.
+    pub state: OverlayState,
+    /// The chunk that it is on; none if there is none.
+    pub on: Option<String>,
+    /// The document of that chunk.
+    pub on_doc_id: Option<String>,
+    /// In a conflict, the text that the chunk has now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// Whether what it says now is still to be put on its chunk, because a run was killed: the next run does it.
+    pub pending: bool,
+}
+
+/// Lists the overlays of a collection, by chunk id, as searches of `generation` see them.
+///
+/// # Errors
+///
+/// A generation that is gone, a store that fails.
+pub fn list_overlays(store: &dyn Store, generation: &Generation) -> Result<Vec<ListedOverlay>, StoreError> {
+    let overlays = store.overlays(&generation.collection)?;
+    if overlays.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut found: HashMap<String, (Applied, String)> = HashMap::new();
+    for info in store.documents(generation)? {
+        for applied in info.applied().unwrap_or_default() {
+            found.insert(applied.overlay.clone(), (applied, info.doc_id.clone()));
+        }
+    }
+    let mut listed = Vec::with_capacity(overlays.len());
+    for overlay in overlays.iter() {
+        let found = found.remove(&overlay.chunk_id);
+        let state = found.as_ref().map_or(OverlayState::Orphaned, |(applied, _)| applied.state);
+        let is_settled = match &found {
+            Some((applied, _)) => applied.is_of(overlay, state),
+            None => match overlay.chunk_id.parse::<ChunkId>() {
+                Ok(id) => store.chunks(generation, &[id])?.iter().all(Option::is_none),
+                Err(_) => true,
+            },
+        };
+        let (on, on_doc_id) = found.map(|(applied, doc_id)| (applied.chunk_id, doc_id)).unzip();
+        let source = match on.as_ref().map(|id| id.parse::<ChunkId>()) {
+            Some(Ok(id)) if state == OverlayState::Conflict => {
+                store.chunks(generation, &[id])?.pop().flatten().map(|chunk| chunk.record.text)
+            }
+            _ => None,
+        };
+        let overlay = overlay.clone();
+        listed.push(ListedOverlay { overlay, state, on, on_doc_id, source, pending: !is_settled });
+    }
+    Ok(listed)
+}

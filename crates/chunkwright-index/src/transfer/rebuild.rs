@@ -1,0 +1,48 @@
+//! A document put together from its chunks, where that is all there is of it.
+
+use chunkwright::Record;
+
+use crate::format::file_hash;
+use crate::store::{DocumentInfo, StoredDocument};
+
+/// A document as its records describe it: between the chunks stand blanks, with a line break where a line ends, and as
+/// many characters and bytes as the records count. What they say wrongly is found when they are proven against it.
+pub(super) fn rebuilt(records: &[Record]) -> StoredDocument {
+    let mut source = String::new();
+    let (mut chars, mut line) = (0_u32, 1_u32);
+    for record in records {
+        let bytes = (record.start_byte as usize).saturating_sub(source.len());
+        // What no text can have is not made: a gap is not longer than four times the records.
+        let bytes = bytes.min(MAX_GAP);
+        let count = (record.start_char.saturating_sub(chars) as usize).min(bytes);
+        let breaks = (record.start_line.saturating_sub(line) as usize).min(count);
+        source.push_str(&"\n".repeat(breaks));
+        // Blanks of one, two and three bytes make up any number of bytes of a number of characters.
+        let (mut extra, left) = (bytes - count, count - breaks);
+        for _ in 0..left {
+            let blank = match extra {
+                0 => ' ',
+                1 => '\u{a0}',
+                _ => '\u{3000}',
+            };
+            extra -= blank.len_utf8() - 1;
+            source.push(blank);
+        }
+        source.push_str(&record.content);
+        chars = record.end_char;
+        line = record.end_line + u32::from(record.content.ends_with(['\n', '\r']));
+    }
+    let first = records.first();
+    let info = DocumentInfo {
+        doc_id: first.map(|record| record.doc_id.clone()).unwrap_or_default(),
+        file_hash: file_hash(source.as_bytes()),
+        bytes: source.len() as u64,
+        preset: first.map(|record| record.preset.clone()).unwrap_or_default(),
+        indexed_at: first.and_then(|record| record.indexed_at.clone()).unwrap_or_default(),
+        ..DocumentInfo::default()
+    };
+    StoredDocument { info, source, ..StoredDocument::default() }
+}
+
+/// Most bytes of blanks between two chunks (1 MiB).
+const MAX_GAP: usize = 1 << 20;

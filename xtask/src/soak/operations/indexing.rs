@@ -1,0 +1,192 @@
+//! Runs of `index`.
+
+use anyhow::Result;
+use serde_json::Value;
+
+use super::super::must;
+use super::super::program::{Answer, Kill};
+use super::super::random::Random;
+use super::super::state::{State, rows};
+use super::super::world::{DOCUMENTS, Expected, Files, May, World, either, one};
+
+/// A run that is planned.
+pub(super) struct Run {
+    pub(super) way: &'static [&'static str],
+    prune: Option<&'static str>,
+    rehash: bool,
+}
+
+impl Run {
+    /// A run that cuts in this way.
+    pub(super) fn of(way: &'static [&'static str]) -> Self {
+        Self { way, prune: None, rehash: false }
+    }
+
+    pub(super) fn arguments(&self) -> Vec<&'static str> {
+        let mut arguments = [&["index", DOCUMENTS][..], self.way].concat();
+        arguments.extend(self.prune);
+        arguments.extend(self.rehash.then_some("--rehash"));
+        arguments
+    }
+
+    /// Documents after the run.
+    pub(super) fn documents(&self, world: &World<'_>) -> Files {
+        let kept = if self.prune.is_some() { Files::new() } else { world.state.documents.clone() };
+        kept.into_iter().chain(world.files.clone()).collect()
+    }
+
+    /// Documents whose files are gone, and whether a run is refused to remove so many.
+    fn gone(&self, world: &World<'_>) -> (usize, bool) {
+        let gone = world.state.documents.keys().filter(|doc_id| !world.files.contains_key(*doc_id)).count();
+        (gone, self.prune == Some("--prune") && gone * 2 > world.state.documents.len())
+    }
+
+    /// What is in the store when the run has ended, by how it ended.
+    pub(super) fn expected(&self, world: &World<'_>, answer: &Answer) -> Vec<May> {
+        let before = May::be(&world.state);
+        let (_, is_refused) = self.gone(world);
+        if is_refused && !answer.is_killed() {
+            return vec![before];
+        }
+        let documents = self.documents(world);
+        let known = world.way_hash(self.way).cloned();
+        let done = May { way: known.clone(), documents: one(&documents), ..before.clone() };
+        // The report is the last thing that a run writes.
+        if answer.is_complete() {
+            return vec![done];
+        }
+        let is_same = known.as_ref().is_none_or(|known| *known == world.state.way);
+        if !world.state.exists {
+            return vec![before, May { way: known, documents: either(&Files::new(), &documents), ..done }];
+        }
+        let halfway = May { documents: either(&world.state.documents, &documents), ..before.clone() };
+        if is_same { vec![before, halfway, done] } else { vec![before, done] }
+    }
+}
+
+/// Indexes as before.
+pub(super) fn index(world: &mut World<'_>, random: &mut Random) -> Result<()> {
+    let run = Run { rehash: random.chance(10), ..Run::of(world.way) };
+    go(world, &run, random)
+}
+
+/// Indexes in another way, or in one that was given up.
+pub(super) fn switch(world: &mut World<'_>, random: &mut Random) -> Result<()> {
+    let run = Run::of(world.other_way(random));
+    go(world, &run, random)
+}
+
+/// Indexes, and removes documents whose files are gone.
+pub(super) fn prune_gone(world: &mut World<'_>, random: &mut Random) -> Result<()> {
+    let prune = if random.chance(50) { "--prune" } else { "--prune=force" };
+    let way = if random.chance(10) { world.other_way(random) } else { world.way };
+    go(world, &Run { way, prune: Some(prune), rehash: false }, random)
+}
+
+/// Runs, killed or not, and again after a kill in half of the cases.
+fn go(world: &mut World<'_>, run: &Run, random: &mut Random) -> Result<()> {
+    let kill = Kill::perhaps(45, &world.program, random);
+    once(world, run, &kill)?;
+    if kill != Kill::Never && random.chance(50) { once(world, run, &Kill::Never) } else { Ok(()) }
+}
+
+fn once(world: &mut World<'_>, run: &Run, kill: &Kill) -> Result<()> {
+    let (gone, is_refused) = run.gone(world);
+    let before = world.state.clone();
+    let answer = world.run_killed(&run.arguments(), kill)?;
+    let is_done = answer.is_complete();
+    let answer = if is_refused {
+        answer.expect(&[2])?
+    } else if world.files.is_empty() {
+        answer.expect(&[1])?
+    } else {
+        answer.expect(&[0])?
+    };
+    let expected = Expected { states: run.expected(world, &answer) };
+    world.settle(&expected)?;
+    if is_refused || !is_done {
+        return Ok(());
+    }
+    world.way = run.way;
+    world.learn(run.way);
+    if !answer.is_killed() {
+        count(&rows(&answer)?[0], world, run, &before, gone)?;
+    }
+    Ok(())
+}
+
+/// The counts of a report add up, and are those of the store.
+fn count(report: &Value, world: &World<'_>, run: &Run, before: &State, gone: usize) -> Result<()> {
+    let about = || format!("{report} before {} documents", before.documents.len());
+    let number = |name: &str| report[name].as_u64().unwrap_or_default() as usize;
+    let many = |name: &str| report[name].as_array().map_or(0, Vec::len);
+    let entries =
+        number("indexed") + number("unchanged") + number("empty") + many("skipped") + many("failed");
+    must("the counts of files add up", number("seen") == entries, about)?;
+    let is_all = entries - many("skipped") == world.files.len();
+    must("every file is counted", is_all && many("failed") == 0, about)?;
+    let pruned = if run.prune.is_some() { gone } else { 0 };
+    must("every document that is removed is listed", many("pruned") == pruned, about)?;
+    let is_switched = before.exists && before.way != world.state.way;
+    must("a switch is reported", report["switched"].is_null() != is_switched, about)?;
+    let in_scope = |doc_id: &String| is_switched || world.files.contains_key(doc_id);
+    let chunks = world.state.chunks.iter().filter(|chunk| in_scope(&chunk.doc_id)).count();
+    let reported = number("kept") + number("moved") + number("changed") + number("added");
+    must("the counts of chunks add up", reported == chunks, || format!("{chunks} chunks, {}", about()))?;
+    let overlays = &world.state.overlays;
+    must(
+        "changes are on their chunks after a run",
+        !overlays.iter().any(|overlay| overlay.is_pending),
+        || format!("{overlays:?}"),
+    )?;
+    for standing in ["on", "carried", "conflict", "orphaned"] {
+        let listed = overlays.iter().filter(|overlay| overlay.standing == standing).count();
+        let is_counted = report["overlays"][standing].as_u64().is_none_or(|count| count as usize == listed);
+        must("the counts of changes are those listed", is_counted, || format!("{report}, but {overlays:?}"))?;
+    }
+    Ok(())
+}
+
+/// Indexes twice: the second run has nothing to do, and writes nothing.
+pub(super) fn again(world: &mut World<'_>, random: &mut Random) -> Result<()> {
+    let run = Run { rehash: random.chance(20), ..Run::of(world.way) };
+    once(world, &run, &Kill::Never)?;
+    let before = world.state.export.clone();
+    let answer = world.run(&run.arguments())?.expect(&[0, 1])?;
+    let report = &rows(&answer)?[0];
+    let counts = ["indexed", "carried", "chunks", "added", "moved", "changed", "removed"];
+    let is_idle = counts.iter().all(|name| report[name] == 0);
+    must("an unchanged folder writes nothing", is_idle, || report.to_string())?;
+    world.settle(&Expected { states: vec![May::be(&world.state)] })?;
+    let is_same = trusted(&before) == trusted(&world.state.export);
+    must("an unchanged folder leaves the store as it is", is_same, || differing(&before, &world.state.export))
+}
+
+/// Says what a run would do: the store stays as it is.
+pub(super) fn dry_run(world: &mut World<'_>, random: &mut Random) -> Result<()> {
+    let way = if random.chance(50) { world.other_way(random) } else { world.way };
+    let arguments = [&Run::of(way).arguments()[..], &["--dry-run"]].concat();
+    let before = world.state.export.clone();
+    world.run(&arguments)?.expect(&[0, 1])?;
+    world.settle(&Expected { states: vec![May::be(&world.state)] })?;
+    must("a dry run writes nothing", before == world.state.export, || differing(&before, &world.state.export))
+}
+
+/// An export without the time of files, which is noted once it can be trusted.
+fn trusted(export: &str) -> Vec<Value> {
+    let rows = export.lines().filter_map(|line| serde_json::from_str(line).ok());
+    rows.map(|mut row: Value| {
+        if let Some(document) = row.get_mut("document") {
+            document["modified"] = Value::Null;
+        }
+        row
+    })
+    .collect()
+}
+
+/// The first line that differs.
+pub(super) fn differing(before: &str, after: &str) -> String {
+    let lines = before.lines().zip(after.lines());
+    let first = lines.into_iter().find(|(before, after)| before != after);
+    format!("{first:?}, {} and {} lines", before.lines().count(), after.lines().count())
+}
