@@ -37,6 +37,8 @@ def files():
     mb = 1 << 20
     for name, part in [("a.cpp", "a<"), ("b.cpp", "f("), ("c.c", "f("), ("d.rs", "a!("), ("e.ex", "a+"), ("f.go", "f("), ("g.tf", "a{"), ("h.swift", "a?"), ("i.erl", "("), ("j.js", "a=>")]:
         yield name, f"`{part}` repeated", part.encode() * (mb // len(part))
+    for name, part in [("p.c", "+:"), ("q.rs", ",&"), ("r.zig", "*;"), ("s.swift", ".,"), ("t.cs", ":*")]:
+        yield name, f"`{part}` repeated", part.encode() * (mb // 16 // len(part))
     for name, sample in [("k.cpp", "sample.cpp"), ("l.swift", "sample.swift"), ("m.tf", "sample.tf"), ("n.rs", "sample.rs"), ("o.php", "sample.php")]:
         yield name, "tokens of the sample in any order", shuffled(sample, mb)
 

@@ -1,6 +1,7 @@
 //! A language as a parser, and what parsing may cost.
 
 mod memory;
+mod strain;
 
 use std::ops::ControlFlow;
 use std::sync::OnceLock;
@@ -13,6 +14,7 @@ use crate::compiled::Compiled;
 use crate::language::Language;
 use crate::{macros, outline, plain, repair};
 use memory::Memory;
+use strain::Strain;
 
 /// A parser for a language that has a grammar.
 #[derive(Debug)]
@@ -23,7 +25,7 @@ pub struct CodeParser {
 
 // What parsing may cost, counted in operations of the parser and not in time: a document must read the
 // same on every machine. Real source takes 0.3 to 2.2 operations a byte. What they may take of memory is
-// estimated apart (`memory`).
+// estimated apart (`memory`), and so is how much longer some of them take than others (`strain`).
 
 /// Operations for each byte of source.
 const OPERATIONS_PER_BYTE: usize = 16;
@@ -33,9 +35,6 @@ const LEAST_OPERATIONS: usize = 100_000;
 
 /// Operations that no source may exceed: about 10 MB of usual source, and at worst some seconds.
 const MOST_OPERATIONS: usize = 6_000_000;
-
-/// What an operation counts while the parser recovers from an error: each takes many times longer then.
-const RECOVERY_WEIGHT: usize = 8;
 
 /// Bytes of a word that ends a text, where the grammar keeps its length in one byte.
 const MAX_WORD: usize = 255;
@@ -103,6 +102,13 @@ pub(crate) fn errors(tree: &Tree) -> usize {
 /// Levels of the tree on which errors are looked for.
 const MAX_ERROR_DEPTH: usize = 64;
 
+/// What a source was read as.
+pub(crate) struct Parsed {
+    pub(crate) tree: Tree,
+    /// Whether it was so hard to read that it should not be read again with a change.
+    pub(crate) was_hard: bool,
+}
+
 impl CodeParser {
     pub(crate) const fn new(language: &'static Language) -> Self {
         Self { language, compiled: OnceLock::new() }
@@ -118,7 +124,7 @@ impl CodeParser {
     }
 
     /// The syntax tree, or `None` where it would cost too much.
-    pub(crate) fn tree(&self, source: &str) -> Option<Tree> {
+    pub(crate) fn tree(&self, source: &str) -> Option<Parsed> {
         if source.len() <= SMALL {
             return self.parsed(source);
         }
@@ -129,7 +135,7 @@ impl CodeParser {
         })
     }
 
-    fn parsed(&self, source: &str) -> Option<Tree> {
+    fn parsed(&self, source: &str) -> Option<Parsed> {
         if self.language.limited_heredoc.is_some_and(|opening| has_overlong_word(source, opening)) {
             return None;
         }
@@ -137,12 +143,21 @@ impl CodeParser {
         parser.set_language(&self.compiled().grammar).ok()?;
         let operations = source.len().saturating_mul(OPERATIONS_PER_BYTE);
         let mut left = operations.clamp(LEAST_OPERATIONS, MOST_OPERATIONS) / OPERATIONS_PER_CALL;
-        let mut memory = Memory::new(source);
+        let (mut memory, mut strain) = (Memory::new(source), Strain::default());
+        // The parser makes no token of trailing white space. At the end it balances the tree, which costs little.
+        let visible = source.trim_ascii_end().as_bytes();
+        let mut before = 0;
         let mut count = |state: &ParseState| {
-            let cost = if state.has_error() { RECOVERY_WEIGHT } else { 1 };
-            left = left.saturating_sub(cost);
-            memory.count(state.current_byte_offset(), state.has_error());
-            if left == 0 || memory.is_spent() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            left = left.saturating_sub(1);
+            let at = state.current_byte_offset();
+            if at < visible.len() {
+                let read = visible.get(before..at).unwrap_or_default();
+                before = at.max(before);
+                memory.count(read, state.has_error());
+                strain.count(read, state.has_error());
+            }
+            let is_spent = left == 0 || memory.is_spent() || strain.is_too_much();
+            if is_spent { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
         let options = ParseOptions::new().progress_callback(&mut count);
         let parsed = if self.language.has_macros { macros::as_comments(source) } else { None };
@@ -156,8 +171,8 @@ impl CodeParser {
             served += piece.len();
             piece
         };
-        let tree = parser.parse_with_options(&mut read, None, Some(options));
-        tree.filter(|_| served <= most)
+        let tree = parser.parse_with_options(&mut read, None, Some(options)).filter(|_| served <= most)?;
+        Some(Parsed { tree, was_hard: strain.is_high() })
     }
 }
 

@@ -14,7 +14,7 @@ use tree_sitter::Tree;
 
 use self::layout::{Repair, Repairs};
 use crate::language::Language;
-use crate::parser::errors;
+use crate::parser::{Parsed, errors};
 
 /// Parses of broken source at most: as it is, with repairs made together, alone, without lines, and what was best.
 const MOST_PARSES: usize = 1 + 3 + layout::MOST_ALONE + 2 + 1;
@@ -31,15 +31,16 @@ const LONG_LINE: usize = 200;
 /// The syntax tree of `source` as `parse` gives it, or of a copy of the same length that has fewer errors because its
 /// brackets are as its lines are indented. `None` where parsing would cost too much.
 ///
-/// Source without errors is parsed once, and so is source whose errors end where they begin, or that has many of them.
+/// Source without errors is parsed once, and so is source that is hard to parse, whose errors end where they begin, or
+/// that has many of them.
 /// There is one tree at a time: they are large.
 pub(crate) fn least_broken(
     source: &str,
     language: &Language,
-    parse: &dyn Fn(&str) -> Option<Tree>,
+    parse: &dyn Fn(&str) -> Option<Parsed>,
 ) -> Option<Tree> {
-    let tree = parse(source)?;
-    if !tree.root_node().has_error() {
+    let Parsed { tree, was_hard } = parse(source)?;
+    if was_hard || !tree.root_node().has_error() {
         return Some(tree);
     }
     let damage = Damage::of(&tree, source);
@@ -54,7 +55,10 @@ pub(crate) fn least_broken(
     let mut attempt = |copy: &Attempt, repairs: &[&Repair]| {
         left = left.checked_sub(1)?;
         let text = layout::made(&copy.text, repairs);
-        let tree = parse(&text)?;
+        let Some(Parsed { tree, was_hard: false }) = parse(&text) else {
+            left = 0;
+            return None;
+        };
         let damage = Damage::of(&tree, &text);
         Some((Attempt { text, damage }, (damage.count == 0).then_some(tree)))
     };
@@ -84,7 +88,7 @@ pub(crate) fn least_broken(
             return Some(tree);
         }
     }
-    parse(&best.text)
+    parse(&best.text).map(|parsed| parsed.tree)
 }
 
 /// A copy of a source that was parsed, and how broken it is.

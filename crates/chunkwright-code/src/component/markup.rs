@@ -29,8 +29,11 @@ impl Parser for Markup {
         let source = out.source();
         out.block(BlockKind::Html, 0, source.len());
         let readable = &source[..comments_end(&source)];
-        let tree =
-            if depth(readable) <= MAX_DEPTH { HTML.tree(&without_expressions(readable)) } else { None };
+        let tree = if depth(readable) <= MAX_DEPTH {
+            HTML.tree(&without_expressions(readable)).map(|parsed| parsed.tree)
+        } else {
+            None
+        };
         if let Some(tree) = tree {
             seams(&tree, &source, out);
         }

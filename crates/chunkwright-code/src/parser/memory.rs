@@ -43,12 +43,9 @@ const LONG_TOKENS: usize = 12_000;
 const MOST_OPENED: isize = 40;
 
 /// An estimate of what the parser has allocated.
-pub(super) struct Memory<'a> {
-    source: &'a [u8],
+pub(super) struct Memory {
     /// Bytes that may still be used.
     left: usize,
-    /// How far the source was read.
-    at: usize,
     window: Window,
 }
 
@@ -62,13 +59,10 @@ struct Window {
     opened: isize,
 }
 
-impl<'a> Memory<'a> {
-    pub(super) fn new(source: &'a str) -> Self {
+impl Memory {
+    pub(super) fn new(source: &str) -> Self {
         Self {
-            // The parser makes no token of trailing white space: it stops at the last visible byte.
-            source: source.trim_ascii_end().as_bytes(),
             left: source.len().saturating_mul(MEMORY_PER_BYTE).saturating_add(LEAST_MEMORY),
-            at: 0,
             window: Window::default(),
         }
     }
@@ -77,16 +71,9 @@ impl<'a> Memory<'a> {
         self.left == 0
     }
 
-    /// Counts the operations between two calls of the progress callback: the parser stands at byte `at`.
-    pub(super) fn count(&mut self, at: usize, is_recovering: bool) {
-        // At the end the tree is balanced, which takes operations and no memory.
-        if at >= self.source.len() {
-            return;
-        }
-        if at > self.at {
-            self.window.read(&self.source[self.at..at]);
-            self.at = at;
-        }
+    /// Counts the operations between two calls of the progress callback, in which the parser got over `read`.
+    pub(super) fn count(&mut self, read: &[u8], is_recovering: bool) {
+        self.window.read(read);
         self.window.calls += 1;
         if self.window.calls == WINDOW {
             let operation = std::mem::take(&mut self.window).operation(is_recovering);
@@ -137,7 +124,8 @@ mod tests {
         let allowed = memory.left as f64;
         let calls = (source.len() as f64 * operations) as usize / super::super::OPERATIONS_PER_CALL;
         for call in 1..=calls {
-            memory.count(source.len() * call / calls, false);
+            let read = source.len() * (call - 1) / calls..source.len() * call / calls;
+            memory.count(&source.as_bytes()[read], false);
         }
         1.0 - memory.left as f64 / allowed
     }
