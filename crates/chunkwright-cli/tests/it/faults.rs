@@ -226,9 +226,9 @@ fn too_little_memory_ends_a_run_and_harms_no_store() {
 
 /// Lines of a watcher that is not let watch.
 fn watch(folder: &Folder, fault: &str) -> Child {
-    let tracer = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", &format!("inject={fault}")];
+    let strace = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", &format!("inject={fault}")];
     let index = ["index", "docs", "--embedder", "none", "--watch", "--store", "store"];
-    let mut traced = folder.command_under(&tracer, &index);
+    let mut traced = folder.command_under(&strace, &index);
     traced.env("PATH", std::env::var_os("PATH").unwrap_or_default());
     traced.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
