@@ -198,8 +198,11 @@ pub(crate) fn is_reader_gone() -> bool {
 
 /// Notes if the reader of the results went away, whatever a library makes of the error.
 fn noted<T>(result: io::Result<T>) -> io::Result<T> {
-    let is_gone = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
-    result.inspect_err(|error| READER_GONE.store(is_gone(error), Ordering::Relaxed))
+    result.inspect_err(|error| {
+        if error.kind() == io::ErrorKind::BrokenPipe {
+            READER_GONE.store(true, Ordering::Relaxed);
+        }
+    })
 }
 
 /// What became of a write, in our words.

@@ -80,8 +80,8 @@ pub struct Lines {
     /// Words at the start of a line that `end` closes, in languages where `end` closes something. A `do` at the end
     /// of a line is always one.
     pub end_words: Option<&'static [&'static str]>,
-    /// The statement that does nothing, in languages whose blocks are known by indentation: `pass`.
-    pub empty_statement: Option<&'static str>,
+    /// What can be written in place of a line, in languages whose blocks are known by indentation.
+    pub indentation: Option<Indentation>,
     /// Whether a single quote begins a character, not a text.
     pub has_characters: bool,
     /// Whether `<<WORD` begins a text that ends with a line of that word.
@@ -96,11 +96,22 @@ pub struct Lines {
     pub is_shell: bool,
 }
 
+/// What stands for a line in a language whose blocks are known by indentation.
+#[derive(Clone, Copy, Debug)]
+pub struct Indentation {
+    /// A statement that does nothing.
+    pub nothing: &'static str,
+    /// The first line of a block.
+    pub opening: &'static str,
+    /// A block that does nothing, on one line.
+    pub empty: &'static str,
+}
+
 impl Lines {
     /// What the files of `src/lang` start from.
     pub const BASE: Self = Self {
         end_words: None,
-        empty_statement: None,
+        indentation: None,
         has_characters: false,
         has_heredocs: false,
         has_directives: false,

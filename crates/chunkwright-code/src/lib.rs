@@ -44,7 +44,7 @@ mod repair;
 use chunkwright::Parser;
 
 pub use detect::{Detected, Reason, detect, language_for, language_named};
-pub use language::{Language, Lines, Role};
+pub use language::{Indentation, Language, Lines, Role};
 pub use parser::CodeParser;
 pub use plain::{PLAIN, Plain};
 

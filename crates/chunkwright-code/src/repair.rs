@@ -5,9 +5,11 @@
 //! of the same length that is parsed in place of the source; texts and spans are those of the source. A copy is
 //! only used if it has fewer errors, and only source that has some is looked at.
 
+mod indentation;
 mod layout;
 mod line;
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use tree_sitter::Tree;
@@ -31,6 +33,8 @@ const LONG_LINE: usize = 200;
 /// The syntax tree of `source` as `parse` gives it, or of a copy of the same length that has fewer errors because its
 /// brackets are as its lines are indented. `None` where parsing would cost too much.
 ///
+/// Lines that stand where none can are put right first: a grammar may see no error in them.
+///
 /// Source without errors is parsed once, and so is source that is hard to parse, whose errors end where they begin, or
 /// that has many of them.
 /// There is one tree at a time: they are large.
@@ -39,6 +43,9 @@ pub(crate) fn least_broken(
     language: &Language,
     parse: &dyn Fn(&str) -> Option<Parsed>,
 ) -> Option<Tree> {
+    let indented = indentation::repair(source, language);
+    let source =
+        &*if indented.is_empty() { Cow::Borrowed(source) } else { layout::made(source, &[&indented]).into() };
     let Parsed { tree, was_hard } = parse(source)?;
     if was_hard || !tree.root_node().has_error() {
         return Some(tree);

@@ -2,7 +2,7 @@
 
 use chunkwright::SymbolKind;
 
-use crate::language::{Language, Lines, Role};
+use crate::language::{Indentation, Language, Lines, Role};
 
 /// Python, stubs and build scripts included.
 pub const LANGUAGE: Language = Language {
@@ -36,6 +36,6 @@ pub const LANGUAGE: Language = Language {
     clauses: &["elif_clause", "else_clause", "except_clause", "finally_clause"],
     docstring: Some(("expression_statement", "string")),
     comment: ("# ", ""),
-    lines: Lines { empty_statement: Some("pass"), ..Lines::BASE },
+    lines: Lines { indentation: Some(Indentation { nothing: "pass", opening: "if 1:", empty: "if 1:pass" }), ..Lines::BASE },
     ..Language::BASE
 };

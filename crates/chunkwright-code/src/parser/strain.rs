@@ -7,15 +7,23 @@
 //!
 //! Only what is the same on every machine is counted, so that a file reads the same everywhere.
 
-/// What a call adds to the depth while the parser recovers from an error in text, and in marks: `+` and `!` before each
-/// other stay on the stack until an operand follows.
-const RECOVERING: [usize; 2] = [12, 100];
+/// What a call adds to the depth while the parser recovers from an error in what is unlike source.
+const RECOVERING: usize = 100;
 
-/// What a call adds while the parser tries several readings of text, and of marks.
+/// What a call adds while the parser tries several readings, and tries those of marks without operands.
 const SEARCHING: [usize; 2] = [1, 3];
 
 /// Bytes that the parser gets on with between two calls, on average, where it does not try several readings.
 const LEAST_PROGRESS: [usize; 2] = [20, 100];
+
+/// Different bytes in what is like source, at least: `await )` over and over has seven.
+const LEAST_VARIETY: usize = 13;
+
+/// One of how many bytes is part of a word or number where marks have operands, at least.
+const OPERANDS: usize = 8;
+
+/// Bytes that say whether they are like source.
+const LEAST_READ: usize = 32;
 
 /// What any other call takes away: the parser has reduced some of what it read.
 const REDUCING: usize = 4;
@@ -26,9 +34,8 @@ const RECENT: usize = 8;
 /// Depth that costs nothing more: every error takes some operations to get over.
 const USUAL: usize = 60;
 
-/// The most that a source may cost: some seconds, in the grammars that take longest. Of 2,800 real files the one with
-/// most errors stays below it, and 99 of 100 below a hundredth of it.
-const MOST: usize = 15_000;
+/// The most that a source may cost: some seconds, in the grammars that take longest.
+const MOST: usize = 5_000;
 
 /// An estimate of the depth of the stack, and of what searching it has cost.
 #[derive(Default)]
@@ -37,6 +44,8 @@ pub(super) struct Strain {
     cost: usize,
     /// Bytes that the parser got on by, each call counting less than the one after it.
     recent: usize,
+    /// Of what was read last.
+    nature: Nature,
 }
 
 impl Strain {
@@ -52,17 +61,43 @@ impl Strain {
 
     /// Counts the operations between two calls of the progress callback, in which the parser got over `read`.
     pub(super) fn count(&mut self, read: &[u8], is_recovering: bool) {
-        let marks = read.iter().filter(|byte| byte.is_ascii_punctuation()).count();
-        let kind = usize::from(2 * marks > read.len());
+        if read.len() >= LEAST_READ {
+            self.nature = Nature::of(read);
+        }
         self.recent = self.recent - self.recent / RECENT + read.len();
+        let kind = usize::from(!self.nature.has_operands);
         let is_searching = self.recent / RECENT < LEAST_PROGRESS[kind];
-        let added = match (is_recovering, is_searching) {
-            (true, _) => RECOVERING[kind],
-            (false, true) => SEARCHING[kind],
-            (false, false) => 0,
+        let added = match is_recovering {
+            true if self.nature.is_like_source => 0,
+            true => RECOVERING,
+            false if is_searching => SEARCHING[kind],
+            false => 0,
         };
         self.depth = if added == 0 { self.depth.saturating_sub(REDUCING) } else { self.depth + added };
         self.cost += self.depth.saturating_sub(USUAL);
+    }
+}
+
+/// What a part of a source looks like: `+` and `await` before each other stay on the stack until an operand follows, and
+/// in real source one soon does.
+#[derive(Default)]
+struct Nature {
+    has_operands: bool,
+    /// Whether at most half of it are marks, and its bytes are varied.
+    is_like_source: bool,
+}
+
+impl Nature {
+    fn of(read: &[u8]) -> Self {
+        let marks = read.iter().filter(|byte| byte.is_ascii_punctuation()).count();
+        let operands = read.iter().filter(|byte| !byte.is_ascii() || byte.is_ascii_alphanumeric()).count();
+        let mut seen = [false; 256];
+        read.iter().for_each(|&byte| seen[usize::from(byte)] = true);
+        let variety = seen.iter().filter(|&&is_seen| is_seen).count();
+        Self {
+            has_operands: OPERANDS * operands >= read.len(),
+            is_like_source: 2 * marks <= read.len() && variety >= LEAST_VARIETY,
+        }
     }
 }
 
@@ -76,7 +111,7 @@ mod tests {
         let source = part.repeat(size / part.len());
         let mut strain = Strain::default();
         for (call, read) in source.as_bytes().chunks(progress).enumerate() {
-            strain.count(read, call % errors == 0);
+            strain.count(read, call % errors == errors - 1);
         }
         strain.cost
     }
@@ -85,7 +120,10 @@ mod tests {
     fn real_source_costs_nothing_and_what_grows_the_stack_costs_too_much() {
         let real = "    let total = first(a) + second[b];\n";
         assert_eq!(cost(real, 10 << 20, 70, usize::MAX), 0);
-        assert!(cost(real, 10 << 20, 70, 100) < MOST / 2, "errors here and there");
+        assert_eq!(cost(real, 10 << 20, 70, 1), 0, "all of it in errors");
+        for table in ["0, 0, 1, 0, ", "{{0,0},{1,0}},\n"] {
+            assert_eq!(cost(table, 10 << 20, 60, usize::MAX), 0, "{table}");
+        }
         assert!(cost("+:", 8 << 10, 66, 3) > MOST);
         assert!(cost("/*;\n", 4 << 10, 100, 1) > MOST);
         assert!(cost("/*", 8 << 10, 33, usize::MAX) > MOST);

@@ -99,7 +99,7 @@ pub(super) fn lines_of_error(source: &str, at: usize, language: &Language) -> Ve
         let start = source[..end].rfind('\n').map_or(0, |at| at + 1);
         let line = &source[start..end];
         let visible = end - line.trim_start().len();
-        let word = language.lines.empty_statement.unwrap_or_default();
+        let word = language.lines.indentation.map_or("", |words| words.nothing);
         let opens = line.trim_end().ends_with(['{', '(', '[', ':']);
         if line.trim().len() > word.len() && !opens {
             repairs.push((visible..end).zip(word.bytes().chain(std::iter::repeat(b' '))).collect());
@@ -136,7 +136,7 @@ impl Layout<'_> {
             let around = self.open.iter().rposition(|open| open.indent < indent);
             self.close_from(around.map_or(0, |index| index + 1), line.start);
         }
-        if self.language.lines.empty_statement.is_some() && self.open.is_empty() && !line.continues {
+        if self.language.lines.indentation.is_some() && self.open.is_empty() && !line.continues {
             self.indentation(&line);
         }
         for token in &line.tokens {

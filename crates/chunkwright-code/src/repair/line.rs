@@ -5,6 +5,7 @@ use std::ops::Range;
 use crate::language::{Language, Lines};
 
 /// A bracket, or a word that `end` closes, or that word.
+#[derive(Clone)]
 pub(super) struct Token {
     pub(super) at: usize,
     pub(super) end: usize,
@@ -23,6 +24,7 @@ impl Token {
 }
 
 /// A line with code on it.
+#[derive(Clone)]
 pub(super) struct Line {
     pub(super) start: usize,
     pub(super) visible_start: usize,
@@ -96,6 +98,11 @@ impl<'a> Lexer<'a> {
         }
     }
 
+    /// Whether what was read last ends inside a text or comment.
+    pub(super) fn is_inside(&self) -> bool {
+        self.inside.is_some()
+    }
+
     /// What opens a text or comment that nothing closes.
     pub(super) fn stray_marks(self) -> Vec<Range<usize>> {
         self.stray
@@ -134,7 +141,7 @@ impl<'a> Lexer<'a> {
             let indent = blanks
                 .fold(0, |column, blank| if blank == b'\t' { (column / TAB + 1) * TAB } else { column + 1 });
             let is_case = text.starts_with("case ") && !self.opening_words().contains(&"case");
-            let is_label = is_case || text.ends_with(':') && self.language.empty_statement.is_none();
+            let is_label = is_case || text.ends_with(':') && self.language.indentation.is_none();
             return Some(Line { start, visible_start, end, code_end, indent, tokens, continues, is_label });
         }
         None

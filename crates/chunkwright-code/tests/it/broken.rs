@@ -134,4 +134,31 @@ mod tests {
         assert!(edits >= 390, "{edits}");
         assert!(far <= 40, "{far} chunks beyond the neighbours of {edits} edits: {most:#?}");
     }
+    #[test]
+    fn a_line_of_python_that_lost_its_place_moves_no_other_method() {
+        let method = |n: usize| {
+            format!(
+                "    def method_{n}(self, key):\n        for item in self.items:\n            if item.key == key:\n                self.note(\n                    key, {n})\n                return item\n        return None\n\n"
+            )
+        };
+        let source = format!("class Store:\n{}", (0..12).map(method).collect::<String>());
+        let parser = language_for("a.py", &source).unwrap();
+        let config = ChunkConfig { max_size: 96, target_size: 64, min_size: 16, ..ChunkConfig::default() };
+        let chunker = Chunker::new(config, Arc::new(Words)).unwrap();
+        let outdented = |line: &str| (line.to_owned(), format!("{}\n", line.trim()));
+        for (old, new) in [
+            outdented("        return None\n"),
+            outdented("        for item in self.items:\n"),
+            outdented("            if item.key == key:\n"),
+            ("                return item\n".into(), String::new()),
+            ("                self.note(\n".into(), String::new()),
+        ] {
+            let at = source.find("method_5").unwrap();
+            let at = at + source[at..].find(&old).unwrap();
+            let new = [&source[..at], &new, &source[at + old.len()..]].concat();
+            let edit = Edit { kind: "a line", at, new };
+            let (_, far) = moved(&chunker, parser, "a.py", &source, &edit);
+            assert_eq!(far, 0, "{old}");
+        }
+    }
 }
