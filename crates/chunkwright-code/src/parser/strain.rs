@@ -35,7 +35,7 @@ const RECENT: usize = 8;
 const USUAL: usize = 60;
 
 /// The most that a source may cost: some seconds, in the grammars that take longest.
-const MOST: usize = 5_000;
+const MOST: usize = 1_500;
 
 /// An estimate of the depth of the stack, and of what searching it has cost.
 #[derive(Default)]
