@@ -26,11 +26,14 @@ mod settings;
 mod text;
 mod watch;
 
+use std::error::Error as _;
 use std::io::{self, Write};
+use std::num::ParseIntError;
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 use app::{Cli, Outcome};
+use clap::error::ContextKind;
 use clap::{CommandFactory, FromArgMatches};
 use mimalloc::MiMalloc;
 
@@ -81,6 +84,7 @@ fn main() -> ExitCode {
                 run(&cli)
             })
         }
+        Err(error) if let Some(said) = not_a_number(&error) => Err(anyhow!(said)),
         // Help and versions are results too: they may not go to nowhere in silence.
         Err(error) => match error.print().and_then(|()| io::stdout().flush()) {
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
@@ -97,15 +101,29 @@ fn main() -> ExitCode {
         Err(_) if interrupt::came() => interrupt::end(),
         Err(error) => {
             // Nobody is left to tell if standard error is closed too.
-            let _ = writeln!(
-                anstream::stderr(),
-                "{} {}",
-                text::red("error:"),
-                text::plain(&format!("{error:#}"))
-            );
+            let _ =
+                writeln!(anstream::stderr(), "{} {}", text::red("error:"), text::plain(&sentence(&error)));
             ExitCode::from(2)
         }
     }
+}
+
+/// What is wrong with the value of a flag if it is no number that the flag can take: clap has the words of Rust for it.
+fn not_a_number(error: &clap::Error) -> Option<String> {
+    error.source()?.downcast_ref::<ParseIntError>()?;
+    let (flag, value) = (error.get(ContextKind::InvalidArg)?, error.get(ContextKind::InvalidValue)?);
+    Some(format!("`{flag}` is `{value}`; it must be a whole number of at most {}", u32::MAX))
+}
+
+/// An error and its causes, none of them said twice.
+fn sentence(error: &anyhow::Error) -> String {
+    let mut said = error.to_string();
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        if !said.contains(&cause) {
+            said.extend([": ", &cause]);
+        }
+    }
+    said
 }
 
 /// Runs the command. Its files of results appear if it succeeds.
