@@ -54,7 +54,7 @@ def measured(program, path):
 def main():
     programs = [argument.split("=", 1) for argument in sys.argv[1:]]
     print("# Hostile files\n\nMade by `eval/hostile.py`: `chunkwright chunk FILE`, peak memory of the largest process in MB, seconds, exit status.")
-    print(f"A run is stopped after {LIMIT} s. Times are those of one machine; memory of source code is held to its bound by\n`crates/chunkwright-code/tests/it/bounds.rs`.\n")
+    print(f"A run is stopped after {LIMIT} s. *Before* is the program before such files were bounded. Times are those of one machine; memory of source code is held to its bound by\n`crates/chunkwright-code/tests/it/bounds.rs`.\n")
     print("| file | what it is | KB |" + "".join(f" {name}: MB | s | status |" for name, _ in programs))
     print("|---|---|---:|" + "---:|---:|---|" * len(programs))
     with tempfile.TemporaryDirectory() as folder:
