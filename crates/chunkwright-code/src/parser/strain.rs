@@ -92,7 +92,9 @@ impl Nature {
         let marks = read.iter().filter(|byte| byte.is_ascii_punctuation()).count();
         let operands = read.iter().filter(|byte| !byte.is_ascii() || byte.is_ascii_alphanumeric()).count();
         let mut seen = [false; 256];
-        read.iter().for_each(|&byte| seen[usize::from(byte)] = true);
+        for &byte in read {
+            seen[usize::from(byte)] = true;
+        }
         let variety = seen.iter().filter(|&&is_seen| is_seen).count();
         Self {
             has_operands: OPERANDS * operands >= read.len(),
