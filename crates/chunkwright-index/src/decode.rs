@@ -4,8 +4,8 @@
 //! rest is decided in an order that the measurements behind it demand: byte order marks; ISO-2022-JP
 //! by its escapes, *before* UTF-8, because it is valid ASCII; UTF-16 without a mark by where its NULs
 //! stand, because detectors of legacy encodings do not know it; binary files by their NULs and control
-//! characters, of which text may have a stray one; UTF-8 with a few damaged sequences; the encoding that the file itself declares; and
-//! last a statistical guess.
+//! characters (one stray NUL makes no text binary); UTF-8 with a few damaged sequences; the encoding that
+//! the file itself declares; and last a statistical guess.
 
 use std::ops::Range;
 

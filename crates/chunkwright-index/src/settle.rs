@@ -54,7 +54,7 @@ pub struct Tools<'a> {
     pub embedder: Option<&'a dyn Embedder>,
 }
 
-/// How often a document is written anew because another run wrote it meanwhile.
+/// How often a document is written again because another run wrote it meanwhile.
 const ATTEMPTS: usize = 8;
 
 /// Puts overlays on the chunks of `generation`, and takes off it what overlays no longer say.

@@ -97,7 +97,7 @@ pub enum Structure {
     Unknown,
 }
 
-/// Whether a model's note may stand before the context of a chunk, of which its id knows nothing.
+/// Whether a model's note may stand before the context of a chunk. The chunk's id does not depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Notes {
     /// None does.

@@ -202,7 +202,7 @@ fn has_other_names(path: &Path) -> bool {
     path.metadata().is_ok_and(|metadata| metadata.nlink() > 1)
 }
 
-/// Whether a file is found under other names too, of which this system does not tell.
+/// Whether a file may have other names too: this system does not say.
 #[cfg(not(unix))]
 fn has_other_names(path: &Path) -> bool {
     path.is_file()

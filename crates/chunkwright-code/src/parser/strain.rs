@@ -1,9 +1,9 @@
 //! How hard does the parser have to work?
 //!
-//! An operation of the parser takes about a microsecond, whatever the source, until it meets what it cannot reduce.
-//! Then each operation searches what stands on the parser's stack, and takes longer the more that is: 64 KB of `+:` in
-//! C take most of an hour. The stack cannot be seen, but what makes it grow can: calls of the progress callback while
-//! the parser recovers from an error, and calls between which it hardly gets on.
+//! An operation of the parser takes about a microsecond, whatever the source, until it meets something it cannot reduce.
+//! From then on each operation searches the parser's stack, and takes longer the deeper that is: 12 KB of `+:` in C took
+//! two minutes. The stack cannot be seen. What makes it grow can: calls of the progress callback while the parser
+//! recovers from an error, and calls between which it makes little progress.
 //!
 //! Only what is the same on every machine is counted, so that a file reads the same everywhere.
 
@@ -107,8 +107,8 @@ impl Nature {
 mod tests {
     use super::*;
 
-    /// What a source costs of which the parser gets over `progress` bytes between two calls, and recovers from an error
-    /// in one of `errors` calls.
+    /// What `part`, repeated to `size` bytes, costs if the parser reads `progress` bytes between two calls and recovers
+    /// from an error in one of `errors` calls.
     fn cost(part: &str, size: usize, progress: usize, errors: usize) -> usize {
         let source = part.repeat(size / part.len());
         let mut strain = Strain::default();

@@ -257,7 +257,7 @@ impl Layout<'_> {
         }
     }
 
-    /// Writes `closers` behind the code of `last`, of which the next line starts at `next`: in place of blanks where
+    /// Writes `closers` after the code of the line `last`; the line after it starts at `next`. They replace blanks where
     /// there are enough, so that a line break is left.
     fn written(&self, last: &Line, next: usize, closers: &str) -> Repair {
         let bytes = self.source.as_bytes();

@@ -25,7 +25,7 @@ impl Random {
 /// What opens something that nothing closes.
 const UNCLOSED: &[&str] = &["{", "(", "[", "\"", "'", "/*", "`", "begin", "if ("];
 
-/// Five kinds of edits of `source`, of which each may be drawn.
+/// One of five kinds of edits of `source`.
 pub(crate) fn edit(source: &str, number: usize, random: &mut Random) -> Option<Edit> {
     let lines: Vec<&str> = source.split_inclusive('\n').collect();
     let is_bracket = |c: char| "{}()[]".contains(c);

@@ -103,8 +103,8 @@ impl Shown {
         }
     }
 
-    /// What a chunk's `parent` refers to. One that does not hold its chunk, as older programs stored some, is
-    /// worked out anew.
+    /// What a chunk's `parent` refers to. Older programs stored some parents that do not hold their chunk; those
+    /// are computed again.
     fn section(&self, record: &Record) -> Span {
         let whole = Span::new(0, self.document.source.len());
         let lines = self.lines.count();

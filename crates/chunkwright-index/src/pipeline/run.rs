@@ -107,7 +107,7 @@ impl<'a> Run<'a> {
         Ok(self.finish())
     }
 
-    /// Completes the generation, of which `written` are up to date.
+    /// Completes the generation; the documents `written` are up to date already.
     pub(super) fn carry_over(mut self, written: &HashSet<String>) -> Result<IndexReport, StoreError> {
         if self.is_building() {
             let written: HashSet<&str> = written.iter().map(String::as_str).collect();

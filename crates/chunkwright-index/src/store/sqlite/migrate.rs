@@ -89,7 +89,7 @@ ALTER TABLE vectors ADD COLUMN sparse BLOB;
 /// Makes room for what stands before the relative paths of a folder in the ids of its documents.
 const ADD_PREFIX: &str = "ALTER TABLE documents ADD COLUMN prefix TEXT NOT NULL DEFAULT '';";
 
-/// Older programs stored some parents that begin after their chunk. They are worked out anew from the stored
+/// Older programs stored some parents that begin after their chunk. They are computed again from the stored
 /// text, so that nothing has to be indexed again.
 fn repair_parents(connection: &Connection) -> Result<(), StoreError> {
     let collections = read::collections(connection)?;
