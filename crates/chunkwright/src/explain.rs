@@ -36,6 +36,10 @@ pub struct Explanation {
     /// Piece of a block or symbol that was too large.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub part: Option<Part>,
+    /// Whether it is of source code whose syntax was not read: the language has no grammar here, or the source is too
+    /// broken or would cost too much.
+    #[serde(rename = "unparsed", skip_serializing_if = "std::ops::Not::not")]
+    pub is_unparsed: bool,
     /// Why it begins where it does.
     pub begin: Begin,
     /// Why it ends where it does.
@@ -176,6 +180,7 @@ impl Chunker {
             },
             end: self.end(document, chunk, chunks.get(index + 1)),
             rejected: candidates(document, chunk.span),
+            is_unparsed: document.is_unparsed(),
             borrows: chunk.borrows.iter().map(|borrow| self.borrowed(document, borrow)).collect(),
         }
     }

@@ -125,6 +125,9 @@ fn describe(doc_id: &str, it: &Explanation, total: usize, content: &str) -> Stri
     if let Some(part) = it.part {
         line("part", &format!("{} of {} of a block too large for one chunk", part.index + 1, part.total));
     }
+    if it.is_unparsed {
+        line("read", "by its layout: its syntax is not known here, too broken, or too costly to read");
+    }
     line("begins", &begins(it));
     line("ends", &ends(it, unit));
     for borrowed in &it.borrows {

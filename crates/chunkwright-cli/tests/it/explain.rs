@@ -84,3 +84,12 @@ fn a_block_too_large_says_where_it_was_divided() {
     assert_eq!(explained[1]["begin"]["cut"], "split:sentence");
     assert_eq!(explained[1]["part"]["total"], explained.len());
 }
+
+#[test]
+fn source_whose_syntax_was_not_read_says_so() {
+    let soup = "+:".repeat(8 << 10);
+    let folder = Folder::new(&[("a.c", soup.as_str()), ("b.c", "int f(void) {\n    return 1;\n}\n")]);
+    assert!(folder.run(&["explain", "a.c"]).lines().iter().all(|chunk| chunk["unparsed"] == true));
+    assert!(folder.run(&["explain", "b.c"]).lines().iter().all(|chunk| chunk.get("unparsed").is_none()));
+    assert!(folder.run(&["explain", "a.c", "--format", "text"]).stdout.contains("by its layout"));
+}
