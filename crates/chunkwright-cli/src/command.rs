@@ -37,6 +37,7 @@ commands! {
     index::Index,
     search::Search,
     fetch::Fetch,
+    chunks::Chunks,
     status::Status,
     versions::Versions,
     prune::Prune,

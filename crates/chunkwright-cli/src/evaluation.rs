@@ -6,19 +6,20 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
+use chunkwright::preset::PRESETS;
 use chunkwright::{Chunker, Document};
 use chunkwright_eval::{Corpus, Questions};
 use chunkwright_models::Embedder;
 use clap::Args;
-use serde::Serialize;
 
 use crate::app::{self, CutFlags, Global};
 use crate::input::{Inputs, Item, ThreadFlags, Unread};
+use crate::keys::EmbedderFlags;
 use crate::ordered::ordered;
 use crate::output::note;
 use crate::searching::{FusionFlags, ModeFlag};
-use crate::settings::Settings;
 use crate::text::{count, plain, red};
+use chunkwright_engine::Settings;
 
 /// Flags of commands that evaluate.
 #[derive(Clone, Debug, Args)]
@@ -44,19 +45,6 @@ pub(crate) struct EvaluationFlags {
     pub(crate) seed: u64,
 }
 
-/// The embedder, as a configuration key.
-#[derive(Clone, Debug, Default, Args, Serialize)]
-#[command(next_help_heading = "Searching")]
-pub(crate) struct EmbedderFlags {
-    #[arg(long, value_name = "none|SPEC", help = app::embedder_help())]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) embedder: Option<String>,
-    /// Where the embedder is, if it is a service that is not at its usual address
-    #[arg(long, value_name = "URL")]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) embedder_url: Option<String>,
-}
-
 /// The documents, and what could not be read.
 #[derive(Default)]
 pub(crate) struct Documents {
@@ -71,6 +59,25 @@ pub(crate) struct Variant {
     pub(crate) preset: String,
     pub(crate) sizes: Vec<usize>,
     pub(crate) chunkers: Vec<Chunker>,
+}
+
+/// The presets that `--preset` names where a command compares several: separated by commas, `all` for every built-in
+/// one. Empty if it names none.
+pub(crate) fn presets(cut: &CutFlags) -> Vec<String> {
+    let names = cut.get("preset").unwrap_or_default().split(',').map(str::trim);
+    let mut presets: Vec<String> = Vec::new();
+    for name in names.filter(|name| !name.is_empty()) {
+        let meant = match name {
+            "all" => PRESETS.iter().map(|preset| preset.name).collect(),
+            name => vec![name],
+        };
+        for name in meant {
+            if !presets.iter().any(|preset| preset == name) {
+                presets.push(name.to_owned());
+            }
+        }
+    }
+    presets
 }
 
 impl EvaluationFlags {
@@ -137,7 +144,14 @@ impl Variant {
         };
         let mut variant = Self { preset: String::new(), sizes: Vec::new(), chunkers: Vec::new() };
         for size in sizes {
-            let settings = global.settings(&[&cut.with(preset, size)])?;
+            let mut cut = cut.without("preset");
+            if let Some(preset) = preset {
+                cut = cut.with("preset", &preset);
+            }
+            if let Some(size) = size {
+                cut = cut.with("max_size", &size);
+            }
+            let settings = global.settings(&[&cut])?;
             variant.chunkers.push(app::chunker(&settings)?);
             variant.sizes.push(settings.chunk.max_size);
             variant.preset = settings.preset;

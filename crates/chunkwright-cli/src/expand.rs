@@ -1,14 +1,9 @@
 //! `--expand`: what a chunk is read with.
 
-use std::sync::Arc;
+use std::num::NonZeroUsize;
 
-use anyhow::{Result, bail};
-use chunkwright::TokenCounter;
-use chunkwright_index::{Expand, Expansion};
+use chunkwright_engine::{Expand, ExpandRequest};
 use clap::Args;
-
-use crate::app;
-use crate::settings::Settings;
 
 /// Flags of commands that show chunks of a collection.
 #[derive(Clone, Copy, Debug, Args)]
@@ -23,34 +18,12 @@ pub(crate) struct ExpandFlags {
     expand: Option<Expand>,
     /// Most tokens of an expanded text; by default 1000, and no limit for neighbours
     #[arg(long, value_name = "N", requires = "expand")]
-    expand_tokens: Option<usize>,
-}
-
-/// An expansion that owns its counter.
-pub(crate) struct OwnExpansion {
-    expand: Expand,
-    max_tokens: Option<usize>,
-    counter: Arc<dyn TokenCounter>,
+    expand_tokens: Option<NonZeroUsize>,
 }
 
 impl ExpandFlags {
     /// The expansion asked for, if any.
-    pub(crate) fn get(self, settings: &Settings) -> Result<Option<OwnExpansion>> {
-        let Some(expand) = self.expand else { return Ok(None) };
-        if self.expand_tokens == Some(0) {
-            bail!("`--expand-tokens` is `0`; it must be at least 1");
-        }
-        Ok(Some(OwnExpansion { expand, max_tokens: self.expand_tokens, counter: app::counter(settings)? }))
-    }
-}
-
-impl OwnExpansion {
-    pub(crate) fn borrow(&self) -> Expansion<'_> {
-        Expansion { expand: self.expand, max_tokens: self.max_tokens, counter: &*self.counter }
-    }
-
-    /// Name of the counter.
-    pub(crate) fn tokenizer(&self) -> &str {
-        self.counter.name()
+    pub(crate) fn request(self) -> Option<ExpandRequest> {
+        Some(ExpandRequest { with: self.expand?, max_tokens: self.expand_tokens.map(NonZeroUsize::get) })
     }
 }

@@ -52,6 +52,11 @@ fn threads(text: &str) -> Result<NonZeroUsize, String> {
 }
 
 impl ThreadFlags {
+    /// The number that was given.
+    pub(crate) fn number(self) -> Option<NonZeroUsize> {
+        self.threads
+    }
+
     /// The number of threads.
     pub(crate) fn get(self) -> usize {
         self.threads.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get)
@@ -259,12 +264,7 @@ impl Item {
             Self::File { file, .. } => {
                 read(file, &WalkOptions::default()).map_err(|reason| self.unread(reason))?.0
             }
-            Self::Stdin(_) => {
-                let mut bytes = Vec::new();
-                let read = io::stdin().lock().read_to_end(&mut bytes);
-                read.map_err(|error| Unread::Failed(format!("standard input could not be read: {error}")))?;
-                bytes
-            }
+            Self::Stdin(_) => read_stdin().map_err(|error| Unread::Failed(error.to_string()))?,
         };
         let name = match self {
             Self::File { file, .. } => &file.path,
@@ -287,6 +287,15 @@ impl Item {
             }
             item => Unread::Skipped(Skipped { path: item.doc_id().to_owned(), reason }),
         }
+    }
+}
+
+/// All of standard input.
+pub(crate) fn read_stdin() -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    match io::stdin().lock().read_to_end(&mut bytes) {
+        Ok(_) => Ok(bytes),
+        Err(error) => bail!("standard input could not be read: {error}"),
     }
 }
 

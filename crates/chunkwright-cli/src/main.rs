@@ -16,19 +16,17 @@ mod evaluation;
 mod expand;
 mod input;
 mod interrupt;
+mod keys;
 mod ordered;
 mod output;
 mod progress;
 mod report_page;
 mod searching;
-mod services;
-mod settings;
 mod text;
-mod watch;
 
 use std::error::Error as _;
 use std::io::{self, Write};
-use std::num::ParseIntError;
+use std::num::{IntErrorKind, ParseIntError};
 use std::process::ExitCode;
 
 use anyhow::{Result, anyhow};
@@ -103,16 +101,24 @@ fn main() -> ExitCode {
             // Nobody is left to tell if standard error is closed too.
             let _ =
                 writeln!(anstream::stderr(), "{} {}", text::red("error:"), text::plain(&sentence(&error)));
-            ExitCode::from(2)
+            let code = error.downcast_ref::<chunkwright_engine::Error>().map(chunkwright_engine::Error::code);
+            ExitCode::from(code.map_or(2, |code| code.exit))
         }
     }
 }
 
 /// What is wrong with the value of a flag if it is no number that the flag can take: clap has the words of Rust for it.
 fn not_a_number(error: &clap::Error) -> Option<String> {
-    error.source()?.downcast_ref::<ParseIntError>()?;
+    let wrong = error.source()?.downcast_ref::<ParseIntError>()?;
     let (flag, value) = (error.get(ContextKind::InvalidArg)?, error.get(ContextKind::InvalidValue)?);
-    Some(format!("`{flag}` is `{value}`; it must be a whole number of at most {}", u32::MAX))
+    let right = match wrong.kind() {
+        IntErrorKind::Zero => "at least 1".to_owned(),
+        _ => format!("a whole number of at most {}", u32::MAX),
+    };
+    // Without the name of its value, which clap shows beside a flag.
+    let flag = flag.to_string();
+    let flag = flag.split(' ').next().unwrap_or_default();
+    Some(format!("`{flag}` is `{value}`; it must be {right}"))
 }
 
 /// An error and its causes, none of them said twice.

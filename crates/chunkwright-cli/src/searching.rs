@@ -1,7 +1,7 @@
 //! Flags that say how is searched, shared by `search`, `eval` and `tune`.
 
 use anyhow::{Result, bail};
-use chunkwright_index::{Fusion, Mode};
+use chunkwright_engine::{Fusion, Mode};
 use clap::{Args, ValueEnum};
 
 /// A mode of the search.

@@ -11,15 +11,16 @@ use std::fmt;
 use std::str::FromStr;
 
 use chunkwright::{ChunkId, TokenCounter};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::search::{Answer, Hit, Mode, Stage};
 use crate::store::{Generation, Store, StoreError};
 
 pub(crate) use area::Shown;
 
-/// What a chunk is read with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What a chunk is read with: `parent`, `merge`, or a number of neighbours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub enum Expand {
     /// The section around it: its record's `parent`. Where that is over the limit, as many whole
     /// neighbours inside the section as fit.
@@ -44,6 +45,20 @@ impl FromStr for Expand {
             "merge" => Ok(Self::Merge),
             number => number.parse().map(Self::Neighbours).map_err(|_| ParseExpandError(text.into())),
         }
+    }
+}
+
+impl TryFrom<String> for Expand {
+    type Error = ParseExpandError;
+
+    fn try_from(text: String) -> Result<Self, ParseExpandError> {
+        text.parse()
+    }
+}
+
+impl From<Expand> for String {
+    fn from(expand: Expand) -> Self {
+        expand.to_string()
     }
 }
 

@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use chunkwright::parse::{Markdown, Text};
 use chunkwright::{Document, PARSERS, Parser, Positions};
-use chunkwright_convert::{ConvertError, Converter, convert, converter_for};
+use chunkwright_convert::{CONVERTERS, ConvertError, Converter, convert, converter_for};
 
 use crate::decode::decode;
-use crate::store::StoredDocument;
+use crate::store::{DocumentInfo, StoredDocument};
 
 /// How a file is read.
 #[derive(Clone, Copy)]
@@ -27,6 +27,14 @@ impl Format {
         let extension = path.extension().map(|extension| extension.to_string_lossy()).unwrap_or_default();
         converter_for(&extension, bytes)
             .map_or_else(|| Self::Text(parser_for(path, &head(bytes))), Self::Binary)
+    }
+
+    /// The format of this name: a format of text, a converter, or a language by its name or an alias.
+    pub fn named(name: &str) -> Option<Self> {
+        let parser = PARSERS.iter().find(|parser| parser.name() == name).copied();
+        let converter = || CONVERTERS.iter().find(|converter| converter.name() == name).copied();
+        let text = parser.map(Self::Text).or_else(|| converter().map(Self::Binary));
+        text.or_else(|| chunkwright_code::language_named(name).map(Self::Text))
     }
 
     /// The format's name.
@@ -84,7 +92,15 @@ pub enum ReadError {
 ///
 /// Bytes that are not text, and binary documents without any that can be read.
 pub fn read(path: &Path, bytes: &[u8]) -> Result<Source, ReadError> {
-    let format = Format::of(path, bytes);
+    read_as(Format::of(path, bytes), bytes)
+}
+
+/// Decodes or converts bytes of a format.
+///
+/// # Errors
+///
+/// As those of [`read`].
+pub fn read_as(format: Format, bytes: &[u8]) -> Result<Source, ReadError> {
     let file_hash = file_hash(bytes);
     if let Format::Binary(converter) = format {
         let converted = convert(converter, bytes)?;
@@ -134,12 +150,17 @@ pub fn parse(doc_id: &str, text: impl Into<Arc<str>>, parser: &dyn Parser) -> Do
 
 /// A document that is stored, parsed again as its file was.
 pub(crate) fn parsed(stored: &StoredDocument) -> Document {
-    let doc_id = &stored.info.doc_id;
-    let parser = match Format::of(Path::new(doc_id), stored.bytes()) {
+    let parser = match format_of(&stored.info, stored.bytes()) {
         Format::Text(parser) => parser,
         Format::Binary(_) => &Markdown,
     };
-    parse(doc_id, stored.source.as_str(), parser)
+    parse(&stored.info.doc_id, stored.source.as_str(), parser)
+}
+
+/// The format of a document that is stored. The id of one that is of no folder need not say it.
+pub(crate) fn format_of(info: &DocumentInfo, bytes: &[u8]) -> Format {
+    let named = if info.root.is_empty() { Format::named(&info.format) } else { None };
+    named.unwrap_or_else(|| Format::of(Path::new(&info.doc_id), bytes))
 }
 
 /// BLAKE3 of a file's bytes, hex.

@@ -46,8 +46,8 @@ pub use format::{Format, ReadError, Source, read};
 pub use fuse::Fusion;
 pub use nature::{Nature, nature};
 pub use pipeline::{
-    Folder, FolderError, FolderOptions, IndexError, IndexOptions, NoteOptions, Pipeline, Progress, Prune,
-    folders, remove_documents, remove_folder,
+    Folder, FolderError, FolderOptions, FormatHint, IndexError, IndexOptions, MAX_DOC_ID, NewSource,
+    NoteOptions, Pipeline, Progress, Prune, folders, remove_documents, remove_folder,
 };
 pub use prefix::{Prefix, PrefixError};
 pub use query::{QueryError, parse_query};
@@ -59,9 +59,11 @@ pub use search::{
 };
 pub use settle::{ListedOverlay, OverlayCounts, Tools, list_overlays, settle, settle_all};
 pub use store::{
-    Access, Applied, Cache, CacheUsage, Change, CheckReport, ChromaOptions, Collection, Condition, Damaged,
-    DamagedDocument, DocumentInfo, Field, Filter, FilterError, Generation, GenerationSpec, GenerationState,
-    GenerationStatus, HybridQuery, LEAST_LEAD, LEAST_LIKENESS, MemoryStore, Model, NewChunk, NewDocument,
-    OriginalText, Outcome, Overlay, OverlayState, Overlays, Place, QdrantOptions, RemoteStore, STORES,
-    Scored, SqliteStore, Store, StoreError, StoredChunk, StoredDocument, Vector, chroma_name, open_store,
+    Access, Applied, Cache, CacheUsage, Change, CheckReport, ChromaOptions, ChunkPage, Collection, Condition,
+    Cursor, Damaged, DamagedDocument, Direction, DocumentInfo, Field, Filter, FilterError, Generation,
+    GenerationSpec, GenerationState, GenerationStatus, HybridQuery, LEAST_LEAD, LEAST_LIKENESS, ListRequest,
+    ListedChunk, MAX_PAGE, MemoryStore, Model, NewChunk, NewDocument, OriginalText, Outcome, Overlay,
+    OverlayState, Overlays, Place, QdrantOptions, RemoteStore, STORES, Scored, SortKey, SqliteStore,
+    Statistics, StatisticsRequest, Store, StoreError, StoredChunk, StoredDocument, TOKEN_RANGES, TokenRange,
+    Vector, Visibility, chroma_name, open_store,
 };

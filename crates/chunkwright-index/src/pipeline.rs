@@ -17,6 +17,7 @@ mod forecast;
 mod input;
 mod notes;
 mod prepare;
+mod put;
 mod run;
 
 use std::collections::{HashMap, HashSet};
@@ -27,6 +28,8 @@ use std::sync::atomic::AtomicBool;
 
 use chunkwright::Chunker;
 use chunkwright_models::Embedder;
+use rayon::ThreadPool;
+use serde::{Deserialize, Serialize};
 
 use crate::amend::remember_contents;
 use crate::report::IndexReport;
@@ -36,6 +39,7 @@ use crate::store::filter::matches_pattern;
 use crate::store::{Change, DocumentInfo, Generation, GenerationSpec, Model, Overlays, Store, StoreError};
 pub use folders::{Folder, FolderError, FolderOptions, folders};
 pub use notes::NoteOptions;
+pub use put::{FormatHint, MAX_DOC_ID, NewSource};
 use run::Run;
 
 /// Brings a collection to the state of the files it is given.
@@ -87,12 +91,26 @@ pub struct IndexOptions {
     pub dry_run: bool,
     /// Leave out generated and minified files (see [`nature`](crate::nature())).
     pub skip_generated: bool,
-    /// Set to true by whoever wants the run to stop; what is committed stays.
+    /// Becomes true when the caller wants the run to stop; what is committed stays.
     pub cancel: Option<Arc<AtomicBool>>,
+    /// The threads that read, cut and analyse; without them rayon's global ones. The store is written by the caller's
+    /// thread.
+    pub threads: Option<Arc<ThreadPool>>,
+}
+
+impl IndexOptions {
+    /// Runs `work`, and what it does in parallel, on the threads of the run.
+    fn on_threads<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
+        match &self.threads {
+            Some(threads) => threads.install(work),
+            None => work(),
+        }
+    }
 }
 
 /// What happens to documents whose files are gone from the paths that were scanned.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Prune {
     /// They stay.
     #[default]
@@ -210,7 +228,7 @@ impl Pipeline {
         options: &IndexOptions,
         on_progress: &dyn Fn(Progress<'_>),
     ) -> Result<IndexReport, IndexError> {
-        let mut walk = source::walk(paths, &options.walk)?;
+        let mut walk = options.on_threads(|| source::walk(paths, &options.walk))?;
         let skipped = std::mem::take(&mut walk.skipped);
         let known = self.known()?;
         let has_text = |info: &DocumentInfo, file: &SourceFile| self.has_text(info, file, &known, options);
@@ -229,6 +247,30 @@ impl Pipeline {
         let generations = self.generations(options)?;
         let overlays = self.overlays(&generations, options)?;
         Run::new(self, options, on_progress, (generations, known, &overlays), placed, report).go()
+    }
+
+    /// Indexes documents from memory, as [`index`](Self::index) does files: each is replaced whole, one that is unchanged is
+    /// neither embedded nor written, and other documents stay as they are.
+    ///
+    /// They are taken from the iterator some windows at a time, so that there may be more of them than memory holds. They
+    /// belong to no folder: no later run over folders takes their place or removes them, and a document whose id a folder's
+    /// document has is refused. [`IndexOptions::folders`], [`rehash`](IndexOptions::rehash) and
+    /// [`prune`](IndexOptions::prune) mean nothing here. `on_progress` is called from this thread.
+    ///
+    /// # Errors
+    ///
+    /// A store that fails. A document that cannot be indexed is no error: the report lists it.
+    pub fn put(
+        &self,
+        documents: impl IntoIterator<Item = NewSource>,
+        options: &IndexOptions,
+        on_progress: &dyn Fn(Progress<'_>),
+    ) -> Result<IndexReport, IndexError> {
+        let (known, generations) = (self.known()?, self.generations(options)?);
+        let overlays = self.overlays(&generations, options)?;
+        let state = (generations, known, &overlays);
+        let (placed, report) = (folders::Placed::default(), IndexReport::default());
+        Run::new(self, options, on_progress, state, placed, report).put(&mut documents.into_iter())
     }
 
     /// What the collection has before anything is written.
@@ -386,7 +428,12 @@ pub fn remove_folder(
     dry_run: bool,
 ) -> Result<Vec<DocumentInfo>, StoreError> {
     let folder = folders::absolute(folder);
-    remove_where(store, generation, &|info| folders::below(&info.root, &folder).is_some(), dry_run)
+    remove_where(
+        store,
+        generation,
+        &|info| !info.root.is_empty() && folders::below(&info.root, &folder).is_some(),
+        dry_run,
+    )
 }
 
 fn remove_where(

@@ -3,10 +3,13 @@
 use std::fmt;
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
+
 use crate::source::doc_id;
 
 /// A name for a folder in a collection that has several: `NAME` makes `NAME/README.md` of `README.md`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct Prefix(String);
 
 /// A text that cannot be a [`Prefix`].
@@ -48,6 +51,20 @@ impl FromStr for Prefix {
             return Ok(Self(path.replace('%', "%25")));
         };
         Err(PrefixError { prefix: text.to_owned(), reason })
+    }
+}
+
+impl TryFrom<String> for Prefix {
+    type Error = PrefixError;
+
+    fn try_from(text: String) -> Result<Self, PrefixError> {
+        text.parse()
+    }
+}
+
+impl From<Prefix> for String {
+    fn from(prefix: Prefix) -> Self {
+        prefix.0
     }
 }
 

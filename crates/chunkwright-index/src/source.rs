@@ -35,7 +35,7 @@ impl Default for WalkOptions {
 
 impl WalkOptions {
     /// The limit in force: decoding makes at most 3 bytes of one, and a document is shorter than 4 GiB.
-    fn limit(&self) -> u64 {
+    pub(crate) fn limit(&self) -> u64 {
         self.max_file_size.min(u64::from(u32::MAX) / 3)
     }
 }

@@ -2,10 +2,12 @@
 
 mod cache;
 mod chroma;
+mod columns;
 mod error;
 pub mod filter;
 mod generation;
 mod index;
+mod list;
 mod local_cache;
 mod memory;
 mod overlay;
@@ -13,6 +15,7 @@ mod place;
 mod qdrant;
 mod remote;
 mod sqlite;
+mod statistics;
 mod vector;
 
 use std::path::Path;
@@ -27,6 +30,7 @@ pub use chroma::{ChromaOptions, chroma_name};
 pub use error::StoreError;
 pub use filter::{Condition, Field, Filter, FilterError};
 pub use generation::{Collection, Generation, GenerationSpec, GenerationState, GenerationStatus, Model};
+pub use list::{ChunkPage, Cursor, Direction, ListRequest, ListedChunk, MAX_PAGE, SortKey, Visibility};
 pub use memory::MemoryStore;
 pub use overlay::{Applied, LEAST_LEAD, LEAST_LIKENESS, OriginalText, Overlay, OverlayState, Overlays};
 pub(crate) use overlay::{Elsewhere, OverlaySearch, place_in, write_applied};
@@ -34,6 +38,7 @@ pub use place::Place;
 pub use qdrant::QdrantOptions;
 pub use remote::{HybridQuery, RemoteStore};
 pub use sqlite::{Damaged, SqliteStore};
+pub use statistics::{Statistics, StatisticsRequest, TOKEN_RANGES, TokenRange};
 pub use vector::Vector;
 
 use crate::bm25::{TermCounts, TermId};
@@ -88,6 +93,13 @@ pub trait Store: Send + Sync {
     /// All documents, by id.
     fn documents(&self, generation: &Generation) -> Result<Vec<DocumentInfo>, StoreError>;
 
+    /// What is known about one document.
+    fn document_info(
+        &self,
+        generation: &Generation,
+        doc_id: &str,
+    ) -> Result<Option<DocumentInfo>, StoreError>;
+
     /// One document with its source.
     fn document(&self, generation: &Generation, doc_id: &str) -> Result<Option<StoredDocument>, StoreError>;
 
@@ -100,6 +112,18 @@ pub trait Store: Send + Sync {
         generation: &Generation,
         ids: &[ChunkId],
     ) -> Result<Vec<Option<StoredChunk>>, StoreError>;
+
+    /// A page of the chunks that pass a filter, enabled or not, in an order. A page in the order of documents costs
+    /// what it holds and what the filter rejects on the way; one in another order, a pass over the token counts and what
+    /// else is kept in memory of every chunk. Other costs are the same for every page.
+    fn list(&self, generation: &Generation, request: &ListRequest) -> Result<ChunkPage, StoreError>;
+
+    /// Statistics of the chunks that pass a filter, enabled or not.
+    fn statistics(
+        &self,
+        generation: &Generation,
+        request: &StatisticsRequest,
+    ) -> Result<Statistics, StoreError>;
 
     /// The `limit` chunks with the greatest dot product with `query`, best first.
     fn dense(

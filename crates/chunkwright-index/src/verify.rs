@@ -18,7 +18,7 @@ use rayon::prelude::*;
 
 use crate::bm25::TermCounts;
 use crate::decode::decode;
-use crate::format::{Format, parse};
+use crate::format::{Format, format_of, parse};
 use crate::source::is_unprintable;
 use crate::store::{
     Applied, DocumentInfo, GenerationSpec, NewChunk, OriginalText, Overlays, StoreError, StoredDocument,
@@ -170,7 +170,7 @@ fn parsed(document: &StoredDocument, wanted: bool) -> (Document, Structure) {
     let parser: Option<&dyn Parser> = if converter_of(document).is_some() {
         Some(&Markdown)
     } else {
-        match Format::of(Path::new(&info.doc_id), document.bytes()) {
+        match format_of(info, document.bytes()) {
             Format::Text(parser) if parser.name() == info.format => Some(parser),
             _ => None,
         }

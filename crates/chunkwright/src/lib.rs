@@ -36,6 +36,7 @@ pub mod context;
 pub mod diff;
 pub mod document;
 pub mod explain;
+pub mod options;
 pub mod parent;
 pub mod parse;
 pub mod position;
@@ -56,6 +57,7 @@ pub use document::{
     Block, BlockKind, Document, DocumentBuilder, Languages, Section, SectionId, SectionKind, SymbolKind,
     with_lf,
 };
+pub use options::{ChunkOptions, Key, OptionsError, ValueError, Values};
 pub use parent::Parent;
 pub use parse::{PARSERS, Parser};
 pub use position::{Position, PositionUnit, Positions};

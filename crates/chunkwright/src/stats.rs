@@ -26,6 +26,16 @@ impl TokenLevel {
             _ => Self::Oversized,
         }
     }
+
+    /// Its name in records.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Normal => "normal",
+            Self::Warning => "warning",
+            Self::Large => "large",
+            Self::Oversized => "oversized",
+        }
+    }
 }
 
 /// The distribution of a set of sizes.

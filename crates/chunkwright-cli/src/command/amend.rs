@@ -3,13 +3,11 @@
 use std::fs;
 use std::path::PathBuf;
 
-use anyhow::{Context, Result, bail};
-use chunkwright::{ChunkId, Chunker};
-use chunkwright_index::{Access, Generation, Overlay, Review, Tools, amend_all};
-use chunkwright_models::Embedder;
+use anyhow::{Context, Result};
+use chunkwright::ChunkId;
+use chunkwright_engine::{Access, AmendRequest};
 
-use crate::app::{self, CollectionFlags, Global, Outcome};
-use crate::settings::Settings;
+use crate::app::{CollectionFlags, Global, Outcome};
 use crate::text::plain;
 
 /// Change by hand how a chunk is found
@@ -55,86 +53,30 @@ impl Amend {
             ),
             None => self.text.clone(),
         };
-        let changes_nothing = text.is_none() && self.keywords.is_none() && self.pin.is_none();
-        if changes_nothing && !self.accept && !self.reset {
-            bail!("nothing to change; give `--text`, `--text-file`, `--keywords`, `--pin`, `--accept` or `--reset`");
-        }
-        let given = |words: &Vec<String>| {
-            let words = words.iter().map(|word| word.trim().to_owned());
-            words.filter(|word| !word.is_empty()).collect::<Vec<_>>()
+        let request = AmendRequest {
+            chunks: vec![self.chunk],
+            enabled: None,
+            text,
+            keywords: self.keywords.clone(),
+            pins: self.pin.clone(),
+            reset: self.reset,
+            accept: self.accept,
         };
-        let change = |overlay: &mut Overlay| {
-            if self.reset {
-                (overlay.text, overlay.keywords, overlay.pins) = (None, Vec::new(), Vec::new());
-            }
-            if let Some(text) = &text {
-                overlay.text = Some(text.clone()).filter(|text| !text.is_empty());
-            }
-            if let Some(keywords) = &self.keywords {
-                overlay.keywords = given(keywords);
-            }
-            if let Some(pins) = &self.pin {
-                overlay.pins = given(pins);
-            }
-        };
-        let review = if self.accept { Review::Accept } else { Review::Leave };
-        amend_chunks(global, &self.collection, &[self.chunk], review, &change)
+        amend(global, &self.collection, &request)
     }
 }
 
-/// Makes one change to chunks of the collection in force.
-pub(super) fn amend_chunks(
+/// Changes chunks of the collection in force.
+pub(super) fn amend(
     global: &Global,
     collection: &CollectionFlags,
-    chunks: &[ChunkId],
-    review: Review,
-    change: &dyn Fn(&mut Overlay),
+    request: &AmendRequest,
 ) -> Result<Outcome> {
-    let settings = global.settings(&[collection])?;
-    let store = app::store(&settings, Access::Write)?;
-    let generation = store.open(&settings.collection)?;
-    let embedder = app::query_embedder(&settings, generation.spec.model.as_ref())?;
-    let chunker = chunker_of(&settings, &generation, embedder.as_deref())?;
-    let now = app::now();
-    let change = |overlay: &mut Overlay| {
-        change(overlay);
-        overlay.changed_at.clone_from(&now);
-    };
-    let tools = Tools { chunker: Some(&chunker), embedder: embedder.as_deref() };
-    for overlay in amend_all(&*store, &generation, tools, chunks, review, &change)? {
+    let engine = global.engine(&[collection], Access::Write)?;
+    for overlay in engine.default_collection().amend(request)? {
         if global.verbose {
             global.say(&format!("changed {} of {}", overlay.chunk_id, plain(&overlay.doc_id)));
         }
     }
     Ok(Outcome::Success)
-}
-
-/// The chunker that cut a generation, whose limit a text must keep: that of the settings in force, or of a preset.
-/// Where none of them did, that of the settings, which counts.
-fn chunker_of(
-    settings: &Settings,
-    generation: &Generation,
-    embedder: Option<&dyn Embedder>,
-) -> Result<Chunker> {
-    let window = |chunker: Chunker| match embedder.map(Embedder::model) {
-        Some(model) => match model.max_tokens {
-            Some(limit) => chunker.with_window(model.counter.clone(), limit),
-            None => chunker,
-        },
-        None => chunker,
-    };
-    let in_force = window(app::chunker(settings)?);
-    let is_it = |chunker: &Chunker| {
-        Some(chunker.config_hash().as_str()) == generation.spec.config_hash.split('+').next()
-    };
-    if is_it(&in_force) {
-        return Ok(in_force);
-    }
-    for preset in chunkwright::preset::PRESETS {
-        let chunker = window(Chunker::new((preset.config)(), app::counter(settings)?)?);
-        if is_it(&chunker) {
-            return Ok(chunker);
-        }
-    }
-    Ok(in_force)
 }

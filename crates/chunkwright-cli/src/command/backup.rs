@@ -1,9 +1,9 @@
 //! `chunkwright backup`
 
 use anyhow::Result;
-use chunkwright_index::{Access, SqliteStore};
+use chunkwright_engine::Access;
 
-use crate::app::{self, CollectionFlags, Global, Outcome};
+use crate::app::{CollectionFlags, Global, Outcome};
 use crate::output::OutputPath;
 use crate::text::{count, plain, red};
 
@@ -23,8 +23,8 @@ pub(crate) struct Backup {
 
 impl Backup {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
-        let settings = global.settings(&[&self.collection])?;
-        let report = SqliteStore::open(&app::store_dir(&settings)?, Access::Read)?.backup(self.file.path())?;
+        let engine = global.engine(&[&self.collection], Access::NoStore)?;
+        let report = engine.backup(self.file.path())?;
         let (documents, chunks) = (count(report.documents, "document"), count(report.chunks, "chunk"));
         if report.problems.is_empty() {
             global.say(&format!("the copy was proven: {documents}, {chunks}"));

@@ -1,10 +1,9 @@
 //! `chunkwright cache`
 
 use anyhow::Result;
-use chunkwright_index::Access;
-use serde::Serialize;
+use chunkwright_engine::Access;
 
-use crate::app::{self, CollectionFlags, Global, Outcome};
+use crate::app::{CollectionFlags, Global, Outcome};
 use crate::output::OutputFlags;
 use crate::text::{Table, bold, dim, grouped, plain};
 
@@ -23,27 +22,21 @@ pub(crate) struct Cache {
     output: OutputFlags,
 }
 
-#[derive(Serialize)]
-struct Cleared {
-    forgotten: usize,
-}
-
 impl Cache {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
-        let settings = global.settings(&[&self.collection])?;
         let access = if self.clear { Access::Write } else { Access::Read };
-        let store = app::store(&settings, access)?;
+        let engine = global.engine(&[&self.collection], access)?;
         let mut output = self.output.open()?;
         if self.clear {
-            let forgotten = store.cache().clear()?;
+            let cleared = engine.clear_cache()?;
             if output.is_text() {
-                output.text(&format!("forgot {} entries\n", grouped(forgotten)))?;
+                output.text(&format!("forgot {} entries\n", grouped(cleared.forgotten)))?;
             } else {
-                output.only(&Cleared { forgotten })?;
+                output.only(&cleared)?;
             }
         } else {
             let mut table = Table::new(["what", "entries", "needed", "bytes"]);
-            for usage in store.cache().usage()? {
+            for usage in engine.cache()? {
                 if output.is_text() {
                     let what = usage.model.as_ref().map_or_else(
                         || dim("notes"),

@@ -1,9 +1,9 @@
 //! `chunkwright check`
 
 use anyhow::Result;
-use chunkwright_index::{Access, CheckReport};
+use chunkwright_engine::{Access, CheckReport};
 
-use crate::app::{self, CollectionFlags, Global, Outcome};
+use crate::app::{CollectionFlags, Global, Outcome};
 use crate::output::OutputFlags;
 use crate::text::{count, plain, red};
 
@@ -23,8 +23,7 @@ pub(crate) struct Check {
 
 impl Check {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
-        let settings = global.settings(&[&self.collection])?;
-        let report = app::store(&settings, Access::Read)?.check()?;
+        let report = global.engine(&[&self.collection], Access::Read)?.check()?;
         let mut output = self.output.open()?;
         if output.is_text() {
             output.text(&describe(&report))?;

@@ -1,12 +1,10 @@
 //! `chunkwright config show`
 
 use anyhow::Result;
-use serde::Serialize;
-use toml::Value;
 
 use crate::app::{CollectionFlags, CutFlags, Global, Outcome};
 use crate::output::OutputFlags;
-use crate::services::{RerankerFlags, WriterFlags};
+use crate::keys::{RerankerFlags, WriterFlags};
 use crate::text::{Table, bold, dim, plain};
 
 /// Show the configuration in force
@@ -57,29 +55,19 @@ How a service is used is a table too; its key is in a file or a variable, never 
   url = \"http://localhost:8000/v1\"
   key_file = \"ours.key\"";
 
-/// One value.
-#[derive(Serialize)]
-struct Row<'a> {
-    key: &'a str,
-    /// `null` where nothing is set.
-    value: &'a Option<Value>,
-    origin: String,
-}
-
 impl Config {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
         let Action::Show(show) = &self.action;
         let settings = global.settings(&[&show.cut, &show.collection, &show.reranker, &show.writer])?;
-        let values = settings.values();
         let mut output = show.output.open()?;
         let mut table = Table::new(["key", "value", "from"]);
-        for (key, value) in &values {
-            let row = Row { key, value, origin: settings.origin(key) };
+        for setting in settings.list() {
             if output.is_text() {
-                let value = value.as_ref().map_or_else(|| dim("not set"), |value| plain(&value.to_string()));
-                table.row([bold(key), value, dim(&plain(&row.origin))]);
+                let value = setting.value.as_ref().map(|value| plain(&value.to_string()));
+                let value = value.unwrap_or_else(|| dim("not set"));
+                table.row([bold(&setting.key), value, dim(&plain(&setting.origin))]);
             } else {
-                output.object(&row)?;
+                output.object(&setting)?;
             }
         }
         if output.is_text() {

@@ -2,11 +2,10 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Result, bail};
-use chunkwright_index::{Access, remove_documents, remove_folder};
-use serde::Serialize;
+use anyhow::Result;
+use chunkwright_engine::{Access, DeleteRequest, Deleted};
 
-use crate::app::{self, CollectionFlags, Global, Outcome};
+use crate::app::{CollectionFlags, Global, Outcome};
 use crate::output::OutputFlags;
 use crate::text::plain;
 
@@ -34,53 +33,36 @@ pub(crate) struct Delete {
     output: OutputFlags,
 }
 
-/// A document that was removed.
-#[derive(Serialize)]
-struct Row<'a> {
-    doc_id: &'a str,
-    generation: i64,
-    chunks: u32,
-    dry_run: bool,
-}
-
 impl Delete {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
-        let settings = global.settings(&[&self.collection])?;
-        if settings.collection.contains('@') {
-            bail!("`{}` names one generation; `delete` is of a whole collection", settings.collection);
-        }
         let access = if self.dry_run { Access::Read } else { Access::Write };
-        let store = app::store(&settings, access)?;
-        let current = store.open(&settings.collection)?;
-        let pattern = self.source.as_deref().unwrap_or("*");
+        let engine = global.engine(&[&self.collection], access)?;
+        let what = match (&self.folder, &self.source) {
+            (Some(folder), _) => Deleted::Folder(folder.clone()),
+            (None, Some(pattern)) => Deleted::Source(pattern.clone()),
+            (None, None) => Deleted::All,
+        };
+        let collection = engine.default_collection();
+        let request = DeleteRequest { what, dry_run: self.dry_run };
+        let deleted = collection.delete(&request)?;
         let mut output = self.output.open()?;
-        let mut any = false;
-        let found = store.collections()?.into_iter().filter(|known| known.name == current.collection);
-        for status in found.flat_map(|collection| collection.generations) {
-            let number = status.generation.number;
-            let is_dry = self.dry_run || self.all;
-            let removed = match &self.folder {
-                Some(folder) => remove_folder(&*store, &status.generation, folder, is_dry)?,
-                None => remove_documents(&*store, &status.generation, pattern, is_dry)?,
-            };
-            any |= !removed.is_empty();
-            for info in &removed {
-                if output.is_text() {
-                    let verb = if self.dry_run { "would be removed" } else { "removed" };
-                    output.text(&format!("{verb} {} from {}\n", plain(&info.doc_id), status.generation))?;
-                } else {
-                    let row = Row { doc_id: &info.doc_id, generation: number, chunks: info.chunks, dry_run: self.dry_run };
-                    output.object(&row)?;
-                }
+        for row in &deleted {
+            if output.is_text() {
+                let verb = if self.dry_run { "would be removed" } else { "removed" };
+                let (name, number) = (collection.name(), row.generation);
+                output.text(&format!("{verb} {} from {name}@{number}\n", plain(&row.doc_id)))?;
+            } else {
+                output.object(row)?;
             }
-        }
-        if self.all && !self.dry_run {
-            store.remove(&current)?;
         }
         output.end_list()?;
         output.finish()?;
-        if !any && !self.all {
-            global.say(if self.folder.is_some() { "no document is of that folder" } else { "no document has such an id" });
+        if deleted.is_empty() && request.what != Deleted::All {
+            global.say(if self.folder.is_some() {
+                "no document is of that folder"
+            } else {
+                "no document has such an id"
+            });
             return Ok(Outcome::Nothing);
         }
         Ok(Outcome::Success)

@@ -2,10 +2,10 @@
 
 use anyhow::Result;
 use chunkwright::ChunkId;
-use chunkwright_index::{Overlay, Review};
+use chunkwright_engine::AmendRequest;
 
 use crate::app::{CollectionFlags, Global, Outcome};
-use crate::command::amend::amend_chunks;
+use crate::command::amend::amend;
 
 /// Let searches find chunks again
 ///
@@ -21,7 +21,8 @@ pub(crate) struct Enable {
 
 impl Enable {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
-        let change = |overlay: &mut Overlay| overlay.disabled = false;
-        amend_chunks(global, &self.collection, &self.chunks, Review::Leave, &change)
+        let chunks = self.chunks.clone();
+        let request = AmendRequest { chunks, enabled: Some(true), ..AmendRequest::default() };
+        amend(global, &self.collection, &request)
     }
 }

@@ -82,8 +82,8 @@ impl Eval {
         }
         let fusion = self.evaluation.fusion.fusion()?;
         self.evaluation.threads.apply()?;
-        let settings = global.settings(&[&self.cut.with(None, None), &self.evaluation.embedder])?;
-        let names = self.cut.presets();
+        let settings = global.settings(&[&self.cut.without("preset"), &self.evaluation.embedder])?;
+        let names = crate::evaluation::presets(&self.cut);
         let presets: Vec<Option<&str>> = match names.as_slice() {
             [] => vec![None],
             names => names.iter().map(|name| Some(name.as_str())).collect(),
@@ -128,7 +128,7 @@ impl Eval {
             modes: modes.clone(),
             fusion,
             measures: retrieval::measures(&budgets, &ks),
-            band: global.settings(&[&self.cut.with(None, None)])?.chunk.band_wanted(),
+            band: global.settings(&[&self.cut.without("preset")])?.chunk.band_wanted(),
             ..Options::default()
         };
         let run = Run {

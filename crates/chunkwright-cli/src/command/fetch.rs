@@ -3,13 +3,11 @@
 use std::io::{self, IsTerminal};
 
 use anyhow::Result;
-use chunkwright::Record;
-use chunkwright_index::{Access, DocumentInfo, FetchOptions, Fetched, fetch};
+use chunkwright_engine::{Access, FetchAnswer, FetchRequest};
 use clap::ValueEnum;
-use serde::Serialize;
 
-use crate::app::{self, CollectionFlags, Global, Outcome};
-use crate::expand::{ExpandFlags, OwnExpansion};
+use crate::app::{CollectionFlags, Global, Outcome};
+use crate::expand::ExpandFlags;
 use crate::output::{Format, OutputFlags, OutputPath};
 use crate::text::{bold, count, dim, plain, plain_lines};
 
@@ -50,33 +48,11 @@ enum FetchFormat {
     Text,
 }
 
-/// What was fetched, as JSON.
-#[derive(Serialize)]
-struct Row<'a> {
-    document: &'a DocumentInfo,
-    doc_toc: &'a str,
-    reference: String,
-    /// The chunk that was asked for; it is inside.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    found: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    token_count: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tokenizer: Option<&'a str>,
-    start_line: u32,
-    end_line: u32,
-    text: &'a str,
-    chunks: &'a [Record],
-}
-
 impl Fetch {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
-        let settings = global.settings(&[&self.collection])?;
-        let store = app::store(&settings, Access::Read)?;
-        let expansion = self.expand.get(&settings)?;
-        let options = FetchOptions { expansion: expansion.as_ref().map(OwnExpansion::borrow) };
-        let generation = store.open(&settings.collection)?;
-        let fetched = fetch(&*store, &generation, &self.reference, options)?;
+        let engine = global.engine(&[&self.collection], Access::Read)?;
+        let request = FetchRequest { reference: self.reference.clone(), expand: self.expand.request() };
+        let fetched = engine.default_collection().read(|snapshot| snapshot.fetch(&request))?;
         let to_terminal = self.output.as_ref().is_none_or(OutputPath::is_stdout) && io::stdout().is_terminal();
         let default = if to_terminal { FetchFormat::Text } else { FetchFormat::Raw };
         let format = self.format.unwrap_or(default);
@@ -94,18 +70,7 @@ impl Fetch {
                 // Where no format was asked for, the converted text is what there is.
                 (Err(_), None) => output.bytes(fetched.text.as_bytes())?,
             },
-            FetchFormat::Json => output.only(&Row {
-                document: &fetched.document,
-                doc_toc: &fetched.doc_toc,
-                reference: fetched.reference(),
-                found: fetched.found.as_deref(),
-                token_count: fetched.token_count,
-                tokenizer: fetched.token_count.and(expansion.as_ref()).map(OwnExpansion::tokenizer),
-                start_line: fetched.start_line,
-                end_line: fetched.end_line,
-                text: &fetched.text,
-                chunks: &fetched.records,
-            })?,
+            FetchFormat::Json => output.only(&fetched)?,
             FetchFormat::Text => output.text(&describe(&fetched))?,
         }
         output.finish()?;
@@ -113,9 +78,9 @@ impl Fetch {
     }
 }
 
-fn describe(fetched: &Fetched) -> String {
+fn describe(fetched: &FetchAnswer) -> String {
     let place = format!("{}:{}-{}", plain(&fetched.document.doc_id), fetched.start_line, fetched.end_line);
-    let mut notes = vec![count(fetched.records.len(), "chunk")];
+    let mut notes = vec![count(fetched.chunks.len(), "chunk")];
     notes.extend(fetched.token_count.map(|tokens| count(tokens, "token")));
     notes.extend(fetched.found.as_ref().map(|found| format!("with {found}")));
     let text = plain_lines(&fetched.text);

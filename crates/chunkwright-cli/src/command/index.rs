@@ -1,25 +1,20 @@
 //! `chunkwright index`
 
-use std::cell::{Cell, RefCell};
-use std::path::PathBuf;
-
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Result, bail};
-use chunkwright_index::{
-    Access, FolderOptions, IndexOptions, IndexReport, NoteOptions, Pipeline, Prefix, Progress as Step, Prune,
+use chunkwright_engine::{
+    Access, IndexAnswer, IndexReport, IndexRequest, Indexer, NewSource, Prefix, Progress as Step, Prune, Watched,
 };
-use serde::Serialize;
 
-use crate::app::{self, CollectionFlags, CutFlags, Global, IndexEmbedder, Outcome};
-use crate::input::{ThreadFlags, note_nuls, report_skipped};
+use crate::app::{CollectionFlags, CutFlags, Global, Outcome};
+use crate::input::{ThreadFlags, read_stdin, report_skipped};
 use crate::interrupt;
-use crate::output::OutputFlags;
+use crate::keys::WriterFlags;
+use crate::output::{OutputFlags, note};
 use crate::progress::Progress;
-use crate::services::WriterFlags;
-use crate::settings::Settings;
-use crate::text::{Table, bold, count, grouped, plain, red, yellow};
-use crate::watch::watch;
+use crate::text::{Table, bold, count, grouped, plain, red};
 
 /// Bring a collection to the state of files
 ///
@@ -35,9 +30,12 @@ use crate::watch::watch;
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub(crate) struct Index {
-    /// Files and folders, walked as ripgrep does
+    /// Files and folders, walked as ripgrep does; `-` alone is standard input, one document
     #[arg(value_name = "PATH", default_value = ".")]
     paths: Vec<PathBuf>,
+    /// Name of what is read from standard input: its document id, and by its extension its format
+    #[arg(long, value_name = "NAME", default_value = "stdin")]
+    stdin_filename: String,
     /// Say what would be done, and write nothing
     #[arg(long)]
     dry_run: bool,
@@ -110,253 +108,158 @@ enum PruneFlag {
     Force,
 }
 
-/// A report and what it is of.
-#[derive(Serialize)]
-struct Row<'a> {
-    collection: &'a str,
-    store: String,
-    model: Option<&'a str>,
-    dry_run: bool,
-    #[serde(flatten)]
-    report: &'a IndexReport,
-}
-
 impl Index {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
-        let settings = global.settings(&[&self.cut, &self.collection, &self.writer])?;
-        let chunker = app::chunker(&settings)?;
-        let store = app::store(&settings, Access::Write)?;
-        let embedder = match app::index_embedder(&settings, &*store)? {
-            IndexEmbedder::One(embedder) => Some(embedder),
-            IndexEmbedder::Nothing => None,
-            // Words are enough to be found by. Vectors need a generation of their own, since how long they are
-            // is a part of it; the first run that is told makes it.
-            IndexEmbedder::Away(error) => {
-                let why = plain(&error.to_string());
-                global.say(&format!(
-                    "{} no chunk gets a vector: {why}; they are found by words, and a run that reaches the service adds vectors",
-                    yellow("pending")
-                ));
-                None
-            }
+        let flags: [&dyn crate::keys::KeyFlags; 3] = [&self.cut, &self.collection, &self.writer];
+        let engine = global.engine_on(Some(self.threads), &flags, Access::Write)?;
+        let is_stdin = self.is_stdin()?;
+        let indexer = engine.default_collection().indexer(self.request(global))?;
+        let steps = Steps::new(global, self.dry_run);
+        if self.watch {
+            return self.follow(global, &indexer, &steps);
+        }
+        let answer = if is_stdin {
+            let document = NewSource::new(&self.stdin_filename, read_stdin()?);
+            indexer.put([document], &|step| steps.advance(step))?
+        } else {
+            indexer.run(&|step| steps.advance(step))?
         };
-        let price = embedder.as_ref().and_then(|embedder| embedder.model().price_per_million_tokens);
-        let model = embedder.as_ref().map(|embedder| embedder.model().name.clone());
-        let mut pipeline = Pipeline::new(store, &settings.collection, chunker, &settings.preset)
-            .with_summaries(self.summaries);
-        if let Some(embedder) = embedder {
-            pipeline = pipeline.with_embedder(embedder);
-        } else if settings.embedder.is_none() {
-            global.say("no model is installed, so search will be by words only; `chunkwright doctor` says how to install one");
-        }
-        if self.context_notes || self.document_summaries {
-            let Some(writer) = app::writer(&settings)? else {
-                bail!("notes need a chat model; name it by `--writer`, such as `--writer ollama:llama3.2`");
-            };
-            pipeline = pipeline.with_notes(NoteOptions {
-                writer: Arc::new(writer),
-                contexts: self.context_notes,
-                summaries: self.document_summaries,
-            });
-        }
-        let runner = Runner { index: self, global, settings: &settings, pipeline, model, price };
-        self.threads.apply()?;
-        if self.watch { runner.watch() } else { runner.run(Quiet::No) }
+        steps.finish();
+        self.show(global, &answer)
     }
-}
 
-/// Whether a run is told of.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Quiet {
-    No,
-    /// Not if it wrote nothing: a run after an event that was no change.
-    IfUnchanged,
-}
+    /// Whether the document is on standard input.
+    fn is_stdin(&self) -> Result<bool> {
+        if !self.paths.iter().any(|path| path == Path::new("-")) {
+            return Ok(false);
+        }
+        if self.paths.len() > 1 {
+            bail!("standard input is indexed alone; index the other paths in another run");
+        }
+        let is_of_folder = self.prefix.is_some() || self.root.is_some() || self.moved_from.is_some();
+        if self.watch || self.prune.is_some() || is_of_folder {
+            bail!("standard input is of no folder; leave out `--watch`, `--prune`, `--prefix`, `--root` and `--moved-from`");
+        }
+        Ok(true)
+    }
 
-/// All that a run needs.
-struct Runner<'a> {
-    index: &'a Index,
-    global: &'a Global,
-    settings: &'a Settings,
-    pipeline: Pipeline,
-    model: Option<String>,
-    price: Option<f64>,
-}
+    fn request(&self, global: &Global) -> IndexRequest {
+        IndexRequest {
+            paths: self.paths.clone(),
+            dry_run: self.dry_run,
+            prune: match self.prune {
+                None => Prune::Keep,
+                Some(PruneFlag::Gone) => Prune::Remove,
+                Some(PruneFlag::Force) => Prune::Force,
+            },
+            prefix: self.prefix.clone(),
+            root: self.root.clone(),
+            moved_from: self.moved_from.clone(),
+            rehash: self.rehash,
+            price: self.price,
+            summaries: self.summaries,
+            skip_generated: self.skip_generated,
+            context_notes: self.context_notes,
+            document_summaries: self.document_summaries,
+            exclude: global.replaced.clone(),
+        }
+    }
 
-impl Runner<'_> {
-    /// Runs again and again.
-    fn watch(&self) -> Result<Outcome> {
-        let mut quiet = Quiet::No;
-        watch(self.global, &self.index.paths, &app::store_dir(self.settings)?, || {
-            self.run(quiet)?;
-            quiet = Quiet::IfUnchanged;
+    /// Indexes after every change. A run that wrote nothing, after an event that was no change, is not reported.
+    fn follow(&self, global: &Global, indexer: &Indexer, steps: &Steps<'_>) -> Result<Outcome> {
+        let mut is_first = true;
+        indexer.watch(&|step| steps.advance(step), |event| -> Result<()> {
+            match event {
+                Watched::Run(answer) => {
+                    steps.finish();
+                    if is_first || answer.changed_anything() {
+                        self.show(global, &answer)?;
+                    }
+                    is_first = false;
+                }
+                Watched::Failed(error) => {
+                    steps.finish();
+                    global.say(&format!("error: {}; watching goes on", plain(&error.to_string())));
+                }
+                Watched::Notice(notice) => global.tell(&[notice]),
+                Watched::Waiting => {
+                    interrupt::keeps("what is indexed is kept; run the same command again to watch on");
+                }
+                _ => {}
+            }
             Ok(())
         })?;
         Ok(Outcome::Success)
     }
 
-    fn options(&self) -> IndexOptions {
-        let Index { rehash, price, prune, dry_run, skip_generated, .. } = *self.index;
-        let Index { prefix, root, moved_from, .. } = self.index;
-        IndexOptions {
-            folders: FolderOptions {
-                prefix: prefix.clone(),
-                root: root.clone(),
-                moved_from: moved_from.clone(),
-            },
-            indexed_at: app::now(),
-            started: app::now_nanos(),
-            rehash,
-            price: price.or(self.price),
-            prune: match prune {
-                None => Prune::Keep,
-                Some(PruneFlag::Gone) => Prune::Remove,
-                Some(PruneFlag::Force) => Prune::Force,
-            },
-            dry_run,
-            skip_generated,
-            walk: self.global.walk(),
-            cancel: Some(interrupt::flag()),
-        }
-    }
-
-    fn run(&self, quiet: Quiet) -> Result<Outcome> {
-        let (index, global, settings) = (self.index, self.global, self.settings);
-        let options = self.options();
-        let progress = Steps { global, bar: RefCell::default(), total: Cell::default(), dry_run: index.dry_run };
-        let on_step = |step: Step<'_>| progress.advance(step);
-        let report = self.pipeline.index(&index.paths, &options, &on_step)?;
-        progress.finish();
-        if report.cancelled {
-            interrupt::check()?;
-        }
-        let wrote = report.indexed + report.empty + report.carried + report.pruned.len() + report.failed.len() > 0;
-        if quiet == Quiet::IfUnchanged && !wrote && report.switched.is_none() {
-            return Ok(Outcome::Success);
-        }
-        let mut output = index.output.open()?;
+    fn show(&self, global: &Global, answer: &IndexAnswer) -> Result<Outcome> {
+        let mut output = self.output.open()?;
         if output.is_text() {
-            output.text(&describe(&report, index.dry_run))?;
+            output.text(&describe(&answer.report, self.dry_run))?;
         } else {
-            output.only(&Row {
-                collection: &settings.collection,
-                store: app::store_name(settings)?,
-                model: self.model.as_deref(),
-                dry_run: index.dry_run,
-                report: &report,
-            })?;
+            output.only(answer)?;
         }
         output.finish()?;
-        tell(global, settings, &report);
-        if !report.failed.is_empty() {
-            return Ok(Outcome::Partial);
+        report_skipped(global, &answer.report.skipped);
+        for failure in &answer.report.failed {
+            note(&format!("{} `{}`: {}", red("failed"), plain(&failure.doc_id), plain(&failure.message)));
         }
-        let nothing = report.indexed + report.unchanged + report.empty == 0;
-        if nothing {
-            global.say("no document was found at the paths given");
-        }
-        Ok(if nothing { Outcome::Nothing } else { Outcome::Success })
+        global.tell(&answer.notices);
+        Ok(match (answer.report.failed.is_empty(), answer.is_empty()) {
+            (false, _) => Outcome::Partial,
+            (true, true) => Outcome::Nothing,
+            (true, false) => Outcome::Success,
+        })
     }
 }
 
-/// Says on standard error what somebody should know.
-fn tell(global: &Global, settings: &Settings, report: &IndexReport) {
-    report_skipped(global, &report.skipped);
-    for nuls in &report.nuls {
-        note_nuls(global, &nuls.doc_id, nuls.count);
-    }
-    for failure in &report.failed {
-        crate::output::note(&format!("{} `{}`: {}", red("failed"), plain(&failure.doc_id), plain(&failure.message)));
-    }
-    for moved in &report.moved_folders {
-        global.say(&format!(
-            "{} {} of `{}` {} taken as those of `{}`, where its files are now",
-            yellow("moved"),
-            count(moved.documents, "document"),
-            plain(&moved.from),
-            if moved.documents == 1 { "is" } else { "are" },
-            plain(&moved.to)
-        ));
-    }
-    if let Some(before) = report.switched {
-        let collection = &settings.collection;
-        let generation = report.generation.unwrap_or_default();
-        global.say(&format!(
-            "searches see `{collection}@{generation}` now; `{collection}@{before}` is kept until `chunkwright prune`"
-        ));
-    }
-    if let Some(why) = &report.withheld {
-        global.say(&format!(
-            "{} searches still see the generation before, since {}; the next run goes on with the new one",
-            yellow("note:"),
-            plain(why)
-        ));
-    }
-    let overlays = &report.overlays;
-    if overlays.need_review() {
-        global.say(&format!(
-            "{} of the changes by hand, {} carried to edited chunks, {} in conflict, {} orphaned; `chunkwright overlays --review` lists them",
-            yellow("review"),
-            grouped(overlays.carried),
-            grouped(overlays.conflict),
-            grouped(overlays.orphaned),
-        ));
-    }
-    if report.pending > 0 {
-        let why = report.embed_error.as_deref().unwrap_or("the embedder failed");
-        let pending = grouped(report.pending);
-        global.say(&format!("{} {pending} chunks have no vector yet: {}; the next run tries again", yellow("pending"), plain(why)));
-    }
-    if report.notes_pending > 0 {
-        let why = report.notes_error.as_deref().unwrap_or("the writer failed");
-        global.say(&format!("{} {} notes are missing: {}; the next run tries again", yellow("pending"), grouped(report.notes_pending), plain(why)));
-    }
-}
-
-/// The bar of the step the pipeline is in.
+/// The bar of the step that a run is in.
 struct Steps<'a> {
     global: &'a Global,
-    bar: RefCell<Option<(Progress, usize)>>,
-    /// How many files were found.
-    total: Cell<usize>,
+    state: Mutex<Bar>,
     dry_run: bool,
 }
 
-impl Steps<'_> {
-    fn advance(&self, step: Step<'_>) {
-        let mut bar = self.bar.borrow_mut();
-        match step {
-            Step::Found { files } => {
-                *bar = Some((Progress::new(self.global, files, "files"), 0));
-                self.total.set(files);
-                self.keeps(0);
-            }
-            Step::Read { files } => {
-                if let Some((bar, done)) = &mut *bar {
-                    bar.advance(files.saturating_sub(*done));
-                    *done = files;
-                }
-                self.keeps(files);
-            }
-            _ => {}
-        }
+#[derive(Default)]
+struct Bar {
+    shown: Option<Progress>,
+    done: usize,
+    /// How many files were found.
+    total: usize,
+}
+
+impl<'a> Steps<'a> {
+    fn new(global: &'a Global, dry_run: bool) -> Self {
+        Self { global, state: Mutex::default(), dry_run }
     }
 
-    /// What a signal leaves.
-    fn keeps(&self, done: usize) {
-        let total = self.total.get();
-        // What is to be read again may be read twice, once as a file and once out of the store.
-        let done = done.min(total);
+    fn advance(&self, step: Step<'_>) {
+        let mut bar = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        match step {
+            Step::Found { files } => {
+                let shown = Progress::new(self.global, files, "files");
+                *bar = Bar { shown: Some(shown), done: 0, total: files };
+            }
+            Step::Read { files } => {
+                if let Some(shown) = &bar.shown {
+                    shown.advance(files.saturating_sub(bar.done));
+                }
+                // What is to be read again may be read twice, once as a file and once out of the store.
+                bar.done = files.min(bar.total);
+            }
+            _ => return,
+        }
         interrupt::keeps(if self.dry_run {
             "nothing was changed".to_owned()
         } else {
-            let (done, total) = (grouped(done), count(total, "file"));
+            let (done, total) = (grouped(bar.done), count(bar.total, "file"));
             format!("{done} of {total} are indexed and kept; run the same command again to index the rest")
         });
     }
 
-    fn finish(self) {
-        if let Some((bar, _)) = self.bar.into_inner() {
+    fn finish(&self) {
+        let mut bar = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(bar) = bar.shown.take() {
             bar.finish();
         }
     }

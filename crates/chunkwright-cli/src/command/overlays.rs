@@ -1,9 +1,9 @@
 //! `chunkwright overlays`
 
 use anyhow::Result;
-use chunkwright_index::{Access, ListedOverlay, Overlay, OverlayState, list_overlays};
+use chunkwright_engine::{Access, ListedOverlay, Overlay, OverlayState, OverlaysRequest};
 
-use crate::app::{self, CollectionFlags, Global, Outcome};
+use crate::app::{CollectionFlags, Global, Outcome};
 use crate::output::OutputFlags;
 use crate::text::{Table, bold, dim, plain, preview, yellow};
 
@@ -26,15 +26,12 @@ pub(crate) struct Overlays {
 
 impl Overlays {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
-        let settings = global.settings(&[&self.collection])?;
-        let store = app::store(&settings, Access::Read)?;
-        let generation = store.open(&settings.collection)?;
-        let mut listed = list_overlays(&*store, &generation)?;
-        let had_any = !listed.is_empty();
-        listed.retain(|listed| !self.review || listed.state != OverlayState::On || listed.pending);
+        let engine = global.engine(&[&self.collection], Access::Read)?;
+        let request = OverlaysRequest { review: self.review };
+        let listed = engine.default_collection().read(|snapshot| snapshot.overlays(request))?;
         let mut output = self.output.open()?;
         let mut table = Table::new(["chunk", "document", "state", "on", "change"]);
-        for listed in &listed {
+        for listed in &listed.overlays {
             if !output.is_text() {
                 output.object(listed)?;
                 continue;
@@ -52,8 +49,8 @@ impl Overlays {
         }
         output.end_list()?;
         output.finish()?;
-        if listed.is_empty() {
-            global.say(if had_any { "nothing to review" } else { "nothing was changed by hand" });
+        if listed.overlays.is_empty() {
+            global.say(if listed.total > 0 { "nothing to review" } else { "nothing was changed by hand" });
             return Ok(Outcome::Nothing);
         }
         Ok(Outcome::Success)

@@ -1,10 +1,9 @@
 //! `chunkwright prune`
 
 use anyhow::Result;
-use chunkwright_index::{Access, GenerationState, GenerationStatus, remove_documents};
-use serde::Serialize;
+use chunkwright_engine::{Access, PruneRequest};
 
-use crate::app::{self, CollectionFlags, Global, Outcome};
+use crate::app::{CollectionFlags, Global, Outcome};
 use crate::output::OutputFlags;
 use crate::text::{Table, bold, grouped, plain};
 
@@ -29,46 +28,25 @@ pub(crate) struct Prune {
     output: OutputFlags,
 }
 
-/// What was removed of a generation.
-#[derive(Serialize)]
-struct Row<'a> {
-    generation: &'a GenerationStatus,
-    documents: usize,
-    chunks: usize,
-    dry_run: bool,
-}
-
 impl Prune {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
-        let settings = global.settings(&[&self.collection])?;
         let access = if self.dry_run { Access::Read } else { Access::Write };
-        let store = app::store(&settings, access)?;
-        let name = store.open(&settings.collection)?.collection;
-        let found = store.collections()?.into_iter().filter(|known| known.name == name);
-        let generations: Vec<GenerationStatus> = found.flat_map(|collection| collection.generations).collect();
-        let is_over = |status: &&GenerationStatus| match status.state {
-            GenerationState::Old => true,
-            GenerationState::Building => self.unfinished,
-            GenerationState::Current => false,
+        let engine = global.engine(&[&self.collection], access)?;
+        let request = PruneRequest {
+            unfinished: self.unfinished,
+            source: self.source.clone(),
+            dry_run: self.dry_run,
         };
+        let pruned = engine.default_collection().prune(&request)?;
         let mut output = self.output.open()?;
         let mut table = Table::new(["generation", "state", "documents", "chunks"]);
-        for status in generations.iter().filter(is_over) {
-            let generation = &status.generation;
-            let (documents, chunks) = if let Some(pattern) = &self.source {
-                let removed = remove_documents(&*store, generation, pattern, self.dry_run)?;
-                (removed.len(), removed.iter().map(|info| info.chunks as usize).sum())
-            } else {
-                if !self.dry_run {
-                    store.remove(generation)?;
-                }
-                (status.documents, status.chunks)
-            };
+        for row in &pruned {
             if output.is_text() {
-                let state = status.state.as_str().to_owned();
-                table.row([bold(&plain(&generation.to_string())), state, grouped(documents), grouped(chunks)]);
+                let generation = bold(&plain(&row.generation.generation.to_string()));
+                let state = row.generation.state.as_str().to_owned();
+                table.row([generation, state, grouped(row.documents), grouped(row.chunks)]);
             } else {
-                output.object(&Row { generation: status, documents, chunks, dry_run: self.dry_run })?;
+                output.object(row)?;
             }
         }
         if output.is_text() && !table.is_empty() {
@@ -76,10 +54,10 @@ impl Prune {
         }
         output.end_list()?;
         output.finish()?;
-        let any = generations.iter().any(|status| is_over(&status));
-        if !any {
+        if pruned.is_empty() {
             global.say("there is no generation but the current one");
+            return Ok(Outcome::Nothing);
         }
-        Ok(if any { Outcome::Success } else { Outcome::Nothing })
+        Ok(Outcome::Success)
     }
 }

@@ -1,10 +1,9 @@
 //! `chunkwright related`
 
-use anyhow::{Result, bail};
-use chunkwright_index::{Access, Siblings, related, siblings};
-use serde::Serialize;
+use anyhow::Result;
+use chunkwright_engine::Access;
 
-use crate::app::{self, CollectionFlags, Global, Outcome};
+use crate::app::{CollectionFlags, Global, Outcome};
 use crate::output::OutputFlags;
 use crate::text::{Table, bold, dim, plain};
 
@@ -26,24 +25,11 @@ pub(crate) struct Related {
     output: OutputFlags,
 }
 
-#[derive(Serialize)]
-struct Row {
-    siblings: Siblings,
-    related: Vec<chunkwright_index::Related>,
-}
-
 impl Related {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
-        let settings = global.settings(&[&self.collection])?;
-        let store = app::store(&settings, Access::Read)?;
-        let generation = store.open(&settings.collection)?;
-        if store.document(&generation, &self.document)?.is_none() {
-            bail!("`{}` is not in collection `{}`; `chunkwright status --documents` lists them", self.document, generation.collection);
-        }
-        let row = Row {
-            siblings: siblings(&*store, &generation, &self.document, self.top_k)?,
-            related: related(&*store, &generation, &self.document, self.top_k)?,
-        };
+        let engine = global.engine(&[&self.collection], Access::Read)?;
+        let collection = engine.default_collection();
+        let row = collection.read(|snapshot| snapshot.related(&self.document, self.top_k))?;
         let mut output = self.output.open()?;
         if output.is_text() {
             let mut table = Table::new(["document", "why"]);

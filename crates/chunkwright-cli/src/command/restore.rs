@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
-use chunkwright_index::{Damaged, SqliteStore};
+use chunkwright_engine::{Access, Damaged};
 
-use crate::app::{self, CollectionFlags, Global, Outcome};
+use crate::app::{CollectionFlags, Global, Outcome};
 use crate::text::{count, plain, red};
 
 /// Make a store of a backup
@@ -26,9 +26,9 @@ pub(crate) struct Restore {
 
 impl Restore {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
-        let settings = global.settings(&[&self.collection])?;
+        let engine = global.engine(&[&self.collection], Access::NoStore)?;
         let damaged = if self.without_damaged { Damaged::LeftOut } else { Damaged::Refused };
-        let left_out = SqliteStore::restore(&self.file, &app::store_dir(&settings)?, damaged)?;
+        let left_out = engine.restore(&self.file, damaged)?;
         for problem in &left_out.problems {
             global.say(&format!("{} {}", red("problem"), plain(problem)));
         }

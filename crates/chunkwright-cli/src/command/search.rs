@@ -2,17 +2,17 @@
 
 use anyhow::Result;
 use chunkwright::ChunkId;
-use chunkwright_index::{
-    Access, Answer, Duplicates, ExpandedAnswer, Explained, Filter, FoundPassage, Generation, Hit, Kept, Mode, Models,
-    SearchOptions, Stage, Store, Verdict, expand, explain, parse_query, search, search_all_versions, with_current,
+use chunkwright_engine::{
+    Access, Answer, Duplicates, ExpandedAnswer, Explained, Filter, Found, FoundPassage, Hit, Kept,
+    SearchRequest, Stage, Verdict,
 };
 
-use crate::app::{self, CollectionFlags, Global, Outcome};
+use crate::app::{CollectionFlags, Global, Outcome};
 use crate::expand::ExpandFlags;
+use crate::keys::RerankerFlags;
 use crate::output::{Format, OutputFlags};
 use crate::searching::{FusionFlags, ModeFlag};
-use crate::services::RerankerFlags;
-use crate::text::{Table, bold, count, dim, green, plain, plain_lines, preview, terminal_width, yellow};
+use crate::text::{Table, bold, count, dim, green, plain, plain_lines, preview, terminal_width};
 
 /// Search a collection
 ///
@@ -73,90 +73,55 @@ Examples:
 
 impl Search {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
-        let fusion = self.fusion.fusion()?;
-        let settings = global.settings(&[&self.collection, &self.reranker])?;
-        let store = app::store(&settings, Access::Read)?;
-        let mode = self.mode.mode();
-        let generation = store.open(&settings.collection)?;
-        let model = generation.spec.model.as_ref();
-        let embedder = if mode == Mode::Lexical { None } else { app::query_embedder(&settings, model)? };
-        let filter = self.filter.iter().cloned().fold(Filter::default(), Filter::and);
-        let (query, filter) = parse_query(&self.query, filter)?;
-        let options = SearchOptions {
-            mode,
-            top_k: self.top_k,
-            filter,
-            fusion,
-            rerank: self.rerank,
-            per_document: self.per_document,
-            duplicates: if self.keep_duplicates { Duplicates::Keep } else { Duplicates::Collapse },
-            ..SearchOptions::default()
-        };
-        let reranker = app::reranker(&settings)?;
-        let models = Models { embedder: embedder.as_deref(), reranker: reranker.as_deref() };
+        let engine = global.engine(&[&self.collection, &self.reranker], Access::Read)?;
+        let collection = engine.default_collection();
+        let request = self.request()?;
         if let Some(id) = self.explain {
-            return self.explain(&*store, &generation, models, (&query, &options), id);
+            return self.explain(&collection.read(|snapshot| snapshot.explain_search(&request, id))?);
         }
-        let (generation, answer) = with_current(&*store, &settings.collection, |generation| {
-            let answer = if self.all_versions {
-                search_all_versions(&*store, &generation.collection, models, &query, &options)?
-            } else {
-                search(&*store, generation, models, &query, &options)?
-            };
-            Ok((generation.clone(), answer))
-        })?;
-        // That a collection was indexed without vectors is no news.
-        if let Some(why) = answer.degraded.as_ref().filter(|_| model.is_some() || global.verbose) {
-            let how = if answer.mode == Mode::Lexical { "by words only" } else { "without sparse vectors" };
-            global.say(&format!("{} searched {how}: {}", yellow("note:"), plain(why)));
-        }
-        if let Some(why) = &answer.rerank_error {
-            global.say(&format!("{} not reranked: {}", yellow("note:"), plain(why)));
-        }
-        let expansion = self.expand.get(&settings)?;
+        let answer = collection.search(&request)?;
+        global.tell(&answer.notices);
         let mut output = self.output.open()?;
-        if let Some(expansion) = expansion {
-            let expanded = expand(&*store, &generation, &answer, expansion.borrow())?;
-            let unexpanded = expanded.passages.iter().filter_map(|found| Some((found, found.unexpanded.as_ref()?)));
-            for (found, why) in unexpanded {
-                let reference = plain(&found.passage.reference);
-                global.say(&format!("{} `{reference}` could not be expanded: {}", yellow("note:"), plain(why)));
+        match (output.format(), &answer.found) {
+            (Format::Json, found) => output.only(found)?,
+            (Format::Jsonl, Found::Hits(found)) => found.hits.iter().try_for_each(|hit| output.object(hit))?,
+            (Format::Jsonl, Found::Passages(found)) => {
+                found.passages.iter().try_for_each(|passage| output.object(passage))?;
             }
-            match output.format() {
-                Format::Json => output.only(&expanded)?,
-                Format::Jsonl => expanded.passages.iter().try_for_each(|passage| output.object(passage))?,
-                Format::Text => output.text(&describe_expanded(&expanded))?,
-            }
-        } else {
-            match output.format() {
-                Format::Json => output.only(&answer)?,
-                Format::Jsonl => answer.hits.iter().try_for_each(|hit| output.object(hit))?,
-                Format::Text => output.text(&describe(&answer))?,
-            }
+            (Format::Text, Found::Hits(found)) => output.text(&describe(found))?,
+            (Format::Text, Found::Passages(found)) => output.text(&describe_expanded(found))?,
         }
         output.finish()?;
-        if answer.hits.is_empty() {
+        if answer.is_empty() {
             global.say("nothing was found");
             return Ok(Outcome::Nothing);
         }
         Ok(Outcome::Success)
     }
 
-    /// Says why a chunk is not in the answer.
-    fn explain(
-        &self,
-        store: &dyn Store,
-        generation: &Generation,
-        models: Models<'_>,
-        (query, options): (&str, &SearchOptions),
-        id: ChunkId,
-    ) -> Result<Outcome> {
-        let explained = explain(store, generation, models, query, options, id)?;
+    fn request(&self) -> Result<SearchRequest> {
+        Ok(SearchRequest {
+            query: self.query.clone(),
+            mode: self.mode.mode(),
+            top_k: self.top_k,
+            filter: self.filter.iter().cloned().fold(Filter::default(), Filter::and),
+            all_versions: self.all_versions,
+            fusion: self.fusion.fusion()?,
+            rerank: self.rerank,
+            per_document: self.per_document,
+            duplicates: if self.keep_duplicates { Duplicates::Keep } else { Duplicates::Collapse },
+            expand: self.expand.request(),
+            ..SearchRequest::default()
+        })
+    }
+
+    /// Says why a chunk is or is not in the answer.
+    fn explain(&self, explained: &Explained) -> Result<Outcome> {
         let mut output = self.output.open()?;
         if output.is_text() {
-            output.text(&describe_explained(&explained))?;
+            output.text(&describe_explained(explained))?;
         } else {
-            output.only(&explained)?;
+            output.only(explained)?;
         }
         output.finish()?;
         let found = matches!(explained.verdict, Verdict::Found { .. });

@@ -1,5 +1,6 @@
 //! `chunkwright stats`
 
+mod collection;
 mod measure;
 
 use std::collections::{BTreeMap, HashMap};
@@ -8,29 +9,38 @@ use std::fmt::Write;
 use anyhow::Result;
 use chunkwright::stats::{Distribution, TokenLevel, optimal_ratio};
 use chunkwright::{ChunkId, Unit};
+use chunkwright_engine::Filter;
 use serde::Serialize;
 
 use measure::{Measured, Rule, Violation, measure};
 
-use crate::app::{self, CutFlags, Global, Outcome};
+use crate::app::{self, CollectionFlags, CutFlags, Global, Outcome};
 use crate::input::{InputFlags, Inputs, Item, Unread, reasons};
 use crate::ordered::ordered;
 use crate::output::OutputFlags;
 use crate::progress::Progress;
 use crate::text::{Table, bold, dim, green, grouped, plain, red};
 
-/// Measure the chunks of documents, and verify what is promised of them
+/// Measure the chunks of documents and verify what is promised of them, or count those of a collection
 ///
 /// Counts, the distribution of sizes and tokens, levels, and coverage: how many non-blank lines are in a
 /// chunk, and which files were left out and why. Every chunk is verified: its content is exactly its
 /// bytes of the source, its text is within the limit by a new count, no two have one id, and no visible
 /// character is in none. A violation makes the exit status 1.
+///
+/// With --collection the chunks stored there are counted instead: by version, kind, level and language, with the
+/// distribution of their tokens. The exit status is 1 if there are none.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Stats {
     #[command(flatten)]
     input: InputFlags,
     #[command(flatten)]
     cut: CutFlags,
+    /// Of a collection, only chunks that pass: conditions as those of `chunkwright search --filter`
+    #[arg(long, value_name = "EXPRESSION", value_parser = Filter::parse, requires = "collection")]
+    filter: Vec<Filter>,
+    #[command(flatten)]
+    collection: CollectionFlags,
     #[command(flatten)]
     output: OutputFlags,
 }
@@ -82,6 +92,10 @@ struct Coverage {
 
 impl Stats {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
+        if self.collection.is_named() {
+            let filter = self.filter.iter().cloned().fold(Filter::default(), Filter::and);
+            return collection::run(global, (&self.collection, &self.output), filter, &self.cut);
+        }
         let settings = global.settings(&[&self.cut])?;
         let band = settings.chunk.band_wanted();
         let chunker = app::chunker(&settings)?;

@@ -1,10 +1,9 @@
 //! `chunkwright status`
 
 use anyhow::Result;
-use chunkwright_index::{Access, Collection, Folder, GenerationSpec, GenerationStatus, folders};
-use serde::Serialize;
+use chunkwright_engine::{Access, CollectionStatus, GenerationSpec, Snapshot};
 
-use crate::app::{self, CollectionFlags, Global, Outcome};
+use crate::app::{CollectionFlags, Global, Outcome};
 use crate::output::{Format, OutputFlags};
 use crate::text::{Table, bold, dim, grouped, plain};
 
@@ -22,21 +21,12 @@ pub(crate) struct Status {
     output: OutputFlags,
 }
 
-/// A collection, by its current generation, and its folders.
-#[derive(Serialize)]
-struct Row<'a> {
-    #[serde(flatten)]
-    status: &'a GenerationStatus,
-    folders: Vec<Folder>,
-}
-
 impl Status {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
-        let settings = global.settings(&[&self.collection])?;
-        let store = app::store(&settings, Access::Read)?;
+        let engine = global.engine(&[&self.collection], Access::Read)?;
         let mut output = self.output.open()?;
         let found = if self.documents {
-            let documents = store.documents(&store.open(&settings.collection)?)?;
+            let documents = engine.default_collection().read(Snapshot::documents)?;
             let mut table = Table::new(["document", "chunks", "no vector", "bytes", "format", "preset", "indexed"]);
             for document in &documents {
                 if output.format() == Format::Text {
@@ -58,19 +48,15 @@ impl Status {
             }
             documents.len()
         } else {
-            let collections = store.collections()?;
-            let current = collections.iter().filter_map(Collection::current);
-            let rows = current
-                .map(|status| Ok(Row { status, folders: folders(&*store, &status.generation)? }))
-                .collect::<Result<Vec<_>>>()?;
+            let rows = engine.collections()?;
             if output.is_text() {
-                let place = app::store_name(&settings)?;
+                let place = engine.store_name()?;
                 output.text(&format!("{}\n", dim(&format!("store {}", plain(&place)))))?;
                 output.text(&describe(&rows))?;
             } else {
                 rows.iter().try_for_each(|row| output.object(row))?;
             }
-            collections.len()
+            rows.len()
         };
         output.end_list()?;
         output.finish()?;
@@ -87,9 +73,9 @@ pub(super) fn model(spec: &GenerationSpec) -> String {
     spec.model.as_ref().map_or_else(|| dim("none"), |model| format!("{} ({})", plain(&model.name), model.dimension))
 }
 
-fn describe(rows: &[Row<'_>]) -> String {
+fn describe(rows: &[CollectionStatus]) -> String {
     let mut table = Table::new(["collection", "documents", "chunks", "no vector", "model", "version"]);
-    for Row { status, .. } in rows {
+    for CollectionStatus { status, .. } in rows {
         let spec = &status.generation.spec;
         table.row([
             bold(&plain(&status.generation.collection)),
@@ -101,7 +87,7 @@ fn describe(rows: &[Row<'_>]) -> String {
         ]);
     }
     let mut places = Table::new(["collection", "folder", "prefix", "documents"]);
-    for Row { status, folders } in rows {
+    for CollectionStatus { status, folders } in rows {
         for folder in folders {
             let nothing = || dim("-");
             places.row([

@@ -115,7 +115,7 @@ impl Tune {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
         let fusion = self.evaluation.fusion.fusion()?;
         self.evaluation.threads.apply()?;
-        let settings = global.settings(&[&self.cut.with(None, None), &self.evaluation.embedder])?;
+        let settings = global.settings(&[&self.cut.without("preset"), &self.evaluation.embedder])?;
         let (questions_path, _) = self.evaluation.split();
         let documents = self.evaluation.documents(global, questions_path.as_slice())?;
         let found = documents.corpus.documents().len();
@@ -215,7 +215,7 @@ impl Tune {
 
     /// Measures the candidates; the first is `auto`.
     fn measure(&self, global: &Global, bench: &Bench<'_>, corpus: &Corpus) -> Result<Vec<Candidate>> {
-        let mut presets = self.cut.presets();
+        let mut presets = crate::evaluation::presets(&self.cut);
         if presets.is_empty() {
             presets = chunkwright::preset::PRESETS.iter().map(|preset| preset.name.to_owned()).collect();
         }

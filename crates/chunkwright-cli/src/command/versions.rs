@@ -1,12 +1,9 @@
 //! `chunkwright versions`
 
-use std::collections::BTreeMap;
-
 use anyhow::Result;
-use chunkwright_index::{Access, GenerationStatus};
-use serde::Serialize;
+use chunkwright_engine::{Access, GenerationStatus};
 
-use crate::app::{self, CollectionFlags, Global, Outcome};
+use crate::app::{CollectionFlags, Global, Outcome};
 use crate::command::status;
 use crate::output::{Format, OutputFlags};
 use crate::text::{Table, bold, dim, grouped, plain};
@@ -24,31 +21,15 @@ pub(crate) struct Versions {
     output: OutputFlags,
 }
 
-/// All of it as one document.
-#[derive(Serialize)]
-struct Row<'a> {
-    collection: &'a str,
-    generations: &'a [GenerationStatus],
-    /// Chunks by strategy version.
-    stats: BTreeMap<String, usize>,
-}
-
 impl Versions {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
-        let settings = global.settings(&[&self.collection])?;
-        let store = app::store(&settings, Access::Read)?;
-        let name = store.open(&settings.collection)?.collection;
+        let engine = global.engine(&[&self.collection], Access::Read)?;
+        let answer = engine.default_collection().generations()?;
         let mut output = self.output.open()?;
-        for collection in store.collections()?.into_iter().filter(|known| known.name == name) {
-            match output.format() {
-                Format::Json => output.only(&Row {
-                    collection: &collection.name,
-                    generations: &collection.generations,
-                    stats: collection.version_stats(),
-                })?,
-                Format::Jsonl => collection.generations.iter().try_for_each(|status| output.object(status))?,
-                Format::Text => output.text(&describe(&collection.generations))?,
-            }
+        match output.format() {
+            Format::Json => output.only(&answer)?,
+            Format::Jsonl => answer.generations.iter().try_for_each(|status| output.object(status))?,
+            Format::Text => output.text(&describe(&answer.generations))?,
         }
         output.finish()?;
         Ok(Outcome::Success)

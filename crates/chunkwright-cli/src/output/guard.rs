@@ -93,21 +93,15 @@ impl Named {
 
     /// Adds the files that the configuration names, and the stores: the one in force, and what is beside it.
     fn add_configuration(&mut self, matches: &ArgMatches, global: &Global) -> Result<()> {
-        let found = global.layers()?;
-        let strings = found.layers.iter().flat_map(|layer| layer.values.values());
-        let services =
-            found.services.iter().flat_map(|(services, _)| services.values().map(|(_, value)| value));
-        let files = strings.chain(services).filter_map(|value| value.as_str()).map(PathBuf::from);
-        self.inputs.extend(files.filter(|path| path.is_file()));
-        self.inputs.extend(found.services.map(|(_, path)| path));
+        let layers = global.layers()?;
+        self.inputs.extend(layers.files());
         let mut matches = matches;
         while let Some((_, inner)) = matches.subcommand() {
             matches = inner;
         }
         let value = |key: &str| {
             let flag = matches.try_get_one::<String>(key).ok().flatten().cloned();
-            let mut layers = found.layers.iter().rev();
-            flag.or_else(|| layers.find_map(|layer| layer.values.get(key)?.as_str()).map(str::to_owned))
+            flag.or_else(|| layers.text(key).map(str::to_owned))
         };
         if let Some(store) = value("store").filter(|store| !store.contains("://")) {
             self.stores.push(store.into());

@@ -141,25 +141,24 @@ fn what_cannot_be_used_is_named() {
                 `max_heading_level_for_path`, `section_level`, `packing`, `keep_whole`, `set_apart`, `lead_in_chars`, \
                 `short_size`, `long_size`, `medium_max_size`, `medium_overlap_size`, `band`, `fixed_chunk_lines`, `overlap_lines`, `kinds`";
     let known = format!(
-        "{keys}, `preset`, `tokenizer`, `collection`, `store`, `store_key_file`, `embedder`, `embedder_url`, `reranker`, `reranker_url`, \
+        "{keys}, `tokenizer`, `collection`, `store`, `store_key_file`, `embedder`, `embedder_url`, `reranker`, `reranker_url`, \
          `writer`, `writer_url`, `data`, `presets`, `embedders`, `rerankers`, `writers`"
     );
     check_error(
         "max_sise = 1",
         &[],
-        &format!("error: unknown key `max_sise` in `/chunkwright.toml`; known are {known}"),
+        &format!("error: unknown key `max_sise` in `/chunkwright.toml`; known are `preset`, {known}"),
     );
     let preset = format!(
         "error: unknown key `size` in the preset `a` of `/chunkwright.toml`; known are {keys}, `base`"
     );
     check_error("[presets.a]\nsize = 1", &[], &preset);
-    let number =
-        "error: `max_size` in `/chunkwright.toml` is \"big\"; it must be a whole number, 0 or more, in range";
+    let number = "error: `max_size` in `/chunkwright.toml` is \"big\"; it must be a whole number of at most 4294967295";
     check_error("max_size = \"big\"", &[], number);
     check_error(
         "max_size = 1\n\nmin_size = = 2\n",
         &[],
-        "error: `/chunkwright.toml` is no TOML at line 3: extra `=`, expected nothing",
+        "error: `/chunkwright.toml` is not valid TOML at line 3: extra `=`, expected nothing",
     );
     check_error(
         "",
@@ -225,7 +224,7 @@ fn an_alias_that_contradicts_its_key_is_refused() {
     check_error(
         "max_chars = 900\nmax_size = 800\n",
         &[],
-        "error: `max_chars` in `/chunkwright.toml` makes `max_size` 900, but it is 800 there; say only one",
+        "error: `max_chars` in `/chunkwright.toml` makes `max_size` 900, but it is 800 there; set only one",
     );
     check_error(
         "code_block_strategy = \"none\"\n",

@@ -163,7 +163,7 @@ fn a_watcher_and_a_search_that_are_told_to_stop_leave_a_store_without_a_log() {
         let mut runs = BufReader::new(child.stdout.take().unwrap()).lines();
         assert!(runs.next().unwrap().unwrap().contains("\"indexed\":1"));
         signal(child.id(), name);
-        let said = "interrupted: everything that was indexed is kept; run the same command again to watch on";
+        let said = "interrupted: what is indexed is kept; run the same command again to watch on";
         let (code, last) = ended(child);
         assert!(last == said || last.starts_with("interrupted: 1 of 1 file"), "{last}");
         assert_eq!(code, Some(status));

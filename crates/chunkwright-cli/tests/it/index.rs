@@ -187,7 +187,7 @@ fn without_a_store_the_command_that_makes_one_is_named() {
         "error: `http://localhost:1` is not where a store can be: it must be a folder or one of `qdrant://HOST`, `qdrant+https://HOST`, `chroma://HOST`, `chroma+https://HOST`",
     );
     let run = folder.run(&["backup", "file", "--store", "qdrant://localhost:1"]);
-    run.fails("error: the store is `qdrant://localhost:1`; this command is for stores in folders, a server has its own means");
+    run.fails("error: the store is `qdrant://localhost:1`; this command is for stores in folders, a server has tools of its own");
     let run = folder.run(&["status", "--store", "qdrant://localhost:1?shards=no"]);
     assert!(run.stderr.contains("the option `shards` is not understood"), "{}", run.stderr);
 }
@@ -521,7 +521,7 @@ fn a_folder_that_was_renamed_keeps_its_documents() {
     std::fs::rename(folder.path().join("projA"), folder.path().join("renamed")).unwrap();
     let run = index(&folder, &["renamed"]);
     assert!(run.code == 0 && run.stderr.contains("2 documents of `"), "{run:?}");
-    assert!(run.stderr.contains("where its files are now"), "{run:?}");
+    assert!(run.stderr.contains("whose files are now in"), "{run:?}");
     assert_eq!(ids(&folder), ["README.md", "docs/guide.md"]);
     let [report]: [Value; 1] = index(&folder, &["renamed", "--prune"]).lines().try_into().unwrap();
     assert_eq!((&report["unchanged"], &report["moved_folders"]), (&2.into(), &Value::Array(Vec::new())));
@@ -630,4 +630,36 @@ fn changes_by_hand_go_out_and_come_in_again() {
         assert_eq!(folder.run(&["search", "installer", "--store", &store]).lines()[0]["chunk_id"], hidden);
         assert_eq!(folder.run(&["check", "--store", &store]).code, 0, "{file}");
     }
+}
+
+#[test]
+fn standard_input_is_one_document_under_the_name_given() {
+    let folder = Folder::new(&[("docs/a.md", "# A\n\nOf a folder.\n")]);
+    folder.run(&["index", "docs", "--embedder", "none", "--quiet"]).success();
+    let put = |text: &str| {
+        let args = ["index", "-", "--stdin-filename", "заметка.md", "--embedder", "none"];
+        folder.run_with_input(&args, text.as_bytes()).lines().remove(0)
+    };
+    assert_eq!(put("# Заметка\n\nРаспакуйте архив.\n")["indexed"], 1);
+    assert_eq!(put("# Заметка\n\nРаспакуйте архив.\n")["unchanged"], 1);
+    assert_eq!(put("# 笔记\n\n解压归档文件。\n")["indexed"], 1);
+    assert_eq!(folder.run(&["fetch", "заметка.md"]).success(), "# 笔记\n\n解压归档文件。\n");
+    let documents = folder.run(&["status", "--documents"]).lines();
+    assert_eq!(documents.len(), 2);
+    assert_eq!((&documents[1]["format"], &documents[1]["root"]), (&"markdown".into(), &"".into()));
+    // No run over the folder removes it.
+    folder.run(&["index", "docs", "--prune=force", "--embedder", "none", "--quiet"]).success();
+    assert_eq!(folder.run(&["status", "--documents"]).lines().len(), 2);
+    let clash = ["index", "-", "--stdin-filename", "a.md", "--embedder", "none"];
+    let run = folder.run_with_input(&clash, b"Another text.");
+    assert_eq!(run.code, 3);
+    assert!(
+        run.stderr.contains("a document of the folder") && run.stderr.contains("has its id"),
+        "{}",
+        run.stderr
+    );
+    folder
+        .run(&["index", "-", "docs"])
+        .fails("error: standard input is indexed alone; index the other paths in another run");
+    assert_eq!(folder.run(&["index", "-", "--prefix", "x"]).code, 2);
 }

@@ -3,6 +3,7 @@
 #![expect(clippy::print_stdout, reason = "a sweep says how many calls it struck")]
 
 mod chunk;
+mod chunks;
 mod cli;
 mod config;
 mod diff;

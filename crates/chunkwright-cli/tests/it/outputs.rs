@@ -400,15 +400,15 @@ fn numbers_that_cannot_be_are_errors_in_our_words() {
     folder
         .run(&["search", "word1", "--per-document", "0"])
         .fails("error: `per_document` is `0`; it must be at least 1");
-    folder.run(&["search", "word1", "--top-k", "99999999999999999999"]).fails(
-        "error: `--top-k <N>` is `99999999999999999999`; it must be a whole number of at most 4294967295",
-    );
+    folder
+        .run(&["search", "word1", "--top-k", "99999999999999999999"])
+        .fails("error: `--top-k` is `99999999999999999999`; it must be a whole number of at most 4294967295");
     folder
         .run(&["chunk", "docs", "--tokenizer", "gone.json"])
         .fails("error: cannot read the tokenizer `gone.json`: No such file or directory (os error 2)");
     folder
         .run(&["chunk", "docs", "--max-size", "4294967296"])
-        .fails("error: `max_size` is `4294967296`; it must be at most `4294967295`");
+        .fails("error: `--max-size` is 4294967296; it must be a whole number of at most 4294967295");
 }
 
 #[test]

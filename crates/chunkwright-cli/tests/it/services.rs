@@ -112,7 +112,7 @@ fn a_service_embeds_documents_and_queries() {
         folder.run(&[&search[..], &["--embedder", "ours", "--config", "services.toml"]].concat()).lines();
     assert_eq!(hits[0]["doc_id"], "a.md");
     folder.run(&search).fails(
-        "error: the collection's vectors are those of the service `openai:letters`; name it by `--embedder` or `embedder` \
+        "error: the vectors of the collection are those of the service `openai:letters`; name it by `--embedder`, or by `embedder` \
          in `chunkwright.toml`, or search with `--mode lexical`",
     );
     assert_eq!(folder.run(&["search", "zebra", "--mode", "lexical"]).lines()[0]["doc_id"], "a.md");
@@ -219,7 +219,7 @@ fn a_service_of_sparse_vectors_is_given_its_own_key_and_no_other() {
     folder.write("nowhere.toml", found.replace("sparse_url", "# ").as_bytes());
     let run = folder.run(&["index", "docs", "--embedder", "ours", "--config", "nowhere.toml"]);
     assert!(
-        run.code == 2 && run.stderr.contains("say which by `sparse`, and where by `sparse_url`"),
+        run.code == 2 && run.stderr.contains("name it by `sparse`, and its address by `sparse_url`"),
         "{run:?}"
     );
 }
@@ -269,7 +269,7 @@ fn documents_of_a_new_collection_are_found_by_words_while_the_service_is_away() 
     for indexed in [2, 0] {
         let run = folder.run(&index);
         let sentence = format!(
-            "pending no chunk gets a vector: `http://127.0.0.1:{port}/v1/embeddings` cannot be reached: "
+            "pending no chunk has a vector: `http://127.0.0.1:{port}/v1/embeddings` cannot be reached: "
         );
         assert!(run.code == 0 && run.stderr.starts_with(&sentence), "{run:?}");
         let report: Value = serde_json::from_str(&run.stdout).unwrap();

@@ -50,7 +50,7 @@ pub enum FolderError {
     Taken {
         /// The new folder.
         folder: String,
-        /// The folder of the other documents; empty for documents that were imported and are of none.
+        /// The folder of the other documents; empty for documents that are of none.
         other: String,
         /// The ids, in order; never empty.
         doc_ids: Vec<String>,
@@ -101,7 +101,7 @@ fn count(documents: usize) -> String {
 }
 
 fn whose(folder: &str) -> String {
-    if folder.is_empty() { "the documents that were imported".into() } else { format!("`{folder}`") }
+    if folder.is_empty() { "the documents that are of no folder".into() } else { format!("`{folder}`") }
 }
 
 fn if_moved(folder: &str) -> String {
@@ -259,7 +259,7 @@ pub(super) fn place(
         let doc_id = join(&prefix, below(&location, &root).unwrap_or(&location));
         match owners.get(doc_id.as_str()) {
             None => placed.files.push(SourceFile { doc_id, root, prefix, ..file }),
-            Some(other) if other.root.is_empty() && has_text(other, &file) => {
+            Some(other) if is_imported(other) && has_text(other, &file) => {
                 placed.files.push(SourceFile { doc_id, root, prefix, ..file });
             }
             Some(other) if new.contains(&root) => {
@@ -280,6 +280,11 @@ pub(super) fn place(
     }
     placed.files.sort_by(|a, b| (&a.doc_id, &a.path).cmp(&(&b.doc_id, &b.path)));
     Ok(placed)
+}
+
+/// Whether a document was imported from its records alone, which may be those of any file.
+fn is_imported(info: &DocumentInfo) -> bool {
+    info.root.is_empty() && info.format.is_empty()
 }
 
 /// What a document says of its file.

@@ -3,20 +3,24 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
+use super::NewSource;
 use super::prepare::Context;
+use crate::format::{Format, format_of};
 use crate::source::SourceFile;
 use crate::store::DocumentInfo;
 
 /// Most documents of a window.
-const WINDOW_DOCUMENTS: usize = 128;
+pub(super) const WINDOW_DOCUMENTS: usize = 128;
 
 /// Most bytes of a window, unless one file alone has more.
-const WINDOW_BYTES: u64 = 16 << 20;
+pub(super) const WINDOW_BYTES: u64 = 16 << 20;
 
 /// What a document is made of.
 pub(super) enum Input<'a> {
     /// A file that was found.
     File(&'a SourceFile),
+    /// A document from memory.
+    Memory(&'a NewSource),
     /// What the current generation has of it.
     Stored(&'a DocumentInfo),
 }
@@ -25,6 +29,7 @@ impl Input<'_> {
     pub(super) fn doc_id(&self) -> &str {
         match self {
             Self::File(file) => &file.doc_id,
+            Self::Memory(source) => &source.doc_id,
             Self::Stored(info) => &info.doc_id,
         }
     }
@@ -32,6 +37,7 @@ impl Input<'_> {
     pub(super) fn root(&self) -> &str {
         match self {
             Self::File(file) => &file.root,
+            Self::Memory(_) => "",
             Self::Stored(info) => &info.root,
         }
     }
@@ -39,27 +45,43 @@ impl Input<'_> {
     pub(super) fn prefix(&self) -> &str {
         match self {
             Self::File(file) => &file.prefix,
+            Self::Memory(_) => "",
             Self::Stored(info) => &info.prefix,
         }
     }
 
-    /// What tells its format.
+    /// What its format is.
+    pub(super) fn format(&self, bytes: &[u8]) -> Format {
+        match self {
+            Self::File(file) => Format::of(&file.path, bytes),
+            Self::Memory(source) => source.format(),
+            Self::Stored(info) => format_of(info, bytes),
+        }
+    }
+
+    /// Its name, as that of a file.
     pub(super) fn path(&self) -> Cow<'_, Path> {
         match self {
             Self::File(file) => Cow::Borrowed(&file.path),
+            Self::Memory(source) => Cow::Owned(source.path()),
             Self::Stored(info) => Cow::Owned(PathBuf::from(&info.doc_id)),
         }
     }
 
     /// What the store has of a document stays, whatever is left out from now on.
     pub(super) fn context<'c>(&self, context: Context<'c>) -> Context<'c> {
-        let is_file = matches!(self, Self::File(_));
-        Context { skip_generated: context.skip_generated && is_file, ..context }
+        Context { skip_generated: context.skip_generated && self.is_given(), ..context }
+    }
+
+    /// Whether the run was given it, and did not find it in the store.
+    pub(super) fn is_given(&self) -> bool {
+        !matches!(self, Self::Stored(_))
     }
 
     fn bytes(&self) -> u64 {
         match self {
             Self::File(file) => file.bytes,
+            Self::Memory(source) => source.bytes.len() as u64,
             Self::Stored(info) => info.bytes,
         }
     }

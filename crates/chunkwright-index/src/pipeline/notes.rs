@@ -11,6 +11,7 @@ use chunkwright::{Chunker, TokenCounter, Words};
 use chunkwright_models::{Note, NoteDocument, NoteTask, Prompt, ServiceError, TextHash, Usage, Writer};
 use rayon::prelude::*;
 
+use super::IndexOptions;
 use crate::store::{Cache, DocumentInfo, NewChunk, NewDocument, StoreError};
 
 /// What a chat model writes.
@@ -37,7 +38,7 @@ const BATCH: usize = 16;
 pub(super) struct Notes<'a> {
     options: Option<&'a NoteOptions>,
     cache: &'a dyn Cache,
-    dry_run: bool,
+    run: &'a IndexOptions,
     failures: usize,
     pub(super) written: usize,
     pub(super) reused: usize,
@@ -55,9 +56,9 @@ enum Place {
 }
 
 impl<'a> Notes<'a> {
-    pub(super) fn new(options: Option<&'a NoteOptions>, cache: &'a dyn Cache, dry_run: bool) -> Self {
+    pub(super) fn new(options: Option<&'a NoteOptions>, cache: &'a dyn Cache, run: &'a IndexOptions) -> Self {
         let usage = Usage::default();
-        Self { options, cache, dry_run, failures: 0, written: 0, reused: 0, pending: 0, usage, error: None }
+        Self { options, cache, run, failures: 0, written: 0, reused: 0, pending: 0, usage, error: None }
     }
 
     /// Adds notes to `documents`. One that lacks any is marked to be cut again by the next run.
@@ -97,13 +98,14 @@ impl<'a> Notes<'a> {
                 None => missing.push((place, prompt, key)),
             }
         }
-        if self.dry_run {
+        if self.run.dry_run {
             self.written += missing.len();
             return Ok(());
         }
         for batch in missing.chunks(BATCH) {
             let answers: Vec<Option<Result<Note, ServiceError>>> = if self.failures < MAX_FAILURES {
-                batch.par_iter().map(|(_, prompt, _)| Some(options.writer.write(prompt))).collect()
+                let write = |prompt| Some(options.writer.write(prompt));
+                self.run.on_threads(|| batch.par_iter().map(|(_, prompt, _)| write(prompt)).collect())
             } else {
                 batch.iter().map(|_| None).collect()
             };

@@ -1,14 +1,14 @@
 //! From a file to a document that can be stored.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
 
 use chunkwright::{Document, Record, RecordContext};
 
 use super::input::Input;
 use super::{IndexOptions, Pipeline};
-use crate::format::{Format, file_hash, read};
+use crate::format::{Format, file_hash, read_as};
 use crate::nature::{Nature, nature};
 use crate::report::SkipReason;
 use crate::source;
@@ -62,17 +62,17 @@ impl Pipeline {
         }
         let (bytes, modified) = match input {
             Input::File(file) => match source::read(file, &options.walk) {
-                Ok(read) => read,
+                Ok((bytes, modified)) => (Cow::Owned(bytes), modified),
                 Err(reason) => return Prepared::Skipped(reason),
             },
+            Input::Memory(source) => (Cow::Borrowed(&*source.bytes), 0),
             Input::Stored(info) => match self.stored_bytes(info, context.current) {
-                Ok(bytes) => (bytes, info.modified),
+                Ok(bytes) => (Cow::Owned(bytes), info.modified),
                 Err(message) => return Prepared::Failed(message),
             },
         };
         let settled = options.started.saturating_sub(SETTLED);
-        let path = input.path();
-        let format = Format::of(&path, &bytes);
+        let format = input.format(&bytes);
         let info = DocumentInfo {
             doc_id: input.doc_id().to_owned(),
             root: input.root().to_owned(),
@@ -92,8 +92,9 @@ impl Pipeline {
         }
         let base = stored.map_or(0, |stored| stored.version);
         // Parsers cannot fail by their contract. If one breaks it, one document pays and not the run.
-        let cut =
-            catch_unwind(AssertUnwindSafe(|| self.cut(&path, info, &bytes, base, input.context(context))));
+        let cut = catch_unwind(AssertUnwindSafe(|| {
+            self.cut(input, info, (format, &bytes), base, input.context(context))
+        }));
         cut.unwrap_or_else(|_| {
             Prepared::Failed(format!("the `{}` parser failed on it; please report this", format.name()))
         })
@@ -111,13 +112,13 @@ impl Pipeline {
 
     fn cut(
         &self,
-        path: &Path,
+        input: &Input<'_>,
         mut info: DocumentInfo,
-        bytes: &[u8],
+        (format, bytes): (Format, &[u8]),
         base: i64,
         Context { skip_generated, .. }: Context<'_>,
     ) -> Prepared {
-        let source = match read(path, bytes) {
+        let source = match read_as(format, bytes) {
             Ok(source) => source,
             Err(error) => {
                 return SkipReason::of(&error)
@@ -128,7 +129,7 @@ impl Pipeline {
         info.low_confidence = source.low_confidence;
         info.replacements = source.replacements as u32;
         let document = source.parse(&info.doc_id);
-        let nature = nature(path, document.source(), document.language().is_some());
+        let nature = nature(&input.path(), document.source(), document.language().is_some());
         if let Some(nature) = nature.filter(|_| skip_generated) {
             return Prepared::Skipped(match nature {
                 Nature::Generated => SkipReason::Generated,

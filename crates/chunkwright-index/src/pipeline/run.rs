@@ -16,9 +16,10 @@ use super::forecast::Forecast;
 use super::input::{Input, windows};
 use super::notes::Notes;
 use super::prepare::{Context, Prepared};
+use super::put::{NewSource, SourceRefusal, next_sources, printable};
 use super::{Generations, IndexError, IndexOptions, Known, Pipeline, Progress, Prune};
 use crate::nature::Nature;
-use crate::report::{Failure, IndexReport, Nuls, Skipped};
+use crate::report::{Failure, IndexReport, Nuls, SkipReason, Skipped};
 use crate::settle::{settle, settle_all};
 use crate::source::SourceFile;
 use crate::store::{Change, DocumentInfo, NewDocument, Outcome, Overlays, StoreError};
@@ -62,7 +63,7 @@ impl<'a> Run<'a> {
         let Known { stored, seen, .. } = known;
         let clashing = report.failed.iter().map(|failure| failure.doc_id.clone()).collect();
         let vectors = Vectors::new(pipeline.embedder.as_deref(), store.cache(), options.dry_run);
-        let notes = Notes::new(pipeline.notes.as_ref(), store.cache(), options.dry_run);
+        let notes = Notes::new(pipeline.notes.as_ref(), store.cache(), options);
         let left_out = HashSet::new();
         Self {
             pipeline,
@@ -90,12 +91,13 @@ impl<'a> Run<'a> {
             self.refuse_mass_delete()?;
         }
         if self.options.dry_run && !self.overlays.is_empty() {
-            self.forecast = Some(self.forecast(&files));
+            let found = files.iter().map(|file| file.doc_id.as_str()).collect();
+            self.forecast = Some(self.forecast(&found));
         }
         let moved = if self.is_building() { Vec::new() } else { self.moved_without(&files) };
         let stored = moved.iter().map(Input::Stored);
         let inputs: Vec<Input<'_>> = files.iter().map(Input::File).chain(stored).collect();
-        self.index_all(&inputs)?;
+        self.index_all(&inputs, 0)?;
         if !self.report.cancelled && self.options.prune != Prune::Keep {
             self.prune()?;
         }
@@ -105,6 +107,65 @@ impl<'a> Run<'a> {
         }
         self.settle()?;
         Ok(self.finish())
+    }
+
+    /// Indexes documents from memory, some windows of them at a time.
+    pub(super) fn put(
+        mut self,
+        documents: &mut dyn Iterator<Item = NewSource>,
+    ) -> Result<IndexReport, IndexError> {
+        let mut found: HashSet<String> = HashSet::new();
+        loop {
+            // A dry run has to know all ids first.
+            let sources = if self.options.dry_run { documents.collect() } else { next_sources(documents) };
+            if sources.is_empty() || self.report.cancelled {
+                break;
+            }
+            let done = self.report.seen;
+            self.report.seen += sources.len();
+            (self.on_progress)(Progress::Found { files: self.report.seen });
+            let sources: Vec<NewSource> =
+                sources.into_iter().filter(|source| self.accepts(source, &mut found)).collect();
+            if self.options.dry_run && !self.overlays.is_empty() {
+                self.forecast = Some(self.forecast(&found.iter().map(String::as_str).collect()));
+            }
+            let inputs: Vec<Input<'_>> = sources.iter().map(Input::Memory).collect();
+            self.index_all(&inputs, done)?;
+        }
+        if !self.report.cancelled && self.is_building() {
+            self.complete(&found.iter().map(String::as_str).collect())?;
+        }
+        self.settle()?;
+        Ok(self.finish())
+    }
+
+    /// Whether a document may be put; notes why not, or its id.
+    fn accepts(&mut self, source: &NewSource, found: &mut HashSet<String>) -> bool {
+        let doc_id = &source.doc_id;
+        let most = self.options.walk.limit();
+        let known = self.visible().get(doc_id).or_else(|| self.stored.get(doc_id));
+        let refused = match source.refusal() {
+            Some(problem) => Some(problem),
+            None => match known {
+                Some(info) if !info.root.is_empty() => {
+                    Some(SourceRefusal::OfFolder { root: info.root.clone() })
+                }
+                _ if found.contains(doc_id) => Some(SourceRefusal::Twice),
+                _ => None,
+            },
+        };
+        if let Some(refusal) = refused {
+            let doc_id = printable(doc_id);
+            self.clashing.insert(doc_id.clone());
+            self.fail(doc_id, refusal.to_string());
+            return false;
+        }
+        found.insert(doc_id.clone());
+        if source.bytes.len() as u64 > most {
+            self.report.skipped.push(Skipped { path: doc_id.clone(), reason: SkipReason::TooLarge });
+            return false;
+        }
+        true
     }
 
     /// Completes the generation; the documents `written` are up to date already.
@@ -129,17 +190,16 @@ impl<'a> Run<'a> {
         self.generations.current.is_some() && self.generations.target != self.generations.current
     }
 
-    /// Indexes window by window: while one is embedded and stored, the next ones are read and cut.
-    fn index_all(&mut self, inputs: &[Input<'_>]) -> Result<(), StoreError> {
+    /// Indexes window by window: while one is embedded and stored, the next ones are read and cut. `done` were before.
+    fn index_all(&mut self, inputs: &[Input<'_>], mut done: usize) -> Result<(), StoreError> {
         let (pipeline, options) = (self.pipeline, self.options);
         let (stored, generations) = (Arc::clone(&self.stored), Arc::clone(&self.generations));
         let (current, skip_generated) = (generations.current.as_ref(), options.skip_generated);
         let context = Context { options, current, skip_generated };
         let prepare = |window: &[Input<'_>]| -> Vec<Prepared> {
             let one = |input: &Input<'_>| pipeline.prepare(input, stored.get(input.doc_id()), context);
-            window.par_iter().map(one).collect()
+            options.on_threads(|| window.par_iter().map(one).collect())
         };
-        let mut done = 0;
         thread::scope(|scope| {
             let (sender, ready) = mpsc::sync_channel(WINDOWS_READY);
             scope.spawn(move || {
@@ -185,7 +245,7 @@ impl<'a> Run<'a> {
         let mut documents: Vec<(Box<NewDocument>, bool)> = Vec::new();
         let mut changes = Vec::new();
         for (input, prepared) in window.iter().zip(prepared) {
-            let is_file = matches!(input, Input::File(_));
+            let is_file = input.is_given();
             let doc_id = input.doc_id().to_owned();
             match prepared {
                 Prepared::Unchanged(touched) => {
@@ -257,8 +317,7 @@ impl<'a> Run<'a> {
         document.document.info.set_applied(&applied);
     }
 
-    fn forecast(&self, files: &[SourceFile]) -> Forecast<'a> {
-        let found: HashSet<&str> = files.iter().map(|file| file.doc_id.as_str()).collect();
+    fn forecast(&self, found: &HashSet<&str>) -> Forecast<'a> {
         let vanished = match self.options.prune {
             Prune::Keep => Vec::new(),
             Prune::Remove | Prune::Force => self.vanished().1,
@@ -456,7 +515,7 @@ impl<'a> Run<'a> {
             carried.map(|info| self.placed.moved(info).map_or(Cow::Borrowed(info), Cow::Owned)).collect();
         carried.sort_unstable_by(|a, b| a.doc_id.cmp(&b.doc_id));
         let inputs: Vec<Input<'_>> = carried.iter().map(|info| Input::Stored(info)).collect();
-        self.index_all(&inputs)?;
+        self.index_all(&inputs, 0)?;
         // What an old generation has and searches do not see any more was removed meanwhile.
         let is_over = |doc_id: &&String| !seen.contains_key(*doc_id) && !found.contains(doc_id.as_str());
         let over: Vec<String> = self.stored.keys().filter(is_over).cloned().collect();

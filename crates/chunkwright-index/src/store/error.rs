@@ -189,6 +189,20 @@ pub enum StoreError {
         "there is no room on the disk for the store; what was stored before is whole, and a run after room was made goes on"
     )]
     DiskFull,
+    /// What is no cursor of a list.
+    #[error("invalid cursor `{cursor}`: expected `next` of the page before, unchanged")]
+    MalformedCursor {
+        /// What was given.
+        cursor: String,
+    },
+    /// A cursor of another list.
+    #[error(
+        "the cursor belongs to another list; pass it with the filter, order and generation it was returned for (this is `{generation}`), or start without a cursor"
+    )]
+    OtherCursor {
+        /// The generation that it was given for.
+        generation: String,
+    },
     /// The storage engine failed.
     #[error("the store failed: {0}")]
     Sqlite(rusqlite::Error),

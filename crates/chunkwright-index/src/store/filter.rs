@@ -130,7 +130,12 @@ impl Filter {
 
     /// Whether [`Facts`] are enough to decide.
     pub(crate) fn is_quick(&self) -> bool {
-        !self.any_field(&|field| !field.is_quick())
+        self.mentions_only(&Field::is_quick)
+    }
+
+    /// Whether every condition is about one of these fields.
+    pub(crate) fn mentions_only(&self, is: &dyn Fn(Field) -> bool) -> bool {
+        !self.any_field(&|field| !is(field))
     }
 
     fn any_field(&self, is: &dyn Fn(Field) -> bool) -> bool {
@@ -185,6 +190,7 @@ impl Condition {
             Self::Field { field, test } => match fields.get(*field) {
                 Got::Nothing => false,
                 Got::Text(text) => test.passes_text(text),
+                Got::Number(number) => test.passes(&number.into()),
                 Got::Value(Value::Array(values)) => values.iter().any(|value| test.passes(value)),
                 Got::Value(value) => test.passes(value),
                 Got::Symbols(lines) => test.passes_symbols(&lines),

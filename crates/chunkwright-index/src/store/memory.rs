@@ -7,18 +7,22 @@ mod cache;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::convert::Infallible;
+use std::ops::{Bound, ControlFlow};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use chunkwright::{ChunkId, Record};
 
+use super::columns::{self, Columns};
 use super::filter::{facts, record_symbols};
 use super::generation::parse_name;
 use super::index::{NewRow, Passing, SearchIndex};
+use super::list::{OrderKey, PageBuilder, Position};
 use super::{
-    Cache, Change, CheckReport, Collection, DocumentInfo, Filter, Generation, GenerationSpec,
-    GenerationState, GenerationStatus, Model, NewChunk, NewDocument, Outcome, Overlay, Overlays, Scored,
-    Store, StoreError, StoredChunk, StoredDocument, TermId, TextHash, Vector, check_model, check_name,
-    check_sparse, check_vector, unknown_collection, unknown_generation,
+    Cache, Change, CheckReport, ChunkPage, Collection, Direction, DocumentInfo, Filter, Generation,
+    GenerationSpec, GenerationState, GenerationStatus, ListRequest, ListedChunk, Model, NewChunk,
+    NewDocument, Outcome, Overlay, Overlays, Scored, SortKey, Statistics, StatisticsRequest, Store,
+    StoreError, StoredChunk, StoredDocument, TermId, TextHash, Vector, check_model, check_name, check_sparse,
+    check_vector, unknown_collection, unknown_generation,
 };
 use crate::verify::{self, Counters, Kept};
 
@@ -57,6 +61,7 @@ struct Held {
     /// Where each chunk is: its document and its position there.
     ids: HashMap<ChunkId, (String, usize)>,
     index: OnceLock<Arc<SearchIndex>>,
+    columns: OnceLock<Arc<Columns>>,
 }
 
 impl Shelf {
@@ -114,6 +119,12 @@ impl State {
         self.vectors.get(&(generation.model_name().to_owned(), hash))
     }
 
+    /// A chunk as it is listed.
+    fn listed(&self, generation: &Generation, chunk: &NewChunk) -> ListedChunk {
+        let embedded = self.vector(generation, chunk.text_hash).is_some();
+        ListedChunk { record: chunk.record.clone(), enabled: chunk.enabled, embedded }
+    }
+
     /// What a search of `held` reads.
     fn index(&self, held: &Held) -> SearchIndex {
         let dimension = held.generation.spec.model.as_ref().map_or(0, |model| model.dimension);
@@ -138,6 +149,81 @@ impl State {
 }
 
 impl Held {
+    /// Adds the chunks of a page in the order of documents.
+    fn list(
+        &self,
+        state: &State,
+        request: &ListRequest,
+        after: Option<Position>,
+        page: &mut PageBuilder<'_>,
+    ) {
+        let after = after.map(|after| match self.documents.get(&after.doc_id) {
+            Some(document) => {
+                let Ok(after) = after.at(request, document.0.info.version, |id| {
+                    let place = self.ids.get(&id).filter(|(doc_id, _)| *doc_id == document.0.info.doc_id);
+                    Ok::<_, Infallible>(place.map(|(_, place)| *place as u32))
+                });
+                after
+            }
+            None => after,
+        });
+        let edge = after.as_ref().map_or(Bound::Unbounded, |after| Bound::Included(after.doc_id.as_str()));
+        let mut each = |(doc_id, document): (&String, &Arc<(StoredDocument, Vec<NewChunk>)>)| {
+            let (info, chunks) = (&document.0.info, &document.1);
+            let mut chunk = |place: usize| {
+                let (chunk, place) = (&chunks[place], place as u32);
+                let order_key = OrderKey { key: 0, doc_id, place: i64::from(place) };
+                let is_behind = |after: &Position| request.compare(order_key, after.order_key()).is_gt();
+                if after.as_ref().is_none_or(is_behind)
+                    && request.visibility.shows(chunk.enabled)
+                    && request.filter.passes_record(&chunk.record)
+                {
+                    return page.push(place, info.version, state.listed(&self.generation, chunk));
+                }
+                ControlFlow::Continue(())
+            };
+            match request.direction {
+                Direction::Ascending => (0..chunks.len()).try_for_each(&mut chunk),
+                Direction::Descending => (0..chunks.len()).rev().try_for_each(&mut chunk),
+            }
+        };
+        // Whether it was broken off is known to the page.
+        let _ = match request.direction {
+            Direction::Ascending => {
+                self.documents.range::<str, _>((edge, Bound::Unbounded)).try_for_each(&mut each)
+            }
+            Direction::Descending => {
+                self.documents.range::<str, _>((Bound::Unbounded, edge)).rev().try_for_each(&mut each)
+            }
+        };
+    }
+
+    /// Runs `read` over the columns and what says which of their rows pass.
+    fn with_columns<T>(&self, filter: &Filter, read: impl FnOnce(&Columns, columns::Passing<'_>) -> T) -> T {
+        let columns = self.columns.get_or_init(|| Arc::new(self.columns()));
+        if Columns::decide(filter) {
+            return read(columns, columns::Passing::Filter(filter));
+        }
+        let passing = self.chunks().filter(|(_, chunk)| filter.passes_record(&chunk.record));
+        read(columns, columns::Passing::Chunks(&passing.map(|(id, _)| id).collect()))
+    }
+
+    fn columns(&self) -> Columns {
+        let mut columns = Columns::default();
+        for document in self.documents.values() {
+            let info = &document.0.info;
+            for chunk in &document.1 {
+                let Ok(id) = chunk.id() else { continue };
+                columns.push(
+                    info.version,
+                    &info.doc_id,
+                    &columns::NewRow::of(id, &chunk.record, &record_symbols(&chunk.record), chunk.enabled),
+                );
+            }
+        }
+        columns
+    }
+
     /// All chunks, with their ids.
     fn chunks(&self) -> impl Iterator<Item = (ChunkId, &NewChunk)> {
         let chunks = self.documents.values().flat_map(|document| &document.1);
@@ -296,6 +382,7 @@ impl Store for MemoryStore {
             documents: BTreeMap::new(),
             ids: HashMap::new(),
             index: OnceLock::new(),
+            columns: OnceLock::new(),
         };
         kept.generations.insert(number, held);
         state.last = number;
@@ -346,6 +433,7 @@ impl Store for MemoryStore {
         if is_visible {
             held.change += 1;
             held.index = OnceLock::new();
+            held.columns = OnceLock::new();
         }
         state.last = version;
         if let Some(kept) = state.collections.get_mut(&generation.collection) {
@@ -358,6 +446,15 @@ impl Store for MemoryStore {
         let state = self.read();
         let documents = state.held(generation)?.documents.values();
         Ok(documents.map(|document| document.0.info.clone()).collect())
+    }
+
+    fn document_info(
+        &self,
+        generation: &Generation,
+        doc_id: &str,
+    ) -> Result<Option<DocumentInfo>, StoreError> {
+        let state = self.read();
+        Ok(state.held(generation)?.documents.get(doc_id).map(|document| document.0.info.clone()))
     }
 
     fn document(&self, generation: &Generation, doc_id: &str) -> Result<Option<StoredDocument>, StoreError> {
@@ -394,6 +491,37 @@ impl Store for MemoryStore {
             })
         };
         Ok(ids.iter().map(chunk).collect())
+    }
+
+    fn list(&self, generation: &Generation, request: &ListRequest) -> Result<ChunkPage, StoreError> {
+        let after = request.position(generation)?;
+        let mut page = PageBuilder::new(request, generation)?;
+        let state = self.read();
+        let held = state.held(generation)?;
+        if request.sort == SortKey::Document {
+            held.list(&state, request, after, &mut page);
+            return Ok(page.finish());
+        }
+        held.with_columns(&request.filter, |columns, passing| {
+            for listed in columns.page(request, after, passing) {
+                let Some((document, chunk)) = held.find(listed.id) else { continue };
+                let chunk = state.listed(generation, chunk);
+                if page.push(listed.place, document.info.version, chunk).is_break() {
+                    break;
+                }
+            }
+        });
+        Ok(page.finish())
+    }
+
+    fn statistics(
+        &self,
+        generation: &Generation,
+        request: &StatisticsRequest,
+    ) -> Result<Statistics, StoreError> {
+        let state = self.read();
+        let held = state.held(generation)?;
+        Ok(held.with_columns(&request.filter, |columns, passing| columns.statistics(request, passing)))
     }
 
     fn dense(

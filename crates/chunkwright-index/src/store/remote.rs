@@ -20,6 +20,7 @@
 mod catalog;
 mod database;
 mod filter;
+mod list;
 mod plan;
 mod read;
 pub(super) mod requests;
@@ -34,10 +35,10 @@ use chunkwright::{ChunkId, Record};
 use super::generation::parse_name;
 use super::local_cache::SqliteCache;
 use super::{
-    Access, Cache, CacheUsage, Change, CheckReport, Collection, DocumentInfo, Filter, Generation,
-    GenerationSpec, GenerationState, GenerationStatus, Outcome, Overlay, Overlays, Scored, Store, StoreError,
-    StoredChunk, StoredDocument, TermId, TextHash, Vector, check_model, check_name, check_sparse,
-    check_vector, unknown_collection, unknown_generation,
+    Access, Cache, CacheUsage, Change, CheckReport, ChunkPage, Collection, DocumentInfo, Filter, Generation,
+    GenerationSpec, GenerationState, GenerationStatus, ListRequest, Outcome, Overlay, Overlays, Scored,
+    Statistics, StatisticsRequest, Store, StoreError, StoredChunk, StoredDocument, TermId, TextHash, Vector,
+    check_model, check_name, check_sparse, check_vector, unknown_collection, unknown_generation,
 };
 use catalog::{CollectionEntry, Counter, DocumentEntry, GenerationEntry};
 pub(super) use catalog::{Entry, Kind};
@@ -45,6 +46,7 @@ pub(super) use database::{
     Database, Found, Mark, Part, Point, Which, Written, hex, numbered, point_id, unhex,
 };
 pub(super) use filter::{Dialect, Pushed};
+use list::ColumnsHere;
 use read::{Live, RankedHere};
 
 /// A store on a server. See [`Store`].
@@ -59,6 +61,8 @@ pub struct RemoteStore {
     live: Mutex<HashMap<Generation, (u64, Arc<Live>)>>,
     /// What searches read that the server does not rank by.
     indexes: Mutex<HashMap<Generation, Arc<RwLock<RankedHere>>>>,
+    /// What lists and statistics read.
+    columns: Mutex<HashMap<Generation, Arc<Mutex<ColumnsHere>>>>,
 }
 
 /// What a hybrid search asks of a server that fuses by itself.
@@ -79,7 +83,14 @@ impl RemoteStore {
         access: Access,
     ) -> Result<Self, StoreError> {
         let cache = SqliteCache::open(cache_folder, access)?;
-        Ok(Self { database, cache, access, live: Mutex::default(), indexes: Mutex::default() })
+        Ok(Self {
+            database,
+            cache,
+            access,
+            live: Mutex::default(),
+            indexes: Mutex::default(),
+            columns: Mutex::default(),
+        })
     }
 
     /// The best chunks by all rankings, fused by the server: reciprocal ranks as
@@ -150,6 +161,7 @@ impl RemoteStore {
         self.database.drop_points(generation)?;
         lock(&self.live).remove(generation);
         lock(&self.indexes).remove(generation);
+        lock(&self.columns).remove(generation);
         Ok(())
     }
 }
@@ -314,6 +326,14 @@ impl Store for RemoteStore {
         self.read_documents(generation)
     }
 
+    fn document_info(
+        &self,
+        generation: &Generation,
+        doc_id: &str,
+    ) -> Result<Option<DocumentInfo>, StoreError> {
+        self.read_document_info(generation, doc_id)
+    }
+
     fn document(&self, generation: &Generation, doc_id: &str) -> Result<Option<StoredDocument>, StoreError> {
         self.read_document(generation, doc_id)
     }
@@ -328,6 +348,20 @@ impl Store for RemoteStore {
         ids: &[ChunkId],
     ) -> Result<Vec<Option<StoredChunk>>, StoreError> {
         self.read_chunks(generation, ids)
+    }
+
+    fn list(&self, generation: &Generation, request: &ListRequest) -> Result<ChunkPage, StoreError> {
+        self.read_page(generation, request)
+    }
+
+    fn statistics(
+        &self,
+        generation: &Generation,
+        request: &StatisticsRequest,
+    ) -> Result<Statistics, StoreError> {
+        self.with_columns(generation, &request.filter, |columns, passing| {
+            columns.statistics(request, passing)
+        })
     }
 
     fn dense(

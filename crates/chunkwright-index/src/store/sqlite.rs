@@ -12,26 +12,30 @@
 mod backup;
 pub(super) mod cache;
 mod check;
+mod list;
 mod migrate;
 mod read;
 mod setup;
 mod slim;
 mod write;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use chunkwright::{ChunkId, Record};
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
+use super::columns::{Columns, Passing};
 use super::generation::parse_name;
 use super::index::{Gone, SearchIndex, SharedIndex};
+use super::list::PageBuilder;
 use super::{
-    Access, Cache, CacheUsage, Change, CheckReport, Collection, DocumentInfo, Filter, Generation,
-    GenerationSpec, Outcome, Overlay, Overlays, Scored, Store, StoreError, StoredChunk, StoredDocument,
-    TermId, TextHash, Vector, check_name, unknown_collection, unknown_generation,
+    Access, Cache, CacheUsage, Change, CheckReport, ChunkPage, Collection, DocumentInfo, Filter, Generation,
+    GenerationSpec, ListRequest, Outcome, Overlay, Overlays, Scored, SortKey, Statistics, StatisticsRequest,
+    Store, StoreError, StoredChunk, StoredDocument, TermId, TextHash, Vector, check_name, unknown_collection,
+    unknown_generation,
 };
 use crate::analysis;
 pub use backup::Damaged;
@@ -52,6 +56,17 @@ pub struct SqliteStore {
     writer: Option<Writer>,
     /// What searches read, by generation.
     indexes: Mutex<HashMap<i64, Arc<SharedIndex>>>,
+    /// What lists and statistics read, by generation.
+    columns: Mutex<HashMap<i64, Arc<RwLock<SharedColumns>>>>,
+}
+
+/// Columns as of a change of their generation; none before they are made.
+#[derive(Debug, Default)]
+struct SharedColumns {
+    change: Option<u64>,
+    columns: Columns,
+    /// The chunks that passed the last filter that records were read for: pages of one list have the same.
+    passed: Option<(Filter, HashSet<ChunkId>)>,
 }
 
 #[derive(Debug)]
@@ -106,6 +121,7 @@ impl SqliteStore {
             writer,
             readers: Mutex::default(),
             indexes: Mutex::default(),
+            columns: Mutex::default(),
         };
         if store.writer.is_some() {
             return Ok(store);
@@ -206,6 +222,51 @@ impl SqliteStore {
         };
         shared.search(change, update, search)
     }
+
+    /// Runs `read` over the columns of a generation as the snapshot `transaction` has it, or newer, and what says which of
+    /// their rows pass.
+    fn with_columns<T>(
+        &self,
+        transaction: &Transaction<'_>,
+        generation: &Generation,
+        filter: &Filter,
+        read: impl FnOnce(&Columns, Passing<'_>) -> T,
+    ) -> Result<T, StoreError> {
+        let change = read::change(transaction, generation)?;
+        let shared = Arc::clone(lock_mutex(&self.columns).entry(generation.number).or_default());
+        let state = shared.read().unwrap_or_else(PoisonError::into_inner);
+        if state.change.is_some_and(|known| known >= change)
+            && let Some(passing) = state.passing(filter)
+        {
+            return Ok(read(&state.columns, passing));
+        }
+        drop(state);
+        let mut state = shared.write().unwrap_or_else(PoisonError::into_inner);
+        if state.change.is_none_or(|known| known < change) {
+            // What fails half-way is made anew.
+            let mut columns = std::mem::take(&mut *state).columns;
+            list::update_columns(transaction, generation, &mut columns)?;
+            *state = SharedColumns { change: Some(change), columns, passed: None };
+        }
+        if let Some(passing) = state.passing(filter) {
+            return Ok(read(&state.columns, passing));
+        }
+        let passed = read::passing(transaction, generation, filter)?;
+        let result = read(&state.columns, Passing::Chunks(&passed));
+        state.passed = Some((filter.clone(), passed));
+        Ok(result)
+    }
+}
+
+impl SharedColumns {
+    /// What says which rows pass, if no record has to be read for it.
+    fn passing<'a>(&'a self, filter: &'a Filter) -> Option<Passing<'a>> {
+        match &self.passed {
+            _ if Columns::decide(filter) => Some(Passing::Filter(filter)),
+            Some((known, passed)) if known == filter => Some(Passing::Chunks(passed)),
+            _ => None,
+        }
+    }
 }
 
 /// Whether a transaction has anything to keep.
@@ -255,6 +316,7 @@ impl Store for SqliteStore {
     fn remove(&self, generation: &Generation) -> Result<(), StoreError> {
         self.write_with(|transaction| write::remove(transaction, generation))?;
         lock_mutex(&self.indexes).remove(&generation.number);
+        lock_mutex(&self.columns).remove(&generation.number);
         Ok(())
     }
 
@@ -288,6 +350,17 @@ impl Store for SqliteStore {
         self.read(|transaction| read::documents(transaction, generation))
     }
 
+    fn document_info(
+        &self,
+        generation: &Generation,
+        doc_id: &str,
+    ) -> Result<Option<DocumentInfo>, StoreError> {
+        self.read(|transaction| {
+            read::change(transaction, generation)?;
+            read::document_info(transaction, generation, doc_id)
+        })
+    }
+
     fn document(&self, generation: &Generation, doc_id: &str) -> Result<Option<StoredDocument>, StoreError> {
         self.read(|transaction| read::document(transaction, generation, doc_id))
     }
@@ -304,6 +377,36 @@ impl Store for SqliteStore {
         self.read(|transaction| {
             read::change(transaction, generation)?;
             ids.iter().map(|id| read::chunk(transaction, generation, *id)).collect()
+        })
+    }
+
+    fn list(&self, generation: &Generation, request: &ListRequest) -> Result<ChunkPage, StoreError> {
+        let after = request.position(generation)?;
+        let mut page = PageBuilder::new(request, generation)?;
+        self.read(|transaction| {
+            if request.sort == SortKey::Document {
+                read::change(transaction, generation)?;
+                return list::in_document_order(transaction, generation, request, after.as_ref(), &mut page);
+            }
+            let listed =
+                self.with_columns(transaction, generation, &request.filter, |columns, passing| {
+                    let listed = columns.page(request, after, passing);
+                    listed.iter().map(|listed| (listed.place, listed.version, listed.id)).collect()
+                })?;
+            list::by_id(transaction, generation, listed, &mut page)
+        })?;
+        Ok(page.finish())
+    }
+
+    fn statistics(
+        &self,
+        generation: &Generation,
+        request: &StatisticsRequest,
+    ) -> Result<Statistics, StoreError> {
+        self.read(|transaction| {
+            self.with_columns(transaction, generation, &request.filter, |columns, passing| {
+                columns.statistics(request, passing)
+            })
         })
     }
 

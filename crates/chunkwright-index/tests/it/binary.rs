@@ -5,7 +5,7 @@ use chunkwright_index::{FetchOptions, Mode, SearchOptions, fetch};
 
 use crate::fixture::{Fixture, for_each_store, now};
 
-const ENGLISH: &[u8] = include_bytes!("../../../chunkwright-convert/tests/samples/english.pdf");
+pub(crate) const ENGLISH: &[u8] = include_bytes!("../../../chunkwright-convert/tests/samples/english.pdf");
 const ENCRYPTED: &[u8] = include_bytes!("../../../chunkwright-convert/tests/samples/encrypted.pdf");
 const SCAN: &[u8] = include_bytes!("../../../chunkwright-convert/tests/samples/scan.pdf");
 

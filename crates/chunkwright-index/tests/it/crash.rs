@@ -15,7 +15,8 @@ use std::time::Duration;
 
 use chunkwright::{ChunkConfig, Chunker, Words};
 use chunkwright_index::{
-    Access, GenerationState, IndexOptions, Pipeline, Place, Progress, Prune, STORES, Store,
+    Access, GenerationState, IndexOptions, NewSource, Pipeline, Place, Progress, Prune, STORES, Store,
+    remove_documents,
 };
 
 use crate::fixture::{Bag, COLLECTION, chunker};
@@ -37,6 +38,8 @@ enum Task {
     Prune(bool),
     /// Runs without end.
     Watch(bool),
+    /// As a run, but the files are read here and put from memory.
+    Put(bool),
 }
 
 impl Task {
@@ -45,6 +48,7 @@ impl Task {
         match text.split_once(' ').map(|(task, _)| task) {
             Some("prune") => Self::Prune(is_other),
             Some("watch") => Self::Watch(is_other),
+            Some("put") => Self::Put(is_other),
             _ => Self::Index(is_other),
         }
     }
@@ -54,6 +58,7 @@ impl Task {
             Self::Index(is_other) => ("index", is_other),
             Self::Prune(is_other) => ("prune", is_other),
             Self::Watch(is_other) => ("watch", is_other),
+            Self::Put(is_other) => ("put", is_other),
         };
         format!("{task} {}", if is_other { "other" } else { "same" })
     }
@@ -79,10 +84,13 @@ fn child_of_the_crash_test() {
     let Some(folder) = std::env::var_os(CHILD) else { return };
     let folder = Path::new(&folder);
     let task = Task::parse(&std::env::var_os(TASK).unwrap().into_string().unwrap());
-    let (Task::Index(is_other) | Task::Prune(is_other) | Task::Watch(is_other)) = task;
+    let (Task::Index(is_other) | Task::Prune(is_other) | Task::Watch(is_other) | Task::Put(is_other)) = task;
     let store = open(folder, Access::Write);
     loop {
-        index(&store, is_other, &folder.join("files"));
+        match task {
+            Task::Put(_) => put(&store, is_other, &folder.join("files")),
+            _ => index(&store, is_other, &folder.join("files")),
+        }
         say("done");
         if matches!(task, Task::Prune(_)) {
             prune(&*store);
@@ -114,15 +122,36 @@ fn pipeline(store: Arc<dyn Store>, is_other: bool) -> Pipeline {
 /// Brings the store to what the files say, and tells of each document when it is committed.
 pub(crate) fn index(store: &Arc<dyn Store>, is_other: bool, files: &Path) {
     let options = IndexOptions { prune: Prune::Force, ..IndexOptions::default() };
-    let report = |progress: Progress<'_>| {
-        if let Progress::Committed { doc_ids } = progress {
-            for doc_id in doc_ids {
-                say(&format!("committed {doc_id}"));
+    let done =
+        pipeline(Arc::clone(store), is_other).index(&[files.to_owned()], &options, &say_committed).unwrap();
+    assert_eq!(done.withheld, None);
+}
+
+fn say_committed(progress: Progress<'_>) {
+    if let Progress::Committed { doc_ids } = progress {
+        for doc_id in doc_ids {
+            say(&format!("committed {doc_id}"));
+        }
+    }
+}
+
+/// As [`index`], with documents from memory.
+fn put(store: &Arc<dyn Store>, is_other: bool, files: &Path) {
+    let read = |entry: std::io::Result<std::fs::DirEntry>| {
+        let file = entry.unwrap();
+        NewSource::new(file.file_name().into_string().unwrap(), std::fs::read(file.path()).unwrap())
+    };
+    let sources: Vec<NewSource> = std::fs::read_dir(files).unwrap().map(read).collect();
+    if let Ok(current) = store.open(COLLECTION) {
+        for info in store.documents(&current).unwrap() {
+            if sources.iter().all(|source| source.doc_id != info.doc_id) {
+                remove_documents(&**store, &current, &info.doc_id, false).unwrap();
             }
         }
-    };
-    let done = pipeline(Arc::clone(store), is_other).index(&[files.to_owned()], &options, &report).unwrap();
-    assert_eq!(done.withheld, None);
+    }
+    let pipeline = pipeline(Arc::clone(store), is_other);
+    let done = pipeline.put(sources, &IndexOptions::default(), &say_committed).unwrap();
+    assert_eq!((done.withheld, done.failed), (None, vec![]));
 }
 
 /// Removes every generation but the current one.
@@ -233,7 +262,15 @@ impl Expected {
 
 #[test]
 fn nothing_acknowledged_is_lost_when_the_process_is_killed() {
-    let seed = 20_260_101;
+    kill_again_and_again(20_260_101, KILLS, &[Task::Prune, Task::Watch, Task::Index, Task::Index]);
+}
+
+#[test]
+fn nothing_that_was_put_from_memory_is_lost_when_the_process_is_killed() {
+    kill_again_and_again(20_260_102, KILLS / 2, &[Task::Put]);
+}
+
+fn kill_again_and_again(seed: u64, least_kills: usize, tasks: &[fn(bool) -> Task]) {
     println!("seed {seed}");
     let mut random = Random(seed);
     let folder = tempfile::tempdir().unwrap();
@@ -242,19 +279,15 @@ fn nothing_acknowledged_is_lost_when_the_process_is_killed() {
     let mut expected = Expected::default();
     let (mut kills, mut switches, mut round) = (0, 0, 0);
     let mut is_other = false;
-    while kills < KILLS {
+    while kills < least_kills {
         round += 1;
-        assert!(round < 4 * KILLS as u64, "only {kills} of {round} runs were killed before their end");
+        assert!(round < 4 * least_kills as u64, "only {kills} of {round} runs were killed before their end");
         expected.edit(round, &mut random);
         expected.write_out(&files);
         if random.below(4) == 0 {
             is_other = !is_other;
         }
-        let task = match random.below(4) {
-            0 => Task::Prune(is_other),
-            1 => Task::Watch(is_other),
-            _ => Task::Index(is_other),
-        };
+        let task = tasks[random.below(tasks.len() as u64) as usize](is_other);
         let before = store_generation(folder.path());
         let mut child = Command::new(std::env::current_exe().unwrap())
             .args(["crash::child_of_the_crash_test", "--exact", "--nocapture", "--test-threads=1"])
@@ -286,7 +319,7 @@ fn nothing_acknowledged_is_lost_when_the_process_is_killed() {
         acknowledged.extend(rest.lines().map(str::to_owned));
         let has = |said: &str| acknowledged.iter().any(|line| line.trim() == said);
         let is_done = match task {
-            Task::Index(_) => has("done"),
+            Task::Index(_) | Task::Put(_) => has("done"),
             Task::Prune(_) => has("pruned"),
             Task::Watch(_) => false,
         };

@@ -7,9 +7,10 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use chunkwright::{ChunkConfig, ChunkId, Chunker, Record, Words};
 use chunkwright_index::bm25::TermId;
 use chunkwright_index::{
-    Cache, CacheUsage, Change, CheckReport, Collection, DocumentInfo, Filter, Generation, GenerationSpec,
-    IndexError, Mode, Models, Outcome, Overlay, Overlays, Pipeline, Prune, Scored, SearchOptions, Store,
-    StoreError, StoredChunk, StoredDocument, Vector, amend, list_overlays, search,
+    Cache, CacheUsage, Change, CheckReport, ChunkPage, Collection, DocumentInfo, Filter, Generation,
+    GenerationSpec, IndexError, ListRequest, Mode, Models, NewSource, Outcome, Overlay, Overlays, Pipeline,
+    Prune, Scored, SearchOptions, Statistics, StatisticsRequest, Store, StoreError, StoredChunk,
+    StoredDocument, Vector, amend, list_overlays, search,
 };
 use chunkwright_models::{Reranker, ServiceError, TextHash};
 
@@ -54,9 +55,12 @@ impl Store for Failing {
         switch(generation: &Generation) -> ();
         remove(generation: &Generation) -> ();
         documents(generation: &Generation) -> Vec<DocumentInfo>;
+        document_info(generation: &Generation, doc_id: &str) -> Option<DocumentInfo>;
         document(generation: &Generation, doc_id: &str) -> Option<StoredDocument>;
         records(generation: &Generation, doc_id: &str) -> Vec<Record>;
         chunks(generation: &Generation, ids: &[ChunkId]) -> Vec<Option<StoredChunk>>;
+        list(generation: &Generation, request: &ListRequest) -> ChunkPage;
+        statistics(generation: &Generation, request: &StatisticsRequest) -> Statistics;
         dense(generation: &Generation, query: &[f32], filter: &Filter, limit: usize) -> Vec<Scored>;
         sparse(generation: &Generation, query: &[(u32, f32)], filter: &Filter, limit: usize) -> Vec<Scored>;
         lexical(generation: &Generation, terms: &[TermId], filter: &Filter, limit: usize) -> Vec<Scored>;
@@ -178,6 +182,49 @@ fn a_failure_at_any_step_leaves_the_old_or_the_new_and_the_next_run_makes_it_goo
             }
             // A server takes its time: of its steps, one in eleven.
             step += if ["sqlite", "memory"].contains(&kind) { 1 } else { 11 };
+        }
+        assert!(step > 20, "{kind}: only {step} steps");
+    });
+}
+
+#[test]
+fn a_failure_at_any_step_of_a_put_leaves_the_old_or_the_new_and_the_next_one_makes_it_good() {
+    for_each_local_store(|kind| {
+        let mut step = 0;
+        loop {
+            let fixture = Fixture::new(kind, &[]);
+            let source = |file: usize, word: &str| NewSource::new(format!("{file}.md"), text(file, word));
+            let first = (0..5).map(|file| source(file, "apples"));
+            fixture.pipeline.put(first, &fixture.options, &|_| {}).unwrap();
+            let before = visible(&*fixture.store);
+            let failing = Arc::new(Failing {
+                inner: Arc::clone(&fixture.store),
+                left: AtomicI64::new(step),
+                colliding: None,
+            });
+            // Cut otherwise: what is not put is cut again of what the store has.
+            let put = |store: Arc<dyn Store>| {
+                let pipeline =
+                    Pipeline::new(store, COLLECTION, smaller(), "test").with_embedder(fixture.bag.clone());
+                pipeline.put([source(1, "pears"), source(9, "plums")], &fixture.options, &|_| {})
+            };
+            let failed = put(Arc::clone(&failing) as _);
+            if let Err(error) = &failed {
+                assert!(matches!(error, IndexError::Store(StoreError::Io { .. })), "{error}");
+            }
+            assert_eq!(fixture.store.check().unwrap().problems, Vec::<String>::new(), "{kind} step {step}");
+            let after = visible(&*fixture.store);
+            put(Arc::clone(&fixture.store)).unwrap();
+            let good = visible(&*fixture.store);
+            let names: Vec<&str> = good.iter().map(|(doc_id, ..)| doc_id.as_str()).collect();
+            assert_eq!(names, ["0.md", "1.md", "2.md", "3.md", "4.md", "9.md"]);
+            assert!(good[1].1.contains("pears"));
+            assert!(after == before || after == good, "{kind} step {step}: {after:?}");
+            assert_eq!(fixture.store.check().unwrap().problems, Vec::<String>::new());
+            if failed.is_ok() {
+                break;
+            }
+            step += 1;
         }
         assert!(step > 20, "{kind}: only {step} steps");
     });

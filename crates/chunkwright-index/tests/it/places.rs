@@ -399,7 +399,7 @@ fn records_without_a_folder_belong_to_the_file_with_their_text_and_to_no_other()
         match report {
             Ok(report) => assert!(!is_taken && report.failed.is_empty(), "{folder} {report:?}"),
             Err(error) => assert!(
-                is_taken && error.to_string().contains("the documents that were imported: `README.md`"),
+                is_taken && error.to_string().contains("the documents that are of no folder: `README.md`"),
                 "{folder} {error}"
             ),
         }

@@ -125,6 +125,11 @@ pub(super) fn conditions(which: Which<'_>) -> Vec<Value> {
             })
             .collect(),
         Which::Document(doc_id) => vec![json!({"doc_id": doc_id})],
+        Which::Places(version, (from, to)) => {
+            let places = [json!({"place": {"$gte": from}}), json!({"place": {"$lt": to}})];
+            let [from, to] = places;
+            vec![json!({"$and": [{"version": version}, from, to]})]
+        }
     }
 }
 

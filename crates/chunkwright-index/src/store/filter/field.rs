@@ -132,7 +132,7 @@ impl Field {
         FIELDS.iter().find(|(_, names)| is_of(names)).map_or(FieldType::Text, |(field_type, _)| *field_type)
     }
 
-    pub(super) fn is_quick(self) -> bool {
+    pub(crate) fn is_quick(self) -> bool {
         FIELDS[0].1[..QUICK].contains(&self.0)
     }
 }
@@ -148,6 +148,7 @@ pub(crate) trait Fields {
 pub(crate) enum Got<'a> {
     Nothing,
     Text(&'a str),
+    Number(u32),
     Value(&'a Value),
     /// By [`symbol_lines`].
     Symbols(Cow<'a, str>),

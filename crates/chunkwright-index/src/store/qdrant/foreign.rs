@@ -42,7 +42,7 @@ impl Qdrant {
     ) -> Result<Vec<Point>, StoreError> {
         let name = self.physical(generation);
         let points = match which {
-            Which::Versions(_) => Vec::new(),
+            Which::Versions(_) | Which::Places(..) => Vec::new(),
             Which::All | Which::Document(_) => {
                 let filter = self.options.filters(which).pop().unwrap_or_default();
                 let found = self.scroll(&name, json!({"filter": filter, "with_payload": true}))?;

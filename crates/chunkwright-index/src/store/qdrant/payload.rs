@@ -175,6 +175,10 @@ impl QdrantOptions {
                 })
                 .collect(),
             Which::Document(doc_id) => vec![json!({"must": [matches(&self.doc_id, doc_id)]})],
+            Which::Places(version, (from, to)) => {
+                let version = json!({"key": "version", "match": {"value": version}});
+                vec![json!({"must": [version, {"key": "place", "range": {"gte": from, "lt": to}}]})]
+            }
         }
     }
 }

@@ -126,6 +126,8 @@ pub(in super::super) enum Which<'a> {
     Chunks(&'a [ChunkId]),
     /// Of a document, all versions.
     Document(&'a str),
+    /// Of a version, those in these places.
+    Places(i64, (u32, u32)),
 }
 
 impl Which<'_> {
@@ -135,6 +137,7 @@ impl Which<'_> {
             Self::Versions(versions) => versions.is_empty(),
             Self::Chunks(ids) => ids.is_empty(),
             Self::All | Self::Document(_) => false,
+            Self::Places(_, (from, to)) => from >= to,
         }
     }
 }

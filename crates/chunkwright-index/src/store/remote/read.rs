@@ -1,6 +1,6 @@
 //! Reading: every answer is of versions that were live at one moment.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, PoisonError};
 
 use chunkwright::{ChunkId, Record};
@@ -13,7 +13,7 @@ use super::database::{Found, Part, Point, Which, unhex};
 use super::{FOREIGN, RemoteStore, lock, unknown_generation};
 
 /// How often a reading begins anew because documents were replaced under it.
-const ATTEMPTS: usize = 8;
+pub(super) const ATTEMPTS: usize = 8;
 
 /// Most points that are asked for: whoever wants more has them all, or has to narrow the search.
 const MOST: usize = 100_000;
@@ -22,18 +22,28 @@ const MOST: usize = 100_000;
 const VERSIONS: usize = 500;
 
 /// The live version of each document.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Live {
     /// Another program's: there is one version of everything.
     Everything,
-    Versions(HashMap<String, i64>),
+    Versions(BTreeMap<String, LiveVersion>),
+}
+
+/// The live version of a document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct LiveVersion {
+    pub(super) version: i64,
+    /// Number of its chunks.
+    pub(super) chunks: u32,
 }
 
 impl Live {
     fn has(&self, found: &Found) -> bool {
         match self {
             Self::Everything => true,
-            Self::Versions(versions) => versions.get(&found.doc_id) == Some(&found.version),
+            Self::Versions(versions) => {
+                versions.get(&found.doc_id).is_some_and(|live| live.version == found.version)
+            }
         }
     }
 
@@ -42,7 +52,7 @@ impl Live {
         match self {
             Self::Everything => false,
             Self::Versions(versions) => {
-                versions.get(&found.doc_id).is_none_or(|version| *version < found.version)
+                versions.get(&found.doc_id).is_none_or(|live| live.version < found.version)
             }
         }
     }
@@ -65,6 +75,18 @@ impl RemoteStore {
         }
         let entry = self.generation_entry(generation)?;
         entry.check_terms()?;
+        self.live_of(generation, &entry)
+    }
+
+    /// The live versions, whichever terms they have.
+    pub(super) fn live_documents(&self, generation: &Generation) -> Result<Arc<Live>, StoreError> {
+        if generation.number == FOREIGN {
+            return Ok(Arc::new(Live::Everything));
+        }
+        self.live_of(generation, &self.generation_entry(generation)?)
+    }
+
+    fn live_of(&self, generation: &Generation, entry: &GenerationEntry) -> Result<Arc<Live>, StoreError> {
         if let Some((change, live)) = lock(&self.live).get(generation)
             && !entry.unfinished
             && *change == entry.change
@@ -72,7 +94,9 @@ impl RemoteStore {
             return Ok(Arc::clone(live));
         }
         let documents: Vec<DocumentEntry> = self.list(Kind::Document, &generation.to_string())?;
-        let versions = documents.into_iter().map(|entry| (entry.info.doc_id, entry.info.version));
+        let version =
+            |DocumentInfo { doc_id, version, chunks, .. }| (doc_id, LiveVersion { version, chunks });
+        let versions = documents.into_iter().map(|entry| version(entry.info));
         let live = Arc::new(Live::Versions(versions.collect()));
         if !entry.unfinished {
             lock(&self.live).insert(generation.clone(), (entry.change, Arc::clone(&live)));
@@ -81,7 +105,7 @@ impl RemoteStore {
     }
 
     /// The live versions as they are now, whatever is remembered.
-    fn live_again(&self, generation: &Generation) -> Result<Arc<Live>, StoreError> {
+    pub(super) fn live_again(&self, generation: &Generation) -> Result<Arc<Live>, StoreError> {
         lock(&self.live).remove(generation);
         self.live(generation)
     }
@@ -175,30 +199,16 @@ impl RemoteStore {
         index: &mut SearchIndex,
     ) -> Result<bool, StoreError> {
         let Live::Versions(live) = live else { return Ok(true) };
-        let versions: HashSet<i64> = live.values().copied().collect();
+        let versions: HashSet<i64> = live.values().map(|live| live.version).collect();
         index.retain(&versions);
         if index.last_version() == 0 {
             *index = SearchIndex::new(0);
         } else if index.is_worn() {
             *index = index.without_gone();
         }
-        let mut new: Vec<(i64, &String)> = live.iter().map(|(doc_id, version)| (*version, doc_id)).collect();
-        new.retain(|(version, _)| *version > index.last_version());
-        new.sort_unstable();
-        for batch in new.chunks(VERSIONS) {
-            let wanted: Vec<i64> = batch.iter().map(|(version, _)| *version).collect();
-            let points = self.database.points(generation, Which::Versions(&wanted), Part::WithoutVectors)?;
-            let mut by_version: HashMap<i64, Vec<Point>> = HashMap::new();
-            for point in points {
-                by_version.entry(point.version).or_default().push(point);
-            }
-            for (version, doc_id) in batch {
-                let mut points = by_version.remove(version).unwrap_or_default();
-                if points.is_empty() && self.is_replaced(generation, doc_id, *version)? {
-                    return Ok(false);
-                }
-                points.sort_by_key(|point| point.place);
-                index.begin(*version, doc_id);
+        let is_whole =
+            self.each_since(generation, live, index.last_version(), &mut |version, doc_id, points| {
+                index.begin(version, doc_id);
                 for point in points {
                     let symbols = point.symbols();
                     let facts = facts(&point.record, &symbols);
@@ -206,14 +216,45 @@ impl RemoteStore {
                     let row = NewRow { id, facts, terms, sparse, enabled };
                     index.push(&row, None::<std::iter::Empty<f32>>);
                 }
+            })?;
+        index.finish();
+        Ok(is_whole)
+    }
+
+    /// Calls `each` with every live version after `last_version`, its document and its points in order; answers
+    /// whether all of them were to be had.
+    pub(super) fn each_since(
+        &self,
+        generation: &Generation,
+        live: &BTreeMap<String, LiveVersion>,
+        last_version: i64,
+        each: &mut dyn FnMut(i64, &str, Vec<Point>),
+    ) -> Result<bool, StoreError> {
+        let mut new: Vec<(i64, &String)> = live.iter().map(|(doc_id, live)| (live.version, doc_id)).collect();
+        new.retain(|(version, _)| *version > last_version);
+        new.sort_unstable();
+        for batch in new.chunks(VERSIONS) {
+            let wanted: Vec<i64> = batch.iter().map(|(version, _)| *version).collect();
+            let points = self.database.points(generation, Which::Versions(&wanted), Part::WithoutVectors)?;
+            let mut by_version = by_version(points);
+            for (version, doc_id) in batch {
+                let points = by_version.remove(version).unwrap_or_default();
+                if points.is_empty() && self.is_replaced(generation, doc_id, *version)? {
+                    return Ok(false);
+                }
+                each(*version, doc_id, points);
             }
         }
-        index.finish();
         Ok(true)
     }
 
     /// Whether a document has another version than it had.
-    fn is_replaced(&self, generation: &Generation, doc_id: &str, version: i64) -> Result<bool, StoreError> {
+    pub(super) fn is_replaced(
+        &self,
+        generation: &Generation,
+        doc_id: &str,
+        version: i64,
+    ) -> Result<bool, StoreError> {
         let found = self.document_entries(generation, &[doc_id])?.pop().flatten();
         Ok(found.is_none_or(|entry| entry.info.version != version))
     }
@@ -233,6 +274,18 @@ impl RemoteStore {
         };
         documents.sort_by(|a, b| a.doc_id.cmp(&b.doc_id));
         Ok(documents)
+    }
+
+    pub(super) fn read_document_info(
+        &self,
+        generation: &Generation,
+        doc_id: &str,
+    ) -> Result<Option<DocumentInfo>, StoreError> {
+        if generation.number == FOREIGN {
+            return Ok(self.read_documents(generation)?.into_iter().find(|info| info.doc_id == doc_id));
+        }
+        let found = self.entries_at_once(generation, &[doc_id])?.remove(doc_id);
+        Ok(found.map(|entry| entry.info))
     }
 
     pub(super) fn read_document(
@@ -371,6 +424,18 @@ impl RemoteStore {
     }
 }
 
-fn damaged(problem: String) -> StoreError {
+/// Points by version, each in order.
+pub(super) fn by_version(points: Vec<Point>) -> HashMap<i64, Vec<Point>> {
+    let mut by_version: HashMap<i64, Vec<Point>> = HashMap::new();
+    for point in points {
+        by_version.entry(point.version).or_default().push(point);
+    }
+    for points in by_version.values_mut() {
+        points.sort_by_key(|point| (point.place, point.id));
+    }
+    by_version
+}
+
+pub(super) fn damaged(problem: String) -> StoreError {
     StoreError::Damaged { problem }
 }

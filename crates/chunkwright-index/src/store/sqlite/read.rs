@@ -14,6 +14,7 @@ use super::{parse_name, unknown_collection, unknown_generation};
 use crate::bm25::TermCounts;
 use chunkwright::{ChunkId, Record};
 use rusqlite::{Connection, OptionalExtension, Row, params};
+use serde_json::Value;
 
 const GENERATION: &str =
     "collections.name, generations.id, strategy_version, config_hash, models.name, dimension, models.sparse
@@ -110,11 +111,11 @@ pub(super) fn change(connection: &Connection, generation: &Generation) -> Result
     found.ok_or_else(|| unknown_generation(generation))
 }
 
-const INFO: &str =
+pub(super) const INFO: &str =
     "documents.id, doc_id, root, file_hash, bytes, modified, preset, format, encoding, low_confidence,
     replacements, chunks, pending, overlays, indexed_at, prefix";
 
-fn info(row: &Row<'_>) -> rusqlite::Result<DocumentInfo> {
+pub(super) fn info(row: &Row<'_>) -> rusqlite::Result<DocumentInfo> {
     Ok(DocumentInfo {
         version: row.get(0)?,
         doc_id: row.get(1)?,
@@ -203,7 +204,7 @@ pub(super) fn records(
 }
 
 /// What a chunk's row and those beside it say of its record.
-const PLACE: &str = "idx, category, content_type, start, end,
+pub(super) const PLACE: &str = "idx, category, content_type, start, end,
     (SELECT chunk_id FROM chunks AS other WHERE (other.document, other.idx) = (chunks.document, chunks.idx - 1)
         AND other.artifact IS NULL AND chunks.artifact IS NULL),
     (SELECT chunk_id FROM chunks AS other WHERE (other.document, other.idx) = (chunks.document, chunks.idx + 1)
@@ -231,29 +232,43 @@ pub(super) fn each_record(
     info: &DocumentInfo,
     each: &mut dyn FnMut(i64, Record) -> Result<(), StoreError>,
 ) -> Result<(), StoreError> {
-    let mut statement = connection.prepare_cached("SELECT source FROM sources WHERE document = ?1")?;
-    let source = utf8(statement.query_row([info.version], |row| row.get(0))?)?;
+    let source = source(connection, info)?;
     let common = common(generation, info);
     let mut statement = connection.prepare_cached(&format!(
         "SELECT {PLACE}, key, chunk_id, record, tail FROM chunks WHERE document = ?1 ORDER BY idx",
     ))?;
     let mut rows = statement.query([info.version])?;
     while let Some(row) = rows.next()? {
-        let text = |column| row.get_ref(column).and_then(|value| Ok(value.as_str_or_null()?));
-        let place = place(row, 0)?;
-        let content = match text(10)? {
-            Some(tail) => {
-                let content = source
-                    .get(place.start..place.end)
-                    .ok_or_else(|| damaged("a chunk is not in its source"))?;
-                Some((tail, content.to_owned()))
-            }
-            None => None,
-        };
-        let record = whole(text(9)?.unwrap_or_default(), ChunkId(row.get(8)?), &common, &place, content)?;
+        let (_, record) = record(row, &common, &source)?;
         each(row.get(7)?, record)?;
     }
     Ok(())
+}
+
+/// The text of a document.
+pub(super) fn source(connection: &Connection, info: &DocumentInfo) -> Result<String, StoreError> {
+    let mut statement = connection.prepare_cached("SELECT source FROM sources WHERE document = ?1")?;
+    utf8(statement.query_row([info.version], |row| row.get(0))?)
+}
+
+/// The place and record of a row that begins with [`PLACE`], the key, the chunk's id, the record and the tail.
+pub(super) fn record(
+    row: &Row<'_>,
+    common: &[(&'static str, Value)],
+    source: &str,
+) -> Result<(u32, Record), StoreError> {
+    let text = |column| row.get_ref(column).and_then(|value| Ok(value.as_str_or_null()?));
+    let place = place(row, 0)?;
+    let content = match text(10)? {
+        Some(tail) => {
+            let content =
+                source.get(place.start..place.end).ok_or_else(|| damaged("a chunk is not in its source"))?;
+            Some((tail, content.to_owned()))
+        }
+        None => None,
+    };
+    let record = whole(text(9)?.unwrap_or_default(), ChunkId(row.get(8)?), common, &place, content)?;
+    Ok((place.index as u32, record))
 }
 
 pub(super) fn chunk(

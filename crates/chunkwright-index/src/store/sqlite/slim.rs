@@ -4,8 +4,10 @@
 
 mod fields;
 
+use std::borrow::Cow;
+
 use chunkwright::{ChunkId, Record};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use fields::Fields;
@@ -177,6 +179,25 @@ pub(super) fn whole(
         fields.insert("content".into(), content.into());
     }
     serde_json::from_value(Value::Object(fields)).map_err(unreadable)
+}
+
+/// What columns read of a stored record: in place of the whole, which is ten times the work.
+#[derive(Debug, Deserialize)]
+pub(super) struct Said<'a> {
+    #[serde(rename = "tc", alias = "token_count")]
+    pub(super) token_count: u32,
+    /// None where it is the category.
+    #[serde(rename = "k", alias = "chunk_type", borrow, default)]
+    pub(super) chunk_type: Option<Cow<'a, str>>,
+    /// None where it is the generation's.
+    #[serde(borrow, default)]
+    pub(super) strategy_version: Option<Cow<'a, str>>,
+}
+
+impl<'a> Said<'a> {
+    pub(super) fn read(json: &'a str) -> Option<Self> {
+        serde_json::from_str(json).ok()
+    }
 }
 
 /// A stored record with another parent.

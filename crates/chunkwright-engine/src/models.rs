@@ -1,50 +1,61 @@
-//! Models in force, on this machine or as services: embedder, reranker, writer of notes.
+//! Which models are in force, on this machine or as services: counter, embedder, reranker, writer of notes?
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{Context, Result, bail};
 use chunkwright::TokenCounter;
-use chunkwright_index::Model;
+use chunkwright_index::{Model, Place};
 use chunkwright_models::http::{HttpOptions, Secret};
 use chunkwright_models::{
-    DIALECTS, EMBEDDERS, Embedder, RERANK_DIALECTS, RERANKERS, RemoteOptions, RerankOptions, Reranker,
-    ServiceOptions, SparseOptions, WRITERS, Writer, WriterOptions,
+    EMBEDDERS, Embedder, RemoteOptions, RerankOptions, Reranker, ServiceOptions, SparseOptions, Writer,
+    WriterOptions,
 };
-use clap::Args;
-use serde::Serialize;
 
-use crate::app::data_dir;
-use crate::settings::{Kind, Service, ServiceTable, Settings};
+use crate::error::Error;
+use crate::settings::{Kind, STORE_KEY, Service, ServiceTable, Settings};
 
-/// Flags that say what reranks.
-#[derive(Clone, Debug, Default, Args, Serialize)]
-#[command(next_help_heading = "Searching")]
-pub(crate) struct RerankerFlags {
-    #[arg(long, value_name = "none|SPEC", help = reranker_help())]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reranker: Option<String>,
-    /// Where the reranker is, if it is a service that is not at its usual address
-    #[arg(long, value_name = "URL")]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reranker_url: Option<String>,
+/// The folder of models and of the default store.
+pub fn data_dir(settings: &Settings) -> Result<PathBuf, Error> {
+    Ok(chunkwright_models::data_dir(settings.data.as_deref().map(Path::new))?)
 }
 
-/// Flags that say what writes notes.
-#[derive(Clone, Debug, Default, Args, Serialize)]
-#[command(next_help_heading = "Notes")]
-pub(crate) struct WriterFlags {
-    #[arg(long, value_name = "none|SPEC", help = writer_help())]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    writer: Option<String>,
-    /// Where the writer is, if it is not at its usual address
-    #[arg(long, value_name = "URL")]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    writer_url: Option<String>,
+/// Where the store is.
+pub fn place(settings: &Settings) -> Result<Place, Error> {
+    let Some(location) = settings.store.as_deref().filter(|store| store.contains("://")) else {
+        return Ok(Place::folder(&store_dir(settings)?));
+    };
+    let key = match (Secret::from_variable(STORE_KEY), &settings.store_key_file) {
+        (None, Some(file)) => Some(Secret::from_file(Path::new(file))?),
+        (key, _) => key,
+    };
+    // Stores on servers share what is remembered: a vector belongs to its text.
+    let cache = data_dir(settings)?.join("cache");
+    Ok(Place { location: location.to_owned(), key, cache, ..Place::default() })
+}
+
+/// The folder of a store that is not on a server.
+pub fn store_dir(settings: &Settings) -> Result<PathBuf, Error> {
+    match &settings.store {
+        Some(store) if store.contains("://") => Err(Error::NotAFolder { store: store.clone() }),
+        Some(store) => Ok(PathBuf::from(store)),
+        None => Ok(data_dir(settings)?.join("store")),
+    }
+}
+
+/// What counts tokens.
+pub fn counter(settings: &Settings) -> Result<Arc<dyn TokenCounter>, Error> {
+    counter_called(settings, &settings.tokenizer)
+}
+
+/// The counter of that name.
+pub fn counter_called(settings: &Settings, name: &str) -> Result<Arc<dyn TokenCounter>, Error> {
+    // Counters without an installed vocabulary need no data folder, so a missing home is no error yet.
+    let data_dir = data_dir(settings).unwrap_or_default();
+    Ok(chunkwright_models::counter(name, &data_dir)?)
 }
 
 /// The embedder in force: what was asked for, or the best that is installed; `None` for none.
-pub(crate) fn embedder(settings: &Settings) -> Result<Option<Arc<dyn Embedder>>> {
+pub fn embedder(settings: &Settings) -> Result<Option<Arc<dyn Embedder>>, Error> {
     open_embedder(settings, None)
 }
 
@@ -53,10 +64,10 @@ pub(crate) fn embedder(settings: &Settings) -> Result<Option<Arc<dyn Embedder>>>
 ///
 /// Vectors of a service are an error where no embedder is configured: which service, at which address and
 /// with which key, no store can say.
-pub(crate) fn query_embedder(
+pub fn query_embedder(
     settings: &Settings,
     model: Option<&Model>,
-) -> Result<Option<Arc<dyn Embedder>>> {
+) -> Result<Option<Arc<dyn Embedder>>, Error> {
     if settings.embedder.is_some() {
         return open_embedder(settings, model);
     }
@@ -67,15 +78,12 @@ pub(crate) fn query_embedder(
     }
     let name = model.name.rsplit_once('@').map_or(model.name.as_str(), |(name, _)| name);
     if chunkwright_models::is_remote(name) {
-        bail!(
-            "the collection's vectors are those of the service `{name}`; name it by `--embedder` or `embedder` in \
-             `chunkwright.toml`, or search with `--mode lexical`"
-        );
+        return Err(Error::UnconfiguredService { name: name.into() });
     }
     Ok(None)
 }
 
-fn open_embedder(settings: &Settings, stored: Option<&Model>) -> Result<Option<Arc<dyn Embedder>>> {
+fn open_embedder(settings: &Settings, stored: Option<&Model>) -> Result<Option<Arc<dyn Embedder>>, Error> {
     let data_dir = data_dir(settings)?;
     let Some(service) = settings.service(Kind::Embedder) else {
         let best = chunkwright_models::default_embedder(&data_dir).filter(|_| settings.embedder.is_none());
@@ -98,9 +106,7 @@ fn open_embedder(settings: &Settings, stored: Option<&Model>) -> Result<Option<A
         };
         sparse = Some(SparseOptions { spec, service });
     } else if table.sparse_key_file.is_some() || table.sparse_key_variable.is_some() {
-        bail!(
-            "a key of sparse vectors is configured and no service that gives them; say which by `sparse`, and where by `sparse_url`"
-        );
+        return Err(Error::SparseKeyWithoutService);
     }
     let options = RemoteOptions {
         service: service_options(&service)?,
@@ -108,7 +114,7 @@ fn open_embedder(settings: &Settings, stored: Option<&Model>) -> Result<Option<A
         known_dimension: known.map(|model| model.dimension),
         known_name: known.map(|model| model.name.clone()),
         max_tokens: table.max_tokens,
-        counter: counter(table, &data_dir)?,
+        counter: counter_of(table, &data_dir)?,
         query_prefix: table.query_prefix.clone().unwrap_or_default(),
         passage_prefix: table.passage_prefix.clone().unwrap_or_default(),
         batch_tokens: table.batch_tokens.unwrap_or(usual.batch_tokens),
@@ -121,7 +127,7 @@ fn open_embedder(settings: &Settings, stored: Option<&Model>) -> Result<Option<A
 }
 
 /// The reranker in force; `None` unless one is configured.
-pub(crate) fn reranker(settings: &Settings) -> Result<Option<Arc<dyn Reranker>>> {
+pub fn reranker(settings: &Settings) -> Result<Option<Arc<dyn Reranker>>, Error> {
     let Some(service) = settings.service(Kind::Reranker) else { return Ok(None) };
     let Service { spec, table, .. } = &service;
     if !spec.contains(':') {
@@ -137,7 +143,7 @@ pub(crate) fn reranker(settings: &Settings) -> Result<Option<Arc<dyn Reranker>>>
 }
 
 /// The writer of notes in force; `None` unless one is configured.
-pub(crate) fn writer(settings: &Settings) -> Result<Option<Writer>> {
+pub fn writer(settings: &Settings) -> Result<Option<Writer>, Error> {
     let Some(service) = settings.service(Kind::Writer) else { return Ok(None) };
     let Service { spec, table, .. } = &service;
     let usual = WriterOptions::default();
@@ -145,7 +151,7 @@ pub(crate) fn writer(settings: &Settings) -> Result<Option<Writer>> {
         service: service_options(&service)?,
         max_tokens: table.max_tokens.unwrap_or(usual.max_tokens),
         document_tokens: table.document_tokens.unwrap_or(usual.document_tokens),
-        counter: counter(table, &data_dir(settings).unwrap_or_default())?,
+        counter: counter_of(table, &data_dir(settings).unwrap_or_default())?,
         input_price_per_million_tokens: table.input_price_per_million_tokens,
         output_price_per_million_tokens: table.output_price_per_million_tokens,
     };
@@ -159,27 +165,25 @@ const SPARSE_KEY: [&str; 2] = ["sparse_key_file", "sparse_key_variable"];
 /// The key that stands in a file or a variable, which `names` name.
 fn key(
     service: &Service,
-    names: [&str; 2],
+    names: [&'static str; 2],
     [file, variable]: [&Option<String>; 2],
-) -> Result<Option<Secret>> {
+) -> Result<Option<Secret>, Error> {
     if !service.may_have_key && (file.is_some() || variable.is_some()) {
-        bail!(
-            "a `chunkwright.toml` that was found on the way up may not say where a key is, since anybody's could send it anywhere; name the file by `--config`"
-        );
+        return Err(Error::UntrustedKey);
     }
     Ok(match (file, variable) {
         (Some(_), Some(_)) => {
-            bail!("`{}` and `{}` are both set; a service has one key", names[0], names[1])
+            return Err(Error::TwoKeys { names });
         }
         (Some(file), None) => Some(Secret::from_file(Path::new(file))?),
         (None, Some(name)) => {
-            Some(Secret::from_variable(name).with_context(|| format!("the variable `{name}` holds no key"))?)
+            Some(Secret::from_variable(name).ok_or_else(|| Error::EmptyVariable { name: name.clone() })?)
         }
         (None, None) => None,
     })
 }
 
-fn service_options(service: &Service) -> Result<ServiceOptions> {
+fn service_options(service: &Service) -> Result<ServiceOptions, Error> {
     let table = &service.table;
     let key = key(service, KEY, [&table.key_file, &table.key_variable])?;
     let usual = HttpOptions::default();
@@ -196,30 +200,7 @@ fn service_options(service: &Service) -> Result<ServiceOptions> {
     Ok(ServiceOptions { url: table.url.clone(), key, http, ..ServiceOptions::default() })
 }
 
-fn counter(table: &ServiceTable, data_dir: &Path) -> Result<Option<Arc<dyn TokenCounter>>> {
+fn counter_of(table: &ServiceTable, data_dir: &Path) -> Result<Option<Arc<dyn TokenCounter>>, Error> {
     let made = table.tokenizer.as_deref().map(|name| chunkwright_models::counter(name, data_dir));
     Ok(made.transpose()?)
-}
-
-/// Help of `--embedder`, from the registries.
-pub(crate) fn embedder_help() -> String {
-    let local = EMBEDDERS.iter().map(|info| format!("`{}` ({})", info.name, info.summary));
-    let remote = DIALECTS.iter().map(|dialect| format!("`{}` ({})", dialect.form(), dialect.summary));
-    help("What embeds texts: `none` (search by words only)", local.chain(remote), "embedders")
-}
-
-fn reranker_help() -> String {
-    let local = RERANKERS.iter().map(|info| format!("`{}` ({})", info.name, info.summary));
-    let remote = RERANK_DIALECTS.iter().map(|dialect| format!("`{}` ({})", dialect.form(), dialect.summary));
-    help("What ranks the best hits anew: `none`, the default", local.chain(remote), "rerankers")
-}
-
-fn writer_help() -> String {
-    let all = WRITERS.iter().map(|info| format!("`{}:MODEL` ({})", info.name, info.summary));
-    help("What writes notes: `none`, the default", all, "writers")
-}
-
-fn help(what: &str, known: impl Iterator<Item = String>, tables: &str) -> String {
-    let known = known.collect::<Vec<_>>().join("; ");
-    format!("{what}; {known}; or an `[{tables}.NAME]` of `chunkwright.toml`")
 }

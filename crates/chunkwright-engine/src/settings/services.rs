@@ -1,19 +1,18 @@
-//! Tables that say how a service is used: `[embedders.NAME]`, `[rerankers.NAME]`, `[writers.NAME]`.
+//! How are services used: the tables `[embedders.NAME]`, `[rerankers.NAME]`, `[writers.NAME]`?
 //!
-//! What is said with every command (which one, and where) is a key and a flag; the rest is said once, in
-//! the file. Keys of services are in no file of ours: a table names a file or a variable that holds one.
+//! Which service is used, and where it is, is a key of the settings; the rest is written once, in the file. No file of
+//! ours holds the key of a service: a table names a file or a variable that does.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use anyhow::{Result, anyhow, bail};
 use serde::Deserialize;
-use toml::{Table, Value};
+use serde_json::{Map, Value};
 
-use super::{Settings, check_keys};
+use super::{Settings, SettingsError, Source, check_keys};
 
 /// A kind of service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub enum Kind {
     /// Turns texts into vectors.
     Embedder,
     /// Scores texts for a question.
@@ -23,7 +22,7 @@ pub(crate) enum Kind {
 }
 
 /// All kinds.
-pub(crate) const KINDS: [Kind; 3] = [Kind::Embedder, Kind::Reranker, Kind::Writer];
+pub(super) const KINDS: [Kind; 3] = [Kind::Embedder, Kind::Reranker, Kind::Writer];
 
 /// Keys of every table.
 const KEYS: &[&str] =
@@ -109,6 +108,11 @@ pub(crate) struct Service {
 }
 
 impl Settings {
+    /// The name of the service of that kind in force, as the registries know it; `None` if there is none.
+    pub fn service_spec(&self, kind: Kind) -> Option<String> {
+        Some(self.service(kind)?.spec)
+    }
+
     /// The service of that kind in force; `None` if none is configured or it is `none`.
     pub(crate) fn service(&self, kind: Kind) -> Option<Service> {
         let (name, url) = match kind {
@@ -128,40 +132,39 @@ impl Settings {
 
 /// The tables of a configuration file.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Services {
+pub(super) struct Services {
+    path: Option<PathBuf>,
     tables: Vec<(Kind, String, ServiceTable)>,
     values: Vec<(String, Value)>,
-    /// Whether the file was named, and not found on the way up: that of a repository from anywhere could send
-    /// a key to anybody.
-    pub(crate) is_named: bool,
+    /// Whether the user named the file: one that was found on the way up may not say where keys are.
+    is_named: bool,
 }
 
 impl Services {
     /// Takes the tables out of `values`, which are those of the file at `path`.
-    pub(super) fn take(values: &mut Table, path: &Path, place: &str) -> Result<Self> {
-        let mut services = Self::default();
+    pub(super) fn take(
+        values: &mut Map<String, Value>,
+        path: &Path,
+        is_named: bool,
+    ) -> Result<Self, SettingsError> {
+        let source = Source::File(path.to_owned());
+        let mut services = Self { path: Some(path.to_owned()), is_named, ..Self::default() };
         for kind in KINDS {
             let tables = match values.remove(kind.tables()) {
                 None => continue,
-                Some(Value::Table(tables)) => tables,
-                Some(_) => {
-                    bail!("`{0}` in {place} must hold tables, such as `[{0}.mine]`", kind.tables())
-                }
+                Some(Value::Object(tables)) => tables,
+                Some(_) => return Err(SettingsError::tables(kind.tables(), &source)),
             };
             for (name, table) in tables {
                 let full = format!("{}.{name}", kind.tables());
-                let Value::Table(mut table) = table else {
-                    bail!("`{full}` in {place} must be a table, such as `[{full}]`");
+                let Value::Object(mut table) = table else {
+                    return Err(SettingsError::table(&full, &source));
                 };
-                let place = format!("`{full}` of {place}");
-                if let Some(key) = ["key", "sparse_key"].into_iter().find(|key| table.contains_key(*key)) {
-                    bail!(
-                        "`{key}` in {place} would be seen by whoever reads the file; put the key into a file of its own and \
-                         name that by `{key}_file`, or a variable by `{key}_variable`"
-                    );
+                let place = format!("`{full}` of {source}");
+                if let Some(name) = ["key", "sparse_key"].into_iter().find(|key| table.contains_key(*key)) {
+                    return Err(SettingsError::KeyInFile { name, place });
                 }
-                let known: Vec<String> =
-                    KEYS.iter().chain(kind.own_keys()).map(|key| (*key).to_owned()).collect();
+                let known: Vec<&str> = KEYS.iter().chain(kind.own_keys()).copied().collect();
                 check_keys(&table, &known, &place)?;
                 for key in ["key_file", "sparse_key_file"] {
                     if let (Some(Value::String(file)), Some(folder)) = (table.get_mut(key), path.parent()) {
@@ -169,13 +172,12 @@ impl Services {
                     }
                 }
                 for (key, value) in &table {
-                    services.values.push((format!("{full}.{key}"), shown(value)));
+                    services.values.push((format!("{full}.{key}"), without_secrets(value)));
                 }
-                let read: Result<ServiceTable, toml::de::Error> = table.try_into();
-                let read = read.map_err(|error| {
-                    anyhow!("{place} cannot be used: {}", error.message().replace('\n', ", "))
+                let table = serde_json::from_value(Value::Object(table)).map_err(|error| {
+                    SettingsError::Service { place, reason: error.to_string().replace('\n', ", ") }
                 })?;
-                services.tables.push((kind, name, read));
+                services.tables.push((kind, name, table));
             }
         }
         Ok(services)
@@ -186,14 +188,25 @@ impl Services {
         found.map(|(_, _, table)| table)
     }
 
+    /// The file that the tables are from, if there is one.
+    pub(super) fn path(&self) -> Option<&Path> {
+        self.path.as_deref()
+    }
+
     /// Every value that the tables set, by its full name, in order.
-    pub(crate) fn values(&self) -> impl Iterator<Item = &(String, Value)> {
+    pub(super) fn values(&self) -> impl Iterator<Item = &(String, Value)> {
         self.values.iter()
+    }
+
+    /// The variables that hold keys of services.
+    pub(super) fn variables(&self) -> Vec<&str> {
+        let variables = self.values.iter().filter(|(key, _)| key.ends_with("key_variable"));
+        variables.filter_map(|(_, value)| value.as_str()).collect()
     }
 }
 
 /// `value` without what is secret in it: the user, the password and the query of an address.
-pub(super) fn shown(value: &Value) -> Value {
+pub(super) fn without_secrets(value: &Value) -> Value {
     let Value::String(text) = value else { return value.clone() };
     let Some((scheme, rest)) = text.split_once("://") else { return value.clone() };
     let (rest, query) = rest.split_once(['?', '#']).map_or((rest, ""), |(rest, _)| (rest, "?***"));

@@ -1,0 +1,150 @@
+//! `chunkwright chunks`
+
+use anyhow::Result;
+use chunkwright_engine::{
+    Access, ChunkPage, Cursor, Direction, Filter, ListRequest, ListedChunk, MAX_PAGE, SortKey, Visibility,
+};
+
+use crate::app::{CollectionFlags, Global, Outcome};
+use crate::output::{Format, Output, OutputFlags};
+use crate::text::{Table, bold, dim, grouped, plain, preview, terminal_width};
+
+/// List the chunks of a collection, page by page
+///
+/// Enabled and disabled ones, each as its record. Where more follow, the cursor to continue with is printed on standard
+/// error, and is `next` in JSON; it stays valid whatever is indexed meanwhile. The exit status is 1 if no chunk was found.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Chunks {
+    /// Only chunks that pass: conditions as those of `chunkwright search --filter`; given twice, both must hold
+    #[arg(long, value_name = "EXPRESSION", value_parser = Filter::parse)]
+    filter: Vec<Filter>,
+    /// Only chunks that searches may find, or only those that were disabled by hand
+    #[arg(long)]
+    only: Option<Only>,
+    /// What the chunks are ordered by
+    #[arg(long, value_name = "KEY", default_value = "document")]
+    sort: Sort,
+    /// The greatest first
+    #[arg(long)]
+    descending: bool,
+    /// Most chunks of the page, at most 1000
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 100, value_parser = page_size)]
+    limit: usize,
+    /// Continue behind the page that ended with this cursor
+    #[arg(long, value_name = "CURSOR")]
+    after: Option<String>,
+    /// List all pages
+    #[arg(long)]
+    all: bool,
+    #[command(flatten)]
+    collection: CollectionFlags,
+    #[command(flatten)]
+    output: OutputFlags,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  chunkwright chunks --filter doc_id=docs/guide.md
+  chunkwright chunks --sort token_count --descending --limit 20
+  chunkwright chunks --only disabled --all --format jsonl";
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Only {
+    /// Chunks that searches may find
+    Enabled,
+    /// Chunks that were disabled by hand
+    Disabled,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+#[value(rename_all = "snake_case")]
+enum Sort {
+    /// The document, then the place in it
+    Document,
+    /// The number of tokens
+    TokenCount,
+    /// The place in the document, whichever that is
+    ChunkIndex,
+}
+
+fn page_size(text: &str) -> Result<usize, String> {
+    let limit = text.parse().ok().filter(|limit| (1..=MAX_PAGE).contains(limit));
+    limit.ok_or_else(|| format!("it must be a number from 1 to {MAX_PAGE}"))
+}
+
+impl Chunks {
+    pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
+        let engine = global.engine(&[&self.collection], Access::Read)?;
+        let snapshot = engine.default_collection().snapshot()?;
+        let mut request = self.request();
+        let mut output = self.output.open()?;
+        let (mut found, mut whole) = (0, ChunkPage::default());
+        loop {
+            let page = snapshot.chunks(&request)?;
+            found += page.chunks.len();
+            request.after.clone_from(&page.next);
+            match output.format() {
+                Format::Json => whole.chunks.extend(page.chunks),
+                _ => write(&mut output, &page.chunks)?,
+            }
+            if request.after.is_none() || !self.all {
+                break;
+            }
+        }
+        whole.next = request.after;
+        if output.format() == Format::Json {
+            output.only(&whole)?;
+        }
+        output.finish()?;
+        if let Some(next) = &whole.next {
+            global.say(&format!("more chunks follow; continue with `--after {}`", next.as_str()));
+        }
+        if found == 0 {
+            global.say("no chunk was found");
+            return Ok(Outcome::Nothing);
+        }
+        Ok(Outcome::Success)
+    }
+
+    fn request(&self) -> ListRequest {
+        ListRequest {
+            filter: self.filter.iter().cloned().fold(Filter::default(), Filter::and),
+            visibility: match self.only {
+                None => Visibility::All,
+                Some(Only::Enabled) => Visibility::Enabled,
+                Some(Only::Disabled) => Visibility::Disabled,
+            },
+            sort: match self.sort {
+                Sort::Document => SortKey::Document,
+                Sort::TokenCount => SortKey::TokenCount,
+                Sort::ChunkIndex => SortKey::ChunkIndex,
+            },
+            direction: if self.descending { Direction::Descending } else { Direction::Ascending },
+            after: self.after.clone().map(Cursor::new),
+            limit: self.limit,
+        }
+    }
+}
+
+fn write(output: &mut Output, chunks: &[ListedChunk]) -> Result<()> {
+    if !output.is_text() {
+        return chunks.iter().try_for_each(|chunk| output.object(chunk));
+    }
+    if chunks.is_empty() {
+        return Ok(());
+    }
+    let width = terminal_width().saturating_sub(60).max(20);
+    let mut table = Table::new(["document", "chunk", "lines", "tokens", "state", "text"]);
+    for ListedChunk { record, enabled, .. } in chunks {
+        table.row([
+            bold(&plain(&record.doc_id)),
+            record.chunk_index.to_string(),
+            format!("{}-{}", record.start_line, record.end_line),
+            grouped(record.token_count as usize),
+            if *enabled { dim("enabled") } else { "disabled".into() },
+            preview(&record.content, width),
+        ]);
+    }
+    output.text(&table.to_string())
+}

@@ -1,0 +1,136 @@
+//! Flags that are keys of the settings, made from the engine's table of them.
+
+use std::fmt::Display;
+
+use chunkwright::{ALIASES, Key, Values};
+use chunkwright_engine::settings::key::{self, Group};
+use clap::{Arg, ArgMatches, Args, Command, Error, FromArgMatches};
+use serde_json::Value;
+
+/// Flags that are keys of the settings.
+pub(crate) trait KeyFlags {
+    /// The keys that were given, and their values as text.
+    fn values(&self) -> &[(String, Value)];
+}
+
+/// Declares the flags of groups of keys.
+macro_rules! flags_of {
+    ($($(#[$doc:meta])* $Flags:ident = $group:ident, $heading:literal;)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Debug, Default)]
+        pub(crate) struct $Flags(Vec<(String, Value)>);
+
+        impl KeyFlags for $Flags {
+            fn values(&self) -> &[(String, Value)] {
+                &self.0
+            }
+        }
+
+        impl FromArgMatches for $Flags {
+            fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
+                Ok(Self(read(Group::$group, matches)))
+            }
+
+            fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
+                self.0 = read(Group::$group, matches);
+                Ok(())
+            }
+        }
+
+        impl Args for $Flags {
+            fn augment_args(command: Command) -> Command {
+                augment(Group::$group, $heading, command)
+            }
+
+            fn augment_args_for_update(command: Command) -> Command {
+                Self::augment_args(command)
+            }
+        }
+    )*};
+}
+
+flags_of! {
+    /// Flags that say how documents are cut.
+    CutFlags = Cutting, "Cutting";
+    /// Flags that say which collection is meant, and what embeds its texts.
+    CollectionFlags = Collection, "Collection";
+    /// Flags that say what embeds texts.
+    EmbedderFlags = Embedding, "Searching";
+    /// Flags that say what ranks the best hits again.
+    RerankerFlags = Reranking, "Searching";
+    /// Flags that say what writes notes.
+    WriterFlags = Writing, "Notes";
+}
+
+impl CollectionFlags {
+    /// Whether a collection is named.
+    pub(crate) fn is_named(&self) -> bool {
+        self.0.iter().any(|(key, _)| key == "collection")
+    }
+}
+
+impl CutFlags {
+    /// The value of a flag, if it was given.
+    pub(crate) fn get(&self, name: &str) -> Option<&str> {
+        self.0.iter().find(|(key, _)| key == name).and_then(|(_, value)| value.as_str())
+    }
+
+    /// These flags without one of them.
+    pub(crate) fn without(&self, name: &str) -> Self {
+        Self(self.0.iter().filter(|(key, _)| key != name).cloned().collect())
+    }
+
+    /// These flags with another value of one of them.
+    pub(crate) fn with(&self, name: &str, value: &dyn Display) -> Self {
+        let mut flags = self.without(name);
+        flags.0.push((name.to_owned(), Value::String(value.to_string())));
+        flags
+    }
+}
+
+/// Keys that a letter stands for too.
+const LETTERS: [(&str, char); 2] = [("preset", 'p'), ("collection", 'c')];
+
+fn read(group: Group, matches: &ArgMatches) -> Vec<(String, Value)> {
+    let aliases = ALIASES.iter().map(|alias| alias.name).filter(|_| group == Group::Cutting);
+    let names = flags(group).map(|key| key.name).chain(aliases);
+    let given = names.filter_map(|name| Some((name, matches.get_one::<String>(name)?)));
+    given.map(|(name, value)| (name.to_owned(), Value::String(value.clone()))).collect()
+}
+
+/// The keys of a group that are flags: tables are written in files.
+fn flags(group: Group) -> impl Iterator<Item = &'static Key> {
+    key::keys(group).into_iter().filter(|key| !matches!(key.values, Values::Tables))
+}
+
+fn augment(group: Group, heading: &'static str, command: Command) -> Command {
+    let mut command = command.next_help_heading(heading);
+    for key in flags(group) {
+        let help = key::help(key);
+        let short = help.split("\n\n").next().unwrap_or_default().to_owned();
+        let mut arg = Arg::new(key.name).long(key.name.replace('_', "-")).value_name(value_name(key));
+        arg = if short == help { arg.help(help) } else { arg.help(short).long_help(help) };
+        if let Some((_, letter)) = LETTERS.iter().find(|(name, _)| *name == key.name) {
+            arg = arg.short(*letter);
+        }
+        command = command.arg(arg);
+    }
+    if group == Group::Cutting {
+        // Hidden: with them the help would be twice as long.
+        let alias = |name: &'static str| Arg::new(name).long(name.replace('_', "-")).hide(true);
+        let help = "A key of another system, understood as it is there";
+        command = command.args(ALIASES.iter().map(|other| alias(other.name).value_name("VALUE").help(help)));
+    }
+    command.next_help_heading(None)
+}
+
+/// What help texts show in place of a value.
+fn value_name(key: &Key) -> String {
+    match key.values {
+        Values::Text(name) => name.to_owned(),
+        Values::OneOf(names) => names.join("|"),
+        Values::SomeOf(names) => names.join(","),
+        Values::Range => "A-B".to_owned(),
+        _ => "N".to_owned(),
+    }
+}

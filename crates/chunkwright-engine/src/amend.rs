@@ -1,0 +1,148 @@
+//! How are chunks changed by hand, and which changes are there?
+
+use chunkwright::preset::PRESETS;
+use chunkwright::{ChunkId, Chunker};
+use chunkwright_index::{
+    Generation, ListedOverlay, Overlay, OverlayState, Review, Tools, amend_all, list_overlays,
+};
+use chunkwright_models::Embedder;
+use serde::{Deserialize, Serialize};
+
+use crate::collection::Collection;
+use crate::engine::Engine;
+use crate::error::Error;
+use crate::snapshot::Snapshot;
+
+/// A change by hand to how chunks are found. What is absent stays as it is.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct AmendRequest {
+    /// The chunks, by their ids or by those that overlays were made for.
+    pub chunks: Vec<ChunkId>,
+    /// Whether searches may find them.
+    pub enabled: Option<bool>,
+    /// What is embedded and searched instead of the text, within the limit; empty takes it back.
+    pub text: Option<String>,
+    /// Words that they are also found by; none takes them back.
+    pub keywords: Option<Vec<String>>,
+    /// Queries that they are the first answer to; none takes them back.
+    pub pins: Option<Vec<String>>,
+    /// Whether text, keywords and queries are taken back before the rest is done.
+    pub reset: bool,
+    /// Whether a change that was carried or is in conflict is accepted on the chunk that it is on now.
+    pub accept: bool,
+}
+
+/// The overlays that a request asks for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct OverlaysRequest {
+    /// Only those that need a review: carried, in conflict, orphaned, or not yet applied.
+    pub review: bool,
+}
+
+/// Overlays, by chunk id.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct OverlaysAnswer {
+    /// Those that were asked for.
+    pub overlays: Vec<ListedOverlay>,
+    /// Number of all overlays of the collection.
+    pub total: usize,
+}
+
+impl AmendRequest {
+    fn apply(&self, overlay: &mut Overlay, now: &str) {
+        let given = |words: &Vec<String>| {
+            let words = words.iter().map(|word| word.trim().to_owned());
+            words.filter(|word| !word.is_empty()).collect::<Vec<_>>()
+        };
+        if self.reset {
+            (overlay.text, overlay.keywords, overlay.pins) = (None, Vec::new(), Vec::new());
+        }
+        if let Some(enabled) = self.enabled {
+            overlay.disabled = !enabled;
+        }
+        if let Some(text) = &self.text {
+            overlay.text = Some(text.clone()).filter(|text| !text.is_empty());
+        }
+        if let Some(keywords) = &self.keywords {
+            overlay.keywords = given(keywords);
+        }
+        if let Some(pins) = &self.pins {
+            overlay.pins = given(pins);
+        }
+        now.clone_into(&mut overlay.changed_at);
+    }
+
+    fn changes_nothing(&self) -> bool {
+        let Self { enabled, text, keywords, pins, reset, accept, .. } = self;
+        enabled.is_none() && text.is_none() && keywords.is_none() && pins.is_none() && !reset && !accept
+    }
+}
+
+impl Collection {
+    /// Changes by hand how chunks are found, all of them or none. Answers the overlay of each, in order.
+    ///
+    /// # Errors
+    ///
+    /// A request that changes nothing, a chunk that does not exist, a text that is empty or over the limit.
+    pub fn amend(&self, request: &AmendRequest) -> Result<Vec<Overlay>, Error> {
+        if request.changes_nothing() {
+            return Err(Error::NothingToChange);
+        }
+        let engine = self.engine();
+        let store = engine.writable_store()?;
+        let generation = store.open(self.name())?;
+        let embedder = engine.embedder_of(generation.spec.model.as_ref())?;
+        let chunker = chunker_of(engine, &generation, embedder.as_deref())?;
+        let now = engine.now();
+        let change = |overlay: &mut Overlay| request.apply(overlay, &now);
+        let review = if request.accept { Review::Accept } else { Review::Leave };
+        let tools = Tools { chunker: Some(&chunker), embedder: embedder.as_deref() };
+        Ok(amend_all(&**store, &generation, tools, &request.chunks, review, &change)?)
+    }
+}
+
+impl Snapshot {
+    /// Lists what was changed by hand, and the chunk that each change is on.
+    ///
+    /// # Errors
+    ///
+    /// A generation that is gone, a store that fails.
+    pub fn overlays(&self, request: OverlaysRequest) -> Result<OverlaysAnswer, Error> {
+        let mut overlays = list_overlays(self.store(), self.generation())?;
+        let total = overlays.len();
+        overlays.retain(|listed| !request.review || listed.state != OverlayState::On || listed.pending);
+        Ok(OverlaysAnswer { overlays, total })
+    }
+}
+
+/// The chunker that cut a generation, whose limit a text must keep: that of the settings, or of a preset. Where none of
+/// them cut it, that of the settings, which counts.
+fn chunker_of(
+    engine: &Engine,
+    generation: &Generation,
+    embedder: Option<&dyn Embedder>,
+) -> Result<Chunker, Error> {
+    let window = |chunker: Chunker| match embedder.map(Embedder::model) {
+        Some(model) => match model.max_tokens {
+            Some(limit) => chunker.with_window(model.counter.clone(), limit),
+            None => chunker,
+        },
+        None => chunker,
+    };
+    let in_force = window(engine.chunker()?);
+    let is_it = |chunker: &Chunker| {
+        Some(chunker.config_hash().as_str()) == generation.spec.config_hash.split('+').next()
+    };
+    if is_it(&in_force) {
+        return Ok(in_force);
+    }
+    for preset in PRESETS {
+        let chunker = window(Chunker::new((preset.config)(), engine.counter()?)?);
+        if is_it(&chunker) {
+            return Ok(chunker);
+        }
+    }
+    Ok(in_force)
+}

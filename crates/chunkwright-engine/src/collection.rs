@@ -1,0 +1,79 @@
+//! What is indexed and searched together?
+
+use chunkwright_index::{FetchError, SearchError, StoreError};
+
+use crate::engine::Engine;
+use crate::error::Error;
+use crate::search::{SearchAnswer, SearchRequest};
+use crate::snapshot::Snapshot;
+
+/// A collection: what is indexed together. It need not exist yet.
+///
+/// What reads of it goes through a [`Snapshot`]; what changes it is here.
+#[derive(Clone, Debug)]
+pub struct Collection {
+    engine: Engine,
+    name: String,
+}
+
+impl Collection {
+    pub(crate) fn new(engine: Engine, name: String) -> Self {
+        Self { engine, name }
+    }
+
+    /// Its name, or `NAME@N` for one generation of it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The engine that it is of.
+    pub fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    /// What the collection is now: everything that is read of it is of one generation.
+    ///
+    /// # Errors
+    ///
+    /// A collection or generation that does not exist.
+    pub fn snapshot(&self) -> Result<Snapshot, Error> {
+        Snapshot::open(&self.engine, &self.name)
+    }
+
+    /// Calls `read` with a snapshot, and once more with a newer one if the generation was removed meanwhile, because
+    /// another one was switched to.
+    ///
+    /// # Errors
+    ///
+    /// A collection that does not exist, and what `read` fails with.
+    pub fn read<T>(&self, mut read: impl FnMut(&Snapshot) -> Result<T, Error>) -> Result<T, Error> {
+        let mut last = None;
+        loop {
+            let snapshot = self.snapshot()?;
+            let number = snapshot.generation().number;
+            match read(&snapshot) {
+                Err(error) if is_gone(&error) && last != Some(number) => last = Some(number),
+                result => return result,
+            }
+        }
+    }
+
+    /// Searches the collection as it is now.
+    ///
+    /// # Errors
+    ///
+    /// As [`Snapshot::search`].
+    pub fn search(&self, request: &SearchRequest) -> Result<SearchAnswer, Error> {
+        self.read(|snapshot| snapshot.search(request))
+    }
+}
+
+/// Whether the generation that was read is gone.
+fn is_gone(error: &Error) -> bool {
+    matches!(
+        error,
+        Error::Store(StoreError::UnknownGeneration { .. })
+            | Error::Search(SearchError::Store(StoreError::UnknownGeneration { .. }))
+            | Error::Fetch(FetchError::Store(StoreError::UnknownGeneration { .. }))
+    )
+}

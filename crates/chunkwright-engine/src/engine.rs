@@ -1,0 +1,335 @@
+//! What does every request need: settings, store, models, threads and a clock?
+
+use std::fmt;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::SystemTime;
+
+use chunkwright::{Chunker, TokenCounter};
+use chunkwright_index::{Access as StoreAccess, Model, Store, open_store};
+use chunkwright_models::{EmbedError, Embedder, Embedding, ModelInfo, Reranker, Role, Writer};
+use rayon::ThreadPool;
+
+use crate::collection::Collection;
+use crate::error::Error;
+use crate::models;
+use crate::settings::Settings;
+
+/// What an engine may do with its store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// There is no store: documents are cut, explained and compared.
+    NoStore,
+    /// Any number of processes may read at once, beside one that writes.
+    Read,
+    /// One process at a time may write.
+    Write,
+}
+
+/// Tells the time.
+pub trait Clock: Send + Sync {
+    /// Nanoseconds since 1970, in UTC.
+    fn now(&self) -> i64;
+}
+
+/// The time of this machine.
+#[derive(Clone, Copy, Debug, Default)]
+struct SystemClock;
+
+impl Clock for SystemClock {
+    fn now(&self) -> i64 {
+        #[expect(clippy::disallowed_methods, reason = "the engine is where the time comes in")]
+        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        since.map_or(0, |since| i64::try_from(since.as_nanos()).unwrap_or(i64::MAX))
+    }
+}
+
+/// Everything that requests share. Clones share it too.
+///
+/// ```no_run
+/// use chunkwright_engine::{Access, Engine, SearchRequest, settings::{Layers, Source}};
+///
+/// let settings = Layers::default().settings(Source::Request, [])?;
+/// let engine = Engine::open(settings, Access::Read)?;
+/// let answer = engine.collection("default").search(&SearchRequest::new("how is a lifetime elided?"))?;
+/// println!("{}", serde_json::to_string_pretty(&answer)?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct Engine {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    settings: Settings,
+    access: Access,
+    store: Option<Arc<dyn Store>>,
+    counter: OnceLock<Arc<dyn TokenCounter>>,
+    given: Given,
+    pool: Arc<ThreadPool>,
+    cancel: Arc<AtomicBool>,
+}
+
+/// What a program hands in instead of what the settings name.
+#[derive(Clone)]
+struct Given {
+    store: Option<Arc<dyn Store>>,
+    embedder: Option<Arc<dyn Embedder>>,
+    reranker: Option<Arc<dyn Reranker>>,
+    clock: Arc<dyn Clock>,
+}
+
+/// How an engine is opened.
+#[derive(Clone)]
+pub struct Builder {
+    settings: Settings,
+    threads: Option<NonZeroUsize>,
+    cancel: Arc<AtomicBool>,
+    given: Given,
+}
+
+impl Builder {
+    /// The number of threads that work; without it one for each processor. Answers are the same with any number.
+    pub fn threads(mut self, threads: Option<NonZeroUsize>) -> Self {
+        self.threads = threads;
+        self
+    }
+
+    /// What becomes true when the caller wants work to stop. What is stored by then stays.
+    pub fn cancel(mut self, cancel: Arc<AtomicBool>) -> Self {
+        self.cancel = cancel;
+        self
+    }
+
+    /// A store of the caller's own.
+    pub fn store(mut self, store: Arc<dyn Store>) -> Self {
+        self.given.store = Some(store);
+        self
+    }
+
+    /// An embedder of the caller's own.
+    pub fn embedder(mut self, embedder: Arc<dyn Embedder>) -> Self {
+        self.given.embedder = Some(embedder);
+        self
+    }
+
+    /// A reranker of the caller's own.
+    pub fn reranker(mut self, reranker: Arc<dyn Reranker>) -> Self {
+        self.given.reranker = Some(reranker);
+        self
+    }
+
+    /// Another clock than that of this machine.
+    pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.given.clock = clock;
+        self
+    }
+
+    /// Opens the store and starts the threads. Models are loaded when they are needed.
+    ///
+    /// # Errors
+    ///
+    /// A store that cannot be opened.
+    pub fn open(self, access: Access) -> Result<Engine, Error> {
+        let Self { settings, threads, cancel, given } = self;
+        let store = match (access, &given.store) {
+            (Access::NoStore, _) => None,
+            (_, Some(store)) => Some(Arc::clone(store)),
+            (Access::Read, None) => Some(open_store(&models::place(&settings)?, StoreAccess::Read)?),
+            (Access::Write, None) => Some(open_store(&models::place(&settings)?, StoreAccess::Write)?),
+        };
+        let threads = threads.map_or(0, NonZeroUsize::get);
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        let pool = pool.map_err(|error| Error::Threads(std::io::Error::other(error)))?;
+        let (counter, pool) = (OnceLock::new(), Arc::new(pool));
+        Ok(Engine { inner: Arc::new(Inner { settings, access, store, counter, given, pool, cancel }) })
+    }
+}
+
+impl Engine {
+    /// An engine with these settings, as [`builder`](Self::builder) opens it.
+    ///
+    /// # Errors
+    ///
+    /// A store that cannot be opened.
+    pub fn open(settings: Settings, access: Access) -> Result<Self, Error> {
+        Self::builder(settings).open(access)
+    }
+
+    /// How to open an engine in another way.
+    pub fn builder(settings: Settings) -> Builder {
+        let given = Given { store: None, embedder: None, reranker: None, clock: Arc::new(SystemClock) };
+        Builder { settings, threads: None, cancel: Arc::default(), given }
+    }
+
+    /// The settings in force.
+    pub fn settings(&self) -> &Settings {
+        &self.inner.settings
+    }
+
+    /// The collection called `name`, which need not exist yet. `NAME@N` is one generation of it.
+    pub fn collection(&self, name: impl Into<String>) -> Collection {
+        Collection::new(self.clone(), name.into())
+    }
+
+    /// The collection that the settings name.
+    pub fn default_collection(&self) -> Collection {
+        self.collection(&self.inner.settings.collection)
+    }
+
+    /// The folder of models and of the default store.
+    ///
+    /// # Errors
+    ///
+    /// A user without a home folder.
+    pub fn data_dir(&self) -> Result<PathBuf, Error> {
+        models::data_dir(&self.inner.settings)
+    }
+
+    /// Where the store is, for messages: without what is secret in its address.
+    ///
+    /// # Errors
+    ///
+    /// A key of the store that cannot be read.
+    pub fn store_name(&self) -> Result<String, Error> {
+        Ok(models::place(&self.inner.settings)?.address().to_owned())
+    }
+
+    /// The folder of a store that is not on a server.
+    ///
+    /// # Errors
+    ///
+    /// A store on a server.
+    pub fn store_dir(&self) -> Result<PathBuf, Error> {
+        models::store_dir(&self.inner.settings)
+    }
+
+    /// What counts tokens.
+    ///
+    /// # Errors
+    ///
+    /// A counter that does not exist, or whose model is not installed.
+    pub fn counter(&self) -> Result<Arc<dyn TokenCounter>, Error> {
+        if let Some(counter) = self.inner.counter.get() {
+            return Ok(Arc::clone(counter));
+        }
+        let counter = models::counter(&self.inner.settings)?;
+        Ok(Arc::clone(self.inner.counter.get_or_init(|| counter)))
+    }
+
+    /// What cuts documents.
+    ///
+    /// # Errors
+    ///
+    /// As [`counter`](Self::counter), and a configuration that cannot be used.
+    pub fn chunker(&self) -> Result<Chunker, Error> {
+        Ok(Chunker::new(self.inner.settings.chunk.clone(), self.counter()?)?)
+    }
+
+    /// The store, to read.
+    pub(crate) fn store(&self) -> Result<&Arc<dyn Store>, Error> {
+        self.inner.store.as_ref().ok_or(Error::NoAccess { access: "read" })
+    }
+
+    /// The store, to write.
+    pub(crate) fn writable_store(&self) -> Result<&Arc<dyn Store>, Error> {
+        if self.inner.access != Access::Write {
+            return Err(Error::NoAccess { access: "write" });
+        }
+        self.store()
+    }
+
+    /// The embedder that was handed in or configured, or the best that is installed; `None` for none.
+    pub(crate) fn embedder(&self) -> Result<Option<Arc<dyn Embedder>>, Error> {
+        let embedder = match &self.inner.given.embedder {
+            Some(embedder) => Some(Arc::clone(embedder)),
+            None => models::embedder(&self.inner.settings)?,
+        };
+        Ok(embedder.map(|embedder| self.with_threads(embedder)))
+    }
+
+    /// The embedder for queries on vectors of `model`; `None` if there are no vectors or their model is not installed.
+    pub(crate) fn embedder_of(&self, model: Option<&Model>) -> Result<Option<Arc<dyn Embedder>>, Error> {
+        let embedder = match &self.inner.given.embedder {
+            Some(embedder) => Some(Arc::clone(embedder)),
+            None => models::query_embedder(&self.inner.settings, model)?,
+        };
+        Ok(embedder.map(|embedder| self.with_threads(embedder)))
+    }
+
+    fn with_threads(&self, inner: Arc<dyn Embedder>) -> Arc<dyn Embedder> {
+        Arc::new(OnThreads { inner, pool: Arc::clone(&self.inner.pool) })
+    }
+
+    /// The reranker that was handed in or configured; `None` for none.
+    pub(crate) fn reranker(&self) -> Result<Option<Arc<dyn Reranker>>, Error> {
+        match &self.inner.given.reranker {
+            Some(reranker) => Ok(Some(Arc::clone(reranker))),
+            None => models::reranker(&self.inner.settings),
+        }
+    }
+
+    /// The writer of notes that is configured; `None` for none.
+    pub(crate) fn writer(&self) -> Result<Option<Writer>, Error> {
+        models::writer(&self.inner.settings)
+    }
+
+    /// The time, in nanoseconds since 1970.
+    pub(crate) fn now_nanos(&self) -> i64 {
+        self.inner.given.clock.now()
+    }
+
+    /// The time, ISO 8601, in whole seconds.
+    pub(crate) fn now(&self) -> String {
+        let seconds = self.now_nanos().div_euclid(1_000_000_000);
+        jiff::Timestamp::from_second(seconds).map_or_else(|_| String::new(), |now| now.to_string())
+    }
+
+    /// Fails if the caller asked to stop.
+    pub(crate) fn check_cancelled(&self) -> Result<(), Error> {
+        if self.inner.cancel.load(Ordering::SeqCst) { Err(Error::Cancelled) } else { Ok(()) }
+    }
+
+    /// What becomes true when the caller wants work to stop.
+    pub(crate) fn cancel_flag(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.inner.cancel)
+    }
+
+    /// Runs `work` on the engine's own threads.
+    pub(crate) fn on_threads<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
+        self.inner.pool.install(work)
+    }
+
+    /// The engine's own threads.
+    pub(crate) fn threads(&self) -> Arc<ThreadPool> {
+        Arc::clone(&self.inner.pool)
+    }
+}
+
+/// An embedder that computes on the engine's threads, whichever thread asks it.
+struct OnThreads {
+    inner: Arc<dyn Embedder>,
+    pool: Arc<ThreadPool>,
+}
+
+impl Embedder for OnThreads {
+    fn model(&self) -> &ModelInfo {
+        self.inner.model()
+    }
+
+    fn embed(&self, texts: &[&str], role: Role) -> Result<Vec<Embedding>, EmbedError> {
+        self.pool.install(|| self.inner.embed(texts, role))
+    }
+
+    fn embed_query(&self, query: &str) -> Result<(Embedding, Option<EmbedError>), EmbedError> {
+        self.pool.install(|| self.inner.embed_query(query))
+    }
+}
+
+impl fmt::Debug for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Engine").field("access", &self.inner.access).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,364 @@
+//! What can fail, and what does each front end make of it?
+
+use std::io;
+
+use chunkwright::{ConfigError, OptionsError};
+use chunkwright_index::transfer::ImportError;
+use chunkwright_index::{
+    AmendError, FetchError, FilterError, IndexError, QueryError, SearchError, StoreError,
+};
+use chunkwright_models::http::SecretError;
+use chunkwright_models::{CounterError, EmbedError, ModelError, ServiceError};
+
+use crate::settings::SettingsError;
+
+/// Why a request failed. Its [`code`](Self::code) says what front ends answer.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Settings that cannot be used.
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
+    /// Options of cutting that cannot be used.
+    #[error(transparent)]
+    Options(#[from] OptionsError),
+    /// A configuration of cutting that cannot be used.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// A counter of tokens that cannot be made.
+    #[error(transparent)]
+    Counter(#[from] CounterError),
+    /// A model that cannot be used.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// A key that cannot be read.
+    #[error(transparent)]
+    Secret(#[from] SecretError),
+    /// The embedder failed.
+    #[error(transparent)]
+    Embed(#[from] EmbedError),
+    /// A reranker or writer failed.
+    #[error(transparent)]
+    Service(#[from] ServiceError),
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// Indexing failed.
+    #[error(transparent)]
+    Index(#[from] IndexError),
+    /// The search failed.
+    #[error(transparent)]
+    Search(#[from] SearchError),
+    /// A filter that cannot be read.
+    #[error(transparent)]
+    Filter(#[from] FilterError),
+    /// A query whose conditions cannot be read.
+    #[error(transparent)]
+    Query(#[from] QueryError),
+    /// Nothing was fetched.
+    #[error(transparent)]
+    Fetch(#[from] FetchError),
+    /// A change by hand that was refused.
+    #[error(transparent)]
+    Amend(#[from] AmendError),
+    /// Records that could not be imported.
+    #[error("`{path}` was not imported: {error}")]
+    Import {
+        /// The file.
+        path: String,
+        /// Why.
+        error: Box<ImportError>,
+    },
+    /// Records that could not be written as columns.
+    #[error(transparent)]
+    Columns(#[from] chunkwright_arrow::Error),
+    /// A value that could not be written as JSON.
+    #[error("a value could not be written as JSON: {0}")]
+    Json(#[from] serde_json::Error),
+    /// A file that cannot be read.
+    #[error("`{path}` cannot be read: {error}")]
+    Unreadable {
+        /// The file.
+        path: String,
+        /// What the system said.
+        error: io::Error,
+    },
+    /// A file of records that can be read only once.
+    #[error("`{path}` is not a regular file; records are read twice, so write them to a file first")]
+    NotARegularFile {
+        /// The file.
+        path: String,
+    },
+    /// A file of records that is compressed.
+    #[error("`{path}` is compressed by gzip; unpack it first")]
+    Compressed {
+        /// The file.
+        path: String,
+    },
+    /// Vectors of a collection that has none.
+    #[error("collection `{collection}` has no vectors; leave out `--vectors`")]
+    NoVectors {
+        /// The collection.
+        collection: String,
+    },
+    /// Vectors that are too long for a column.
+    #[error("the vectors are too long for a column; the limit is {} numbers", u16::MAX)]
+    LongVectors,
+    /// Notes without a chat model.
+    #[error("notes need a chat model; name it by `--writer`, such as `--writer ollama:llama3.2`")]
+    NoWriter,
+    /// A change by hand that changes nothing.
+    #[error(
+        "nothing to change; give `--text`, `--text-file`, `--keywords`, `--pin`, `--accept` or `--reset`"
+    )]
+    NothingToChange,
+    /// What is only possible for a whole collection.
+    #[error("`{name}` names one generation; `delete` is for whole collections")]
+    OneGeneration {
+        /// The name.
+        name: String,
+    },
+    /// A document that the collection does not have.
+    #[error(
+        "`{doc_id}` is not in collection `{collection}`; `chunkwright status --documents` lists its documents"
+    )]
+    UnknownDocument {
+        /// The document.
+        doc_id: String,
+        /// The collection.
+        collection: String,
+    },
+    /// A number of a request that is out of range.
+    #[error("`{field}` is `{value}`; it must be at least {least}")]
+    TooSmall {
+        /// The field.
+        field: &'static str,
+        /// Its value.
+        value: usize,
+        /// The least value.
+        least: usize,
+    },
+    /// What is only possible with a store in a folder.
+    #[error("the store is `{store}`; this command is for stores in folders, a server has tools of its own")]
+    NotAFolder {
+        /// The store.
+        store: String,
+    },
+    /// The engine was opened without a store, or to read only.
+    #[error("the engine was opened without access to {access} its store")]
+    NoAccess {
+        /// `read` or `write`.
+        access: &'static str,
+    },
+    /// Vectors of a service, and no service is configured.
+    #[error(
+        "the vectors of the collection are those of the service `{name}`; name it by `--embedder`, or by `embedder` \
+         in `chunkwright.toml`, or search with `--mode lexical`"
+    )]
+    UnconfiguredService {
+        /// The service.
+        name: String,
+    },
+    /// A collection's model is not installed.
+    #[error(
+        "collection `{collection}` has vectors of `{model}`, which is not installed; `chunkwright doctor` lists what \
+         is, and `--embedder` names another model"
+    )]
+    MissingModel {
+        /// The collection.
+        collection: String,
+        /// The model.
+        model: String,
+    },
+    /// The key of a service of sparse vectors, and no such service.
+    #[error(
+        "a key for sparse vectors is configured, but no service that gives them; name it by `sparse`, and its address \
+         by `sparse_url`"
+    )]
+    SparseKeyWithoutService,
+    /// A configuration file that nobody named says where a key is.
+    #[error(
+        "a `chunkwright.toml` that was found on the way up may not say where a key is, since any repository could \
+         have it sent anywhere; name the file by `--config`"
+    )]
+    UntrustedKey,
+    /// Two keys for one service.
+    #[error("`{}` and `{}` are both set; a service has one key", .names[0], .names[1])]
+    TwoKeys {
+        /// The keys of the configuration.
+        names: [&'static str; 2],
+    },
+    /// A variable that should hold a key.
+    #[error("the variable `{name}` holds no key")]
+    EmptyVariable {
+        /// The variable.
+        name: String,
+    },
+    /// Threads cannot be started.
+    #[error("threads could not be started: {0}")]
+    Threads(io::Error),
+    /// The caller asked to stop.
+    #[error("interrupted")]
+    Cancelled,
+}
+
+/// A kind of failure, as front ends answer it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Code {
+    /// Its name in answers: stable, in lower case.
+    pub name: &'static str,
+    /// What it means, in one sentence.
+    pub summary: &'static str,
+    /// Exit status of the command line.
+    pub exit: u8,
+    /// Status of HTTP.
+    pub http: u16,
+    /// Code of JSON-RPC, which MCP uses.
+    pub mcp: i32,
+    /// Class of Python.
+    pub python: &'static str,
+}
+
+/// Declares each code as a constant and all of them as a table.
+macro_rules! codes {
+    ($($constant:ident: $name:literal, $exit:literal, $http:literal, $mcp:literal, $python:literal, $summary:literal;)*) => {
+        $(#[doc = $summary] const $constant: Code = Code {
+            name: $name, summary: $summary, exit: $exit, http: $http, mcp: $mcp, python: $python,
+        };)*
+
+        /// All codes.
+        pub static CODES: &[Code] = &[$($constant),*];
+    };
+}
+
+codes! {
+    INVALID_SETTINGS: "invalid_settings", 2, 400, -32602, "SettingsError", "The settings or the configuration of cutting cannot be used.";
+    INVALID_REQUEST: "invalid_request", 2, 400, -32602, "RequestError", "The request has a value that cannot be used.";
+    UNKNOWN_COLLECTION: "unknown_collection", 2, 404, -32002, "UnknownCollectionError", "There is no such collection or generation.";
+    NOT_FOUND: "not_found", 2, 404, -32002, "NotFoundError", "There is no such document, chunk or overlay.";
+    CONFLICT: "conflict", 2, 409, -32000, "ConflictError", "The request contradicts what is stored.";
+    LOCKED: "locked", 2, 423, -32000, "LockedError", "Another process writes to the store.";
+    FORBIDDEN: "forbidden", 2, 403, -32000, "AccessError", "The store was not opened for this, or a key may not be used.";
+    TOO_LARGE: "too_large", 2, 413, -32602, "TooLargeError", "A text is over the limit.";
+    MODEL_UNAVAILABLE: "model_unavailable", 2, 503, -32000, "ModelError", "A model is not installed or cannot be used.";
+    SERVICE_FAILED: "service_failed", 2, 502, -32000, "ServiceError", "A service failed or gave an answer that cannot be used.";
+    STORE_FAILED: "store_failed", 2, 500, -32603, "StoreError", "The store is missing, damaged or could not be read or written.";
+    INTERNAL: "internal", 2, 500, -32603, "ChunkwrightError", "The system refused what the request needs.";
+    CANCELLED: "cancelled", 130, 499, -32000, "CancelledError", "The caller asked to stop.";
+}
+
+impl Error {
+    /// What front ends answer.
+    pub fn code(&self) -> Code {
+        match self {
+            Self::Counter(CounterError::Model(_))
+            | Self::Model(_)
+            | Self::MissingModel { .. }
+            | Self::UnconfiguredService { .. } => MODEL_UNAVAILABLE,
+            Self::Counter(_)
+            | Self::Settings(_)
+            | Self::Options(_)
+            | Self::Config(_)
+            | Self::Secret(_)
+            | Self::SparseKeyWithoutService
+            | Self::TwoKeys { .. }
+            | Self::EmptyVariable { .. } => INVALID_SETTINGS,
+            Self::Embed(error) => of_embedder(error),
+            Self::Service(error) => of_service(error),
+            Self::Store(error) => of_store(error),
+            Self::Index(error) => match error {
+                IndexError::Store(error) => of_store(error),
+                IndexError::Source(_) => INVALID_REQUEST,
+                _ => CONFLICT,
+            },
+            Self::Search(error) => match error {
+                SearchError::Store(error) => of_store(error),
+                SearchError::Embed(error) => of_embedder(error),
+                SearchError::Rerank(error) => of_service(error),
+                SearchError::NoDense(_) | SearchError::NoSparse(_) => MODEL_UNAVAILABLE,
+                _ => INVALID_REQUEST,
+            },
+            Self::Fetch(error) => match error {
+                FetchError::Store(error) => of_store(error),
+                FetchError::Converted { .. } => INVALID_REQUEST,
+                _ => NOT_FOUND,
+            },
+            Self::Amend(error) => match error {
+                AmendError::Store(error) => of_store(error),
+                AmendError::Embed(error) => of_embedder(error),
+                AmendError::Unknown { .. } => NOT_FOUND,
+                AmendError::TooLong { .. } => TOO_LARGE,
+                AmendError::Orphaned { .. } => CONFLICT,
+                _ => INVALID_REQUEST,
+            },
+            Self::Import { error, .. } => match &**error {
+                ImportError::Store(error) => of_store(error),
+                ImportError::Hides { .. } | ImportError::SameId { .. } => CONFLICT,
+                _ => INVALID_REQUEST,
+            },
+            Self::Filter(_)
+            | Self::Query(_)
+            | Self::TooSmall { .. }
+            | Self::NotAFolder { .. }
+            | Self::Unreadable { .. }
+            | Self::NotARegularFile { .. }
+            | Self::Compressed { .. }
+            | Self::NoVectors { .. }
+            | Self::LongVectors
+            | Self::NoWriter
+            | Self::NothingToChange
+            | Self::OneGeneration { .. } => INVALID_REQUEST,
+            Self::UnknownDocument { .. } => NOT_FOUND,
+            Self::NoAccess { .. } | Self::UntrustedKey => FORBIDDEN,
+            Self::Columns(_) | Self::Json(_) | Self::Threads(_) => INTERNAL,
+            Self::Cancelled => CANCELLED,
+        }
+    }
+}
+
+fn of_embedder(error: &EmbedError) -> Code {
+    match error {
+        EmbedError::Service(error) => of_service(error),
+        EmbedError::NoSparse { .. } => SERVICE_FAILED,
+        _ => INVALID_REQUEST,
+    }
+}
+
+fn of_service(error: &ServiceError) -> Code {
+    match error {
+        ServiceError::Unknown { .. } | ServiceError::NoKey { .. } => INVALID_SETTINGS,
+        _ => SERVICE_FAILED,
+    }
+}
+
+fn of_store(error: &StoreError) -> Code {
+    match error {
+        StoreError::Locked { .. } => LOCKED,
+        StoreError::ReadOnly => FORBIDDEN,
+        StoreError::UnknownCollection { .. } | StoreError::UnknownGeneration { .. } => UNKNOWN_COLLECTION,
+        StoreError::CollectionName { .. }
+        | StoreError::MalformedCursor { .. }
+        | StoreError::OtherCursor { .. } => INVALID_REQUEST,
+        StoreError::OtherModel { .. }
+        | StoreError::OtherDimension { .. }
+        | StoreError::OtherVectors { .. } => CONFLICT,
+        _ => STORE_FAILED,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn every_code_has_a_name_of_its_own_and_statuses_in_range() {
+        let names: HashSet<&str> = CODES.iter().map(|code| code.name).collect();
+        let classes: HashSet<&str> = CODES.iter().map(|code| code.python).collect();
+        assert_eq!((names.len(), classes.len()), (CODES.len(), CODES.len()));
+        for code in CODES {
+            assert!((400..600).contains(&code.http) && code.exit >= 2 && code.mcp < 0, "{code:?}");
+        }
+    }
+}

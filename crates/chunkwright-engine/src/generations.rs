@@ -1,0 +1,165 @@
+//! Which generations does a collection have, and what is removed from it?
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use chunkwright_index::{GenerationState, GenerationStatus, Store, remove_documents, remove_folder};
+use serde::{Deserialize, Serialize};
+
+use crate::collection::Collection;
+use crate::error::Error;
+
+/// The generations of a collection.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct GenerationsAnswer {
+    /// The collection.
+    pub collection: String,
+    /// Its generations, oldest first.
+    pub generations: Vec<GenerationStatus>,
+    /// Number of chunks by strategy version, over all generations.
+    pub stats: BTreeMap<String, usize>,
+}
+
+/// Which generations are removed, or what of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct PruneRequest {
+    /// Remove generations that were never completed too.
+    pub unfinished: bool,
+    /// Remove only documents whose id matches this pattern.
+    pub source: Option<String>,
+    /// Remove nothing, and answer what would be removed.
+    pub dry_run: bool,
+}
+
+/// What was removed of a generation.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PrunedGeneration {
+    /// The generation, as it was.
+    pub generation: GenerationStatus,
+    /// Number of documents removed.
+    pub documents: usize,
+    /// Number of chunks removed.
+    pub chunks: usize,
+    /// Whether nothing was removed, because the request was a dry run.
+    pub dry_run: bool,
+}
+
+/// Which documents are removed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DeleteRequest {
+    /// The documents.
+    pub what: Deleted,
+    /// Remove nothing, and answer what would be removed.
+    #[serde(default)]
+    pub dry_run: bool,
+}
+
+/// Documents to be removed from a collection.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Deleted {
+    /// Those whose id matches this pattern.
+    Source(String),
+    /// Those of this folder and of folders inside it, which need not exist any more.
+    Folder(PathBuf),
+    /// The whole collection, with what was changed of it by hand.
+    All,
+}
+
+/// A document that was removed from a generation.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct DeletedDocument {
+    /// The document.
+    pub doc_id: String,
+    /// Number of the generation.
+    pub generation: i64,
+    /// Number of its chunks.
+    pub chunks: u32,
+    /// Whether nothing was removed, because the request was a dry run.
+    pub dry_run: bool,
+}
+
+impl Collection {
+    /// Lists the generations of the collection.
+    ///
+    /// # Errors
+    ///
+    /// A collection that does not exist, a store that fails.
+    pub fn generations(&self) -> Result<GenerationsAnswer, Error> {
+        let store = self.engine().store()?;
+        let name = store.open(self.name())?.collection;
+        let found = store.collections()?.into_iter().find(|known| known.name == name);
+        let stats = found.as_ref().map(chunkwright_index::Collection::version_stats).unwrap_or_default();
+        let generations = found.map(|known| known.generations).unwrap_or_default();
+        Ok(GenerationsAnswer { collection: name, generations, stats })
+    }
+
+    /// Removes generations that searches do not see: those that were current once, and if asked for those that were
+    /// never completed.
+    ///
+    /// # Errors
+    ///
+    /// A collection that does not exist, a store that fails.
+    pub fn prune(&self, request: &PruneRequest) -> Result<Vec<PrunedGeneration>, Error> {
+        let store = self.store_for(request.dry_run)?;
+        let is_over = |status: &GenerationStatus| match status.state {
+            GenerationState::Old => true,
+            GenerationState::Building => request.unfinished,
+            GenerationState::Current => false,
+        };
+        let mut pruned = Vec::new();
+        for generation in self.generations()?.generations.into_iter().filter(is_over) {
+            let (documents, chunks) = if let Some(pattern) = &request.source {
+                let removed = remove_documents(store, &generation.generation, pattern, request.dry_run)?;
+                (removed.len(), removed.iter().map(|info| info.chunks as usize).sum())
+            } else {
+                if !request.dry_run {
+                    store.remove(&generation.generation)?;
+                }
+                (generation.documents, generation.chunks)
+            };
+            pruned.push(PrunedGeneration { generation, documents, chunks, dry_run: request.dry_run });
+        }
+        Ok(pruned)
+    }
+
+    /// Removes documents from every generation, so that they come back with none; or the whole collection.
+    ///
+    /// # Errors
+    ///
+    /// A name that is that of one generation, a collection that does not exist, a store that fails.
+    pub fn delete(&self, request: &DeleteRequest) -> Result<Vec<DeletedDocument>, Error> {
+        if self.name().contains('@') {
+            return Err(Error::OneGeneration { name: self.name().to_owned() });
+        }
+        let store = self.store_for(request.dry_run)?;
+        let current = store.open(self.name())?;
+        let mut deleted = Vec::new();
+        for GenerationStatus { generation, .. } in self.generations()?.generations {
+            let is_dry = request.dry_run || request.what == Deleted::All;
+            let removed = match &request.what {
+                Deleted::Folder(folder) => remove_folder(store, &generation, folder, is_dry)?,
+                Deleted::Source(pattern) => remove_documents(store, &generation, pattern, is_dry)?,
+                Deleted::All => remove_documents(store, &generation, "*", is_dry)?,
+            };
+            deleted.extend(removed.into_iter().map(|info| DeletedDocument {
+                doc_id: info.doc_id,
+                generation: generation.number,
+                chunks: info.chunks,
+                dry_run: request.dry_run,
+            }));
+        }
+        if request.what == Deleted::All && !request.dry_run {
+            store.remove(&current)?;
+        }
+        Ok(deleted)
+    }
+
+    /// The store: to write, unless it is a dry run.
+    fn store_for(&self, dry_run: bool) -> Result<&dyn Store, Error> {
+        let store = if dry_run { self.engine().store() } else { self.engine().writable_store() };
+        Ok(&**store?)
+    }
+}

@@ -1,0 +1,336 @@
+//! How is a collection brought to the state of files?
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use chunkwright_index::source::WalkOptions;
+use chunkwright_index::{
+    FolderOptions, IndexOptions, IndexReport, NewSource, NoteOptions, OverlayCounts, Pipeline, Prefix,
+    Progress, Prune,
+};
+use chunkwright_models::{EmbedError, Embedder};
+use serde::{Deserialize, Serialize};
+
+use crate::collection::Collection;
+use crate::error::Error;
+use crate::notice::{Notice, NoticeCode};
+
+/// What is indexed, and how.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
+pub struct IndexRequest {
+    /// Files and folders.
+    pub paths: Vec<PathBuf>,
+    /// Write nothing, and answer what would be done.
+    pub dry_run: bool,
+    /// What happens to documents of the paths whose files are gone.
+    pub prune: Prune,
+    /// What stands before the ids of the documents of the paths.
+    pub prefix: Option<Prefix>,
+    /// The folder that ids are relative to; it holds the paths.
+    pub root: Option<PathBuf>,
+    /// The folder of the collection that the one path is now.
+    pub moved_from: Option<PathBuf>,
+    /// Read every file, even if its size and modification time are unchanged.
+    pub rehash: bool,
+    /// Price of embedding a million tokens; adds the cost to the report.
+    pub price: Option<f64>,
+    /// Store summaries of functions, classes and files of source code beside their chunks.
+    pub summaries: bool,
+    /// Leave out files that are generated or minified.
+    pub skip_generated: bool,
+    /// Have the writer say before each chunk what it is about, within the limit.
+    pub context_notes: bool,
+    /// Have the writer summarise each document.
+    pub document_summaries: bool,
+    /// A file that is left out wherever it is: the one that results are written to.
+    #[serde(skip)]
+    pub exclude: Option<PathBuf>,
+}
+
+/// What a run did.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct IndexAnswer {
+    /// The collection.
+    pub collection: String,
+    /// Where its store is.
+    pub store: String,
+    /// The model of its vectors; `null` for none.
+    pub model: Option<String>,
+    /// Whether nothing was written, because the request was a dry run.
+    pub dry_run: bool,
+    /// What was done.
+    #[serde(flatten)]
+    pub report: IndexReport,
+    /// What the caller should know.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notices: Vec<Notice>,
+}
+
+/// Indexes the same request any number of times with the same models.
+#[derive(Debug)]
+pub struct Indexer {
+    collection: Collection,
+    request: IndexRequest,
+    pipeline: Pipeline,
+    store: String,
+    model: Option<String>,
+    price: Option<f64>,
+    /// What is true of every run.
+    notices: Vec<Notice>,
+}
+
+impl IndexAnswer {
+    /// Whether anything was written or failed, so that the collection is not as it was.
+    pub fn changed_anything(&self) -> bool {
+        let IndexReport { indexed, empty, carried, pruned, failed, switched, .. } = &self.report;
+        indexed + empty + carried + pruned.len() + failed.len() > 0 || switched.is_some()
+    }
+
+    /// Whether no document was found.
+    pub fn is_empty(&self) -> bool {
+        self.report.failed.is_empty() && self.report.indexed + self.report.unchanged + self.report.empty == 0
+    }
+}
+
+impl Collection {
+    /// Indexes files once. `on_progress` is told how far the run is.
+    ///
+    /// # Errors
+    ///
+    /// Paths that cannot be walked, a removal that was refused, a model that is missing, a store that fails. A file
+    /// that cannot be indexed is no error: the report lists it.
+    pub fn index(
+        &self,
+        request: IndexRequest,
+        on_progress: &dyn Fn(Progress<'_>),
+    ) -> Result<IndexAnswer, Error> {
+        self.indexer(request)?.run(on_progress)
+    }
+
+    /// Indexes documents from memory once, as [`index`](Self::index) does files. The paths of the request and what it says of
+    /// folders mean nothing here.
+    ///
+    /// # Errors
+    ///
+    /// A model that is missing, a store that fails. A document that cannot be indexed is no error: the report lists it.
+    pub fn put(
+        &self,
+        request: IndexRequest,
+        documents: impl IntoIterator<Item = NewSource>,
+        on_progress: &dyn Fn(Progress<'_>),
+    ) -> Result<IndexAnswer, Error> {
+        self.indexer(request)?.put(documents, on_progress)
+    }
+
+    /// Loads what a request needs.
+    ///
+    /// # Errors
+    ///
+    /// A model that is missing, notes without a writer, a configuration that cannot be used.
+    pub fn indexer(&self, request: IndexRequest) -> Result<Indexer, Error> {
+        let engine = self.engine();
+        let settings = engine.settings();
+        let store = if request.dry_run { engine.store()? } else { engine.writable_store()? };
+        let mut notices = Vec::new();
+        let embedder = self.index_embedder(&mut notices)?;
+        let mut pipeline = Pipeline::new(Arc::clone(store), self.name(), engine.chunker()?, &settings.preset)
+            .with_summaries(request.summaries);
+        let info = embedder.as_ref().map(|embedder| embedder.model().clone());
+        if let Some(embedder) = embedder {
+            pipeline = pipeline.with_embedder(embedder);
+        }
+        if request.context_notes || request.document_summaries {
+            let writer = engine.writer()?.ok_or(Error::NoWriter)?;
+            pipeline = pipeline.with_notes(NoteOptions {
+                writer: Arc::new(writer),
+                contexts: request.context_notes,
+                summaries: request.document_summaries,
+            });
+        }
+        Ok(Indexer {
+            collection: self.clone(),
+            price: request.price.or(info.as_ref().and_then(|info| info.price_per_million_tokens)),
+            model: info.map(|info| info.name),
+            store: engine.store_name()?,
+            request,
+            pipeline,
+            notices,
+        })
+    }
+
+    /// The embedder to index with: the one that was configured; else the one whose vectors the collection has, so
+    /// that a model that is missing today does not rebuild it; for a new collection the best that is installed.
+    fn index_embedder(&self, notices: &mut Vec<Notice>) -> Result<Option<Arc<dyn Embedder>>, Error> {
+        let engine = self.engine();
+        let generation = engine.store()?.open(self.name()).ok();
+        let stored = generation.as_ref().and_then(|generation| generation.spec.model.as_ref());
+        if generation.is_some() && engine.settings().embedder.is_none() {
+            let Some(model) = stored else {
+                notices.extend(self.lexical_only());
+                return Ok(None);
+            };
+            let missing =
+                || Error::MissingModel { collection: self.name().to_owned(), model: model.name.clone() };
+            return engine.embedder_of(stored)?.ok_or_else(missing).map(Some);
+        }
+        // What the collection knows of a service's model need not be asked for, even while the service is down.
+        let found = if stored.is_some() { engine.embedder_of(stored) } else { engine.embedder() };
+        match found {
+            Ok(found) => {
+                if found.is_none() {
+                    notices.extend(self.lexical_only());
+                }
+                Ok(found)
+            }
+            // Lexical search is enough to begin with. Vectors need a generation of their own, since their length is
+            // part of it: the first run that reaches the service makes it.
+            Err(Error::Embed(error)) if stored.is_none() && EmbedError::is_away(&error) => {
+                let message = format!(
+                    "no chunk has a vector: {error}; search is lexical only until a run reaches the service"
+                );
+                notices.push(Notice::new(NoticeCode::VectorsPending, message));
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn lexical_only(&self) -> Option<Notice> {
+        let message = "no model is installed, so search will be lexical only; `chunkwright doctor` says how to install one";
+        let is_chosen = self.engine().settings().embedder.is_some();
+        (!is_chosen).then(|| Notice::new(NoticeCode::NoModel, message))
+    }
+}
+
+impl Indexer {
+    /// Indexes once.
+    ///
+    /// # Errors
+    ///
+    /// As [`Collection::index`].
+    pub fn run(&self, on_progress: &dyn Fn(Progress<'_>)) -> Result<IndexAnswer, Error> {
+        self.answer(self.pipeline.index(&self.request.paths, &self.options(), on_progress)?)
+    }
+
+    /// Indexes documents from memory.
+    ///
+    /// # Errors
+    ///
+    /// As [`Collection::put`].
+    pub fn put(
+        &self,
+        documents: impl IntoIterator<Item = NewSource>,
+        on_progress: &dyn Fn(Progress<'_>),
+    ) -> Result<IndexAnswer, Error> {
+        self.answer(self.pipeline.put(documents, &self.options(), on_progress)?)
+    }
+
+    fn answer(&self, report: IndexReport) -> Result<IndexAnswer, Error> {
+        if report.cancelled {
+            self.collection.engine().check_cancelled()?;
+        }
+        let notices = self.notices.iter().cloned().chain(self.notices_of(&report)).collect();
+        Ok(IndexAnswer {
+            collection: self.collection.name().to_owned(),
+            store: self.store.clone(),
+            model: self.model.clone(),
+            dry_run: self.request.dry_run,
+            report,
+            notices,
+        })
+    }
+
+    /// What is indexed, and how.
+    pub fn request(&self) -> &IndexRequest {
+        &self.request
+    }
+
+    /// The collection that is indexed into.
+    pub fn collection(&self) -> &Collection {
+        &self.collection
+    }
+
+    fn options(&self) -> IndexOptions {
+        let (request, engine) = (&self.request, self.collection.engine());
+        IndexOptions {
+            folders: FolderOptions {
+                prefix: request.prefix.clone(),
+                root: request.root.clone(),
+                moved_from: request.moved_from.clone(),
+            },
+            indexed_at: engine.now(),
+            started: engine.now_nanos(),
+            rehash: request.rehash,
+            price: self.price,
+            prune: request.prune,
+            dry_run: request.dry_run,
+            skip_generated: request.skip_generated,
+            walk: WalkOptions { exclude: request.exclude.clone(), ..WalkOptions::default() },
+            cancel: Some(engine.cancel_flag()),
+            threads: Some(engine.threads()),
+        }
+    }
+
+    fn notices_of(&self, report: &IndexReport) -> Vec<Notice> {
+        let mut notices = Vec::new();
+        let mut say = |code, message: String| notices.push(Notice::new(code, message));
+        for nuls in &report.nuls {
+            let message =
+                format!("`{}` has {}, kept in its text", nuls.doc_id, counted(nuls.count, "NUL character"));
+            say(NoticeCode::ControlCharacters, message);
+        }
+        for moved in &report.moved_folders {
+            let documents = counted(moved.documents, "document");
+            let message = format!("{documents} of `{}`, whose files are now in `{}`", moved.from, moved.to);
+            say(NoticeCode::FolderMoved, message);
+        }
+        if let Some(before) = report.switched {
+            let (name, now) = (self.collection.name(), report.generation.unwrap_or_default());
+            let message = format!(
+                "searches see `{name}@{now}` now; `{name}@{before}` is kept until `chunkwright prune`"
+            );
+            say(NoticeCode::Switched, message);
+        }
+        if let Some(why) = &report.withheld {
+            let message =
+                format!("searches still see the generation before, since {why}; the next run resumes");
+            say(NoticeCode::Withheld, message);
+        }
+        let OverlayCounts { carried, conflict, orphaned, .. } = report.overlays;
+        if report.overlays.need_review() {
+            let message = format!(
+                "of the changes by hand, {carried} carried to edited chunks, {conflict} in conflict, {orphaned} orphaned; \
+                 `chunkwright overlays --review` lists them"
+            );
+            say(NoticeCode::ReviewOverlays, message);
+        }
+        if report.pending > 0 {
+            let why = report.embed_error.as_deref().unwrap_or("the embedder failed");
+            let chunks = counted(report.pending, "chunk");
+            let message = format!("{chunks} without a vector: {why}; the next run tries again");
+            say(NoticeCode::VectorsPending, message);
+        }
+        if report.notes_pending > 0 {
+            let why = report.notes_error.as_deref().unwrap_or("the writer failed");
+            let notes = counted(report.notes_pending, "note");
+            say(NoticeCode::NotesPending, format!("{notes} missing: {why}; the next run tries again"));
+        }
+        if !self.request.dry_run
+            && report.failed.is_empty()
+            && report.indexed + report.unchanged + report.empty == 0
+        {
+            say(NoticeCode::Nothing, "no document was found at the paths given".to_owned());
+        }
+        notices
+    }
+}
+
+/// `1 chunk`, `12,000 chunks`.
+pub(crate) fn counted(number: usize, noun: &str) -> String {
+    let digits = number.to_string();
+    let grouped = digits.as_bytes().rchunks(3).rev().map(|group| String::from_utf8_lossy(group).into_owned());
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{} {noun}{plural}", grouped.collect::<Vec<_>>().join(","))
+}

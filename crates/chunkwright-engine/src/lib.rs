@@ -1,0 +1,70 @@
+//! The one door of every front end: the command line, servers and bindings translate what they are asked into a
+//! request, call the [`Engine`], and translate its answer.
+//!
+//! ```text
+//! files, variables, flags --Layers--> Settings --Engine::open--> Engine --collection--> Collection --snapshot--> Snapshot
+//! ```
+//!
+//! * [`settings`] says which settings are in force and where each came from, driven by one table of keys.
+//! * An [`Engine`] has the store, the models (loaded when they are needed), a clock and its own threads.
+//! * A [`Collection`] is what is indexed together; a [`Snapshot`] is what one moment of it looks like, in which
+//!   searching, fetching and listing see the same generation.
+//! * Requests and answers are plain types that serde reads and writes. They are the JSON that the command line prints.
+//! * Every failure is an [`Error`] with a [`Code`], which one table gives its exit status, HTTP status and more.
+//!
+//! The engine prints nothing, reads no flag and keeps no state outside its values.
+// Removed with `transitional`.
+#![allow(dead_code, reason = "commands are moved over one by one")]
+
+mod amend;
+mod collection;
+mod doctor;
+mod engine;
+mod error;
+mod fetch;
+mod generations;
+mod index;
+mod list;
+mod maintenance;
+#[allow(clippy::missing_errors_doc, reason = "removed with `transitional`")]
+mod models;
+mod notice;
+mod search;
+pub mod settings;
+mod snapshot;
+mod transfer;
+mod watch;
+
+pub use amend::{AmendRequest, OverlaysAnswer, OverlaysRequest};
+pub use chunkwright_index::{
+    Answer, CacheUsage, CheckReport, ChunkPage, Cursor, Damaged, Direction, DocumentInfo, Duplicates, Expand,
+    ExpandedAnswer, Explained, Filter, Folder, FormatHint, FoundChunk, FoundPassage, Fusion, Generation,
+    GenerationSpec, GenerationStatus, Hit, IndexReport, Kept, ListRequest, ListedChunk, ListedOverlay,
+    MAX_PAGE, Mode, NewSource, Overlay, OverlayState, Passage, Prefix, Progress, Prune, Related, Siblings,
+    SkipReason, Skipped, SortKey, Stage, Statistics, StatisticsRequest, Verdict, Visibility,
+};
+pub use collection::Collection;
+pub use doctor::{Finding, State};
+pub use engine::{Access, Builder, Clock, Engine};
+pub use error::{CODES, Code, Error};
+pub use fetch::{FetchAnswer, FetchRequest};
+pub use generations::{
+    DeleteRequest, Deleted, DeletedDocument, GenerationsAnswer, PruneRequest, PrunedGeneration,
+};
+pub use index::{IndexAnswer, IndexRequest, Indexer};
+pub use maintenance::{ClearedCache, CollectionStatus};
+pub use notice::{Notice, NoticeCode};
+pub use search::{ExpandRequest, Found, SearchAnswer, SearchRequest};
+pub use settings::{Layers, Settings};
+pub use snapshot::{RelatedAnswer, Snapshot};
+pub use transfer::{ExportRequest, ImportAnswer, Imported};
+pub use watch::Watched;
+
+/// What commands that do not go through the engine yet take from it.
+#[doc(hidden)]
+pub mod transitional {
+    pub use crate::models::{
+        counter, counter_called, data_dir, embedder, place, query_embedder, reranker, store_dir, writer,
+    };
+    pub use crate::settings::Kind;
+}

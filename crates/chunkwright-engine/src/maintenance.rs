@@ -1,0 +1,94 @@
+//! What is in the store as a whole, is it sound, and how is it copied?
+
+use std::path::Path;
+
+use chunkwright_index::{CacheUsage, CheckReport, Damaged, Folder, GenerationStatus, SqliteStore, folders};
+use serde::Serialize;
+
+use crate::engine::Engine;
+use crate::error::Error;
+
+/// A collection, by its current generation, and its folders.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CollectionStatus {
+    /// What is current of it.
+    #[serde(flatten)]
+    pub status: GenerationStatus,
+    /// The folders that its documents are of.
+    pub folders: Vec<Folder>,
+}
+
+/// How much was forgotten.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct ClearedCache {
+    /// Number of entries.
+    pub forgotten: usize,
+}
+
+impl Engine {
+    /// All collections, by name.
+    ///
+    /// # Errors
+    ///
+    /// A store that fails.
+    pub fn collections(&self) -> Result<Vec<CollectionStatus>, Error> {
+        let store = self.store()?;
+        let mut found = Vec::new();
+        for collection in store.collections()? {
+            let Some(status) = collection.current().cloned() else { continue };
+            let folders = folders(&**store, &status.generation)?;
+            found.push(CollectionStatus { status, folders });
+        }
+        Ok(found)
+    }
+
+    /// Proves that the store is sound: the storage engine's own checks, and every document from its file to its vectors.
+    ///
+    /// # Errors
+    ///
+    /// A store that cannot be read.
+    pub fn check(&self) -> Result<CheckReport, Error> {
+        let store = self.store()?;
+        Ok(self.on_threads(|| store.check())?)
+    }
+
+    /// What is remembered of models: vectors and notes.
+    ///
+    /// # Errors
+    ///
+    /// A store that fails.
+    pub fn cache(&self) -> Result<Vec<CacheUsage>, Error> {
+        Ok(self.store()?.cache().usage()?)
+    }
+
+    /// Forgets vectors of texts that no chunk has, and all notes.
+    ///
+    /// # Errors
+    ///
+    /// A store that fails.
+    pub fn clear_cache(&self) -> Result<ClearedCache, Error> {
+        Ok(ClearedCache { forgotten: self.writable_store()?.cache().clear()? })
+    }
+
+    /// Copies the whole store into `file`, which must not exist, while it is in use, and proves the copy. The report
+    /// is that of the copy.
+    ///
+    /// # Errors
+    ///
+    /// A store on a server, a file that cannot be written.
+    pub fn backup(&self, file: &Path) -> Result<CheckReport, Error> {
+        let store = SqliteStore::open(&self.store_dir()?, chunkwright_index::Access::Read)?;
+        Ok(self.on_threads(|| store.backup(file))?)
+    }
+
+    /// Makes a store of a copy that [`backup`](Self::backup) wrote, which is proven first. The report says what was
+    /// left out.
+    ///
+    /// # Errors
+    ///
+    /// A copy that is damaged, unless damaged documents are left out; a folder that has a store.
+    pub fn restore(&self, file: &Path, damaged: Damaged) -> Result<CheckReport, Error> {
+        let folder = self.store_dir()?;
+        Ok(self.on_threads(|| SqliteStore::restore(file, &folder, damaged))?)
+    }
+}

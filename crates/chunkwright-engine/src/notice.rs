@@ -1,0 +1,65 @@
+//! What should a caller know that is not an error?
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// Something that a caller should know about an answer. It is data: the front end decides where it is shown.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Notice {
+    /// What kind of thing it is.
+    pub code: NoticeCode,
+    /// One sentence for people.
+    pub message: String,
+}
+
+/// Kinds of notices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum NoticeCode {
+    /// A stage of the search that was asked for did not run.
+    StageSkipped,
+    /// A stage did not run because the collection has no vectors: nothing that was promised is missing.
+    NoVectors,
+    /// The reranker failed, and the order is that of the stages.
+    NotReranked,
+    /// A hit is shown with its own text, because what is around it could not be read.
+    NotExpanded,
+    /// Chunks have no vector yet; the next run makes them.
+    VectorsPending,
+    /// Notes are missing; the next run asks for them again.
+    NotesPending,
+    /// No model is installed, so that search is lexical only.
+    NoModel,
+    /// Searches see another generation than before.
+    Switched,
+    /// Searches still see the generation before.
+    Withheld,
+    /// Changes made by hand need a review.
+    ReviewOverlays,
+    /// Documents of a folder that moved are taken as those of its new place.
+    FolderMoved,
+    /// A document has characters that text rarely has, such as NUL.
+    ControlCharacters,
+    /// Changes made by hand both here and in what was imported; those made here stay.
+    OverlaysKept,
+    /// Paths cannot be watched and are looked at every few seconds instead.
+    WatchPolls,
+    /// There was nothing to do or to find.
+    Nothing,
+    /// A part of the request could not be used; the rest was.
+    PartlyUsed,
+}
+
+impl Notice {
+    pub(crate) fn new(code: NoticeCode, message: impl Into<String>) -> Self {
+        Self { code, message: message.into() }
+    }
+}
+
+impl fmt::Display for Notice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}

@@ -1,0 +1,216 @@
+//! What is asked of a search, and what does it answer?
+
+use chunkwright::ChunkId;
+use chunkwright_index::{
+    Answer, Duplicates, Expand, ExpandedAnswer, Expansion, Explained, Filter, Fusion, Mode, Models,
+    SearchOptions, expand, explain, parse_query, search, search_all_versions,
+};
+use serde::{Deserialize, Deserializer, Serialize};
+
+use crate::error::Error;
+use crate::notice::{Notice, NoticeCode};
+use crate::snapshot::Snapshot;
+
+/// A search.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SearchRequest {
+    /// What to look for; may hold conditions such as `path:docs/ lang:rust`.
+    pub query: String,
+    /// Which stages run.
+    pub mode: Mode,
+    /// Number of hits, from 1 to 1,000.
+    pub top_k: usize,
+    /// Only chunks that pass: an expression such as `language=rust and token_count<200`, or its conditions as JSON.
+    #[serde(deserialize_with = "filter")]
+    pub filter: Filter,
+    /// Whether every generation of the collection is searched, not the current one alone.
+    pub all_versions: bool,
+    /// How the rankings of the stages become one.
+    pub fusion: Fusion,
+    /// Number of candidates that each stage hands to the fusion.
+    pub candidates: usize,
+    /// Number of the best that the reranker, where there is one, puts in its own order.
+    pub rerank: usize,
+    /// Most hits of one document; none for no limit.
+    pub per_document: Option<usize>,
+    /// What becomes of hits that say what a better one says.
+    pub duplicates: Duplicates,
+    /// What hits are read with; none for the hits alone.
+    pub expand: Option<ExpandRequest>,
+}
+
+/// What a chunk is read with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExpandRequest {
+    /// `parent`, `merge` or a number of neighbours.
+    pub with: Expand,
+    /// Most tokens of an expanded text, at least 1; by default 1,000, and no limit for neighbours.
+    #[serde(default)]
+    pub max_tokens: Option<usize>,
+}
+
+/// What a search found.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SearchAnswer {
+    /// The hits, or the passages that hold them.
+    #[serde(flatten)]
+    pub found: Found,
+    /// What the caller should know.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notices: Vec<Notice>,
+}
+
+/// Hits, or passages where the request expands them.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Found {
+    /// Chunks.
+    Hits(Answer),
+    /// Stretches of documents, each with the hits that are inside.
+    Passages(ExpandedAnswer),
+}
+
+impl SearchRequest {
+    /// A search for `query` with everything else at its default.
+    pub fn new(query: impl Into<String>) -> Self {
+        Self { query: query.into(), ..Self::default() }
+    }
+
+    fn options(&self, filter: Filter) -> SearchOptions {
+        SearchOptions {
+            mode: self.mode,
+            top_k: self.top_k,
+            filter,
+            fusion: self.fusion,
+            candidates: self.candidates,
+            rerank: self.rerank,
+            per_document: self.per_document,
+            duplicates: self.duplicates,
+        }
+    }
+}
+
+impl Default for SearchRequest {
+    fn default() -> Self {
+        let usual = SearchOptions::default();
+        Self {
+            query: String::new(),
+            mode: usual.mode,
+            top_k: usual.top_k,
+            filter: usual.filter,
+            all_versions: false,
+            fusion: usual.fusion,
+            candidates: usual.candidates,
+            rerank: usual.rerank,
+            per_document: usual.per_document,
+            duplicates: usual.duplicates,
+            expand: None,
+        }
+    }
+}
+
+impl ExpandRequest {
+    /// Checks the limit.
+    pub(crate) fn check(self) -> Result<Self, Error> {
+        match self.max_tokens {
+            Some(0) => Err(Error::TooSmall { field: "expand_tokens", value: 0, least: 1 }),
+            _ => Ok(self),
+        }
+    }
+}
+
+impl SearchAnswer {
+    /// Whether nothing was found.
+    pub fn is_empty(&self) -> bool {
+        match &self.found {
+            Found::Hits(answer) => answer.hits.is_empty(),
+            Found::Passages(answer) => answer.passages.is_empty(),
+        }
+    }
+}
+
+/// Reads a filter as an expression or as its conditions.
+fn filter<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Filter, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Either {
+        Expression(String),
+        Conditions(Filter),
+    }
+    match Either::deserialize(deserializer)? {
+        Either::Expression(text) => Filter::parse(&text).map_err(serde::de::Error::custom),
+        Either::Conditions(filter) => Ok(filter),
+    }
+}
+
+impl Snapshot {
+    /// Searches this generation, or all of them.
+    ///
+    /// An embedder that is missing or fails makes a hybrid search lexical, and a notice says so.
+    ///
+    /// # Errors
+    ///
+    /// A query or a value of the request that cannot be used, a dense or sparse search without its vectors, a store
+    /// that fails.
+    pub fn search(&self, request: &SearchRequest) -> Result<SearchAnswer, Error> {
+        let expansion = request.expand.map(ExpandRequest::check).transpose()?;
+        let (query, filter) = parse_query(&request.query, request.filter.clone())?;
+        let options = request.options(filter);
+        let embedder = self.embedder_for(request.mode)?;
+        let reranker = self.engine().reranker()?;
+        let models = Models { embedder: embedder.as_deref(), reranker: reranker.as_deref() };
+        let (store, generation) = (self.store(), self.generation());
+        let answer = if request.all_versions {
+            search_all_versions(store, &generation.collection, models, &query, &options)?
+        } else {
+            search(store, generation, models, &query, &options)?
+        };
+        let mut notices = self.notices(&answer);
+        let Some(ExpandRequest { with, max_tokens }) = expansion else {
+            return Ok(SearchAnswer { found: Found::Hits(answer), notices });
+        };
+        let counter = self.engine().counter()?;
+        let expansion = Expansion { expand: with, max_tokens, counter: &*counter };
+        let expanded = expand(store, generation, &answer, expansion)?;
+        for found in &expanded.passages {
+            if let Some(why) = &found.unexpanded {
+                let message = format!("`{}` could not be expanded: {why}", found.passage.reference);
+                notices.push(Notice::new(NoticeCode::NotExpanded, message));
+            }
+        }
+        Ok(SearchAnswer { found: Found::Passages(expanded), notices })
+    }
+
+    /// Says why a chunk is or is not in the answer to a search.
+    ///
+    /// # Errors
+    ///
+    /// As [`search`](Self::search).
+    pub fn explain_search(&self, request: &SearchRequest, chunk: ChunkId) -> Result<Explained, Error> {
+        let (query, filter) = parse_query(&request.query, request.filter.clone())?;
+        let embedder = self.embedder_for(request.mode)?;
+        let reranker = self.engine().reranker()?;
+        let models = Models { embedder: embedder.as_deref(), reranker: reranker.as_deref() };
+        let (store, generation, options) = (self.store(), self.generation(), request.options(filter));
+        Ok(explain(store, generation, models, &query, &options, chunk)?)
+    }
+
+    fn notices(&self, answer: &Answer) -> Vec<Notice> {
+        let mut notices = Vec::new();
+        if let Some(why) = &answer.degraded {
+            let what = if answer.mode == Mode::Lexical { "lexical only" } else { "without sparse vectors" };
+            // That a collection was indexed without vectors is no news.
+            let code = match self.generation().spec.model {
+                Some(_) => NoticeCode::StageSkipped,
+                None => NoticeCode::NoVectors,
+            };
+            notices.push(Notice::new(code, format!("searched {what}: {why}")));
+        }
+        if let Some(why) = &answer.rerank_error {
+            notices.push(Notice::new(NoticeCode::NotReranked, format!("not reranked: {why}")));
+        }
+        notices
+    }
+}

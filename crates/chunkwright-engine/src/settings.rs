@@ -1,0 +1,422 @@
+//! Which settings are in force: which layers there are, how they combine, and where each value came from?
+//!
+//! Lowest first: the preset, `chunkwright.toml`, the environment, what the front end was given. Two rules make
+//! combinations sensible:
+//!
+//! * A layer that names a preset starts from it: cutting keys of the layers below are dropped, since sizes made for
+//!   one preset mean nothing in another.
+//! * Sizes that a layer does not set follow those it does ([`ChunkOptions::apply`]), so that `max_size` alone keeps
+//!   the preset's proportions.
+
+mod environment;
+mod error;
+mod file;
+pub mod key;
+mod services;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use chunkwright::options::{KEYS, resolve_aliases};
+use chunkwright::{ChunkConfig, ChunkOptions, Key, preset};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+pub use environment::STORE_KEY;
+pub use error::SettingsError;
+pub use file::FILE_NAME;
+pub use services::Kind;
+use services::Services;
+pub(crate) use services::{Service, ServiceTable};
+
+/// The settings in force.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// How documents are cut.
+    pub chunk: ChunkConfig,
+    /// Name of the preset.
+    pub preset: String,
+    /// Which counter counts tokens.
+    pub tokenizer: String,
+    /// The collection to index into and search.
+    pub collection: String,
+    /// Where collections are stored; `None`: in the data folder.
+    pub store: Option<String>,
+    /// The file that holds the key of a store on a server.
+    pub store_key_file: Option<String>,
+    /// What embeds texts; `None`: the best that is installed.
+    pub embedder: Option<String>,
+    /// Where the embedder is; `None`: where its table says, or its usual address.
+    pub embedder_url: Option<String>,
+    /// What ranks the best hits again; `None`: nothing.
+    pub reranker: Option<String>,
+    /// Where the reranker is.
+    pub reranker_url: Option<String>,
+    /// What writes notes; `None`: nothing.
+    pub writer: Option<String>,
+    /// Where the writer is.
+    pub writer_url: Option<String>,
+    /// The folder of models and of the default store; `None`: the user's data folder.
+    pub data: Option<String>,
+    /// How services are used.
+    services: Services,
+    origins: BTreeMap<String, Origin>,
+}
+
+/// A value of the settings, as `config show` lists it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Setting {
+    /// The key.
+    pub key: String,
+    /// Its value, without what is secret in it; `null` where nothing is set.
+    pub value: Option<Value>,
+    /// Where the value came from.
+    pub origin: String,
+}
+
+/// Where a value came from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Origin {
+    source: Source,
+    /// The key that was set and that this value followed in proportion.
+    follows: Option<&'static str>,
+}
+
+/// Where a layer came from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Source {
+    /// Built in.
+    Default,
+    /// A preset of this name.
+    Preset(String),
+    /// A configuration file.
+    File(PathBuf),
+    /// Variables `CHUNKWRIGHT_<KEY>`.
+    Environment,
+    /// Flags of a command line, whose values are text.
+    Flags,
+    /// A request or keywords, whose values are JSON.
+    Request,
+}
+
+impl Source {
+    /// Whether values are text that stands for what the key takes.
+    fn is_text(&self) -> bool {
+        matches!(self, Self::Environment | Self::Flags)
+    }
+
+    /// A key and where it stands, for messages.
+    fn name(&self, key: &str) -> String {
+        match self {
+            Self::Default | Self::Request => format!("`{key}`"),
+            Self::Preset(name) => format!("`{key}` of the preset `{name}`"),
+            Self::File(path) => format!("`{key}` in `{}`", path.display()),
+            Self::Environment => format!("`{}`", environment::variable(key)),
+            Self::Flags => format!("`{}`", flag(key)),
+        }
+    }
+}
+
+/// Where the values of a layer are, for messages about them together.
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Default => f.write_str("the defaults"),
+            Self::Preset(name) => write!(f, "the preset `{name}`"),
+            Self::File(path) => write!(f, "`{}`", path.display()),
+            Self::Environment => f.write_str("the environment"),
+            Self::Flags => f.write_str("the flags"),
+            Self::Request => f.write_str("the request"),
+        }
+    }
+}
+
+/// Values of one source.
+#[derive(Clone, Debug)]
+struct Layer {
+    source: Source,
+    /// Every key is known, and none is an alias.
+    values: Map<String, Value>,
+}
+
+/// The layers below those of a front end.
+///
+/// ```
+/// use chunkwright_engine::settings::{Layers, Source};
+/// use serde_json::json;
+///
+/// let settings = Layers::default().settings(Source::Request, [("max_size".into(), json!(512))])?;
+/// assert_eq!((settings.chunk.max_size, settings.chunk.target_size), (512, 400));
+/// # Ok::<(), chunkwright_engine::settings::SettingsError>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Layers {
+    /// Lowest first.
+    stack: Vec<Layer>,
+    /// The user's own presets, each a table of cutting keys and `base`.
+    presets: Map<String, Value>,
+    services: Services,
+}
+
+impl Layers {
+    /// Reads the configuration file at `path` and adds it as the highest layer. Only a file that the user has named
+    /// (`is_named`) may say where keys of services are: one that was found on the way up could come with anybody's
+    /// repository and send a key to any address.
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be read, that is not TOML, or that has a key that does not exist.
+    pub fn with_file(mut self, path: &Path, is_named: bool) -> Result<Self, SettingsError> {
+        let file = file::read(path, is_named)?;
+        self.stack.push(file.layer);
+        self.presets = file.presets;
+        self.services = file.services;
+        Ok(self)
+    }
+
+    /// Adds the nearest `chunkwright.toml` in `folder` or above it, if there is one.
+    ///
+    /// # Errors
+    ///
+    /// As [`with_file`](Self::with_file).
+    pub fn with_nearest_file(self, folder: &Path) -> Result<Self, SettingsError> {
+        match file::nearest(folder) {
+            Some(path) => self.with_file(&path, false),
+            None => Ok(self),
+        }
+    }
+
+    /// Adds the variables `CHUNKWRIGHT_<KEY>` among `variables` as the highest layer.
+    ///
+    /// # Errors
+    ///
+    /// An alias that contradicts a key.
+    pub fn with_environment(
+        mut self,
+        variables: impl IntoIterator<Item = (String, String)>,
+    ) -> Result<Self, SettingsError> {
+        self.stack.push(environment::layer(variables)?);
+        Ok(self)
+    }
+
+    /// The files that the layers name, the configuration file among them: what a command may read without being told
+    /// by its own arguments.
+    pub fn files(&self) -> Vec<PathBuf> {
+        let values = self.stack.iter().flat_map(|layer| layer.values.values());
+        let values = values.chain(self.services.values().map(|(_, value)| value));
+        let named = values.filter_map(Value::as_str).map(PathBuf::from).filter(|path| path.is_file());
+        named.chain(self.services.path().map(Path::to_owned)).collect()
+    }
+
+    /// What the layers say of a key that is text, before a front end adds its own.
+    pub fn text(&self, key: &str) -> Option<&str> {
+        self.stack.iter().rev().find_map(|layer| layer.values.get(key)?.as_str())
+    }
+
+    /// Warnings, one sentence each, about variables that look like ours and are not known.
+    pub fn unknown_variables(&self, names: impl IntoIterator<Item = String>) -> Vec<String> {
+        environment::unknown(names, &self.services.variables())
+    }
+
+    /// The settings in force where `values` are the highest layer.
+    ///
+    /// # Errors
+    ///
+    /// A key that does not exist, a value that its key does not take, values that cannot be used together.
+    pub fn settings(
+        &self,
+        source: Source,
+        values: impl IntoIterator<Item = (String, Value)>,
+    ) -> Result<Settings, SettingsError> {
+        let mut values: Map<String, Value> = values.into_iter().collect();
+        check_keys(&values, &key::names(), &source)?;
+        resolve_aliases(&mut values).map_err(|error| SettingsError::at(error, &source))?;
+        let mut layers = self.stack.clone();
+        layers.push(Layer { source, values });
+        self.combine(&layers)
+    }
+
+    fn combine(&self, layers: &[Layer]) -> Result<Settings, SettingsError> {
+        let named = layers.iter().rposition(|layer| layer.values.contains_key("preset"));
+        let preset = match named {
+            Some(index) => layers[index].text(&key::PRESET)?.unwrap_or_default(),
+            None => "auto".to_owned(),
+        };
+        let mut chunk = self.preset(&preset, &mut Vec::new())?;
+        let mut origins = BTreeMap::new();
+        let origin = Origin { source: Source::Preset(preset.clone()), follows: None };
+        origins.extend(KEYS.iter().map(|key| (key.name.to_owned(), origin.clone())));
+        for layer in &layers[named.unwrap_or(0)..] {
+            layer.apply(&mut chunk, &mut origins)?;
+        }
+        chunk.check()?;
+        let mut text = |key: &Key| -> Result<Option<String>, SettingsError> {
+            let found = layers.iter().rev().find(|layer| layer.values.contains_key(key.name));
+            let source = found.map_or(Source::Default, |layer| layer.source.clone());
+            origins.insert(key.name.into(), Origin { source, follows: None });
+            found.map_or(Ok(None), |layer| layer.text(key))
+        };
+        text(&key::PRESET)?;
+        let mut settings = Settings {
+            preset,
+            tokenizer: text(&key::TOKENIZER)?.unwrap_or_else(|| "o200k".into()),
+            collection: text(&key::COLLECTION)?.unwrap_or_else(|| "default".into()),
+            store: text(&key::STORE)?,
+            store_key_file: text(&key::STORE_KEY_FILE)?,
+            embedder: text(&key::EMBEDDER)?,
+            embedder_url: text(&key::EMBEDDER_URL)?,
+            reranker: text(&key::RERANKER)?,
+            reranker_url: text(&key::RERANKER_URL)?,
+            writer: text(&key::WRITER)?,
+            writer_url: text(&key::WRITER_URL)?,
+            data: text(&key::DATA)?,
+            services: self.services.clone(),
+            chunk,
+            origins,
+        };
+        if let Some(path) = self.services.path() {
+            let origin = Origin { source: Source::File(path.to_owned()), follows: None };
+            let origins = self.services.values().map(|(name, _)| (name.clone(), origin.clone()));
+            settings.origins.extend(origins);
+        }
+        Ok(settings)
+    }
+
+    /// The values of a preset: one of the user's, on its base, or a built-in one.
+    fn preset(&self, name: &str, above: &mut Vec<String>) -> Result<ChunkConfig, SettingsError> {
+        if above.iter().any(|other| other == name) {
+            return Err(SettingsError::PresetLoop { name: name.into() });
+        }
+        let Some(Value::Object(table)) = self.presets.get(name) else {
+            return preset::preset(name).map_err(|error| {
+                let own = self.presets.keys().cloned().collect();
+                SettingsError::Preset { error, own }
+            });
+        };
+        let mut values = table.clone();
+        let base = match values.remove("base") {
+            None => "auto".to_owned(),
+            Some(Value::String(base)) => base,
+            Some(other) => return Err(SettingsError::Base { preset: name.into(), base: other.to_string() }),
+        };
+        above.push(name.into());
+        let mut config = self.preset(&base, above)?;
+        let layer = Layer { source: Source::Preset(name.into()), values };
+        layer.apply(&mut config, &mut BTreeMap::new())?;
+        Ok(config)
+    }
+}
+
+impl Layer {
+    /// Puts the cutting keys over `config`.
+    fn apply(
+        &self,
+        config: &mut ChunkConfig,
+        origins: &mut BTreeMap<String, Origin>,
+    ) -> Result<(), SettingsError> {
+        let mut values = Map::new();
+        for key in KEYS {
+            if let Some(value) = self.value(key)? {
+                values.insert(key.name.into(), value);
+                let origin = Origin { source: self.source.clone(), follows: None };
+                origins.insert(key.name.into(), origin);
+            }
+        }
+        let options = ChunkOptions::read(values).map_err(|error| SettingsError::at(error, &self.source))?;
+        for (key, follows) in options.apply(config) {
+            let origin = Origin { source: self.source.clone(), follows: Some(follows) };
+            origins.insert(key.into(), origin);
+        }
+        Ok(())
+    }
+
+    /// The value of a key, checked.
+    fn value(&self, key: &Key) -> Result<Option<Value>, SettingsError> {
+        let Some(value) = self.values.get(key.name) else { return Ok(None) };
+        let value = match value {
+            Value::String(text) if self.source.is_text() => key.values.parse(text),
+            value => key.values.read(value),
+        };
+        value.map(Some).map_err(|error| SettingsError::Value { place: self.source.name(key.name), error })
+    }
+
+    /// The value of a key that is text.
+    fn text(&self, key: &Key) -> Result<Option<String>, SettingsError> {
+        Ok(self.value(key)?.and_then(|value| value.as_str().map(str::to_owned)))
+    }
+}
+
+impl Settings {
+    /// Every key and its value, in the order of help texts.
+    pub fn list(&self) -> Vec<Setting> {
+        let text = |value: &str| Some(Value::from(value));
+        let chunk = serde_json::to_value(&self.chunk).unwrap_or_default();
+        let mut values = vec![("preset".to_owned(), text(&self.preset))];
+        values.extend(KEYS.iter().map(|key| (key.name.to_owned(), chunk.get(key.name).cloned())));
+        values.push(("tokenizer".into(), text(&self.tokenizer)));
+        values.push(("collection".into(), text(&self.collection)));
+        let others = [
+            ("store", &self.store),
+            ("store_key_file", &self.store_key_file),
+            ("embedder", &self.embedder),
+            ("embedder_url", &self.embedder_url),
+            ("reranker", &self.reranker),
+            ("reranker_url", &self.reranker_url),
+            ("writer", &self.writer),
+            ("writer_url", &self.writer_url),
+            ("data", &self.data),
+        ];
+        let shown = |value: &str| text(value).map(|value| services::without_secrets(&value));
+        values.extend(others.map(|(key, value)| (key.to_owned(), value.as_deref().and_then(shown))));
+        values.extend(self.services.values().map(|(name, value)| (name.clone(), Some(value.clone()))));
+        let row = |(key, value): (String, _)| Setting { origin: self.origin(&key), key, value };
+        values.into_iter().map(row).collect()
+    }
+
+    /// Where the value of `key` came from, in words.
+    pub fn origin(&self, key: &str) -> String {
+        let Some(origin) = self.origins.get(key) else { return "built in".into() };
+        let set = origin.follows.unwrap_or(key);
+        let source = match &origin.source {
+            Source::Default => "built in".into(),
+            Source::Preset(name) => format!("preset `{name}`"),
+            Source::File(path) => path.display().to_string(),
+            Source::Environment => environment::variable(set),
+            Source::Flags => flag(set),
+            Source::Request => format!("`{set}` of the request"),
+        };
+        match origin.follows {
+            Some(key) => format!("in proportion to `{key}`, {source}"),
+            None => source,
+        }
+    }
+}
+
+/// Checks that all keys are known.
+fn check_keys(
+    values: &Map<String, Value>,
+    known: &[&str],
+    place: &dyn fmt::Display,
+) -> Result<(), SettingsError> {
+    let is_known = |name: &&String| known.contains(&name.as_str()) || key::is_alias(name);
+    match values.keys().find(|name| !is_known(name)) {
+        Some(name) => Err(SettingsError::UnknownKey {
+            name: name.clone(),
+            place: place.to_string(),
+            known: listed(known),
+        }),
+        None => Ok(()),
+    }
+}
+
+/// `` `a`, `b`, `c` ``.
+fn listed(names: &[&str]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+/// The flag of a key.
+fn flag(key: &str) -> String {
+    format!("--{}", key.replace('_', "-"))
+}

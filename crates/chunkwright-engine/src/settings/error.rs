@@ -1,0 +1,164 @@
+//! What can be wrong with settings?
+
+use std::fmt::Display;
+use std::io;
+use std::path::PathBuf;
+
+use chunkwright::{ConfigError, OptionsError, ValueError};
+
+/// Why settings cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SettingsError {
+    /// A configuration file that cannot be read.
+    #[error("the configuration `{}` could not be read: {error}", .path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        error: io::Error,
+    },
+    /// A configuration file that is not TOML.
+    #[error("`{}` is not valid TOML at line {line}: {message}", .path.display())]
+    Syntax {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// What the parser expected.
+        message: String,
+    },
+    /// A key that does not exist.
+    #[error("unknown key `{name}` in {place}; known are {known}")]
+    UnknownKey {
+        /// The key.
+        name: String,
+        /// Where it stands.
+        place: String,
+        /// The keys that exist there.
+        known: String,
+    },
+    /// A value that its key does not take.
+    #[error("{place} {error}")]
+    Value {
+        /// The key, and where it stands.
+        place: String,
+        /// What is wrong with its value.
+        error: ValueError,
+    },
+    /// An alias does not take this value.
+    #[error("`{alias}` in {place} is `{value}`; it must be one of {expected}")]
+    AliasValue {
+        /// The alias.
+        alias: &'static str,
+        /// Where it stands.
+        place: String,
+        /// Its value.
+        value: String,
+        /// What would be right.
+        expected: String,
+    },
+    /// An alias and the key it stands for have different values.
+    #[error("`{alias}` in {place} makes `{key}` {value}, but it is {other} there; set only one")]
+    Contradiction {
+        /// The alias.
+        alias: &'static str,
+        /// Where it stands.
+        place: String,
+        /// The key.
+        key: String,
+        /// What the alias makes of it.
+        value: String,
+        /// What it is.
+        other: String,
+    },
+    /// A key that must hold tables holds something else.
+    #[error("`{name}` in {place} must hold tables, such as `[{name}.mine]`")]
+    NotTables {
+        /// The key.
+        name: String,
+        /// Where it stands.
+        place: String,
+    },
+    /// A key that must be a table is something else.
+    #[error("`{name}` in {place} must be a table, such as `[{name}]`")]
+    NotTable {
+        /// The key.
+        name: String,
+        /// Where it stands.
+        place: String,
+    },
+    /// A key of a service in the configuration itself.
+    #[error(
+        "`{name}` in {place} can be seen by all who read the file; put the key into a file of its own and name that by \
+         `{name}_file`, or a variable by `{name}_variable`"
+    )]
+    KeyInFile {
+        /// The key of the configuration.
+        name: &'static str,
+        /// Where it stands.
+        place: String,
+    },
+    /// The table of a service has a value of the wrong type.
+    #[error("{place} cannot be used: {reason}")]
+    Service {
+        /// The table.
+        place: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A preset that does not exist.
+    #[error("{error}{}", .own.iter().map(|name| format!(", `{name}`")).collect::<String>())]
+    Preset {
+        /// What is wrong, with the presets that are built in.
+        error: ConfigError,
+        /// The user's own presets.
+        own: Vec<String>,
+    },
+    /// A preset that leads back to itself.
+    #[error("the preset `{name}` is its own base; `base` must lead to a built-in preset")]
+    PresetLoop {
+        /// The preset.
+        name: String,
+    },
+    /// A base that is not a name.
+    #[error("`base` of the preset `{preset}` is `{base}`; it must be the name of a preset")]
+    Base {
+        /// The preset.
+        preset: String,
+        /// Its base.
+        base: String,
+    },
+    /// The values together cannot be used.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+}
+
+impl SettingsError {
+    /// What is wrong with values that stand in `place`.
+    pub(super) fn at(error: OptionsError, place: &dyn Display) -> Self {
+        let place = place.to_string();
+        match error {
+            OptionsError::UnknownKey { name } => Self::UnknownKey { name, place, known: String::new() },
+            OptionsError::Value { name, error } => {
+                Self::Value { place: format!("`{name}` in {place}"), error }
+            }
+            OptionsError::AliasValue { alias, value, expected } => {
+                Self::AliasValue { alias, place, value, expected }
+            }
+            OptionsError::Contradiction { alias, key, value, other } => {
+                Self::Contradiction { alias, place, key, value, other }
+            }
+            OptionsError::Config(error) => Self::Config(error),
+            other => Self::Service { place, reason: other.to_string() },
+        }
+    }
+
+    pub(super) fn tables(name: &str, place: &dyn Display) -> Self {
+        Self::NotTables { name: name.into(), place: place.to_string() }
+    }
+
+    pub(super) fn table(name: &str, place: &dyn Display) -> Self {
+        Self::NotTable { name: name.into(), place: place.to_string() }
+    }
+}

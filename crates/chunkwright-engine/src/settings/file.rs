@@ -1,0 +1,76 @@
+//! What does a configuration file set?
+
+use std::path::{Path, PathBuf};
+
+use chunkwright::options::resolve_aliases;
+use serde_json::{Map, Value};
+
+use super::services::{KINDS, Kind, Services};
+use super::{Layer, SettingsError, Source, check_keys, key};
+
+/// The name of the configuration file.
+pub const FILE_NAME: &str = "chunkwright.toml";
+
+/// A configuration file: its layer, and what it defines.
+pub(super) struct File {
+    pub(super) layer: Layer,
+    pub(super) presets: Map<String, Value>,
+    pub(super) services: Services,
+}
+
+/// The nearest `chunkwright.toml` in `folder` or above it.
+pub(super) fn nearest(folder: &Path) -> Option<PathBuf> {
+    folder.ancestors().map(|folder| folder.join(FILE_NAME)).find(|path| path.is_file())
+}
+
+/// Reads the file at `path` and checks its keys.
+pub(super) fn read(path: &Path, is_named: bool) -> Result<File, SettingsError> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| SettingsError::Unreadable { path: path.to_owned(), error })?;
+    let source = Source::File(path.to_owned());
+    let mut values = parse(path, &text)?;
+    let mut presets = match values.remove("presets") {
+        None => Map::new(),
+        Some(Value::Object(presets)) => presets,
+        Some(_) => return Err(SettingsError::tables("presets", &source)),
+    };
+    let services = Services::take(&mut values, path, is_named)?;
+    let mut known = key::names();
+    known.push("presets");
+    known.extend(KINDS.map(Kind::tables));
+    check_keys(&values, &known, &source)?;
+    resolve_aliases(&mut values).map_err(|error| SettingsError::at(error, &source))?;
+    let mut known = key::cutting_names();
+    known.push("base");
+    for (name, preset) in &mut presets {
+        let Value::Object(preset) = preset else {
+            return Err(SettingsError::table(&format!("presets.{name}"), &source));
+        };
+        let place = format!("the preset `{name}` of {source}");
+        check_keys(preset, &known, &place)?;
+        resolve_aliases(preset).map_err(|error| SettingsError::at(error, &place))?;
+    }
+    anchor(&mut values, path);
+    Ok(File { layer: Layer { source, values }, presets, services })
+}
+
+fn parse(path: &Path, text: &str) -> Result<Map<String, Value>, SettingsError> {
+    let wrong = |at: usize, message: &str| {
+        let line = text.as_bytes()[..at.min(text.len())].split(|&byte| byte == b'\n').count();
+        SettingsError::Syntax { path: path.to_owned(), line, message: message.replace('\n', ", ") }
+    };
+    toml::from_str(text)
+        .map_err(|error: toml::de::Error| wrong(error.span().map_or(0, |span| span.start), error.message()))
+}
+
+/// Makes relative paths relative to the file that says them.
+fn anchor(values: &mut Map<String, Value>, path: &Path) {
+    for key in ["store", "store_key_file", "data"] {
+        if let Some(Value::String(folder)) = values.get_mut(key)
+            && !folder.contains("://")
+            && let Some(base) = path.parent()
+        {
+            *folder = base.join(&*folder).to_string_lossy().into_owned();
+        }
+    }
+}

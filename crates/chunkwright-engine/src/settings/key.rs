@@ -1,0 +1,160 @@
+//! Which keys are there beside those of cutting, and which belong together?
+
+use chunkwright::options::{self, KEYS};
+use chunkwright::preset::PRESETS;
+use chunkwright::{ALIASES, Key, Values};
+use chunkwright_models::{COUNTERS, DIALECTS, EMBEDDERS, RERANK_DIALECTS, RERANKERS, WRITERS};
+
+/// Keys that a front end offers together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Group {
+    /// How documents are cut.
+    Cutting,
+    /// Which collection is meant, and what embeds its texts.
+    Collection,
+    /// What embeds texts.
+    Embedding,
+    /// What ranks the best hits again.
+    Reranking,
+    /// What writes notes.
+    Writing,
+    /// Where models and the default store are.
+    Data,
+}
+
+/// Declares a key that is text and does not move boundaries by itself.
+macro_rules! text_key {
+    ($constant:ident, $name:literal, $value:literal, $help:literal) => {
+        #[doc = concat!("The key `", $name, "`.")]
+        pub(super) const $constant: Key = Key {
+            name: $name,
+            values: Values::Text($value),
+            help: $help,
+            is_size: false,
+            moves_boundaries: false,
+        };
+    };
+}
+
+/// The key `preset`.
+pub(super) const PRESET: Key = Key {
+    name: "preset",
+    values: Values::Text("NAME"),
+    help: "Configuration to start from",
+    is_size: false,
+    moves_boundaries: true,
+};
+
+/// The key `tokenizer`.
+pub(super) const TOKENIZER: Key = Key {
+    name: "tokenizer",
+    values: Values::Text("NAME|FILE"),
+    help: "What counts tokens",
+    is_size: false,
+    moves_boundaries: true,
+};
+
+text_key!(COLLECTION, "collection", "NAME", "The collection");
+text_key!(
+    STORE,
+    "store",
+    "DIR|URL",
+    "The folder that holds the collections, by default one in the user's data folder; or a server, \
+     qdrant://HOST:6333 or chroma://HOST:8000 (over TLS qdrant+https://, chroma+https://), whose key is in \
+     CHUNKWRIGHT_STORE_KEY or a file"
+);
+text_key!(
+    STORE_KEY_FILE,
+    "store_key_file",
+    "FILE",
+    "The file that holds the key of a store on a server, and nothing else"
+);
+text_key!(EMBEDDER, "embedder", "none|SPEC", "What embeds texts: `none` (lexical search only)");
+text_key!(
+    EMBEDDER_URL,
+    "embedder_url",
+    "URL",
+    "Where the embedder is, if it is a service that is not at its usual address"
+);
+text_key!(RERANKER, "reranker", "none|SPEC", "What ranks the best hits again: `none`, the default");
+text_key!(
+    RERANKER_URL,
+    "reranker_url",
+    "URL",
+    "Where the reranker is, if it is a service that is not at its usual address"
+);
+text_key!(WRITER, "writer", "none|SPEC", "What writes notes: `none`, the default");
+text_key!(WRITER_URL, "writer_url", "URL", "Where the writer is, if it is not at its usual address");
+text_key!(DATA, "data", "DIR", "Folder of models and of the default store instead of the user's data folder");
+
+static OF_PRESET: [Key; 1] = [PRESET];
+static OF_TOKENS: [Key; 1] = [TOKENIZER];
+static OF_COLLECTION: [Key; 5] = [COLLECTION, STORE, STORE_KEY_FILE, EMBEDDER, EMBEDDER_URL];
+static OF_RERANKING: [Key; 2] = [RERANKER, RERANKER_URL];
+static OF_WRITING: [Key; 2] = [WRITER, WRITER_URL];
+static OF_DATA: [Key; 1] = [DATA];
+
+/// The keys of a group, in the order of help texts.
+pub fn keys(group: Group) -> Vec<&'static Key> {
+    match group {
+        Group::Cutting => OF_PRESET.iter().chain(KEYS).chain(&OF_TOKENS).collect(),
+        Group::Collection => OF_COLLECTION.iter().collect(),
+        Group::Embedding => OF_COLLECTION[3..].iter().collect(),
+        Group::Reranking => OF_RERANKING.iter().collect(),
+        Group::Writing => OF_WRITING.iter().collect(),
+        Group::Data => OF_DATA.iter().collect(),
+    }
+}
+
+/// All keys, without aliases.
+pub fn all() -> Vec<&'static Key> {
+    let groups = [Group::Cutting, Group::Collection, Group::Reranking, Group::Writing, Group::Data];
+    groups.into_iter().flat_map(keys).collect()
+}
+
+/// The names of all keys.
+pub(super) fn names() -> Vec<&'static str> {
+    all().into_iter().map(|key| key.name).collect()
+}
+
+/// The names of the keys that say how documents are cut.
+pub(super) fn cutting_names() -> Vec<&'static str> {
+    KEYS.iter().map(|key| key.name).collect()
+}
+
+/// Whether a name is an alias.
+pub(super) fn is_alias(name: &str) -> bool {
+    ALIASES.iter().any(|alias| alias.name == name)
+}
+
+/// What a key does, with the members of the registry that its values come from.
+pub fn help(key: &Key) -> String {
+    let known = match key.name {
+        "preset" => PRESETS.iter().map(|preset| named(preset.name, preset.summary)).collect(),
+        "tokenizer" => COUNTERS.iter().map(|counter| named(counter.name, counter.summary)).collect(),
+        "embedder" => {
+            let local = EMBEDDERS.iter().map(|info| named(info.name, info.summary));
+            local.chain(DIALECTS.iter().map(|dialect| named(&dialect.form(), dialect.summary))).collect()
+        }
+        "reranker" => {
+            let local = RERANKERS.iter().map(|info| named(info.name, info.summary));
+            let remote = RERANK_DIALECTS.iter().map(|dialect| named(&dialect.form(), dialect.summary));
+            local.chain(remote).collect()
+        }
+        "writer" => WRITERS.iter().map(|info| named(&format!("{}:MODEL", info.name), info.summary)).collect(),
+        _ => return options::help_of(key),
+    };
+    let known: Vec<String> = known;
+    let own = match key.name {
+        "preset" => "; or a `[presets.NAME]` of `chunkwright.toml`".to_owned(),
+        "tokenizer" => "; or the path of a `tokenizer.json`".to_owned(),
+        kind => format!("; or an `[{kind}s.NAME]` of `chunkwright.toml`"),
+    };
+    // Where the help lists values of its own, the registry goes on with them.
+    let joint = if key.help.contains(": ") { "; " } else { ": " };
+    format!("{}{joint}{}{own}", key.help, known.join("; "))
+}
+
+fn named(name: &str, summary: &str) -> String {
+    format!("`{name}` ({summary})")
+}

@@ -1,0 +1,93 @@
+//! What does one moment of a collection look like?
+
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use chunkwright_index::{DocumentInfo, Generation, Mode, Siblings, Store, related, siblings};
+use chunkwright_models::Embedder;
+use serde::Serialize;
+
+use crate::engine::Engine;
+use crate::error::Error;
+
+/// One generation of a collection: all that is read through a snapshot is of it, and the embedder of queries is the
+/// one whose vectors it has.
+pub struct Snapshot {
+    engine: Engine,
+    store: Arc<dyn Store>,
+    generation: Generation,
+    /// Loaded when the first query needs it.
+    embedder: OnceLock<Option<Arc<dyn Embedder>>>,
+}
+
+/// Documents beside one, and documents about the same.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RelatedAnswer {
+    /// The documents of its folder.
+    pub siblings: Siblings,
+    /// Documents with chunks near the mean of its vectors, best first.
+    pub related: Vec<chunkwright_index::Related>,
+}
+
+impl Snapshot {
+    pub(crate) fn open(engine: &Engine, name: &str) -> Result<Self, Error> {
+        let store = Arc::clone(engine.store()?);
+        let generation = store.open(name)?;
+        Ok(Self { engine: engine.clone(), store, generation, embedder: OnceLock::new() })
+    }
+
+    /// The generation that is read.
+    pub fn generation(&self) -> &Generation {
+        &self.generation
+    }
+
+    /// All documents, by id.
+    ///
+    /// # Errors
+    ///
+    /// A generation that is gone, a store that fails.
+    pub fn documents(&self) -> Result<Vec<DocumentInfo>, Error> {
+        Ok(self.store.documents(&self.generation)?)
+    }
+
+    /// The `top_k` documents nearest to one in its folder, and those that are about the same.
+    ///
+    /// # Errors
+    ///
+    /// A document that the generation does not have, a store that fails.
+    pub fn related(&self, doc_id: &str, top_k: usize) -> Result<RelatedAnswer, Error> {
+        if self.store.document(&self.generation, doc_id)?.is_none() {
+            let collection = self.generation.collection.clone();
+            return Err(Error::UnknownDocument { doc_id: doc_id.into(), collection });
+        }
+        let (store, generation) = (&*self.store, &self.generation);
+        let siblings = siblings(store, generation, doc_id, top_k)?;
+        Ok(RelatedAnswer { siblings, related: related(store, generation, doc_id, top_k)? })
+    }
+
+    pub(crate) fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    pub(crate) fn store(&self) -> &dyn Store {
+        &*self.store
+    }
+
+    /// The embedder for queries in this mode.
+    pub(crate) fn embedder_for(&self, mode: Mode) -> Result<Option<Arc<dyn Embedder>>, Error> {
+        if mode == Mode::Lexical {
+            return Ok(None);
+        }
+        if let Some(embedder) = self.embedder.get() {
+            return Ok(embedder.clone());
+        }
+        let embedder = self.engine.embedder_of(self.generation.spec.model.as_ref())?;
+        Ok(self.embedder.get_or_init(|| embedder).clone())
+    }
+}
+
+impl fmt::Debug for Snapshot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Snapshot").field("generation", &self.generation).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,273 @@
+//! What lists and statistics read of chunks, in memory: a column for each field that many are asked about.
+//!
+//! It holds no text, terms or vectors, some 40 bytes a chunk, and is made at the first list that is not in the order
+//! of documents, or the first statistics. From then on whole documents come and go. A page, or statistics, costs
+//! one pass over it, whichever page it is.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::convert::Infallible;
+
+use chunkwright::stats::TokenLevel;
+use chunkwright::{ChunkId, Record};
+
+use super::filter::{Facts, Fields, Got, facts};
+use super::list::{ListRequest, OrderKey, Position};
+use super::statistics::{Statistics, StatisticsRequest};
+use super::{Field, Filter};
+
+/// Columns of the chunks of one generation.
+#[derive(Debug, Default)]
+pub(super) struct Columns {
+    documents: BTreeMap<String, Document>,
+    /// The greatest version of a document ever had; versions only grow.
+    last_version: i64,
+}
+
+#[derive(Debug, Default)]
+struct Document {
+    version: i64,
+    /// By place.
+    rows: Vec<Row>,
+    /// Chunks that follow each other share their facts where they are the same.
+    facts: Vec<OwnedFacts>,
+}
+
+#[derive(Debug)]
+struct Row {
+    id: ChunkId,
+    facts: u32,
+    token_count: u32,
+    enabled: bool,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+struct OwnedFacts {
+    category: String,
+    language: Option<String>,
+    content_type: String,
+    artifact: Option<String>,
+    symbols: String,
+    chunk_type: String,
+    strategy_version: String,
+}
+
+/// A chunk to add.
+#[derive(Debug)]
+pub(super) struct NewRow<'a> {
+    pub(super) id: ChunkId,
+    pub(super) facts: Facts<'a>,
+    pub(super) chunk_type: &'a str,
+    pub(super) strategy_version: &'a str,
+    pub(super) token_count: u32,
+    pub(super) enabled: bool,
+}
+
+impl<'a> NewRow<'a> {
+    /// The row of a record; `symbols` is what [`record_symbols`](super::filter::record_symbols) gave.
+    pub(super) fn of(id: ChunkId, record: &'a Record, symbols: &'a str, enabled: bool) -> Self {
+        Self {
+            id,
+            facts: facts(record, symbols),
+            chunk_type: &record.chunk_type,
+            strategy_version: &record.strategy_version,
+            token_count: record.token_count,
+            enabled,
+        }
+    }
+}
+
+/// A chunk of a page.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Listed<'a> {
+    order_key: OrderKey<'a>,
+    pub(super) place: u32,
+    pub(super) version: i64,
+    pub(super) id: ChunkId,
+}
+
+/// A row as filters see it.
+struct View<'a> {
+    facts: Facts<'a>,
+    own: &'a OwnedFacts,
+    token_count: u32,
+}
+
+/// Fields beside those of [`Facts`] that have a column.
+const FIELDS: [&str; 4] = ["chunk_type", "strategy_version", "token_count", "token_level"];
+
+impl Fields for View<'_> {
+    fn get(&self, field: Field) -> Got<'_> {
+        match field.name() {
+            "chunk_type" => Got::Text(&self.own.chunk_type),
+            "strategy_version" => Got::Text(&self.own.strategy_version),
+            "token_count" => Got::Number(self.token_count),
+            "token_level" => Got::Text(TokenLevel::of(self.token_count as usize).as_str()),
+            _ => self.facts.get(field),
+        }
+    }
+}
+
+impl OwnedFacts {
+    fn of(new: &NewRow<'_>) -> Self {
+        let Facts { category, language, content_type, artifact, symbols, .. } = new.facts;
+        Self {
+            category: category.into(),
+            language: language.map(Into::into),
+            content_type: content_type.into(),
+            artifact: artifact.map(Into::into),
+            symbols: symbols.into(),
+            chunk_type: new.chunk_type.into(),
+            strategy_version: new.strategy_version.into(),
+        }
+    }
+
+    fn borrow<'a>(&'a self, doc_id: &'a str) -> Facts<'a> {
+        Facts {
+            doc_id,
+            category: &self.category,
+            language: self.language.as_deref(),
+            content_type: &self.content_type,
+            artifact: self.artifact.as_deref(),
+            symbols: &self.symbols,
+        }
+    }
+}
+
+/// Which rows pass: by the columns, or, where those are not enough, by what was found out from the records.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Passing<'a> {
+    Filter(&'a Filter),
+    Chunks(&'a HashSet<ChunkId>),
+}
+
+impl Columns {
+    /// Whether a filter is decided without a record.
+    pub(super) fn decide(filter: &Filter) -> bool {
+        filter.mentions_only(&|field| field.is_quick() || FIELDS.contains(&field.name()))
+    }
+
+    pub(super) fn last_version(&self) -> i64 {
+        self.last_version
+    }
+
+    /// Takes out every document that has another version than `live` says.
+    pub(super) fn retain(&mut self, live: &HashMap<&str, i64>) {
+        self.documents.retain(|doc_id, document| live.get(doc_id.as_str()) == Some(&document.version));
+        self.last_version = live.values().copied().fold(self.last_version, i64::max);
+    }
+
+    /// Adds a chunk behind those of its document's version.
+    pub(super) fn push(&mut self, version: i64, doc_id: &str, new: &NewRow<'_>) {
+        if !self.documents.contains_key(doc_id) {
+            self.documents.insert(doc_id.to_owned(), Document { version, ..Document::default() });
+        }
+        let Some(document) = self.documents.get_mut(doc_id) else { return };
+        if document.version != version {
+            *document = Document { version, ..Document::default() };
+        }
+        let facts = OwnedFacts::of(new);
+        if document.facts.last() != Some(&facts) {
+            document.facts.push(facts);
+        }
+        let facts = document.facts.len() as u32 - 1;
+        let NewRow { id, token_count, enabled, .. } = *new;
+        document.rows.push(Row { id, facts, token_count, enabled });
+    }
+
+    /// The chunks that a page holds, in order, and the one behind it.
+    pub(super) fn page(
+        &self,
+        request: &ListRequest,
+        after: Option<Position>,
+        passing: Passing<'_>,
+    ) -> Vec<Listed<'_>> {
+        let after = after.map(|after| self.current(request, after));
+        let after = after.as_ref().map(Position::order_key);
+        let size = request.page_size() + 1;
+        let order = |a: &Listed<'_>, b: &Listed<'_>| request.compare(a.order_key, b.order_key);
+        let mut found: Vec<Listed<'_>> = Vec::new();
+        let mut worst: Option<OrderKey<'_>> = None;
+        for (doc_id, document) in &self.documents {
+            for (place, row) in document.rows.iter().enumerate() {
+                let place = place as u32;
+                let key = request.key(row.token_count, place);
+                let order_key = OrderKey { key, doc_id, place: i64::from(place) };
+                if after.is_some_and(|after| request.compare(order_key, after).is_le())
+                    || worst.is_some_and(|worst| request.compare(order_key, worst).is_gt())
+                    || !request.visibility.shows(row.enabled)
+                    || !document.passes(doc_id, row, passing)
+                {
+                    continue;
+                }
+                found.push(Listed { order_key, place, version: document.version, id: row.id });
+                if found.len() >= 2 * size {
+                    found.select_nth_unstable_by(size - 1, order);
+                    found.truncate(size);
+                    worst = Some(found[size - 1].order_key);
+                }
+            }
+        }
+        found.sort_unstable_by(order);
+        found.truncate(size);
+        found
+    }
+
+    /// A position in the document as it is now.
+    fn current(&self, request: &ListRequest, after: Position) -> Position {
+        let Some(document) = self.documents.get(&after.doc_id) else { return after };
+        let key = after.key;
+        let Ok(after) = after.at(request, document.version, |id| {
+            let place = document.rows.iter().position(|row| row.id == id);
+            let has_key = |at: &usize| request.key(document.rows[*at].token_count, *at as u32) == key;
+            Ok::<_, Infallible>(place.filter(has_key).map(|place| place as u32))
+        });
+        after
+    }
+
+    /// Statistics of the rows that pass.
+    pub(super) fn statistics(&self, request: &StatisticsRequest, passing: Passing<'_>) -> Statistics {
+        let mut all = Statistics::default();
+        let mut tokens = Vec::new();
+        for (doc_id, document) in &self.documents {
+            let before = tokens.len();
+            for row in &document.rows {
+                if !document.passes(doc_id, row, passing) {
+                    continue;
+                }
+                tokens.push(row.token_count as usize);
+                all.enabled += usize::from(row.enabled);
+                let facts = &document.facts[row.facts as usize];
+                count(&mut all.strategy_versions, &facts.strategy_version);
+                count(&mut all.content_types, &facts.content_type);
+                count(&mut all.chunk_types, &facts.chunk_type);
+                count(&mut all.categories, &facts.category);
+                if let Some(language) = &facts.language {
+                    count(&mut all.languages, language);
+                }
+            }
+            all.documents += usize::from(tokens.len() > before);
+        }
+        all.chunks = tokens.len();
+        all.disabled = all.chunks - all.enabled;
+        all.with_tokens(tokens, request.band)
+    }
+}
+
+impl Document {
+    fn passes(&self, doc_id: &str, row: &Row, passing: Passing<'_>) -> bool {
+        match passing {
+            Passing::Chunks(ids) => ids.contains(&row.id),
+            Passing::Filter(filter) => {
+                let own = &self.facts[row.facts as usize];
+                filter.passes(&View { facts: own.borrow(doc_id), own, token_count: row.token_count })
+            }
+        }
+    }
+}
+
+fn count(counts: &mut BTreeMap<String, usize>, value: &str) {
+    match counts.get_mut(value) {
+        Some(count) => *count += 1,
+        None => drop(counts.insert(value.to_owned(), 1)),
+    }
+}

@@ -1,0 +1,250 @@
+//! Pages of chunks: in the order of documents straight from the tables, in another order by their ids.
+
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+
+use chunkwright::ChunkId;
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::super::columns::{Columns, NewRow};
+use super::super::filter::Facts;
+use super::super::list::{PageBuilder, Position};
+use super::super::{Direction, DocumentInfo, Generation, ListRequest, ListedChunk, StoreError};
+use super::read::{self, INFO, PLACE, damaged, info};
+use super::slim;
+
+/// Fills a page in the order of documents. By the tables' keys it begins at its first chunk, wherever that is; a chunk
+/// that the filter rejects by its columns is not read.
+pub(super) fn in_document_order(
+    connection: &Connection,
+    generation: &Generation,
+    request: &ListRequest,
+    after: Option<&Position>,
+    page: &mut PageBuilder<'_>,
+) -> Result<(), StoreError> {
+    let mut statement = connection.prepare_cached(&documents_sql(request))?;
+    let doc_id = after.as_ref().map(|after| after.doc_id.clone());
+    let mut rows = statement.query(params![generation.number, doc_id])?;
+    while let Some(row) = rows.next()? {
+        let info = info(row)?;
+        let place = match after.filter(|after| after.doc_id == info.doc_id) {
+            Some(after) => {
+                Some(after.clone().at(request, info.version, |id| place_of(connection, &info, id))?.place)
+            }
+            None => None,
+        };
+        if document(connection, generation, &info, request, place, page)?.is_break() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn documents_sql(request: &ListRequest) -> String {
+    let (order, behind) = match request.direction {
+        Direction::Ascending => ("ASC", ">="),
+        Direction::Descending => ("DESC", "<="),
+    };
+    let from = if request.after.is_some() { format!("doc_id {behind} ?2") } else { "?2 IS NULL".into() };
+    format!("SELECT {INFO} FROM documents WHERE generation = ?1 AND {from} ORDER BY doc_id {order}")
+}
+
+fn chunks_sql(request: &ListRequest) -> String {
+    let (order, behind) = match request.direction {
+        Direction::Ascending => ("ASC", ">"),
+        Direction::Descending => ("DESC", "<"),
+    };
+    format!(
+        "SELECT {PLACE}, key, chunk_id, record, tail, enabled, vector IS NOT NULL, language, artifact, symbols
+         FROM chunks WHERE document = ?1 AND idx {behind} ?2 ORDER BY idx {order}"
+    )
+}
+
+fn place_of(connection: &Connection, info: &DocumentInfo, id: ChunkId) -> Result<Option<u32>, StoreError> {
+    let mut statement =
+        connection.prepare_cached("SELECT idx FROM chunks WHERE document = ?1 AND chunk_id = ?2")?;
+    Ok(statement.query_row(params![info.version, id.0], |row| row.get(0)).optional()?)
+}
+
+/// Adds the chunks of a document behind the one at `after`.
+fn document(
+    connection: &Connection,
+    generation: &Generation,
+    info: &DocumentInfo,
+    request: &ListRequest,
+    after: Option<i64>,
+    page: &mut PageBuilder<'_>,
+) -> Result<ControlFlow<()>, StoreError> {
+    let edge = after.unwrap_or(match request.direction {
+        Direction::Ascending => -1,
+        Direction::Descending => i64::MAX,
+    });
+    let mut statement = connection.prepare_cached(&chunks_sql(request))?;
+    let mut rows = statement.query(params![info.version, edge])?;
+    let mut source = None;
+    let common = slim::common(generation, info);
+    while let Some(row) = rows.next()? {
+        let enabled = row.get(11)?;
+        if !request.visibility.shows(enabled) {
+            continue;
+        }
+        let text = |column| row.get_ref(column).and_then(|value| Ok(value.as_str_or_null()?));
+        let is_quick = request.filter.is_quick();
+        let facts = Facts {
+            doc_id: &info.doc_id,
+            category: text(1)?.unwrap_or_default(),
+            content_type: text(2)?.unwrap_or_default(),
+            language: text(13)?,
+            artifact: text(14)?,
+            symbols: text(15)?.unwrap_or_default(),
+        };
+        if is_quick && !request.filter.passes(&facts) {
+            continue;
+        }
+        let source = match &mut source {
+            Some(source) => source,
+            none => none.insert(read::source(connection, info)?),
+        };
+        let (place, record) = read::record(row, &common, source)?;
+        if is_quick || request.filter.passes_record(&record) {
+            let chunk = ListedChunk { record, enabled, embedded: row.get(12)? };
+            if page.push(place, info.version, chunk).is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+    }
+    Ok(ControlFlow::Continue(()))
+}
+
+/// Fills a page with chunks, by the place in the version of their document and their id. Those that the snapshot does not
+/// have any more are left out.
+pub(super) fn by_id(
+    connection: &Connection,
+    generation: &Generation,
+    listed: Vec<(u32, i64, ChunkId)>,
+    page: &mut PageBuilder<'_>,
+) -> Result<(), StoreError> {
+    for (place, version, id) in listed {
+        let Some(chunk) = read::chunk(connection, generation, id)? else { continue };
+        let chunk = ListedChunk { record: chunk.record, enabled: chunk.enabled, embedded: chunk.embedded };
+        if page.push(place, version, chunk).is_break() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Brings columns to what the snapshot has.
+pub(super) fn update_columns(
+    connection: &Connection,
+    generation: &Generation,
+    columns: &mut Columns,
+) -> Result<(), StoreError> {
+    let mut statement =
+        connection.prepare_cached("SELECT doc_id, id FROM documents WHERE generation = ?1")?;
+    let live = statement.query_map([generation.number], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let live = live.collect::<Result<HashMap<String, i64>, _>>()?;
+    let last_version = columns.last_version();
+    columns.retain(&live.iter().map(|(doc_id, version)| (doc_id.as_str(), *version)).collect());
+    // `+` keeps the index of generations out of it: rows then come in order.
+    let mut statement = connection.prepare_cached(
+        "SELECT documents.id, doc_id, chunk_id, category, language, content_type, artifact, symbols, enabled, record
+         FROM documents JOIN chunks ON chunks.document = documents.id
+         WHERE +documents.generation = ?1 AND documents.id > ?2
+         ORDER BY documents.id, idx",
+    )?;
+    let mut rows = statement.query(params![generation.number, last_version])?;
+    while let Some(row) = rows.next()? {
+        let text = |column| row.get_ref(column).and_then(|value| Ok(value.as_str()?));
+        let maybe = |column| row.get_ref(column).and_then(|value| Ok(value.as_str_or_null()?));
+        let category = text(3)?;
+        let said =
+            slim::Said::read(text(9)?).ok_or_else(|| damaged("the token count of a chunk cannot be read"))?;
+        let new = NewRow {
+            id: ChunkId(row.get(2)?),
+            facts: Facts {
+                doc_id: "",
+                category,
+                language: maybe(4)?,
+                content_type: text(5)?,
+                artifact: maybe(6)?,
+                symbols: text(7)?,
+            },
+            chunk_type: said.chunk_type.as_deref().unwrap_or(category),
+            strategy_version: said.strategy_version.as_deref().unwrap_or(&generation.spec.strategy_version),
+            token_count: said.token_count,
+            enabled: row.get(8)?,
+        };
+        columns.push(row.get(0)?, text(1)?, &new);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use chunkwright::parse::Text;
+    use chunkwright::{ChunkConfig, Chunker, Document, RecordContext, Words};
+    use rusqlite::StatementStatus::VmStep;
+
+    use super::super::super::{
+        Access, Change, ChunkPage, GenerationSpec, NewChunk, NewDocument, Store, StoredDocument,
+    };
+    use super::super::SqliteStore;
+    use super::*;
+
+    fn document(doc_id: &str, chunks: usize) -> Change {
+        let source: String = (0..chunks).map(|n| format!("Paragraph {n}.\n\n")).collect();
+        let parsed = Document::parse(doc_id, source.as_str(), &Text);
+        let config = ChunkConfig { max_size: 8, target_size: 1, min_size: 0, ..ChunkConfig::default() };
+        let chunker = Chunker::new(config, Arc::new(Words)).expect("a configuration");
+        let cut = chunker.chunk(&parsed);
+        let records = chunker.records(&parsed, &cut, &RecordContext::default());
+        let info = DocumentInfo { doc_id: doc_id.into(), ..DocumentInfo::default() };
+        let document = StoredDocument { info, source, ..StoredDocument::default() };
+        let chunks = records.into_iter().map(NewChunk::new).collect();
+        Change::Replace(Box::new(NewDocument { document, base: 0, chunks }))
+    }
+
+    /// The most steps of `SQLite` that one of the pages takes, and the number of chunks on all of them.
+    fn most_steps(changes: &[Change], direction: Direction) -> (i32, usize) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = SqliteStore::open(folder.path(), Access::Write).expect("a store");
+        let generation = store.begin("c", &GenerationSpec::default()).expect("a generation");
+        store.write(&generation, changes).expect("a write");
+        let connection = store.connect().expect("a connection");
+        let mut request = ListRequest { direction, limit: 10, ..ListRequest::default() };
+        let (mut most, mut chunks) = (0, 0);
+        loop {
+            let mut page = PageBuilder::new(&request, &generation).expect("a page");
+            let after = request.position(&generation).expect("a cursor");
+            in_document_order(&connection, &generation, &request, after.as_ref(), &mut page).expect("chunks");
+            let ChunkPage { chunks: found, next } = page.finish();
+            let steps =
+                |sql: String| connection.prepare_cached(&sql).expect("a statement").reset_status(VmStep);
+            most = most.max(steps(documents_sql(&request)) + steps(chunks_sql(&request)));
+            chunks += found.len();
+            match next {
+                Some(next) => request.after = Some(next),
+                None => return (most, chunks),
+            }
+        }
+    }
+
+    #[test]
+    fn a_page_costs_the_same_wherever_it_is_and_however_much_is_stored() {
+        for direction in [Direction::Ascending, Direction::Descending] {
+            let many = |n: usize| (0..40 * n).map(|at| document(&format!("{at:05}"), 3)).collect::<Vec<_>>();
+            let large = |n: usize| vec![document("large", 100 * n)];
+            for changes in [&many as &dyn Fn(usize) -> Vec<Change>, &large] {
+                let (one, _) = most_steps(&changes(1), direction);
+                for n in [2, 4, 8] {
+                    let (steps, chunks) = most_steps(&changes(n), direction);
+                    assert!(chunks >= 25 * n, "{chunks} at {n}");
+                    assert!(steps > 0 && steps <= one + one / 10, "{steps} at {n}, {one} at 1");
+                }
+            }
+        }
+    }
+}
