@@ -26,7 +26,7 @@ use chunkwright::parse::Markdown;
 use chunkwright::{Chars, ChunkConfig, Chunker, Document, Parser, TokenCounter, Unit};
 use text_splitter::{ChunkConfig as PeerConfig, ChunkSizer, CodeSplitter, MarkdownSplitter};
 
-/// Limits, in the unit of each comparison: what seed 0 and common embedders use.
+/// Limits, in the unit of each comparison: common limits of chunkers and embedders.
 const CHARS: usize = 1800;
 const TOKENS: usize = 512;
 const TURNS: usize = 7;

@@ -3,6 +3,8 @@
 //! One table, [`KEYS`], says of every key what its values are and what it does. Configuration files, variables, flags,
 //! schemas and the keywords of other languages are made from it.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -42,6 +44,20 @@ pub enum Values {
     Range,
     /// A list of tables, which only files have.
     Tables,
+}
+
+impl fmt::Display for Values {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(name) => f.write_str(name),
+            Self::Number(least, greatest) if *greatest > 1_000 => write!(f, "a number from {least}"),
+            Self::Number(least, greatest) => write!(f, "{least} to {greatest}"),
+            Self::OneOf(names) => f.write_str(&either(names)),
+            Self::SomeOf(names) => write!(f, "a list of {}", quoted(names.iter().copied())),
+            Self::Range => f.write_str("`LEAST-GREATEST`"),
+            Self::Tables => f.write_str("tables"),
+        }
+    }
 }
 
 /// A value that a key does not take.

@@ -13,8 +13,8 @@ pub struct Preset {
     pub config: fn() -> ChunkConfig,
 }
 
-/// All presets. `auto` is our own; the others keep what five older designs decided, as far as our
-/// guarantees allow (`tests/spec` says rule by rule).
+/// All presets. `auto` is the default; the others reproduce the rules of older systems as far as the guarantees
+/// allow (`tests/spec` states them rule by rule).
 pub static PRESETS: &[Preset] = &[
     Preset {
         name: "auto",
@@ -86,7 +86,7 @@ pub(crate) fn auto() -> ChunkConfig {
     }
 }
 
-/// Seed 0: three passes over headings, paragraphs and small chunks.
+/// For Markdown whose chunks are cited: three passes over headings, paragraphs and small chunks.
 fn stable() -> ChunkConfig {
     ChunkConfig {
         strategy: "sections".into(),
@@ -100,7 +100,7 @@ fn stable() -> ChunkConfig {
     }
 }
 
-/// Seed 1: a heading before what continues its section, and three kinds of pages by their paths.
+/// For documentation sites: a heading before what continues its section, and three kinds of pages by their paths.
 fn docs() -> ChunkConfig {
     let kind = |name: &str, chunk_type: &str, paths: &[&str]| Kind {
         name: name.into(),
@@ -127,7 +127,7 @@ fn docs() -> ChunkConfig {
     }
 }
 
-/// Seed 2: top-level sections, code and tables whole and apart, text with an overlap.
+/// For course material: top-level sections, code and tables whole and apart, text with an overlap.
 fn course() -> ChunkConfig {
     ChunkConfig {
         strategy: "sections".into(),
@@ -145,12 +145,12 @@ fn course() -> ChunkConfig {
     }
 }
 
-/// Seed 3: one chunk a function, class or method; lines where none are known.
+/// For source code: one chunk a function, class or method; lines where none are known.
 fn code() -> ChunkConfig {
     ChunkConfig { max_size: 512, target_size: 400, min_size: 0, fixed_chunk_lines: 50, ..auto() }
 }
 
-/// Seed 4: short documents whole, medium ones in windows, long ones by headings.
+/// For documents of mixed sizes: short documents whole, medium ones in windows, long ones by headings.
 fn adaptive() -> ChunkConfig {
     ChunkConfig {
         strategy: "adaptive".into(),
@@ -164,7 +164,7 @@ fn adaptive() -> ChunkConfig {
     }
 }
 
-/// Seed 0's fallback: what general splitters do, with our guarantees.
+/// What general-purpose splitters do, with our guarantees; for comparison.
 fn recursive() -> ChunkConfig {
     ChunkConfig { strategy: "recursive".into(), context: ContextRule::None, min_size: 0, ..auto() }
 }

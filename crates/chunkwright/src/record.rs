@@ -143,7 +143,7 @@ pub struct Symbols {
     pub names: Vec<String>,
 }
 
-/// What records of the strategy `adaptive` say beside the rest; seed 4 names these fields.
+/// Additional fields of records that the strategy `adaptive` made.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AdaptiveFields {
     /// Always true.

@@ -1,4 +1,4 @@
-//! The strategy `adaptive`: how a document is cut depends on its size. Seed 4 cuts this way.
+//! The strategy `adaptive`: how a document is cut depends on its size.
 //!
 //! A short document is one chunk. One of medium size is cut into windows that follow its structure. A
 //! long one is cut by its headings, sections too large into windows; or, where a band of sizes is

@@ -1,5 +1,5 @@
-//! Other names for keys of the configuration: those of the five designs that the presets stand for, so
-//! that their configurations can be taken over as they are.
+//! Other names for keys of the configuration: those of the systems that the presets reproduce, so that their
+//! configurations work unchanged.
 
 use crate::chunk::Unit;
 
@@ -29,14 +29,14 @@ pub type Assignments = &'static [(&'static str, &'static str)];
 
 /// All aliases.
 pub static ALIASES: &[Alias] = &[
-    // Seed 0.
+    // `stable`.
     Alias { name: "max_chars", means: Means::Size("max_size", Unit::Chars) },
     Alias { name: "min_chars", means: Means::Size("min_size", Unit::Chars) },
     Alias {
         name: "keep_code_blocks_intact",
         means: Means::Values(&[("true", &[("keep_whole", "code")]), ("false", &[("keep_whole", "")])]),
     },
-    // Seed 2.
+    // `course`.
     Alias { name: "min_chunk_size", means: Means::Size("min_size", Unit::Chars) },
     Alias { name: "max_chunk_size", means: Means::Size("max_size", Unit::Chars) },
     Alias { name: "chunk_size", means: Means::Size("max_size", Unit::Chars) },
@@ -50,9 +50,9 @@ pub static ALIASES: &[Alias] = &[
         ]),
     },
     Alias { name: "chunking_strategy", means: Means::Values(&[("semantic", &[("strategy", "sections")])]) },
-    // Seed 3.
+    // `code`.
     Alias { name: "max_tokens", means: Means::Size("max_size", Unit::Tokens) },
-    // Seed 4.
+    // `adaptive`.
     Alias {
         name: "chunk_strategy",
         means: Means::Values(&[

@@ -1,4 +1,4 @@
-//! The strategy `sections`: every heading down to a level is a border; the seeds 0 and 2 cut this way.
+//! The strategy `sections`: every heading down to a level is a border.
 //!
 //! Three passes. The sections, as the headings say. In each, blocks put together up to the limit; blocks
 //! that are set apart are chunks of their own, with what leads into them. Last, what is too small joins

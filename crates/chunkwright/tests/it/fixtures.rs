@@ -24,10 +24,14 @@ pub(crate) const SAMPLES: &[(&str, &str)] = &[
     ("notes.org", include_str!("../samples/notes.org")),
     ("film.srt", include_str!("../samples/film.srt")),
     ("server.log", include_str!("../samples/server.log")),
+    ("button.mdx", include_str!("../samples/button.mdx")),
+    ("letter.txt", include_str!("../samples/letter.txt")),
 ];
 
 /// Syntax of one format each, by the name of its parser: pieces that make trouble when they meet.
 pub(crate) const SYNTAX: &[(&str, &[&str])] = &[
+    ("markdown", MARKDOWN),
+    ("mdx", MDX),
     ("html", HTML),
     ("notebook", NOTEBOOK),
     ("rst", RST),
@@ -40,6 +44,73 @@ pub(crate) const SYNTAX: &[(&str, &[&str])] = &[
     ("org", ORG),
     ("subtitles", SUBTITLES),
     ("log", LOG),
+    ("text", TEXT),
+];
+
+const MARKDOWN: &[&str] = &[
+    "---\ntitle: a\n---\n",
+    "---\n",
+    "Title\n=====\n",
+    "Title\n---\n",
+    "####### seven\n",
+    "#\n",
+    "# closed #\n",
+    "```\n",
+    "~~~~ python\n```\n",
+    "    ```\n",
+    "> ```\n> in a quote\n",
+    "- ```\n  in a list\n",
+    "> > > deep\nlazy\n",
+    "1. a\n1. b\n\n   c\n",
+    "- [ ] task\n",
+    "| a | b |\n|--|:-:|\n| 1 \\| 2 | `|` |\n",
+    "|-|\n",
+    "<details>\n<summary>s</summary>\n\n# inside\n\n</details>\n",
+    "<!-- open\n",
+    "-->\n",
+    "[a]: <b> 'title\n",
+    "[^n]: note\n    more\n",
+    "\\\n",
+    "***\n",
+    "text  \nbreak\\\nend\n",
+    "$$\nx\n$$\n",
+];
+
+const MDX: &[&str] = &[
+    "import { Tabs } from './tabs'\n",
+    "import {\n  a,\n} from 'b'\n\n",
+    "export const meta = { title: '# not' }\n",
+    "export default function A() {\n  return <p>\n",
+    "  </p>\n}\n",
+    "<Tabs items={[1, 2]}>\n",
+    "<Tab>\n\n## inside\n\n</Tab>\n",
+    "</Tabs>\n",
+    "<Note />\n",
+    "<>\n",
+    "</>\n",
+    "{/* comment */}\n",
+    "{/* open\n",
+    "{'}'}\n",
+    "{\n",
+    "}\n",
+    "a < b and <b\n",
+    "```jsx live\n<A />\n```\n",
+];
+
+const TEXT: &[&str] = &[
+    "one line\n",
+    "\n\n\n",
+    "a very-long_token_without/blanks",
+    "\u{c}page\n",
+    "    indented\n\ttab\n",
+    "1) first\n2) second\n",
+    "====\n",
+    "трепет. Ёлка! ",
+    "这是一句话。那是另一句？",
+    "مرحبا بالعالم. ",
+    "e\u{301}\u{200d}👩‍🚀",
+    "\u{0}\u{1b}[31m",
+    "\u{2028}\u{2029}\u{85}",
 ];
 
 const HTML: &[&str] = &[

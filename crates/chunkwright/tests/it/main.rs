@@ -7,6 +7,7 @@ mod fixtures;
 mod invariants;
 mod parents;
 mod properties;
+mod registries;
 mod spec;
 mod work;
 

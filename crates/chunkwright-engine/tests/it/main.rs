@@ -1,0 +1,10 @@
+//! The engine as a program uses it.
+
+#[path = "../../examples/put_and_search.rs"]
+mod put_and_search;
+mod registries;
+
+#[test]
+fn the_example_of_the_guide_runs() -> Result<(), Box<dyn std::error::Error>> {
+    put_and_search::main()
+}
