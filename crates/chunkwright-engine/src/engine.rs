@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 
-use chunkwright::{Chunker, TokenCounter};
+use chunkwright::{Chunker, Strategy, TokenCounter};
 use chunkwright_index::{Access as StoreAccess, Model, Store, open_store};
 use chunkwright_models::{EmbedError, Embedder, Embedding, ModelInfo, Reranker, Role, Writer};
 use rayon::ThreadPool;
@@ -76,6 +76,7 @@ struct Inner {
 #[derive(Clone)]
 struct Given {
     store: Option<Arc<dyn Store>>,
+    strategy: Option<Arc<dyn Strategy>>,
     embedder: Option<Arc<dyn Embedder>>,
     reranker: Option<Arc<dyn Reranker>>,
     clock: Arc<dyn Clock>,
@@ -106,6 +107,12 @@ impl Builder {
     /// A store of the caller's own.
     pub fn store(mut self, store: Arc<dyn Store>) -> Self {
         self.given.store = Some(store);
+        self
+    }
+
+    /// A strategy of the caller's own, in place of the one that the settings name.
+    pub fn strategy(mut self, strategy: Arc<dyn Strategy>) -> Self {
+        self.given.strategy = Some(strategy);
         self
     }
 
@@ -160,7 +167,13 @@ impl Engine {
 
     /// How to open an engine in another way.
     pub fn builder(settings: Settings) -> Builder {
-        let given = Given { store: None, embedder: None, reranker: None, clock: Arc::new(SystemClock) };
+        let given = Given {
+            store: None,
+            strategy: None,
+            embedder: None,
+            reranker: None,
+            clock: Arc::new(SystemClock),
+        };
         Builder { settings, threads: None, cancel: Arc::default(), given }
     }
 
@@ -225,7 +238,11 @@ impl Engine {
     ///
     /// As [`counter`](Self::counter), and a configuration that cannot be used.
     pub fn chunker(&self) -> Result<Chunker, Error> {
-        Ok(Chunker::new(self.inner.settings.chunk.clone(), self.counter()?)?)
+        let (config, counter) = (self.inner.settings.chunk.clone(), self.counter()?);
+        Ok(match &self.inner.given.strategy {
+            Some(strategy) => Chunker::with_strategy(config, counter, Arc::clone(strategy))?,
+            None => Chunker::new(config, counter)?,
+        })
     }
 
     /// The store, to read.
@@ -239,6 +256,11 @@ impl Engine {
             return Err(Error::NoAccess { access: "write" });
         }
         self.store()
+    }
+
+    /// Whether an embedder was handed in or configured, even if that is none.
+    pub(crate) fn chooses_embedder(&self) -> bool {
+        self.inner.given.embedder.is_some() || self.inner.settings.embedder.is_some()
     }
 
     /// The embedder that was handed in or configured, or the best that is installed; `None` for none.

@@ -166,7 +166,7 @@ impl Collection {
         let engine = self.engine();
         let generation = engine.store()?.open(self.name()).ok();
         let stored = generation.as_ref().and_then(|generation| generation.spec.model.as_ref());
-        if generation.is_some() && engine.settings().embedder.is_none() {
+        if generation.is_some() && !engine.chooses_embedder() {
             let Some(model) = stored else {
                 notices.extend(self.lexical_only());
                 return Ok(None);
@@ -199,8 +199,7 @@ impl Collection {
 
     fn lexical_only(&self) -> Option<Notice> {
         let message = "no model is installed, so search will be lexical only; `chunkwright doctor` says how to install one";
-        let is_chosen = self.engine().settings().embedder.is_some();
-        (!is_chosen).then(|| Notice::new(NoticeCode::NoModel, message))
+        (!self.engine().chooses_embedder()).then(|| Notice::new(NoticeCode::NoModel, message))
     }
 }
 

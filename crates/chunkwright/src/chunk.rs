@@ -10,11 +10,11 @@ mod pack;
 mod recursive;
 mod sections;
 mod split;
+mod strategy;
+mod tile;
 mod tree;
 mod window;
 
-use std::borrow::Cow;
-use std::cell::OnceCell;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::context::{self, Borrow, Rendered};
-use crate::document::{Block, BlockKind, Document, SectionId};
+use crate::document::{BlockKind, Document, SectionId};
 use crate::span::Span;
 use crate::tokens::{Chars, TokenCounter};
 
@@ -33,6 +33,8 @@ pub(crate) use finish::{blocks_in, dominant_kind, number_parts, section_of};
 pub use lines::Lines;
 pub use recursive::Recursive;
 pub use sections::Sections;
+pub(crate) use strategy::Draft;
+pub use strategy::{Plan, STRATEGIES, Strategy};
 pub use tree::Tree;
 pub use window::Window;
 
@@ -221,104 +223,14 @@ impl<'de> Deserialize<'de> for ChunkId {
 #[error("`{0}` is no chunk id; one has 32 hex digits")]
 pub struct ParseChunkIdError(String);
 
-/// A way to cut a document.
-pub trait Strategy: Send + Sync {
-    /// The name that configuration and records use.
-    fn name(&self) -> &'static str;
-
-    /// Major and minor version. Anything that moves a boundary or an id raises it.
-    fn version(&self) -> (u16, u16);
-
-    /// What it does, in one sentence, for help texts.
-    fn summary(&self) -> &'static str;
-
-    /// Cuts `document`: reports, in order, spans that hold every block, through [`Plan::push`].
-    fn cut(&self, document: &Document, plan: &mut Plan<'_>);
-}
-
-/// All strategies.
-pub static STRATEGIES: &[&dyn Strategy] = &[&Tree, &Sections, &Adaptive, &Window, &Recursive, &Lines];
-
-fn strategy(name: &str) -> Result<&'static dyn Strategy, ConfigError> {
-    let found = STRATEGIES.iter().find(|strategy| strategy.name() == name);
-    found.copied().ok_or_else(|| ConfigError::UnknownStrategy { name: name.into() })
-}
-
-/// What a strategy may read and where it reports: the configuration, the measure, and the cuts.
-pub struct Plan<'a> {
-    /// The configuration for this document, checked.
-    pub config: Cow<'a, ChunkConfig>,
-    counter: &'a dyn TokenCounter,
-    document_type: Option<&'static str>,
-    drafts: Vec<Draft>,
-    /// Size of each block with the blanks after it, once measured.
-    sizes: OnceCell<Vec<u32>>,
-}
-
-/// A chunk before it has an identity.
-#[derive(Clone, Copy, Debug)]
-struct Draft {
-    span: Span,
-    cut: Cut,
-    /// Whether it may be over the limit: a block that is kept whole.
-    whole: bool,
-}
-
-impl Plan<'_> {
-    /// Size of `text` in the configured unit.
-    pub fn measure(&self, text: &str) -> usize {
-        self.counter.count(text)
-    }
-
-    /// Size of each block of `document` with the blanks after it.
-    pub(crate) fn sizes(&self, document: &Document) -> &[u32] {
-        self.sizes.get_or_init(|| {
-            let blocks = document.blocks();
-            let next = blocks.iter().skip(1).map(|next| next.span.start);
-            let ends = next.chain(blocks.last().map(|last| last.span.end));
-            let size = |(block, end): (&Block, u32)| {
-                self.measure(&document.read(Span { start: block.span.start, end })) as u32
-            };
-            blocks.iter().zip(ends).map(size).collect()
-        })
-    }
-
-    /// Sets a lower limit of a chunk's text for this document than the configuration's, and another
-    /// size of the overlap in it. What is out of range becomes the next that is in it.
-    pub fn set_sizes(&mut self, max_size: usize, overlap_size: usize) {
-        let config = self.config.to_mut();
-        config.max_size = max_size.clamp(ChunkConfig::LEAST_MAX_SIZE, config.max_size);
-        config.target_size = config.target_size.min(config.max_size);
-        config.min_size = config.min_size.min(config.max_size);
-        config.overlap_size = overlap_size.min(config.max_size / 2);
-    }
-
-    /// Says what the document is: `chunk_type` of its records.
-    pub fn set_document_type(&mut self, document_type: &'static str) {
-        self.document_type = Some(document_type);
-    }
-
-    /// Size left for content beside `borrowed`.
-    pub(crate) fn room(&self, borrowed: usize) -> usize {
-        self.config.max_size.saturating_sub(borrowed).max(1)
-    }
-
-    /// Reports a chunk that owns `span` and begins for the reason `cut`.
-    pub fn push(&mut self, span: Span, cut: Cut) {
-        self.drafts.push(Draft { span, cut, whole: false });
-    }
-
-    fn extend(&mut self, drafts: impl IntoIterator<Item = Draft>) {
-        self.drafts.extend(drafts);
-    }
-}
-
 /// Cuts documents by one checked configuration. Deterministic, infallible, and free of state: one
 /// chunker serves any number of threads.
 #[derive(Clone)]
 pub struct Chunker {
     config: ChunkConfig,
-    strategy: &'static dyn Strategy,
+    strategy: Arc<dyn Strategy>,
+    /// Whether the strategy is the caller's own, not one of [`STRATEGIES`].
+    is_own: bool,
     counter: Arc<dyn TokenCounter>,
     window: Option<(Arc<dyn TokenCounter>, usize)>,
 }
@@ -341,8 +253,29 @@ impl Chunker {
     /// The first value of `config` that cannot be used, and what would be right.
     pub fn new(config: ChunkConfig, counter: Arc<dyn TokenCounter>) -> Result<Self, ConfigError> {
         config.check()?;
-        let strategy = strategy(&config.strategy)?;
-        Ok(Self { config, strategy, counter, window: None })
+        let strategy = Arc::new(strategy::known(&config.strategy)?);
+        Ok(Self { config, strategy, is_own: false, counter, window: None })
+    }
+
+    /// As [`new`](Self::new), with a strategy of the caller's own: `config.strategy` becomes its name.
+    ///
+    /// Whatever it reports, chunks are disjoint, in order, hold every visible byte, keep the limit, and have
+    /// ids like any others. Its name and version are part of [`strategy_version`](Self::strategy_version) and
+    /// [`config_hash`](Self::config_hash).
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new), and a name that one of [`STRATEGIES`] has or that is not a word of lower-case
+    /// letters, digits, `_` and `-`.
+    pub fn with_strategy(
+        mut config: ChunkConfig,
+        counter: Arc<dyn TokenCounter>,
+        strategy: Arc<dyn Strategy>,
+    ) -> Result<Self, ConfigError> {
+        strategy::check_name(strategy.name())?;
+        config.strategy = strategy.name().into();
+        config.check_values()?;
+        Ok(Self { config, strategy, is_own: true, counter, window: None })
     }
 
     /// Adds a second hard limit: no text is over `limit` tokens of `counter`, the window of the model
@@ -384,14 +317,17 @@ impl Chunker {
 
     fn cut(&self, document: &Document) -> Vec<Chunk> {
         let mut config = self.config.for_document(document.id());
-        let mut strategy = self.strategy;
+        let mut strategy = &*self.strategy;
+        let mut is_own = self.is_own;
         if document.is_unparsed() && config.fixed_chunk_lines > 0 {
-            strategy = &Lines;
+            (strategy, is_own) = (&Lines, false);
             config.to_mut().strategy = strategy.name().into();
         }
-        let (counter, sizes) = (self.measure(), OnceCell::new());
-        let mut plan = Plan { config, counter, document_type: None, drafts: Vec::new(), sizes };
+        let mut plan = Plan::new(config, self.measure());
         strategy.cut(document, &mut plan);
+        if is_own {
+            plan.tile(document);
+        }
         finish::finish(self, document, plan)
     }
 

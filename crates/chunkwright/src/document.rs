@@ -357,8 +357,13 @@ impl Document {
 
     /// Whether a cut at byte `at` would divide markup.
     pub(crate) fn tears_markup(&self, at: u32) -> bool {
+        self.markup_around(at).is_some()
+    }
+
+    /// Where the markup begins that a cut at byte `at` would divide.
+    pub(crate) fn markup_around(&self, at: u32) -> Option<u32> {
         let index = self.markup.partition_point(|markup| markup.span.end <= at);
-        self.markup.get(index).is_some_and(|markup| markup.span.start < at)
+        self.markup.get(index).map(|markup| markup.span.start).filter(|&start| start < at)
     }
 
     /// Import statements of source code, one string each, in order.

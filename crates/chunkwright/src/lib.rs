@@ -50,7 +50,7 @@ pub mod verify;
 
 pub use chunk::{
     ALIASES, Alias, Assignments, Chunk, ChunkConfig, ChunkId, Chunker, ConfigError, ContextRule, Cut, Keep,
-    Kind, Means, Packing, Part, STRATEGIES, Strategy, Unit,
+    Kind, Means, Packing, Part, Plan, STRATEGIES, Strategy, Unit,
 };
 pub use context::{Borrow, Rendered};
 pub use document::{

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::chunk::{STRATEGIES, strategy};
+use crate::chunk::strategy::{self, STRATEGIES};
 use crate::document::BlockKind;
 use crate::preset;
 
@@ -94,7 +94,9 @@ pub struct Kind {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ChunkConfig {
-    /// Name of the strategy, one of [`STRATEGIES`].
+    /// Name of the strategy, one of [`STRATEGIES`] or of the caller's own ([`Chunker::with_strategy`]).
+    ///
+    /// [`Chunker::with_strategy`]: crate::Chunker::with_strategy
     pub strategy: String,
     /// What all sizes are counted in.
     pub unit: Unit,
@@ -159,6 +161,15 @@ pub enum ConfigError {
     #[error("unknown strategy `{name}`; known are {}", names(STRATEGIES.iter().map(|strategy| strategy.name())))]
     UnknownStrategy {
         /// The name that was asked for.
+        name: String,
+    },
+    /// A strategy of the caller's own has a name that it cannot have.
+    #[error(
+        "a strategy cannot be named `{name}`; a name is a word of lower-case letters, digits, `_` and `-`, and none of {}",
+        names(STRATEGIES.iter().map(|strategy| strategy.name()))
+    )]
+    StrategyName {
+        /// The name.
         name: String,
     },
     /// No preset has this name.
@@ -268,6 +279,12 @@ impl ChunkConfig {
     ///
     /// The first value that cannot be used, and what would be right.
     pub fn check(&self) -> Result<(), ConfigError> {
+        self.check_values()?;
+        strategy::known(&self.strategy).map(|_| ())
+    }
+
+    /// Checks every value but the name of the strategy.
+    pub(crate) fn check_values(&self) -> Result<(), ConfigError> {
         let max_size = self.max_size;
         let sizes = [
             ("max_size", max_size),
@@ -322,7 +339,7 @@ impl ChunkConfig {
             fast_glob::validate(pattern)
                 .map_err(|error| ConfigError::Glob { pattern: pattern.clone(), error })?;
         }
-        strategy(&self.strategy).map(|_| ())
+        Ok(())
     }
 
     /// Lines of a chunk that is cut by lines.

@@ -5,6 +5,7 @@
 mod edits;
 mod fixtures;
 mod invariants;
+mod own;
 mod parents;
 mod properties;
 mod registries;

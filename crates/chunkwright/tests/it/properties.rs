@@ -148,7 +148,7 @@ fn divided_fences_and_tables_are_well_formed() {
 }
 
 /// Pieces that make trouble when they meet.
-fn fragment() -> impl Strategy<Value = String> {
+pub(crate) fn fragment() -> impl Strategy<Value = String> {
     prop_oneof![
         Just("# Heading\n".to_owned()),
         Just("\n\n".to_owned()),
