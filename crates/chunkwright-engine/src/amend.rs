@@ -133,7 +133,7 @@ fn chunker_of(
     };
     let in_force = window(engine.chunker()?);
     let is_it = |chunker: &Chunker| {
-        Some(chunker.config_hash().as_str()) == generation.spec.config_hash.split('+').next()
+        generation.spec.config_hash.split('+').next().is_some_and(|hash| chunker.is_known_as(hash))
     };
     if is_it(&in_force) {
         return Ok(in_force);

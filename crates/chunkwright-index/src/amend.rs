@@ -142,8 +142,8 @@ fn check_text(text: &str, generation: &Generation, chunker: Option<&Chunker>) ->
     if text.trim().is_empty() {
         return Err(AmendError::Empty);
     }
-    let config_hash = generation.spec.config_hash.split('+').next();
-    let own = chunker.filter(|chunker| Some(chunker.config_hash().as_str()) == config_hash);
+    let config_hash = generation.spec.config_hash.split('+').next().unwrap_or_default();
+    let own = chunker.filter(|chunker| chunker.is_known_as(config_hash));
     match own.and_then(|chunker| chunker.excess(text)) {
         Some((size, limit, unit)) => {
             let unit = match unit {

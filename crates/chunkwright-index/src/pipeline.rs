@@ -228,10 +228,12 @@ impl Pipeline {
         options: &IndexOptions,
         on_progress: &dyn Fn(Progress<'_>),
     ) -> Result<IndexReport, IndexError> {
+        let pipeline = &self.as_stored()?;
         let mut walk = options.on_threads(|| source::walk(paths, &options.walk))?;
         let skipped = std::mem::take(&mut walk.skipped);
-        let known = self.known()?;
-        let has_text = |info: &DocumentInfo, file: &SourceFile| self.has_text(info, file, &known, options);
+        let known = pipeline.known()?;
+        let has_text =
+            |info: &DocumentInfo, file: &SourceFile| pipeline.has_text(info, file, &known, options);
         let visible: Vec<&DocumentInfo> = known.visible().values().collect();
         let mut placed = folders::place(walk, &skipped, &visible, &has_text, options)?;
         let clashes = std::mem::take(&mut placed.clashes);
@@ -244,9 +246,9 @@ impl Pipeline {
         };
         on_progress(Progress::Found { files: placed.files.len() });
         drop(visible);
-        let generations = self.generations(options)?;
-        let overlays = self.overlays(&generations, options)?;
-        Run::new(self, options, on_progress, (generations, known, &overlays), placed, report).go()
+        let generations = pipeline.generations(options)?;
+        let overlays = pipeline.overlays(&generations, options)?;
+        Run::new(pipeline, options, on_progress, (generations, known, &overlays), placed, report).go()
     }
 
     /// Indexes documents from memory, as [`index`](Self::index) does files: each is replaced whole, one that is unchanged is
@@ -266,11 +268,12 @@ impl Pipeline {
         options: &IndexOptions,
         on_progress: &dyn Fn(Progress<'_>),
     ) -> Result<IndexReport, IndexError> {
-        let (known, generations) = (self.known()?, self.generations(options)?);
-        let overlays = self.overlays(&generations, options)?;
+        let pipeline = &self.as_stored()?;
+        let (known, generations) = (pipeline.known()?, pipeline.generations(options)?);
+        let overlays = pipeline.overlays(&generations, options)?;
         let state = (generations, known, &overlays);
         let (placed, report) = (folders::Placed::default(), IndexReport::default());
-        Run::new(self, options, on_progress, state, placed, report).put(&mut documents.into_iter())
+        Run::new(pipeline, options, on_progress, state, placed, report).put(&mut documents.into_iter())
     }
 
     /// What the collection has before anything is written.
@@ -355,6 +358,38 @@ impl Pipeline {
             config_hash: [chunks, summaries.into(), notes].concat(),
             model: model.map(Model::from),
         }
+    }
+
+    /// This pipeline with the name that a generation of `spec` has for the same settings, be it of an earlier version;
+    /// `None` if the settings are others.
+    pub fn known_as(&self, spec: &GenerationSpec) -> Option<Self> {
+        let config_hash = spec.config_hash.split('+').next()?;
+        let chunker = self.chunker.clone().known_as(config_hash)?;
+        Some(Self { chunker, ..self.clone() }).filter(|pipeline| pipeline.spec() == *spec)
+    }
+
+    /// This pipeline with the name that the collection has for its settings: a generation that an earlier version
+    /// began is brought up to date, not built anew.
+    fn as_stored(&self) -> Result<Self, StoreError> {
+        let current = match self.store.open(&self.collection) {
+            Ok(current) => current,
+            Err(StoreError::UnknownCollection { .. }) => return Ok(self.clone()),
+            Err(error) => return Err(error),
+        };
+        if let Some(known) = self.known_as(&current.spec) {
+            return Ok(known);
+        }
+        if self.store.find(&self.collection, &self.spec())?.is_some() {
+            return Ok(self.clone());
+        }
+        for config_hash in self.chunker.earlier_hashes() {
+            let Some(chunker) = self.chunker.clone().known_as(&config_hash) else { continue };
+            let earlier = Self { chunker, ..self.clone() };
+            if self.store.find(&self.collection, &earlier.spec())?.is_some() {
+                return Ok(earlier);
+            }
+        }
+        Ok(self.clone())
     }
 
     /// The generation to bring up to date and the one that searches see. A dry run makes none.

@@ -5,6 +5,7 @@ mod alias;
 mod config;
 mod fill;
 mod finish;
+mod hash;
 mod lines;
 mod pack;
 mod recursive;
@@ -233,6 +234,7 @@ pub struct Chunker {
     is_own: bool,
     counter: Arc<dyn TokenCounter>,
     window: Option<(Arc<dyn TokenCounter>, usize)>,
+    hash_form: hash::Form,
 }
 
 impl fmt::Debug for Chunker {
@@ -254,7 +256,7 @@ impl Chunker {
     pub fn new(config: ChunkConfig, counter: Arc<dyn TokenCounter>) -> Result<Self, ConfigError> {
         config.check()?;
         let strategy = Arc::new(strategy::known(&config.strategy)?);
-        Ok(Self { config, strategy, is_own: false, counter, window: None })
+        Ok(Self { config, strategy, is_own: false, counter, window: None, hash_form: hash::Form::default() })
     }
 
     /// As [`new`](Self::new), with a strategy of the caller's own: `config.strategy` becomes its name.
@@ -275,7 +277,7 @@ impl Chunker {
         strategy::check_name(strategy.name())?;
         config.strategy = strategy.name().into();
         config.check_values()?;
-        Ok(Self { config, strategy, is_own: true, counter, window: None })
+        Ok(Self { config, strategy, is_own: true, counter, window: None, hash_form: hash::Form::default() })
     }
 
     /// Adds a second hard limit: no text is over `limit` tokens of `counter`, the window of the model
@@ -302,12 +304,26 @@ impl Chunker {
     }
 
     /// Hash of every setting that moves a boundary: configuration, strategy version, counter, window.
-    /// 16 hex digits.
+    /// 16 hex digits. Keys that are left at their default have no part in it, nor has the order of keys.
     pub fn config_hash(&self) -> String {
-        let window = self.window.as_ref().map(|(counter, limit)| (counter.name(), *limit));
-        let said =
-            format!("{:?}\n{}\n{}\n{window:?}", self.config, self.strategy_version(), self.counter.name());
-        blake3::hash(said.as_bytes()).to_hex()[..16].to_owned()
+        self.hash_form.hash(self)
+    }
+
+    /// Whether `config_hash` is the hash of this chunker's settings, now or as an earlier version made it.
+    pub fn is_known_as(&self, config_hash: &str) -> bool {
+        hash::Form::ALL.into_iter().any(|form| form.hash(self) == config_hash)
+    }
+
+    /// The same chunker with the hash that an earlier version gave its settings, so that what was stored under it
+    /// goes on under it; `None` if `config_hash` is the hash of other settings.
+    pub fn known_as(mut self, config_hash: &str) -> Option<Self> {
+        self.hash_form = hash::Form::ALL.into_iter().find(|form| form.hash(&self) == config_hash)?;
+        Some(self)
+    }
+
+    /// The hashes that earlier versions gave these settings, the latest first.
+    pub fn earlier_hashes(&self) -> Vec<String> {
+        hash::Form::ALL.into_iter().skip(1).map(|form| form.hash(self)).collect()
     }
 
     /// Cuts `document`.

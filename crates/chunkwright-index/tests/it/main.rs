@@ -16,6 +16,7 @@ mod expand;
 mod faults;
 mod fixture;
 mod folders;
+mod hashes;
 mod lists;
 mod migrate;
 mod notes;
