@@ -4,7 +4,7 @@
 use libfuzzer_sys::fuzz_target;
 
 #[allow(dead_code)]
-#[path = "../../crates/chunkwright-index/src/decode.rs"]
+#[path = "../../crates/chunkwright-source/src/decode.rs"]
 mod decode;
 
 fuzz_target!(|data: &[u8]| {

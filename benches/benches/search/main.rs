@@ -26,9 +26,10 @@ use anyhow::{Context, Result, anyhow, ensure};
 use chunkwright::{Chunker, Document, Record, RecordContext, TokenCounter, Words, parse::Text};
 use chunkwright_index::{
     Access, Change, DocumentInfo, Filter, Generation, GenerationSpec, Mode, Model, Models, NewChunk,
-    NewDocument, SearchOptions, SqliteStore, Store, StoredDocument, format::file_hash, search,
+    NewDocument, SearchOptions, SqliteStore, Store, StoredDocument, search,
 };
 use chunkwright_models::{EmbedError, Embedder, Embedding, ModelInfo, Reads, Role, text_hash};
+use chunkwright_source::format::file_hash;
 
 const CHUNKS_OF_DOCUMENT: usize = 20;
 const DOCUMENTS_OF_WRITE: usize = 128;

@@ -9,8 +9,8 @@ use anyhow::Result;
 use chunkwright::{Chunker, TokenCounter};
 use chunkwright_engine::settings::Source;
 use chunkwright_engine::{self as engine, Engine, Layers, Notice, NoticeCode, Settings, transitional};
-use chunkwright_index::source::WalkOptions;
 use chunkwright_models::Embedder;
+use chunkwright_source::WalkOptions;
 use clap::{Args, Parser};
 use serde_json::Value;
 

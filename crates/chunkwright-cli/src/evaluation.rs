@@ -8,18 +8,18 @@ use std::sync::Arc;
 use anyhow::{Context, Result, bail};
 use chunkwright::preset::PRESETS;
 use chunkwright::{Chunker, Document};
+use chunkwright_engine::Settings;
 use chunkwright_eval::{Corpus, Questions};
 use chunkwright_models::Embedder;
+use chunkwright_source::{Inputs, ReadSource, Unread};
 use clap::Args;
 
 use crate::app::{self, CutFlags, Global};
-use crate::input::{Inputs, Item, ThreadFlags, Unread};
+use crate::input::{ThreadFlags, gather, ordered, read, report};
 use crate::keys::EmbedderFlags;
-use crate::ordered::ordered;
 use crate::output::note;
 use crate::searching::{FusionFlags, ModeFlag};
 use crate::text::{count, plain, red};
-use chunkwright_engine::Settings;
 
 /// Flags of commands that evaluate.
 #[derive(Clone, Debug, Args)]
@@ -94,18 +94,16 @@ impl EvaluationFlags {
     /// Reads and parses all documents but the files of `others`, which are no documents.
     pub(crate) fn documents(&self, global: &Global, others: &[&Path]) -> Result<Documents> {
         let (_, paths) = self.split();
-        let mut inputs = Inputs::gather(global, &paths, "stdin");
+        let mut inputs = gather(global, &paths, "stdin")?;
         let others: HashSet<PathBuf> = others.iter().filter_map(|path| path.canonicalize().ok()).collect();
-        inputs.items.retain(|item| match item {
-            Item::File { file, .. } => !file.path.canonicalize().is_ok_and(|path| others.contains(&path)),
-            Item::Stdin(_) => true,
-        });
+        let is_other = |path: &Path| path.canonicalize().is_ok_and(|path| others.contains(&path));
+        inputs.items.retain(|item| !item.file().is_some_and(is_other));
         let items = std::mem::take(&mut inputs.items);
         let mut documents: Vec<Document> = Vec::with_capacity(items.len());
         ordered(
             self.threads.get(),
             &items,
-            |item| item.read().map(crate::input::Source::parse),
+            |item| read(item).map(ReadSource::parse),
             |_| 0,
             |read| {
                 match read {
@@ -187,7 +185,7 @@ impl Documents {
 
     /// Whether everything that was asked for could be read; says what could not.
     pub(crate) fn report(&self, global: &Global) -> bool {
-        self.inputs.report(global);
+        report(&self.inputs, global);
         self.inputs.errors.is_empty()
     }
 }

@@ -17,7 +17,6 @@ mod expand;
 mod input;
 mod interrupt;
 mod keys;
-mod ordered;
 mod output;
 mod progress;
 mod report_page;
@@ -30,10 +29,11 @@ use std::num::{IntErrorKind, ParseIntError};
 use std::process::ExitCode;
 
 use anyhow::{Result, anyhow};
-use app::{Cli, Outcome};
 use clap::error::ContextKind;
 use clap::{CommandFactory, FromArgMatches};
 use mimalloc::MiMalloc;
+
+use app::{Cli, Outcome};
 
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;

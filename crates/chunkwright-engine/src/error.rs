@@ -3,11 +3,11 @@
 use std::io;
 
 use chunkwright::{ConfigError, OptionsError};
+use chunkwright_http::SecretError;
 use chunkwright_index::transfer::ImportError;
 use chunkwright_index::{
     AmendError, FetchError, FilterError, IndexError, QueryError, SearchError, StoreError,
 };
-use chunkwright_models::http::SecretError;
 use chunkwright_models::{CounterError, EmbedError, ModelError, ServiceError};
 
 use crate::settings::SettingsError;

@@ -3,12 +3,11 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use chunkwright_index::source::WalkOptions;
 use chunkwright_index::{
-    FolderOptions, IndexOptions, IndexReport, NewSource, NoteOptions, OverlayCounts, Pipeline, Prefix,
-    Progress, Prune,
+    FolderOptions, IndexOptions, IndexReport, NoteOptions, OverlayCounts, Pipeline, Prefix, Progress, Prune,
 };
 use chunkwright_models::{EmbedError, Embedder};
+use chunkwright_source::{NewSource, WalkOptions};
 use serde::{Deserialize, Serialize};
 
 use crate::collection::Collection;

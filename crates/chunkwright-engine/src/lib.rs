@@ -38,11 +38,12 @@ mod watch;
 pub use amend::{AmendRequest, OverlaysAnswer, OverlaysRequest};
 pub use chunkwright_index::{
     Answer, CacheUsage, CheckReport, ChunkPage, Cursor, Damaged, Direction, DocumentInfo, Duplicates, Expand,
-    ExpandedAnswer, Explained, Filter, Folder, FormatHint, FoundChunk, FoundPassage, Fusion, Generation,
-    GenerationSpec, GenerationStatus, Hit, IndexReport, Kept, ListRequest, ListedChunk, ListedOverlay,
-    MAX_PAGE, Mode, NewSource, Overlay, OverlayState, Passage, Prefix, Progress, Prune, Related, Siblings,
-    SkipReason, Skipped, SortKey, Stage, Statistics, StatisticsRequest, Verdict, Visibility,
+    ExpandedAnswer, Explained, Filter, Folder, FoundChunk, FoundPassage, Fusion, Generation, GenerationSpec,
+    GenerationStatus, Hit, IndexReport, Kept, ListRequest, ListedChunk, ListedOverlay, MAX_PAGE, Mode,
+    Overlay, OverlayState, Passage, Prefix, Progress, Prune, Related, Siblings, SortKey, Stage, Statistics,
+    StatisticsRequest, Verdict, Visibility,
 };
+pub use chunkwright_source::{FormatHint, NewSource, SkipReason, Skipped};
 pub use collection::Collection;
 pub use doctor::{Finding, State};
 pub use engine::{Access, Builder, Clock, Engine};

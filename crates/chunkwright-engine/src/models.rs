@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use chunkwright::TokenCounter;
+use chunkwright_http::{HttpOptions, Secret};
 use chunkwright_index::{Model, Place};
-use chunkwright_models::http::{HttpOptions, Secret};
 use chunkwright_models::{
     EMBEDDERS, Embedder, RemoteOptions, RerankOptions, Reranker, ServiceOptions, SparseOptions, Writer,
     WriterOptions,

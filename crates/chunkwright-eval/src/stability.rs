@@ -16,7 +16,7 @@ use std::path::Path;
 use chunkwright::diff::Diff;
 use chunkwright::stats::Distribution;
 use chunkwright::{Chunker, Record, RecordContext};
-use chunkwright_index::format::{parse, parser_for};
+use chunkwright_source::format::{parse, parser_for};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 

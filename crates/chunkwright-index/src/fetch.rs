@@ -1,8 +1,8 @@
 //! Fetch: the source again, exactly.
 
 use chunkwright::{ChunkId, LineIndex, Record, Span};
+use chunkwright_source::decode;
 
-use crate::decode;
 use crate::expand::{Expansion, Shown};
 use crate::store::{DocumentInfo, Generation, Store, StoreError, StoredDocument};
 

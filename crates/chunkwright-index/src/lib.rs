@@ -18,13 +18,11 @@
 pub mod amend;
 pub mod analysis;
 pub mod bm25;
-pub mod decode;
 pub mod durable;
 pub mod expand;
 pub mod fetch;
-pub mod format;
 pub mod fuse;
-pub mod nature;
+mod parsed;
 pub mod pipeline;
 pub mod prefix;
 pub mod query;
@@ -32,7 +30,6 @@ pub mod related;
 pub mod report;
 pub mod search;
 mod settle;
-pub mod source;
 pub mod store;
 pub mod transfer;
 pub mod verify;
@@ -42,17 +39,15 @@ pub use expand::{
     Expand, ExpandedAnswer, Expansion, FoundChunk, FoundPassage, ParseExpandError, Passage, expand,
 };
 pub use fetch::{Extent, FetchError, FetchOptions, Fetched, Raw, fetch};
-pub use format::{Format, ReadError, Source, read};
 pub use fuse::Fusion;
-pub use nature::{Nature, nature};
 pub use pipeline::{
-    Folder, FolderError, FolderOptions, FormatHint, IndexError, IndexOptions, MAX_DOC_ID, NewSource,
-    NoteOptions, Pipeline, Progress, Prune, folders, remove_documents, remove_folder,
+    Folder, FolderError, FolderOptions, IndexError, IndexOptions, NoteOptions, Pipeline, Progress, Prune,
+    folders, remove_documents, remove_folder,
 };
 pub use prefix::{Prefix, PrefixError};
 pub use query::{QueryError, parse_query};
 pub use related::{Related, Siblings, related, siblings};
-pub use report::{Failure, IndexReport, Moved, Nuls, SkipReason, Skipped};
+pub use report::{Failure, IndexReport, Moved, Nuls};
 pub use search::{
     Answer, Duplicates, Explained, Hit, Kept, Mode, Models, Ranked, SearchError, SearchOptions, Stage,
     Verdict, explain, rank, search, search_all_versions, with_current,

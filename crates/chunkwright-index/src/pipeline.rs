@@ -34,12 +34,11 @@ use serde::{Deserialize, Serialize};
 use crate::amend::remember_contents;
 use crate::report::IndexReport;
 use crate::settle::Tools;
-use crate::source::{self, SourceError, SourceFile, WalkOptions};
 use crate::store::filter::matches_pattern;
 use crate::store::{Change, DocumentInfo, Generation, GenerationSpec, Model, Overlays, Store, StoreError};
+use chunkwright_source::{NewSource, SourceError, SourceFile, WalkOptions, read_file, walk};
 pub use folders::{Folder, FolderError, FolderOptions, folders};
 pub use notes::NoteOptions;
-pub use put::{FormatHint, MAX_DOC_ID, NewSource};
 use run::Run;
 
 /// Brings a collection to the state of the files it is given.
@@ -89,7 +88,7 @@ pub struct IndexOptions {
     pub prune: Prune,
     /// Count what would be done, and write nothing.
     pub dry_run: bool,
-    /// Leave out generated and minified files (see [`nature`](crate::nature())).
+    /// Leave out generated and minified files (see [`chunkwright_source::generated`]).
     pub skip_generated: bool,
     /// Becomes true when the caller wants the run to stop; what is committed stays.
     pub cancel: Option<Arc<AtomicBool>>,
@@ -229,7 +228,7 @@ impl Pipeline {
         on_progress: &dyn Fn(Progress<'_>),
     ) -> Result<IndexReport, IndexError> {
         let pipeline = &self.as_stored()?;
-        let mut walk = options.on_threads(|| source::walk(paths, &options.walk))?;
+        let mut walk = options.on_threads(|| walk(paths, &options.walk))?;
         let skipped = std::mem::take(&mut walk.skipped);
         let known = pipeline.known()?;
         let has_text =
@@ -306,7 +305,7 @@ impl Pipeline {
         else {
             return false;
         };
-        source::read(file, &options.walk).is_ok_and(|(bytes, _)| {
+        read_file(file, &options.walk).is_ok_and(|(bytes, _)| {
             stored.source.split_whitespace().eq(String::from_utf8_lossy(&bytes).split_whitespace())
         })
     }

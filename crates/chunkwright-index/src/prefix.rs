@@ -3,9 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use chunkwright_source::doc_id;
 use serde::{Deserialize, Serialize};
-
-use crate::source::doc_id;
 
 /// A name for a folder in a collection that has several: `NAME` makes `NAME/README.md` of `README.md`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,11 +1,8 @@
 //! What a run did, so that its counts add up.
 
-use std::fmt;
-
-use chunkwright_convert::ConvertError;
+use chunkwright_source::Skipped;
 use serde::{Deserialize, Serialize};
 
-use crate::format::ReadError;
 use crate::settle::OverlayCounts;
 
 /// What one run of [`Pipeline::index`](crate::Pipeline::index) did.
@@ -55,7 +52,7 @@ pub struct IndexReport {
     pub tokens_to_embed: usize,
     /// What embedding those costs, where a price is given.
     pub cost: Option<f64>,
-    /// Documents written that a program wrote, as they say or their names do (see [`nature`](crate::nature())).
+    /// Documents written that a program wrote, as they say or their names do (see [`chunkwright_source::generated`]).
     pub generated: usize,
     /// Documents written whose line breaks were taken out.
     pub minified: usize,
@@ -100,15 +97,6 @@ impl IndexReport {
     }
 }
 
-/// An entry that was left out.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Skipped {
-    /// Where it is, relative to the path that was given, printable like a document's id.
-    pub path: String,
-    /// Why it was left out.
-    pub reason: SkipReason,
-}
-
 /// A folder of a collection that is in another place than before.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Moved {
@@ -136,96 +124,4 @@ pub struct Failure {
     pub doc_id: String,
     /// What happened, in one sentence.
     pub message: String,
-}
-
-/// Why an entry was left out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum SkipReason {
-    /// Its name starts with a dot.
-    Hidden,
-    /// A `.gitignore` or `.ignore` file says so.
-    Ignored,
-    /// It is not text, nor a document that can be converted.
-    Binary,
-    /// It is a document that needs a password.
-    Encrypted,
-    /// It is a document without text, such as a scan.
-    NoText,
-    /// A program wrote it, and such files were not wanted.
-    Generated,
-    /// Its line breaks were taken out, and such files were not wanted.
-    Minified,
-    /// It is larger than the limit.
-    TooLarge,
-    /// Its name is that of a file with secrets, which is never read.
-    Secret,
-    /// It is a FIFO, a socket or a device.
-    NotRegular,
-    /// It may not be read.
-    Permission,
-    /// It is a symbolic link; links are not followed, what they point at is indexed where it is.
-    Symlink,
-    /// It is a symbolic link to nothing.
-    Dangling,
-    /// It is a symbolic link that leads out of the path given.
-    OutsideRoot,
-    /// It went away while it was about to be read.
-    Vanished,
-    /// It changed while it was read, twice.
-    Unstable,
-    /// Its path is longer than the system can open.
-    PathTooLong,
-    /// The system could not read it, for a reason without a name here.
-    Unreadable,
-}
-
-impl SkipReason {
-    /// The name that reports use.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Hidden => "hidden",
-            Self::Ignored => "ignored",
-            Self::Binary => "binary",
-            Self::Encrypted => "encrypted",
-            Self::NoText => "no_text",
-            Self::Generated => "generated",
-            Self::Minified => "minified",
-            Self::TooLarge => "too_large",
-            Self::Secret => "secret",
-            Self::NotRegular => "not_regular",
-            Self::Permission => "permission",
-            Self::Symlink => "symlink",
-            Self::Dangling => "dangling",
-            Self::OutsideRoot => "outside_root",
-            Self::Vanished => "vanished",
-            Self::Unstable => "unstable",
-            Self::PathTooLong => "path_too_long",
-            Self::Unreadable => "unreadable",
-        }
-    }
-
-    /// The reason to leave out what cannot be read for `error`; `None` if that is a failure.
-    pub fn of(error: &ReadError) -> Option<Self> {
-        match error {
-            ReadError::Binary => Some(Self::Binary),
-            ReadError::Convert(ConvertError::Encrypted) => Some(Self::Encrypted),
-            ReadError::Convert(ConvertError::NoText) => Some(Self::NoText),
-            ReadError::Convert(ConvertError::TooLarge { .. }) => Some(Self::TooLarge),
-            ReadError::Convert(_) => None,
-        }
-    }
-
-    /// Whether the entry may hold a document that merely could not be read now: what the store has of
-    /// it stays, even when vanished documents are removed.
-    pub fn is_temporary(self) -> bool {
-        matches!(self, Self::Permission | Self::Unstable | Self::Unreadable)
-    }
-}
-
-impl fmt::Display for SkipReason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
 }

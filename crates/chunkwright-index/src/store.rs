@@ -42,8 +42,8 @@ pub use statistics::{Statistics, StatisticsRequest, TOKEN_RANGES, TokenRange};
 pub use vector::Vector;
 
 use crate::bm25::{TermCounts, TermId};
-use crate::format::file_hash;
 use crate::verify::Unsound;
+use chunkwright_source::format::file_hash;
 
 use error::{check_model, check_name, unknown_collection, unknown_generation};
 use vector::{check_sparse, check_vector};

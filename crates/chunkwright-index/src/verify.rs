@@ -14,12 +14,13 @@ use chunkwright::parse::{Markdown, Text};
 use chunkwright::verify::{Basis, Finding, Notes, Structure, is_current, verify};
 use chunkwright::{Document, Parser, Record, TokenCounter};
 use chunkwright_models::{COUNTERS, text_hash};
+use chunkwright_source::decode::decode;
+use chunkwright_source::format::{Format, parse};
+use chunkwright_source::walk::is_unprintable;
 use rayon::prelude::*;
 
 use crate::bm25::TermCounts;
-use crate::decode::decode;
-use crate::format::{Format, format_of, parse};
-use crate::source::is_unprintable;
+use crate::parsed::format_of;
 use crate::store::{
     Applied, DocumentInfo, GenerationSpec, NewChunk, OriginalText, Overlays, StoreError, StoredDocument,
     Vector,
@@ -160,8 +161,10 @@ fn is_rebuilt(info: &DocumentInfo) -> bool {
 
 /// The name of the format, of a document that was converted.
 fn converter_of(document: &StoredDocument) -> Option<&'static str> {
-    let format = chunkwright_convert::CONVERTERS.iter().find(|format| format.name() == document.info.format);
-    format.map(|format| format.name())
+    match Format::named(&document.info.format) {
+        Some(Format::Binary(converter)) => Some(converter.name()),
+        _ => None,
+    }
 }
 
 /// The document as it was parsed when it was cut, if that is wanted and this program still parses it so.

@@ -9,9 +9,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use chunkwright::TokenCounter;
+use chunkwright_http::HttpError;
 
 use crate::data::{ModelError, model};
-use crate::http::HttpError;
 use crate::service::ServiceError;
 
 pub(crate) use e5::{E5, tokenizer as xlm_r_tokenizer};

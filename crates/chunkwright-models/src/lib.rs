@@ -4,7 +4,7 @@
 //! behind it; [`counter`] makes one from the name that a configuration holds. An [`Embedder`] turns
 //! texts into vectors; [`text_hash`] is what a store keeps them by. A [`Reranker`] says how well texts answer a
 //! question, a [`Writer`] has a chat model write notes. Each runs on this machine or is a
-//! [service] that [`http`] calls. Models come out of packages, are [installed](install()) into a data
+//! [service] that [`chunkwright_http`] calls. Models come out of packages, are [installed](install()) into a data
 //! directory and [verified](verify) there.
 
 mod bert;
@@ -13,7 +13,6 @@ pub mod counters;
 pub mod data;
 mod e5_file;
 pub mod embedders;
-pub mod http;
 pub mod install;
 pub mod notes;
 pub mod rerank;

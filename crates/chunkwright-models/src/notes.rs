@@ -15,10 +15,10 @@ mod prompt;
 use std::sync::Arc;
 
 use chunkwright::TokenCounter;
+use chunkwright_http::{Client, HttpError};
 use serde_json::{Value, json};
 
 use crate::counters::{Estimate, OpenAi};
-use crate::http::{Client, HttpError};
 use crate::service::{self, Home, Malformed, ServiceError, ServiceOptions};
 
 pub use prompt::{NoteDocument, NoteTask, Prompt};

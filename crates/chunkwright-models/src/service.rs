@@ -1,17 +1,17 @@
 //! Services that run models: what embedders, rerankers and writers of notes have in common.
 //!
 //! Each speaks a *dialect*, a few lines that say where a request goes, what it holds and where in the
-//! answer the numbers stand. Everything else is here or in [`http`](crate::http), so that a fault that is
+//! answer the numbers stand. Everything else is here or in [`chunkwright_http`], so that a fault that is
 //! handled for one service is handled for all. Limits and prices of services are configured and never
 //! guessed: they change without us.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use chunkwright_http::{Client, Clock, HttpError, HttpOptions, Secret, SystemClock, error_message};
 use serde_json::Value;
 
 use crate::embedders::MAX_WEIGHTS;
-use crate::http::{Client, Clock, HttpError, HttpOptions, Secret, SystemClock, said};
 
 /// Where a service is, and how it is called.
 #[derive(Clone, Debug)]
@@ -160,7 +160,7 @@ pub(crate) fn read<'a, T>(
     read: impl FnOnce(&'a Value) -> Result<T, Malformed>,
 ) -> Result<T, ServiceError> {
     read(answer).map_err(|reason| {
-        let reason = match said(answer) {
+        let reason = match error_message(answer) {
             Some(words) => Malformed::Error(client.printable(&words)),
             None => reason,
         };

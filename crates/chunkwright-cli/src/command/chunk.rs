@@ -5,11 +5,11 @@ use std::str::FromStr;
 
 use anyhow::Result;
 use chunkwright::{Chunker, Record, RecordContext};
+use chunkwright_source::{Item, Unread};
 use clap::ValueEnum;
 
 use crate::app::{self, CutFlags, Global, Outcome};
-use crate::input::{InputFlags, Inputs, Item, Unread};
-use crate::ordered::ordered;
+use crate::input::{InputFlags, gather, ordered, read, report};
 use crate::output::{Format, Output, OutputFlags, OutputPath, json_line};
 use crate::progress::Progress;
 use crate::report_page;
@@ -106,7 +106,7 @@ impl Chunk {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
         let settings = global.settings(&[&self.cut])?;
         let chunker = app::chunker(&settings)?;
-        let mut inputs = Inputs::gather(global, &self.input.paths, &self.input.stdin_filename);
+        let mut inputs = gather(global, &self.input.paths, &self.input.stdin_filename)?;
         let found = inputs.items.len();
         if let Some(shard) = self.shard {
             inputs.items.retain(|item| shard.holds(item.doc_id()));
@@ -146,7 +146,7 @@ impl Chunk {
         }
         output.end_list()?;
         output.finish()?;
-        inputs.report(global);
+        report(&inputs, global);
         if global.verbose {
             global.say(&format!("{} of {}", count(chunks, "chunk"), count(documents, "document")));
         }
@@ -186,12 +186,12 @@ enum Look {
 
 /// Reads, cuts and prints one document.
 fn cut(chunker: &Chunker, preset: &str, item: &Item, look: Look, summaries: bool) -> Cut {
-    let source = match item.read() {
+    let source = match read(item) {
         Ok(source) => source,
         Err(unread) => return Cut { output: Vec::new(), chunks: 0, unread: Some(unread) },
     };
     let context =
-        RecordContext { preset: preset.to_owned(), file_hash: source.file_hash().to_owned(), category: String::new() };
+        RecordContext { preset: preset.to_owned(), file_hash: source.source.file_hash.clone(), category: String::new() };
     let document = source.parse();
     let chunks = chunker.chunk(&document);
     let records = chunker.records(&document, &chunks, &context);

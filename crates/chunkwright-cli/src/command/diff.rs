@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail};
 use chunkwright::diff::{Change, ChangeKind, Diff as Difference, Summary};
 use chunkwright::{Chunker, Record, RecordContext};
+use chunkwright_source::{Item, Unread};
 use serde::Serialize;
 
 use crate::app::{self, CutFlags, Global, Outcome};
-use crate::input::{Inputs, ThreadFlags, Unread, read_one};
-use crate::ordered::ordered;
+use crate::input::{ThreadFlags, gather, ordered, read, read_one, report};
 use crate::output::OutputFlags;
 use crate::progress::Progress;
 use crate::text::{Table, bold, count, dim, green, grouped, plain, preview, red, terminal_width, yellow};
@@ -85,12 +85,12 @@ impl Diff {
 
     /// The records of all documents of a folder.
     fn folder(&self, global: &Global, chunker: &Chunker, path: &Path) -> Result<Vec<Record>> {
-        let mut inputs = Inputs::gather(global, &[path.to_owned()], "");
+        let mut inputs = gather(global, &[path.to_owned()], "")?;
         let items = std::mem::take(&mut inputs.items);
         let progress = Progress::new(global, items.len(), "documents");
         let mut all = Vec::new();
-        let cut = |item: &crate::input::Item| {
-            item.read().map(|source| {
+        let cut = |item: &Item| {
+            read(item).map(|source| {
                 let document = source.parse();
                 chunker.records(&document, &chunker.chunk(&document), &RecordContext::default())
             })
@@ -110,7 +110,7 @@ impl Diff {
             bail!(error);
         }
         inputs.errors = Vec::new();
-        inputs.report(global);
+        report(&inputs, global);
         Ok(all)
     }
 

@@ -4,10 +4,11 @@ use std::fmt::Write as _;
 
 use anyhow::Result;
 use chunkwright::{Document, Section, SectionId, SectionKind, Span, TokenCounter};
+use chunkwright_source::Unread;
 use serde::Serialize;
 
 use crate::app::{self, CutFlags, Global, Outcome};
-use crate::input::{InputFlags, Inputs, Unread};
+use crate::input::{InputFlags, gather, read, report};
 use crate::output::OutputFlags;
 use crate::text::{bold, count, dim, plain, preview, terminal_width};
 
@@ -56,11 +57,11 @@ impl Outline {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
         let settings = global.settings(&[&self.cut])?;
         let chunker = app::chunker(&settings)?;
-        let mut inputs = Inputs::gather(global, &self.input.paths, &self.input.stdin_filename);
+        let mut inputs = gather(global, &self.input.paths, &self.input.stdin_filename)?;
         let items = std::mem::take(&mut inputs.items);
         let mut output = self.output.open()?;
         for item in &items {
-            let document = match item.read() {
+            let document = match read(item) {
                 Ok(source) => source.parse(),
                 Err(Unread::Skipped(skipped)) => {
                     inputs.skipped.push(skipped);
@@ -80,7 +81,7 @@ impl Outline {
         }
         output.end_list()?;
         output.finish()?;
-        inputs.report(global);
+        report(&inputs, global);
         Ok(match (inputs.errors.is_empty(), items.is_empty()) {
             (false, _) => Outcome::Failed,
             (true, true) => {

@@ -10,16 +10,15 @@ use anyhow::Result;
 use chunkwright::stats::{Distribution, TokenLevel, optimal_ratio};
 use chunkwright::{ChunkId, Unit};
 use chunkwright_engine::Filter;
+use chunkwright_source::{Item, Unread};
 use serde::Serialize;
 
-use measure::{Measured, Rule, Violation, measure};
-
 use crate::app::{self, CollectionFlags, CutFlags, Global, Outcome};
-use crate::input::{InputFlags, Inputs, Item, Unread, reasons};
-use crate::ordered::ordered;
+use crate::input::{InputFlags, gather, ordered, read, reasons, report as report_inputs};
 use crate::output::OutputFlags;
 use crate::progress::Progress;
 use crate::text::{Table, bold, dim, green, grouped, plain, red};
+use measure::{Measured, Rule, Violation, measure};
 
 /// Measure the chunks of documents and verify what is promised of them, or count those of a collection
 ///
@@ -99,13 +98,13 @@ impl Stats {
         let settings = global.settings(&[&self.cut])?;
         let band = settings.chunk.band_wanted();
         let chunker = app::chunker(&settings)?;
-        let mut inputs = Inputs::gather(global, &self.input.paths, &self.input.stdin_filename);
+        let mut inputs = gather(global, &self.input.paths, &self.input.stdin_filename)?;
         let items = std::mem::take(&mut inputs.items);
         let progress = Progress::new(global, items.len(), "documents");
         let mut sum = Measured::default();
         let (mut documents, mut empty) = (0, 0);
         let mut ids: HashMap<ChunkId, String> = HashMap::new();
-        let measure = |item: &Item| item.read().map(|source| measure(&chunker, &source.parse()));
+        let measure = |item: &Item| read(item).map(|source| measure(&chunker, &source.parse()));
         let result = ordered(self.input.threads.get(), &items, |item| (item.doc_id().to_owned(), measure(item)), |_| 0, |(doc_id, measured)| {
             progress.advance(1);
             let measured = match measured {
@@ -167,7 +166,7 @@ impl Stats {
             output.only(&report)?;
         }
         output.finish()?;
-        inputs.report(global);
+        report_inputs(&inputs, global);
         Ok(match (inputs.errors.is_empty(), documents == 0 || !report.violations.is_empty()) {
             (false, _) => Outcome::Failed,
             (true, true) => {

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail};
 use chunkwright_index::SqliteStore;
 use chunkwright_index::durable::{AtomicFile, FileId, lies_in, resolve};
-use chunkwright_index::source::{WalkOptions, walk};
+use chunkwright_source::{WalkOptions, walk};
 use clap::{Arg, ArgMatches, Command};
 
 use super::{OutputPath, unwritable};

@@ -6,7 +6,7 @@ use std::cell::OnceCell;
 use chunkwright::{Document, LineIndex, Parent, Record, Span, TokenCounter};
 
 use super::{Expand, Expansion, Passage};
-use crate::format::parsed;
+use crate::parsed::parsed;
 use crate::store::{Generation, Store, StoreError, StoredDocument};
 
 /// A document that is shown, with its chunks.

@@ -17,13 +17,14 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use chunkwright_source::Skipped;
+use chunkwright_source::format::file_hash;
+use chunkwright_source::walk::{Root, SourceFile, Walk, doc_id, read_file, unescape};
 use serde::{Deserialize, Serialize};
 
 use super::IndexOptions;
-use crate::format::file_hash;
 use crate::prefix::Prefix;
-use crate::report::{Failure, Moved, Skipped};
-use crate::source::{Root, SourceFile, Walk, doc_id, read, unescape};
+use crate::report::{Failure, Moved};
 use crate::store::{DocumentInfo, Generation, Store, StoreError};
 
 /// What names folders of a collection.
@@ -404,7 +405,7 @@ fn moved(
         };
         let sample: Vec<_> = pairs.iter().step_by(pairs.len() / SAMPLE + 1).collect();
         let is_same = |(file, hash): &&&(&SourceFile, String)| {
-            read(file, &options.walk).is_ok_and(|(bytes, _)| file_hash(&bytes) == *hash)
+            read_file(file, &options.walk).is_ok_and(|(bytes, _)| file_hash(&bytes) == *hash)
         };
         let same = sample.iter().filter(is_same).count();
         if same > 0 && same * 2 >= sample.len() {

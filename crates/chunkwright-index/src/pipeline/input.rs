@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
-use super::NewSource;
+use chunkwright_source::{Format, NewSource, SourceFile};
+
 use super::prepare::Context;
-use crate::format::{Format, format_of};
-use crate::source::SourceFile;
+use crate::parsed::format_of;
 use crate::store::DocumentInfo;
 
 /// Most documents of a window.

@@ -5,13 +5,11 @@ use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use chunkwright::{Document, Record, RecordContext};
+use chunkwright_source::format::{Format, file_hash, read_as};
+use chunkwright_source::{Generated, SkipReason, generated, read_file};
 
 use super::input::Input;
 use super::{IndexOptions, Pipeline};
-use crate::format::{Format, file_hash, read_as};
-use crate::nature::{Nature, nature};
-use crate::report::SkipReason;
-use crate::source;
 use crate::store::{DocumentInfo, Generation, NewChunk, NewDocument, StoredDocument};
 
 /// Longest outline that is stored, in bytes; the rest of a longer one is left out.
@@ -22,7 +20,7 @@ pub(super) enum Prepared {
     /// Its stored version is still right; the file was modified then.
     Unchanged(Option<i64>),
     /// A document to store.
-    Ready(Box<NewDocument>, Option<Nature>),
+    Ready(Box<NewDocument>, Option<Generated>),
     /// No document.
     Skipped(SkipReason),
     /// A document that cannot be stored.
@@ -61,7 +59,7 @@ impl Pipeline {
             return Prepared::Unchanged(None);
         }
         let (bytes, modified) = match input {
-            Input::File(file) => match source::read(file, &options.walk) {
+            Input::File(file) => match read_file(file, &options.walk) {
                 Ok((bytes, modified)) => (Cow::Owned(bytes), modified),
                 Err(reason) => return Prepared::Skipped(reason),
             },
@@ -129,11 +127,11 @@ impl Pipeline {
         info.low_confidence = source.low_confidence;
         info.replacements = source.replacements as u32;
         let document = source.parse(&info.doc_id);
-        let nature = nature(&input.path(), document.source(), document.language().is_some());
-        if let Some(nature) = nature.filter(|_| skip_generated) {
-            return Prepared::Skipped(match nature {
-                Nature::Generated => SkipReason::Generated,
-                Nature::Minified => SkipReason::Minified,
+        let generated = generated(&input.path(), document.source(), document.language().is_some());
+        if let Some(generated) = generated.filter(|_| skip_generated) {
+            return Prepared::Skipped(match generated {
+                Generated::ByProgram => SkipReason::Generated,
+                Generated::Minified => SkipReason::Minified,
             });
         }
         let raw = (document.source().as_bytes() != bytes).then(|| bytes.to_vec());
@@ -166,7 +164,7 @@ impl Pipeline {
                 source: document.source().to_owned(),
             },
         };
-        Prepared::Ready(Box::new(document), nature)
+        Prepared::Ready(Box::new(document), generated)
     }
 }
 

@@ -8,6 +8,8 @@ use std::thread;
 
 use chunkwright::Record;
 use chunkwright::diff::Diff;
+use chunkwright_source::memory::printable;
+use chunkwright_source::{Generated, NewSource, SkipReason, Skipped, SourceFile};
 use rayon::prelude::*;
 
 use super::embed::Vectors;
@@ -16,12 +18,10 @@ use super::forecast::Forecast;
 use super::input::{Input, windows};
 use super::notes::Notes;
 use super::prepare::{Context, Prepared};
-use super::put::{NewSource, SourceRefusal, next_sources, printable};
+use super::put::{SourceRefusal, next_sources};
 use super::{Generations, IndexError, IndexOptions, Known, Pipeline, Progress, Prune};
-use crate::nature::Nature;
-use crate::report::{Failure, IndexReport, Nuls, SkipReason, Skipped};
+use crate::report::{Failure, IndexReport, Nuls};
 use crate::settle::{settle, settle_all};
-use crate::source::SourceFile;
 use crate::store::{Change, DocumentInfo, NewDocument, Outcome, Overlays, StoreError};
 
 /// Windows that are cut and wait to be stored, beside the one that is stored and the one that is cut.
@@ -144,9 +144,9 @@ impl<'a> Run<'a> {
         let doc_id = &source.doc_id;
         let most = self.options.walk.limit();
         let known = self.visible().get(doc_id).or_else(|| self.stored.get(doc_id));
-        let refused = match source.refusal() {
-            Some(problem) => Some(problem),
-            None => match known {
+        let refused = match source.check() {
+            Err(problem) => Some(problem.into()),
+            Ok(()) => match known {
                 Some(info) if !info.root.is_empty() => {
                     Some(SourceRefusal::OfFolder { root: info.root.clone() })
                 }
@@ -253,9 +253,9 @@ impl<'a> Run<'a> {
                     self.report.kept += self.stored.get(&doc_id).map_or(0, |info| info.chunks as usize);
                     changes.extend(touched.map(|modified| Change::Touch { doc_id, modified }));
                 }
-                Prepared::Ready(document, nature) => {
-                    self.report.generated += usize::from(nature == Some(Nature::Generated));
-                    self.report.minified += usize::from(nature == Some(Nature::Minified));
+                Prepared::Ready(document, generated) => {
+                    self.report.generated += usize::from(generated == Some(Generated::ByProgram));
+                    self.report.minified += usize::from(generated == Some(Generated::Minified));
                     self.report.carried += usize::from(!is_file);
                     let count = document.document.source.bytes().filter(|&byte| byte == 0).count();
                     if count > 0 {

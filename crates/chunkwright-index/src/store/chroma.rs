@@ -19,7 +19,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use chunkwright_models::http::{Client, HttpOptions, Method, Secret};
+use chunkwright_http::{Client, HttpOptions, Method, Secret};
 use serde_json::{Value, json};
 
 use super::remote::requests::Missing;

@@ -1,7 +1,7 @@
 //! What can go wrong in a store, and the checks before it does.
 
 use chunkwright::ChunkId;
-use chunkwright_models::http::HttpError;
+use chunkwright_http::HttpError;
 
 use super::Model;
 use super::vector::kinds;

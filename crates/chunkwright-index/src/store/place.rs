@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use chunkwright_models::http::{HttpOptions, Secret};
+use chunkwright_http::{HttpOptions, Secret};
 
 use super::StoreError;
 

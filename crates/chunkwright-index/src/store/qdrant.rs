@@ -17,7 +17,7 @@ mod payload;
 use std::collections::HashSet;
 use std::path::Path;
 
-use chunkwright_models::http::{Client, HttpOptions, Method, Secret};
+use chunkwright_http::{Client, HttpOptions, Method, Secret};
 use serde_json::{Map, Value, json};
 
 use super::remote::requests::{Missing, batches};

@@ -1,8 +1,8 @@
 //! A document put together from its chunks, where that is all there is of it.
 
 use chunkwright::Record;
+use chunkwright_source::format::file_hash;
 
-use crate::format::file_hash;
 use crate::store::{DocumentInfo, StoredDocument};
 
 /// A document as its records describe it: between the chunks stand blanks, with a line break where a line ends, and as

@@ -7,13 +7,13 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use chunkwright::{ChunkId, Record};
+use chunkwright_http::{Client, HttpOptions, Method};
 use chunkwright_index::analysis::terms;
 use chunkwright_index::bm25::{TermCounts, query_ids};
 use chunkwright_index::{
     Access, Field, Filter, Fusion, GenerationSpec, HybridQuery, IndexOptions, Mode, Model, Pipeline,
     QdrantOptions, Ranked, RemoteStore, Scored, SearchOptions, Store, StoreError, Vector, rank,
 };
-use chunkwright_models::http::{Client, HttpOptions, Method};
 use chunkwright_models::{Embedder, Role, text_hash};
 use serde_json::{Value, json};
 

@@ -1,7 +1,7 @@
 //! Binary documents, from disk to search and back.
 
-use chunkwright_index::SkipReason::{Encrypted, NoText};
 use chunkwright_index::{FetchOptions, Mode, SearchOptions, fetch};
+use chunkwright_source::SkipReason::{Encrypted, NoText};
 
 use crate::fixture::{Fixture, for_each_store, now};
 

@@ -6,12 +6,12 @@ use chunkwright::parse::Text;
 use chunkwright::{ChunkId, Document, RecordContext};
 use chunkwright_index::analysis::terms;
 use chunkwright_index::bm25::query_ids;
-use chunkwright_index::format;
 use chunkwright_index::{
     Change, DocumentInfo, Field, Filter, Generation, GenerationSpec, GenerationState, Model, NewChunk,
     NewDocument, Outcome, Overlay, Scored, Store, StoreError, StoredChunk, StoredDocument,
 };
 use chunkwright_models::text_hash;
+use chunkwright_source::format;
 
 use crate::fixture::{chunker, for_each_store, open};
 

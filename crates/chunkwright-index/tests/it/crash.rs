@@ -15,9 +15,9 @@ use std::time::Duration;
 
 use chunkwright::{ChunkConfig, Chunker, Words};
 use chunkwright_index::{
-    Access, GenerationState, IndexOptions, NewSource, Pipeline, Place, Progress, Prune, STORES, Store,
-    remove_documents,
+    Access, GenerationState, IndexOptions, Pipeline, Place, Progress, Prune, STORES, Store, remove_documents,
 };
+use chunkwright_source::NewSource;
 
 use crate::fixture::{Bag, COLLECTION, chunker};
 

@@ -8,11 +8,12 @@ use chunkwright::{ChunkConfig, ChunkId, Chunker, Record, Words};
 use chunkwright_index::bm25::TermId;
 use chunkwright_index::{
     Cache, CacheUsage, Change, CheckReport, ChunkPage, Collection, DocumentInfo, Filter, Generation,
-    GenerationSpec, IndexError, ListRequest, Mode, Models, NewSource, Outcome, Overlay, Overlays, Pipeline,
-    Prune, Scored, SearchOptions, Statistics, StatisticsRequest, Store, StoreError, StoredChunk,
-    StoredDocument, Vector, amend, list_overlays, search,
+    GenerationSpec, IndexError, ListRequest, Mode, Models, Outcome, Overlay, Overlays, Pipeline, Prune,
+    Scored, SearchOptions, Statistics, StatisticsRequest, Store, StoreError, StoredChunk, StoredDocument,
+    Vector, amend, list_overlays, search,
 };
 use chunkwright_models::{Reranker, ServiceError, TextHash};
+use chunkwright_source::NewSource;
 
 use crate::fixture::{COLLECTION, Fixture, chunker, for_each_local_store, for_each_store, now};
 

@@ -1,7 +1,7 @@
 //! Which files become documents, and what is said of the others.
 
-use chunkwright_index::SkipReason::{self, Binary, Hidden, Ignored, Secret, TooLarge};
 use chunkwright_index::{FetchOptions, fetch};
+use chunkwright_source::SkipReason::{self, Binary, Hidden, Ignored, Secret, TooLarge};
 
 use crate::fixture::{Fixture, now};
 
@@ -111,7 +111,7 @@ fn names_that_are_no_utf8_have_ids_that_work() {
 #[cfg(unix)]
 #[test]
 fn links_are_not_followed_and_each_says_where_it_leads() {
-    use chunkwright_index::SkipReason::{Dangling, NotRegular, OutsideRoot, Symlink};
+    use chunkwright_source::SkipReason::{Dangling, NotRegular, OutsideRoot, Symlink};
     use std::os::unix::fs::symlink;
     let fixture = Fixture::new("sqlite", &[("real.md", "x")]);
     let root = fixture.root();

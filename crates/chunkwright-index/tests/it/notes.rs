@@ -5,8 +5,8 @@ use std::net::TcpListener;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use chunkwright_http::HttpOptions;
 use chunkwright_index::{Mode, Models, NoteOptions, Pipeline, SearchOptions, search};
-use chunkwright_models::http::HttpOptions;
 use chunkwright_models::{ServiceOptions, WriterOptions, writer};
 
 use crate::fixture::{COLLECTION, Fixture, chunker, for_each_store, now};

@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use chunkwright_index::{
-    FetchOptions, FormatHint, IndexError, IndexOptions, IndexReport, MAX_DOC_ID, NewSource, Pipeline,
-    Progress, Prune, SearchOptions, amend, fetch, folders, remove_folder,
+    FetchOptions, IndexError, IndexOptions, IndexReport, Pipeline, Progress, Prune, SearchOptions, amend,
+    fetch, folders, remove_folder,
 };
+use chunkwright_source::{FormatHint, MAX_DOC_ID, NewSource};
 
 use crate::binary::ENGLISH;
 use crate::fixture::{Bag, COLLECTION, Fixture, chunker, for_each_store, now};

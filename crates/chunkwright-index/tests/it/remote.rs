@@ -6,13 +6,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use chunkwright::ChunkId;
+use chunkwright_http::HttpOptions;
 use chunkwright_index::analysis::{self, terms};
 use chunkwright_index::bm25::query_ids;
 use chunkwright_index::{
     Access, Change, Filter, GenerationSpec, IndexError, IndexOptions, IndexReport, Model, NewDocument,
     Outcome, Overlay, Pipeline, Place, STORES, Store, StoreError,
 };
-use chunkwright_models::http::HttpOptions;
 use chunkwright_models::text_hash;
 
 use crate::contract::document;

@@ -19,12 +19,12 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use chunkwright::TokenCounter;
+use chunkwright_http::Client;
 use serde_json::Value;
 
 use super::{EmbedError, Embedder, Embedding, ModelInfo, Reads, Role};
 use crate::bert::normalized;
 use crate::counters::{Estimate, OpenAi};
-use crate::http::Client;
 use crate::service::{self, Home, Malformed, ServiceError, ServiceOptions};
 use sparse::Sparse;
 pub use sparse::{SPARSE_DIALECTS, SparseDialect, SparseOptions};

@@ -3,11 +3,11 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use chunkwright_http::Client;
 use serde_json::{Value, json};
 
 use super::Reranker;
 use crate::embedders::tei;
-use crate::http::Client;
 use crate::service::{self, Home, Malformed, ServiceError, ServiceOptions, array, by_index};
 
 /// A way to ask services for scores.

@@ -11,12 +11,13 @@
 
 mod counters;
 mod embedders;
-mod http;
 mod models;
 mod notes;
 mod real_server;
 mod remote;
 mod rerank;
+#[path = "../../../chunkwright-http/tests/it/server.rs"]
+#[expect(dead_code, reason = "the tests of the client itself use the rest")]
 mod server;
 mod sparse;
 mod vectors;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use chunkwright::Words;
-use chunkwright_models::http::{HttpOptions, Secret};
+use chunkwright_http::{HttpOptions, Secret};
 use chunkwright_models::{
     NoteDocument, NoteTask, ServiceError, ServiceOptions, Writer, WriterOptions, writer,
 };

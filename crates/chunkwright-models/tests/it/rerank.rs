@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use chunkwright_models::http::{HttpOptions, Secret};
+use chunkwright_http::{HttpOptions, Secret};
 use chunkwright_models::{
     RERANK_DIALECTS, RERANKERS, RerankOptions, Reranker, ServiceOptions, is_remote_reranker, remote_reranker,
     reranker,

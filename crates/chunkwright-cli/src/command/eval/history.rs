@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 
 use chunkwright_eval::{Edit, Rng};
-use chunkwright_index::{decode, format};
+use chunkwright_source::{decode, format};
 
 /// Commits that are looked at, newest first.
 const COMMITS: &str = "4000";

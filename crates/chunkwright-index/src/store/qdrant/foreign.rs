@@ -4,7 +4,7 @@
 //! be found again.
 
 use chunkwright::{ChunkId, Record};
-use chunkwright_models::http::Method;
+use chunkwright_http::Method;
 use chunkwright_models::text_hash;
 use serde_json::{Value, json};
 

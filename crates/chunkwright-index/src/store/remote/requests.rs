@@ -1,6 +1,6 @@
 //! Requests of a size that servers take, and what their refusals mean.
 
-use chunkwright_models::http::HttpError;
+use chunkwright_http::HttpError;
 use serde_json::Value;
 
 use super::super::StoreError;

@@ -13,7 +13,7 @@ use rusqlite::{Connection, params};
 use super::super::{DocumentInfo, Generation, GenerationStatus, Overlay, StoreError};
 use super::setup::{LAYOUT, TABLES, pragma};
 use super::{cache, read, slim, write};
-use crate::format::parsed;
+use crate::parsed::parsed;
 use crate::settle::guess_applied;
 
 const OUTDATED: &str = DocumentInfo::OUTDATED;

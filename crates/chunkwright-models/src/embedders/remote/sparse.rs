@@ -3,9 +3,10 @@
 //! They are asked beside the service of the dense vectors, and are apart from it in all that can fail: `OpenAI`'s
 //! interface has no place for sparse vectors, so even who serves one model that gives both runs two servers.
 
+use chunkwright_http::Client;
+
 use super::{tei, vllm};
 use crate::embedders::EmbedError;
-use crate::http::Client;
 use crate::service::{self, Home, ServiceError, ServiceOptions};
 
 /// A way to ask services for sparse vectors.

@@ -1,11 +1,11 @@
 //! Text Embeddings Inference: a server of one model, which says what it is.
 
+use chunkwright_http::Client;
 use serde_json::{Value, json};
 
 use super::super::sparse::sparse_vector;
 use super::sparse::{self, SparseDialect};
 use super::{About, Dialect, Request};
-use crate::http::Client;
 use crate::service::{Home, Malformed, ServiceError, array, counted, read};
 
 pub(crate) const DIALECT: Dialect = Dialect {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use chunkwright_models::http::{Client, HttpError, HttpOptions, Method, Secret, SecretError};
+use chunkwright_http::{Client, HttpError, HttpOptions, Method, Secret, SecretError};
 use serde_json::{Value, json};
 
 use crate::server::{Answer, FakeClock, Server, json as reply, text};

@@ -29,12 +29,11 @@ use ureq::unversioned::transport::DefaultConnector;
 use ureq::{Agent, Body};
 
 pub use clock::{Clock, SystemClock};
-pub use failure::HttpError;
+pub use failure::{HttpError, error_message};
 pub use secret::{Secret, SecretError};
 
 use address::{Guard, checked_url, joined};
 use failure::Failure;
-pub(crate) use failure::said;
 
 /// Bytes that are read of what a server says in refusing.
 const MAX_WORDS: usize = 64 << 10;
@@ -295,7 +294,7 @@ impl Client {
     }
 
     /// What may be shown of a text that a server wrote: one line, bounded, without keys.
-    pub(crate) fn printable(&self, text: &str) -> String {
+    pub fn printable(&self, text: &str) -> String {
         let mut text = text.to_owned();
         for secret in &self.secrets {
             text = secret.hidden_in(&text);

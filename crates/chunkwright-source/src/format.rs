@@ -9,7 +9,6 @@ use chunkwright::{Document, PARSERS, Parser, Positions};
 use chunkwright_convert::{CONVERTERS, ConvertError, Converter, convert, converter_for};
 
 use crate::decode::decode;
-use crate::store::{DocumentInfo, StoredDocument};
 
 /// How a file is read.
 #[derive(Clone, Copy)]
@@ -148,21 +147,6 @@ pub fn parse(doc_id: &str, text: impl Into<Arc<str>>, parser: &dyn Parser) -> Do
     Document::parse(doc_id, text, parser).with_languages(chunkwright_code::language_named)
 }
 
-/// A document that is stored, parsed again as its file was.
-pub(crate) fn parsed(stored: &StoredDocument) -> Document {
-    let parser = match format_of(&stored.info, stored.bytes()) {
-        Format::Text(parser) => parser,
-        Format::Binary(_) => &Markdown,
-    };
-    parse(&stored.info.doc_id, stored.source.as_str(), parser)
-}
-
-/// The format of a document that is stored. The id of one that is of no folder need not say it.
-pub(crate) fn format_of(info: &DocumentInfo, bytes: &[u8]) -> Format {
-    let named = if info.root.is_empty() { Format::named(&info.format) } else { None };
-    named.unwrap_or_else(|| Format::of(Path::new(&info.doc_id), bytes))
-}
-
 /// BLAKE3 of a file's bytes, hex.
 pub fn file_hash(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex().to_string()
@@ -172,7 +156,7 @@ pub fn file_hash(bytes: &[u8]) -> String {
 const HEAD: usize = 8 << 10;
 
 /// How a text begins, as far as its language is told from it.
-pub(crate) fn head(bytes: &[u8]) -> String {
+fn head(bytes: &[u8]) -> String {
     String::from_utf8_lossy(&bytes[..bytes.len().min(HEAD)]).into_owned()
 }
 

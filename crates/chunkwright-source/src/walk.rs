@@ -15,7 +15,7 @@ use std::time::UNIX_EPOCH;
 use ignore::{DirEntry, WalkBuilder, WalkState};
 use rayon::prelude::*;
 
-use crate::report::{SkipReason, Skipped};
+use crate::skip::{SkipReason, Skipped};
 
 /// What files are taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,7 +35,7 @@ impl Default for WalkOptions {
 
 impl WalkOptions {
     /// The limit in force: decoding makes at most 3 bytes of one, and a document is shorter than 4 GiB.
-    pub(crate) fn limit(&self) -> u64 {
+    pub fn limit(&self) -> u64 {
         self.max_file_size.min(u64::from(u32::MAX) / 3)
     }
 }
@@ -123,7 +123,7 @@ pub fn doc_id(path: &Path) -> String {
 }
 
 /// Whether a character must not stand in an id as it is: it could not be seen, or would change how the rest is shown.
-pub(crate) fn is_unprintable(c: char) -> bool {
+pub fn is_unprintable(c: char) -> bool {
     c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
 }
 
@@ -146,7 +146,7 @@ fn escape(bytes: &[u8], out: &mut String) {
 }
 
 /// The path that [`doc_id`] wrote.
-pub(crate) fn unescape(id: &str) -> PathBuf {
+pub fn unescape(id: &str) -> PathBuf {
     let mut bytes = Vec::with_capacity(id.len());
     let mut rest = id.as_bytes();
     while let [byte, after @ ..] = rest {
@@ -378,7 +378,7 @@ fn error_path(error: &ignore::Error) -> Option<&Path> {
 /// # Errors
 ///
 /// The reason to leave it out.
-pub fn read(file: &SourceFile, options: &WalkOptions) -> Result<(Vec<u8>, i64), SkipReason> {
+pub fn read_file(file: &SourceFile, options: &WalkOptions) -> Result<(Vec<u8>, i64), SkipReason> {
     for _ in 0..2 {
         // Looked at again right before opening: opening a FIFO would wait for its writer.
         let before = fs::symlink_metadata(&file.path).map_err(|error| reason_of(&error))?;

@@ -11,20 +11,20 @@ use ureq::http::Uri;
 use ureq::unversioned::resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver};
 use ureq::unversioned::transport::NextTimeout;
 
-use super::HttpError;
+use crate::HttpError;
 
 /// Metadata service of Amazon's cloud; that of the others is in 169.254.0.0/16.
 const METADATA: Ipv6Addr = Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254);
 
 /// Resolves names, and refuses those of addresses that may not be called.
 #[derive(Debug)]
-pub(super) struct Guard {
+pub(crate) struct Guard {
     resolver: DefaultResolver,
     allow_link_local: bool,
 }
 
 impl Guard {
-    pub(super) fn new(allow_link_local: bool) -> Self {
+    pub(crate) fn new(allow_link_local: bool) -> Self {
         Self { resolver: DefaultResolver::default(), allow_link_local }
     }
 }
@@ -48,7 +48,7 @@ impl Resolver for Guard {
 
 /// A name that resolved to this address was not called.
 #[derive(Debug)]
-pub(super) struct Refused(pub(super) IpAddr);
+pub(crate) struct Refused(pub(super) IpAddr);
 
 impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -69,7 +69,7 @@ fn is_link_local(address: IpAddr) -> bool {
 const FORM: &str = "it must begin with `http://` or `https://` and a host";
 
 /// `url` without the `/` at its end, if it is the plain address of a service.
-pub(super) fn checked_url(url: &str) -> Result<String, HttpError> {
+pub(crate) fn checked_url(url: &str) -> Result<String, HttpError> {
     let wrong = |reason| HttpError::Url { url: without_secrets(url), reason };
     let parsed: Uri = url.parse().map_err(|_| wrong(FORM))?;
     if !matches!(parsed.scheme_str(), Some("http" | "https")) {
@@ -92,7 +92,7 @@ fn without_secrets(url: &str) -> String {
 }
 
 /// `path` at `base`; a first segment that `base` ends with is not repeated.
-pub(super) fn joined(base: &str, path: &str) -> String {
+pub(crate) fn joined(base: &str, path: &str) -> String {
     let end =
         path.char_indices().skip(1).find(|(_, c)| matches!(c, '/' | '?')).map_or(path.len(), |(at, _)| at);
     let first = &path[..end];

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::address::Refused;
+use crate::address::Refused;
 
 /// Statuses of troubles that pass.
 const PASSING: &[u16] = &[408, 429, 500, 502, 503, 504];
@@ -173,12 +173,12 @@ fn hint(status: u16) -> &'static str {
 }
 
 /// An error of one attempt.
-pub(super) struct Failure {
-    pub(super) error: HttpError,
+pub(crate) struct Failure {
+    pub(crate) error: HttpError,
     /// Whether another attempt may succeed.
-    pub(super) may_pass: bool,
+    pub(crate) may_pass: bool,
     /// How long the service asks to be left alone.
-    pub(super) retry_after: Option<Duration>,
+    pub(crate) retry_after: Option<Duration>,
 }
 
 impl From<HttpError> for Failure {
@@ -188,7 +188,7 @@ impl From<HttpError> for Failure {
 }
 
 impl Failure {
-    pub(super) fn status(url: &str, status: u16, message: String, retry_after: Option<Duration>) -> Self {
+    pub(crate) fn status(url: &str, status: u16, message: String, retry_after: Option<Duration>) -> Self {
         let url = url.to_owned();
         let said = message.to_lowercase();
         if status == 413 || REFUSING.contains(&status) && SIZE_WORDS.iter().any(|words| said.contains(words))
@@ -199,7 +199,7 @@ impl Failure {
         Self { error: HttpError::Status { url, status, message }, may_pass, retry_after }
     }
 
-    pub(super) fn connection(url: &str, error: &ureq::Error) -> Self {
+    pub(crate) fn connection(url: &str, error: &ureq::Error) -> Self {
         let url = url.to_owned();
         let failure = |error, may_pass| Self { error, may_pass, retry_after: None };
         match error {
@@ -220,24 +220,24 @@ impl Failure {
 }
 
 /// What the body of a refusal says: the message that it holds as JSON, or its text.
-pub(super) fn message(body: &[u8]) -> String {
+pub(crate) fn message(body: &[u8]) -> String {
     let text = String::from_utf8_lossy(body);
     let Ok(json) = serde_json::from_slice::<Value>(body) else {
         let html = text.trim_start().starts_with('<');
         return if html { "a page of HTML".into() } else { text.into_owned() };
     };
-    said(&json).unwrap_or_else(|| text.into_owned())
+    error_message(&json).unwrap_or_else(|| text.into_owned())
 }
 
-/// The sentence in the JSON of an error, as services write it.
-pub(crate) fn said(json: &Value) -> Option<String> {
+/// The sentence in the JSON of an error, wherever services write it.
+pub fn error_message(json: &Value) -> Option<String> {
     let places = ["/error/message", "/error", "/message", "/detail", "/status/error"];
     let found = places.iter().find_map(|place| json.pointer(place).filter(|value| !value.is_null()))?;
     Some(found.as_str().map_or_else(|| found.to_string(), str::to_owned))
 }
 
 /// What a body is that is no JSON.
-pub(super) fn not_json(body: &[u8], error: &serde_json::Error) -> String {
+pub(crate) fn not_json(body: &[u8], error: &serde_json::Error) -> String {
     if body.trim_ascii_start().first() == Some(&b'<') {
         return "it is a page of HTML; is the address that of the service?".into();
     }
@@ -245,7 +245,7 @@ pub(super) fn not_json(body: &[u8], error: &serde_json::Error) -> String {
 }
 
 /// The text in one line, without control characters and not too long.
-pub(super) fn one_line(text: &str) -> String {
+pub(crate) fn one_line(text: &str) -> String {
     let words: Vec<&str> =
         text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty()).collect();
     let line = words.join(" ");

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use chunkwright_models::http::Clock;
+use chunkwright_http::Clock;
 use serde_json::Value;
 
 /// What a request was.

@@ -8,30 +8,25 @@ use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use anyhow::Result;
-
-use crate::interrupt;
-
 /// Bytes of results that may wait for their turn, beside those being made.
 const BUDGET: usize = 32 << 20;
 
 /// Calls `work` on every item, on `threads` threads, and `emit` on every result, on this thread and in
 /// the order of the items. `size` says how many bytes a result holds.
 ///
-/// Ends early with the first error of `emit`, or with a signal.
-pub(crate) fn ordered<I: Sync, T: Send>(
+/// # Errors
+///
+/// The first error of `emit`, which ends the work early.
+pub fn ordered<I: Sync, T: Send, E>(
     threads: usize,
     items: &[I],
     work: impl Fn(&I) -> T + Sync,
     size: impl Fn(&T) -> usize + Sync,
-    mut emit: impl FnMut(T) -> Result<()>,
-) -> Result<()> {
+    mut emit: impl FnMut(T) -> Result<(), E>,
+) -> Result<(), E> {
     let threads = threads.min(items.len());
     if threads <= 1 {
-        return items.iter().try_for_each(|item| {
-            interrupt::check()?;
-            emit(work(item))
-        });
+        return items.iter().try_for_each(|item| emit(work(item)));
     }
     let shared = Shared {
         state: Mutex::new(State { next: 0, waiting: BTreeMap::new(), held: 0, stop: false }),
@@ -51,7 +46,6 @@ pub(crate) fn ordered<I: Sync, T: Send>(
         }
         for index in 0..items.len() {
             let Some((size, result)) = shared.wait_for(index) else { break };
-            interrupt::check()?;
             emit(result)?;
             shared.release(size);
         }
@@ -127,6 +121,8 @@ impl<T> Drop for StopOnDrop<'_, T> {
 
 #[cfg(test)]
 mod tests {
+    use std::convert::Infallible;
+
     use super::*;
 
     #[test]
@@ -136,7 +132,7 @@ mod tests {
             let mut seen = Vec::new();
             let emit = |result| {
                 seen.push(result);
-                Ok(())
+                Ok::<(), Infallible>(())
             };
             // Every result alone is over the budget, so that workers have to wait for their turn.
             ordered(threads, &items, |item| item * 2, |_| BUDGET + 1, emit).unwrap();
@@ -147,7 +143,7 @@ mod tests {
     #[test]
     fn an_error_ends_the_work() {
         let items: Vec<usize> = (0..500).collect();
-        let emit = |result| if result < 3 { Ok(()) } else { Err(anyhow::anyhow!("full")) };
-        assert_eq!(ordered(4, &items, |item| *item, |_| 1, emit).unwrap_err().to_string(), "full");
+        let emit = |result| if result < 3 { Ok(()) } else { Err("full") };
+        assert_eq!(ordered(4, &items, |item| *item, |_| 1, emit), Err("full"));
     }
 }

@@ -48,7 +48,7 @@ impl Secret {
     }
 
     /// `text` with the key in it replaced.
-    pub(super) fn hidden_in(&self, text: &str) -> String {
+    pub(crate) fn hidden_in(&self, text: &str) -> String {
         if self.0.is_empty() { text.to_owned() } else { text.replace(&*self.0, "***") }
     }
 }

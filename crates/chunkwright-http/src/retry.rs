@@ -10,7 +10,7 @@ const MAX_BACKOFF_MS: u64 = 30_000;
 
 /// A random time up to `first_ms` doubled `attempt` times: full jitter, so that clients that failed
 /// together do not come back together.
-pub(super) fn backoff(first_ms: u64, attempt: u32) -> Duration {
+pub(crate) fn backoff(first_ms: u64, attempt: u32) -> Duration {
     let longest = first_ms.saturating_mul(1 << attempt.min(16)).min(MAX_BACKOFF_MS);
     // The standard hasher's keys are random, and different at each call; nothing depends on them but a wait.
     let random = RandomState::new().hash_one(attempt);
@@ -19,7 +19,7 @@ pub(super) fn backoff(first_ms: u64, attempt: u32) -> Duration {
 
 /// The wait that a `Retry-After` header asks for: whole seconds, or a date of HTTP. Nothing if it is
 /// neither.
-pub(super) fn after(value: &str, now: i64) -> Option<Duration> {
+pub(crate) fn after(value: &str, now: i64) -> Option<Duration> {
     let value = value.trim();
     if let Ok(seconds) = value.parse() {
         return Some(Duration::from_secs(seconds));

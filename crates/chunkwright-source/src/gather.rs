@@ -1,0 +1,250 @@
+//! What is read of paths and documents from memory: everything once, in order, and nothing lost without a word.
+
+use std::collections::HashSet;
+use std::collections::hash_map::{Entry, HashMap};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use chunkwright::Document;
+
+use crate::format::{self, ReadError};
+use crate::memory::NewSource;
+use crate::skip::{SkipReason, Skipped};
+use crate::walk::{SourceError, SourceFile, WalkOptions, read_file, walk};
+
+/// What a caller gives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Input {
+    /// A file or folder.
+    Path(PathBuf),
+    /// A document from memory.
+    Memory {
+        /// The document.
+        document: NewSource,
+        /// What messages call the place it came from, such as `-` for standard input.
+        place: String,
+    },
+}
+
+/// What there is to read.
+#[derive(Debug, Default)]
+pub struct Inputs {
+    /// What to read, in order.
+    pub items: Vec<Item>,
+    /// What was left out, and why.
+    pub skipped: Vec<Skipped>,
+    /// What cannot be read although it was asked for.
+    pub errors: Vec<InputError>,
+}
+
+/// Something to read.
+#[derive(Clone, Debug)]
+pub struct Item {
+    origin: Origin,
+}
+
+#[derive(Clone, Debug)]
+enum Origin {
+    /// A file. One that was `named`, not found in a folder, is an error if it may not be read.
+    File {
+        file: SourceFile,
+        named: bool,
+    },
+    Memory {
+        document: NewSource,
+        place: String,
+    },
+}
+
+/// A document that was read and is not parsed yet.
+#[derive(Clone, Debug)]
+pub struct ReadSource {
+    /// Its key in its collection.
+    pub doc_id: String,
+    /// Its text, and how its bytes were read.
+    pub source: format::Source,
+}
+
+/// Why an item was not read.
+#[derive(Debug)]
+pub enum Unread {
+    /// It was left out, as a folder's binary files are.
+    Skipped(Skipped),
+    /// It was asked for by name and could not be read.
+    Failed(InputError),
+}
+
+/// Why something that was asked for is not read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum InputError {
+    /// A path that does not exist.
+    #[error("`{path}` does not exist; give a file, a folder, or `-` for standard input")]
+    Missing {
+        /// The path.
+        path: String,
+    },
+    /// A path that cannot be looked at.
+    #[error("`{path}` cannot be read ({kind}); give a file or folder that can be")]
+    Unreadable {
+        /// The path.
+        path: String,
+        /// What the system said.
+        kind: io::ErrorKind,
+    },
+    /// Paths that cannot be walked.
+    #[error(transparent)]
+    Walk(#[from] SourceError),
+    /// Two documents that would have one id: the second would get the ids of the first one's chunks.
+    #[error(
+        "`{first}` and `{second}` would both be the document `{doc_id}`; give the folder that holds both"
+    )]
+    SameId {
+        /// Where the first is.
+        first: String,
+        /// Where the second is.
+        second: String,
+        /// Their id.
+        doc_id: String,
+    },
+    /// A file that was left out, though it was named.
+    #[error("`{place}` was not read: {}", reason.sentence())]
+    LeftOut {
+        /// The file.
+        place: String,
+        /// Why.
+        reason: SkipReason,
+    },
+    /// Bytes that are no document.
+    #[error("`{place}` was not read: {error}")]
+    Read {
+        /// Where they are from.
+        place: String,
+        /// Why.
+        error: ReadError,
+    },
+}
+
+impl Inputs {
+    /// Looks at what was given. What cannot be read is noted, and the rest goes on. Folders are walked on the threads
+    /// of the rayon pool that this runs in.
+    pub fn gather(given: &[Input], options: &WalkOptions) -> Self {
+        let mut inputs = Self::default();
+        let (mut there, mut paths, mut places) = (Vec::new(), HashSet::new(), HashSet::new());
+        for input in given {
+            match input {
+                // What is given twice is meant once.
+                Input::Memory { document, place } => {
+                    if places.insert(place) {
+                        let (document, place) = (document.clone(), place.clone());
+                        inputs.items.push(Item { origin: Origin::Memory { document, place } });
+                    }
+                }
+                Input::Path(path) => match path.canonicalize() {
+                    Ok(real) => there.extend(paths.insert(real).then(|| path.clone())),
+                    // A path that cannot be read is no reason to leave the others out.
+                    Err(error) => inputs.errors.push(unreadable(path, &error)),
+                },
+            }
+        }
+        match walk(&there, options) {
+            Ok(walk) => {
+                inputs.items.extend(walk.files.into_iter().map(|file| {
+                    let named = paths.contains(&file.path);
+                    Item { origin: Origin::File { file, named } }
+                }));
+                inputs.skipped.extend(walk.skipped);
+            }
+            Err(error) => inputs.errors.push(error.into()),
+        }
+        inputs.keep_first_of_each_id();
+        inputs
+    }
+
+    fn keep_first_of_each_id(&mut self) {
+        let mut places: HashMap<String, String> = HashMap::new();
+        let errors = &mut self.errors;
+        self.items.retain(|item| match places.entry(item.doc_id().to_owned()) {
+            Entry::Vacant(entry) => {
+                entry.insert(item.place());
+                true
+            }
+            Entry::Occupied(first) => {
+                let (first, doc_id) = (first.get().clone(), item.doc_id().to_owned());
+                errors.push(InputError::SameId { first, second: item.place(), doc_id });
+                false
+            }
+        });
+    }
+}
+
+fn unreadable(path: &Path, error: &io::Error) -> InputError {
+    let path = path.display().to_string();
+    match error.kind() {
+        io::ErrorKind::NotFound => InputError::Missing { path },
+        kind => InputError::Unreadable { path, kind },
+    }
+}
+
+impl Item {
+    /// The document's key in its collection.
+    pub fn doc_id(&self) -> &str {
+        match &self.origin {
+            Origin::File { file, .. } => &file.doc_id,
+            Origin::Memory { document, .. } => &document.doc_id,
+        }
+    }
+
+    /// The file, if it is one.
+    pub fn file(&self) -> Option<&Path> {
+        match &self.origin {
+            Origin::File { file, .. } => Some(&file.path),
+            Origin::Memory { .. } => None,
+        }
+    }
+
+    /// Where it is read from, for messages.
+    fn place(&self) -> String {
+        match &self.origin {
+            Origin::File { file, .. } => file.path.display().to_string(),
+            Origin::Memory { place, .. } => place.clone(),
+        }
+    }
+
+    /// Reads and decodes it.
+    ///
+    /// # Errors
+    ///
+    /// What is left out, and what was asked for and could not be read.
+    pub fn read(&self) -> Result<ReadSource, Unread> {
+        let read = match &self.origin {
+            Origin::File { file, .. } => {
+                let (bytes, _) =
+                    read_file(file, &WalkOptions::default()).map_err(|reason| self.unread(reason))?;
+                format::read(&file.path, &bytes)
+            }
+            Origin::Memory { document, .. } => format::read_as(document.format(), &document.bytes),
+        };
+        let source = read.map_err(|error| match (SkipReason::of(&error), self.file()) {
+            (Some(reason), Some(_)) => self.unread(reason),
+            _ => Unread::Failed(InputError::Read { place: self.place(), error }),
+        })?;
+        Ok(ReadSource { doc_id: self.doc_id().to_owned(), source })
+    }
+
+    fn unread(&self, reason: SkipReason) -> Unread {
+        match &self.origin {
+            Origin::File { named: true, .. } if reason.is_temporary() => {
+                Unread::Failed(InputError::LeftOut { place: self.place(), reason })
+            }
+            _ => Unread::Skipped(Skipped { path: self.doc_id().to_owned(), reason }),
+        }
+    }
+}
+
+impl ReadSource {
+    /// The document.
+    pub fn parse(self) -> Document {
+        self.source.parse(&self.doc_id)
+    }
+}

@@ -1,0 +1,26 @@
+//! Files and bytes to documents: which files are taken, in which encoding and format each is, and what could
+//! not be read and why.
+//!
+//! ```text
+//! paths --walk--> files --read_file--> bytes --format, decode or convert--> Source --parse--> Document
+//! ```
+//!
+//! Everything that was seen is accounted for: what is left out has a [`SkipReason`]. The crate reads files and
+//! nothing else, and knows of no store.
+
+pub mod decode;
+pub mod format;
+pub mod gather;
+pub mod generated;
+pub mod memory;
+pub mod ordered;
+pub mod skip;
+pub mod walk;
+
+pub use format::{Format, ReadError, Source, parser_for, read};
+pub use gather::{Input, InputError, Inputs, Item, ReadSource, Unread};
+pub use generated::{Generated, generated};
+pub use memory::{FormatHint, MAX_DOC_ID, NewSource, NewSourceError};
+pub use ordered::ordered;
+pub use skip::{SkipReason, Skipped};
+pub use walk::{Root, SourceError, SourceFile, Walk, WalkOptions, doc_id, read_file, walk};
