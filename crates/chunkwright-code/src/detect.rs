@@ -5,7 +5,7 @@ use std::fmt;
 use chunkwright::{Parser, with_lf};
 
 use crate::language::Language;
-use crate::{COMPONENTS, CodeParser, LANGUAGES, PLAIN};
+use crate::{COMPONENTS, CodeParser, LANGUAGES, LEFT_OUT, PLAIN, Plain};
 
 /// The parser for a file, and what told it.
 #[derive(Clone, Copy)]
@@ -109,8 +109,9 @@ fn with(has: &dyn Fn(&Language) -> bool) -> Option<&'static CodeParser> {
 
 /// A parser for what is in no language with a grammar, or in several.
 fn other(has: &dyn Fn(&dyn Parser) -> bool) -> Option<&'static dyn Parser> {
-    let plain = PLAIN.iter().map(|plain| plain as &'static dyn Parser);
-    plain.chain(COMPONENTS.iter().copied()).find(|&parser| has(parser))
+    let as_parser = |plain: &'static Plain| plain as &'static dyn Parser;
+    let known = PLAIN.iter().map(as_parser).chain(COMPONENTS.iter().copied());
+    known.chain(LEFT_OUT.iter().map(as_parser)).find(|&parser| has(parser))
 }
 
 /// The language of a file whose extension several share, where its text tells them apart.

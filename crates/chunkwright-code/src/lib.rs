@@ -19,13 +19,16 @@
 //! ```
 //! use chunkwright::Document;
 //!
-//! let parser = chunkwright_code::language_for("shapes.py", "").expect("Python is built in");
+//! let parser = chunkwright_code::language_for("shapes.py", "").expect("Python is known");
 //! let source = "class Circle:\n    @property\n    def area(self):\n        return 3\n";
 //! let document = Document::parse("shapes.py", source, parser);
 //! assert_eq!(document.outline(), "Circle\n  area\n");
 //! ```
 //!
-//! **To add a language**, copy a file of `src/lang/`, fill it, name it in [`LANGUAGES`]' list, and put a file
+//! Each grammar is a feature; `languages-common` and `languages-all` (the default) are sets of them. A language whose grammar is
+//! left out is read by its lines, under its own name ([`LEFT_OUT`]).
+//!
+//! **To add a language**, copy a file of `src/lang/`, fill it, name it in [`LANGUAGES`]' list and in [`LEFT_OUT`], and put a file
 //! of it into `tests/samples`. The tests run over both: they tell of a kind that the grammar does not know,
 //! and `tests/outlines` shows what the sample becomes.
 
@@ -46,7 +49,7 @@ use chunkwright::Parser;
 pub use detect::{Detected, Reason, detect, language_for, language_named};
 pub use language::{Indentation, Language, Lines, Role};
 pub use parser::CodeParser;
-pub use plain::{PLAIN, Plain};
+pub use plain::{LEFT_OUT, PLAIN, Plain};
 
 /// Formats whose files have parts in several languages.
 pub static COMPONENTS: &[&dyn Parser] = &[

@@ -58,6 +58,52 @@ pub static PLAIN: &[Plain] = plain![
     "wgsl" "// ": "wgsl" "glsl" "hlsl" "vert" "frag";
 ];
 
+/// How languages are read whose grammar a program leaves out: the names, extensions and comments of all that have one.
+///
+/// Detection comes to these last, so a language that is built in is never read by its lines.
+pub static LEFT_OUT: &[Plain] = plain![
+    "astro" "<!-- " " -->": "astro";
+    "bash" "# ": "sh" "bash" "zsh" "ksh" "bats" "ebuild";
+    "c" "// ": "c" "h";
+    "cmake" "# ": "cmake";
+    "cpp" "// ": "cc" "cpp" "cxx" "c++" "hh" "hpp" "hxx" "h++" "inl" "ipp" "tpp" "cu" "cuh" "ino";
+    "csharp" "// ": "cs" "csx";
+    "css" "/* " " */": "css" "pcss" "postcss";
+    "dart" "// ": "dart";
+    "dockerfile" "# ": "dockerfile" "containerfile";
+    "elixir" "# ": "ex" "exs";
+    "erlang" "% ": "erl" "hrl" "escript" "xrl" "yrl";
+    "go" "// ": "go";
+    "graphql" "# ": "graphql" "gql" "graphqls";
+    "haskell" "-- ": "hs" "hs-boot" "hsc";
+    "hcl" "# ": "hcl" "tf" "tfvars" "tofu" "nomad";
+    "java" "// ": "java" "jav";
+    "javascript" "// ": "js" "jsx" "mjs" "cjs" "es6";
+    "julia" "# ": "jl";
+    "kotlin" "// ": "kt" "kts";
+    "lua" "-- ": "lua" "rockspec";
+    "make" "# ": "mk" "mak" "make";
+    "nix" "# ": "nix";
+    "ocaml" "(* " " *)": "ml" "mll" "mly";
+    "ocaml-interface" "(* " " *)": "mli";
+    "php" "// ": "php" "php3" "php4" "php5" "php7" "php8" "phtml" "phps";
+    "powershell" "# ": "ps1" "psm1" "psd1";
+    "protobuf" "// ": "proto";
+    "python" "# ": "py" "pyi" "pyw";
+    "r" "# ": "r";
+    "ruby" "# ": "rb" "rake" "gemspec" "ru" "podspec" "rbw" "jbuilder";
+    "rust" "// ": "rs";
+    "scala" "// ": "scala" "sc" "sbt";
+    "solidity" "// ": "sol";
+    "sql" "-- ": "sql" "ddl" "dml" "pgsql";
+    "svelte" "<!-- " " -->": "svelte";
+    "swift" "// ": "swift";
+    "tsx" "// ": "tsx";
+    "typescript" "// ": "ts" "mts" "cts";
+    "vue" "<!-- " " -->": "vue";
+    "zig" "// ": "zig" "zon";
+];
+
 /// Reads source code by its lines: what is done where its structure is not known.
 pub(crate) fn read(out: &mut DocumentBuilder) {
     out.set_unparsed();
@@ -112,6 +158,25 @@ mod tests {
         let document = Document::parse("A.x", source, &PLAIN[0]);
         let blocks: Vec<&str> = document.blocks().iter().map(|block| block.span.of(source)).collect();
         assert_eq!(blocks, ["package a;", "/** Says. */\nclass A {\n\n    int x;\n\n}", "class B {}"]);
+    }
+
+    #[test]
+    fn a_language_that_is_left_out_keeps_its_name_extensions_and_comments() {
+        for parser in crate::LANGUAGES {
+            let language = parser.language();
+            let plain = LEFT_OUT.iter().find(|plain| plain.name == language.name);
+            let plain = plain.map(|plain| (plain.extensions, plain.comment));
+            assert_eq!(plain, Some((language.extensions, language.comment)), "{}", language.name);
+        }
+        for component in crate::COMPONENTS {
+            let plain = LEFT_OUT.iter().find(|plain| plain.name == component.name());
+            assert_eq!(
+                plain.map(|plain| plain.extensions),
+                Some(component.extensions()),
+                "{}",
+                component.name()
+            );
+        }
     }
 
     #[test]
