@@ -1,5 +1,7 @@
 //! Sets of characters and of pairs of them, for questions asked of every character of a text.
 
+use crate::bpe::layout;
+
 /// The parts of a word between neighbours that `are_apart`.
 pub(crate) fn parts(mut word: &str, are_apart: impl Fn(char, char) -> bool) -> impl Iterator<Item = &str> {
     std::iter::from_fn(move || {
@@ -33,10 +35,9 @@ impl FromIterator<char> for CharSet {
 pub(crate) struct PairFilter(Box<[u64]>);
 
 impl PairFilter {
-    /// An empty set for a vocabulary of `pieces`: four bits for each, since pieces share their pairs. A
-    /// small one is not worth being full.
+    /// An empty set for a vocabulary of `pieces`.
     pub(crate) fn new(pieces: usize) -> Self {
-        Self(vec![0; (pieces / 16).next_power_of_two().max(64)].into_boxed_slice())
+        Self(vec![0; layout::filter_words(pieces)].into_boxed_slice())
     }
 
     pub(crate) fn insert(&mut self, a: char, b: char) {
@@ -50,10 +51,8 @@ impl PairFilter {
         self.0[bit / 64] >> (bit % 64) & 1 == 1
     }
 
-    /// The bit of a pair: high bits of a product, which depend on all bits of both.
     fn bit(&self, a: char, b: char) -> usize {
-        let pair = u64::from(u32::from(a)) << 21 | u64::from(u32::from(b));
-        (pair.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize & (self.0.len() * 64 - 1)
+        layout::filter_bit(a, b, self.0.len() * 64)
     }
 }
 

@@ -17,6 +17,8 @@ use chunkwright::{Chars, TokenCounter, Words};
 
 pub use estimate::Estimate;
 pub use file::TokenizerFile;
+#[cfg(test)]
+pub(crate) use openai::Encoding;
 pub use openai::OpenAi;
 pub use xlm_r::XlmRoberta;
 

@@ -8,6 +8,7 @@
 //! directory and [verified](verify) there.
 
 mod bert;
+mod bpe;
 mod char_set;
 pub mod counters;
 pub mod data;

@@ -1,57 +1,99 @@
 //! The byte-pair encodings of `OpenAI`.
 
-mod joined;
 mod words;
 
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 
-use bpe_openai::Tokenizer;
 use chunkwright::TokenCounter;
+use regex_automata::meta::Regex;
+use regex_automata::{Anchored, Input};
 
-use self::joined::Joined;
 use self::words::{Letters, plain_word};
 use super::word_cache::{Table, WordCache};
+use crate::bpe::Merges;
 
-/// Counts the tokens of one of `OpenAI`'s encodings, by `bpe-openai` with remembered word counts.
-///
-/// The encoding's tables are unpacked at the first count, not when the counter is made. Time is
-/// linear in the text, whatever it holds.
-pub struct OpenAi {
+/// One of `OpenAI`'s encodings: how a text is split into words, and what merges in a word.
+pub(crate) struct Encoding {
     name: &'static str,
-    tokenizer: fn() -> &'static Tokenizer,
     letters: Letters,
-    counts: WordCache,
-    joined: OnceLock<Joined>,
+    pub(crate) merges: Merges,
+    /// Made at the first word that is not plain.
+    split: LazyLock<Split>,
 }
 
-impl OpenAi {
+/// The expressions that words match, the first that matches first.
+struct Split(Regex);
+
+/// The expression whose matches end with a character that belongs to the next word: blanks before something else.
+const LOOKS_AHEAD: usize = 1;
+
+impl Split {
+    fn new(words: &str) -> Self {
+        let patterns = Regex::new_many(&[words, r"\s+\s", r"\s+"]);
+        Self(patterns.expect("the expressions are valid and small"))
+    }
+
+    /// Length in bytes of the first word of a text.
+    fn first(&self, text: &str) -> usize {
+        let found = self.0.find(Input::new(text).anchored(Anchored::Yes));
+        let Some(found) = found else { return text.len() };
+        let word = &text[found.range()];
+        let ahead = word.chars().next_back().filter(|_| found.pattern().as_usize() == LOOKS_AHEAD);
+        word.len() - ahead.map_or(0, char::len_utf8)
+    }
+}
+
+impl Encoding {
     /// The encoding of GPT-4o and later models.
-    pub fn o200k() -> Self {
-        Self::new("o200k", bpe_openai::o200k_base, Letters::ByCase)
+    pub(crate) fn o200k() -> &'static Self {
+        static ENCODING: LazyLock<Encoding> = LazyLock::new(|| Encoding {
+            name: "o200k",
+            letters: Letters::ByCase,
+            merges: Merges::new(include_bytes!(concat!(env!("OUT_DIR"), "/o200k"))),
+            split: LazyLock::new(|| {
+                let words = [
+                    r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
+                    r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
+                    r"\p{N}{1,3}",
+                    r" ?[^\s\p{L}\p{N}]+[\r\n/]*",
+                    r"\s*[\r\n]+",
+                    r"\s+$",
+                ];
+                Split::new(&words.join("|"))
+            }),
+        });
+        &ENCODING
     }
 
     /// The encoding of GPT-4 and of the `text-embedding-*` models.
-    pub fn cl100k() -> Self {
-        Self::new("cl100k", bpe_openai::cl100k_base, Letters::Together)
-    }
-
-    fn new(name: &'static str, tokenizer: fn() -> &'static Tokenizer, letters: Letters) -> Self {
-        Self { name, tokenizer, letters, counts: WordCache::default(), joined: OnceLock::new() }
+    pub(crate) fn cl100k() -> &'static Self {
+        static ENCODING: LazyLock<Encoding> = LazyLock::new(|| Encoding {
+            name: "cl100k",
+            letters: Letters::Together,
+            merges: Merges::new(include_bytes!(concat!(env!("OUT_DIR"), "/cl100k"))),
+            split: LazyLock::new(|| {
+                let words = [
+                    "(?i:'s|'t|'re|'ve|'m|'ll|'d)",
+                    r"[^\r\n\p{L}\p{N}]?\p{L}+",
+                    r"\p{N}{1,3}",
+                    r" ?[^\s\p{L}\p{N}]+[\r\n]*",
+                    r"\s*[\r\n]+",
+                    r"\s+$",
+                ];
+                Split::new(&words.join("|"))
+            }),
+        });
+        &ENCODING
     }
 
     /// The words of a text, which are encoded each alone, and whether each is plain; together they are the text.
     fn words<'a>(&self, mut text: &'a str) -> impl Iterator<Item = (&'a str, bool)> {
-        let tokenizer = (self.tokenizer)();
-        let letters = self.letters;
         std::iter::from_fn(move || {
             if text.is_empty() {
                 return None;
             }
-            let plain = plain_word(text.as_bytes(), letters);
-            let len = match plain {
-                0 => tokenizer.split(text).next().map_or(text.len(), str::len),
-                len => len,
-            };
+            let plain = plain_word(text.as_bytes(), self.letters);
+            let len = if plain == 0 { self.split.first(text) } else { plain };
             let (word, rest) = text.split_at(len);
             text = rest;
             Some((word, plain > 0))
@@ -59,26 +101,46 @@ impl OpenAi {
     }
 }
 
+/// Counts the tokens of one of `OpenAI`'s encodings, with remembered word counts.
+///
+/// The vocabularies are part of the program, in the form in which they are used: a counter is ready when it is made. Time
+/// is linear in the text, whatever it holds.
+pub struct OpenAi {
+    encoding: &'static Encoding,
+    counts: WordCache,
+}
+
+impl OpenAi {
+    /// The encoding of GPT-4o and later models.
+    pub fn o200k() -> Self {
+        Self { encoding: Encoding::o200k(), counts: WordCache::default() }
+    }
+
+    /// The encoding of GPT-4 and of the `text-embedding-*` models.
+    pub fn cl100k() -> Self {
+        Self { encoding: Encoding::cl100k(), counts: WordCache::default() }
+    }
+}
+
 impl TokenCounter for OpenAi {
     fn name(&self) -> &str {
-        self.name
+        self.encoding.name
     }
 
     fn count(&self, text: &str) -> usize {
         if text.is_empty() {
             return 0;
         }
-        let tokenizer = (self.tokenizer)();
-        let count = |word: &str| tokenizer.bpe.count(word.as_bytes());
+        let merges = &self.encoding.merges;
+        let count = |word: &str| merges.count(word.as_bytes());
         let count_word = |known: &mut Table, (word, is_plain): (&str, bool)| {
             if is_plain || word.is_ascii() {
                 return known.get(word, count);
             }
             // Where there are no blanks, a word is a clause, which does not come back; its parts do.
-            let joined = self.joined.get_or_init(|| Joined::of(&tokenizer.bpe));
-            joined.parts(word).map(|part| known.get(part, count)).sum()
+            merges.parts(word).map(|part| known.get(part, count)).sum()
         };
-        self.counts.with(|known| self.words(text).map(|word| count_word(known, word)).sum())
+        self.counts.with(|known| self.encoding.words(text).map(|word| count_word(known, word)).sum())
     }
 
     /// No word goes on after a line break but one of blanks, and `/` after marks.

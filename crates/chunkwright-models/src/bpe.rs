@@ -1,0 +1,260 @@
+//! Byte-pair encodings: how many tokens a word has.
+//!
+//! A word begins as its bytes, and as long as two neighbours merge into a token, those do whose token has the lowest id,
+//! the first of equals. A table says what merges into what ([`Merges`]). It lies in the binary as it is used and takes
+//! no time to load: `build.rs` makes it.
+//!
+//! The search for the lowest id goes over the whole word each time, which is the fastest there is for words of usual
+//! length; long ones are taken in windows. That is exact, since a sequence of tokens is the encoding of its bytes where
+//! every two neighbours are the encoding of theirs.
+
+pub(crate) mod layout;
+
+use self::layout::{EMPTY, ENTRY, ID_BITS};
+use crate::char_set;
+
+/// Most bytes of a word of usual length.
+const USUAL: usize = 48;
+
+/// Bytes of a long word that are merged at once.
+const WINDOW: usize = 512;
+
+/// Bytes at the end of a window whose tokens depend on what follows: a few tokens.
+const TAIL: usize = 64;
+
+/// No token: larger than all ids.
+const NONE: u32 = u32::MAX;
+
+/// Which two tokens of an encoding merge into which.
+pub(crate) struct Merges {
+    /// The token of each byte.
+    singles: [u32; 256],
+    seeds: &'static [u8],
+    buckets: usize,
+    entries: &'static [u8],
+    entry_count: usize,
+    filter: &'static [u8],
+}
+
+impl Merges {
+    /// Reads a table that `build.rs` has written.
+    pub(crate) fn new(table: &'static [u8]) -> Self {
+        let number = |at: usize| u32::from_le_bytes([table[at], table[at + 1], table[at + 2], table[at + 3]]);
+        let [buckets, entry_count, words] = [0, 4, 8].map(|at| number(at) as usize);
+        let (_, rest) = table.split_at(12 + 4 * 256);
+        let (seeds, rest) = rest.split_at(2 * buckets);
+        let (entries, filter) = rest.split_at(ENTRY * entry_count + 1);
+        debug_assert_eq!(filter.len(), 8 * words);
+        let mut singles = [0; 256];
+        for (byte, single) in singles.iter_mut().enumerate() {
+            *single = number(12 + 4 * byte);
+        }
+        Self { singles, seeds, buckets, entries, entry_count, filter }
+    }
+
+    /// Number of tokens of a word.
+    pub(crate) fn count(&self, word: &[u8]) -> usize {
+        match word.len() {
+            0..=1 => word.len(),
+            2..=USUAL => self.merge(word, &mut [0; USUAL], &mut [NONE; USUAL], |_, _| {}),
+            ..=WINDOW => self.merge(word, &mut [0; WINDOW], &mut [NONE; WINDOW], |_, _| {}),
+            _ => {
+                // Twice as long a window where one has no end that holds, until it is the whole word. No such word is known.
+                let sizes = std::iter::successors(Some(WINDOW), |size| size.checked_mul(2));
+                let counts = sizes.map(|size| self.count_by(word, size));
+                counts.flatten().next().unwrap_or_default()
+            }
+        }
+    }
+
+    /// Number of tokens, in windows of `size` bytes; `None` if one of them has no end that holds.
+    fn count_by(&self, word: &[u8], size: usize) -> Option<usize> {
+        let (mut from, mut count) = (0, 0);
+        let mut window = self.ends(&word[..size.min(word.len())]);
+        while from + size < word.len() {
+            let kept = window.partition_point(|&end| end <= size - TAIL);
+            let (kept, next) = (1..=kept).rev().find_map(|kept| {
+                let start = if kept == 1 { 0 } else { window[kept - 2] };
+                let last = window[kept - 1] - start;
+                let next = from + window[kept - 1];
+                let following = self.ends(&word[next..word.len().min(next + size)]);
+                let first = *following.first()?;
+                // The seam holds if the tokens on both sides of it are the encoding of their bytes.
+                let seam = self.ends(&word[next - last..next + first]);
+                (seam == [last, last + first]).then_some((kept, following))
+            })?;
+            from += window[kept - 1];
+            count += kept;
+            window = next;
+        }
+        Some(count + window.len())
+    }
+
+    /// Where the tokens of a window end.
+    fn ends(&self, window: &[u8]) -> Vec<usize> {
+        let mut ends: Vec<usize> = (1..=window.len()).collect();
+        let (mut tokens, mut merged) = (vec![0; window.len()], vec![NONE; window.len()]);
+        let count =
+            self.merge(window, &mut tokens, &mut merged, |at, count| ends.copy_within(at + 1..count, at));
+        ends.truncate(count);
+        ends
+    }
+
+    /// Merges the bytes of `word` into `tokens`, and says how many they are. `merged` begins as [`NONE`]; `joined` is
+    /// told which token was joined with the next, and how many there were.
+    fn merge(
+        &self,
+        word: &[u8],
+        tokens: &mut [u32],
+        merged: &mut [u32],
+        mut joined: impl FnMut(usize, usize),
+    ) -> usize {
+        let mut count = word.len();
+        for (token, &byte) in tokens.iter_mut().zip(word) {
+            *token = self.singles[usize::from(byte)];
+        }
+        // What each token and the next merge into.
+        for (merged, pair) in merged.iter_mut().zip(tokens[..count].windows(2)) {
+            *merged = self.merged(pair[0], pair[1]);
+        }
+        while count > 1 {
+            let pairs = &merged[..count - 1];
+            let least = pairs.iter().fold(NONE, |least, &merged| least.min(merged));
+            let at = pairs.iter().position(|&merged| merged == least);
+            let Some(at) = at.filter(|_| least != NONE) else { break };
+            joined(at, count);
+            tokens[at] = least;
+            tokens.copy_within(at + 2..count, at + 1);
+            merged.copy_within(at + 1..count - 1, at);
+            count -= 1;
+            if at > 0 {
+                merged[at - 1] = self.merged(tokens[at - 1], least);
+            }
+            if at + 1 < count {
+                merged[at] = self.merged(least, tokens[at + 1]);
+            }
+        }
+        count
+    }
+
+    /// What two neighbours merge into, or [`NONE`].
+    fn merged(&self, left: u32, right: u32) -> u32 {
+        let pair = layout::pair(left, right);
+        let bucket = 2 * layout::bucket(pair, self.buckets);
+        let seed = u16::from_le_bytes([self.seeds[bucket], self.seeds[bucket + 1]]);
+        let at = ENTRY * layout::entry(pair, seed, self.entry_count);
+        let entry =
+            self.entries[at..].first_chunk().map_or(EMPTY, |&bytes| u64::from_le_bytes(bytes) & EMPTY);
+        if entry >> ID_BITS == pair { entry as u32 & ((1 << ID_BITS) - 1) } else { NONE }
+    }
+
+    /// The parts of a word whose tokens, one after the other, are those of the word.
+    ///
+    /// A token is made by merging two that stand side by side. So where no token reaches across two neighbours, none is
+    /// ever made there, and the tokens of a word are those of its parts: exactly, not nearly.
+    pub(crate) fn parts<'a>(&'a self, word: &'a str) -> impl Iterator<Item = &'a str> {
+        char_set::parts(word, |a, b| self.parts_between(a, b))
+    }
+
+    fn parts_between(&self, a: char, b: char) -> bool {
+        let mut bytes = [0; 4];
+        let end = a.encode_utf8(&mut bytes).bytes().next_back().map_or(a, layout::ends_with);
+        let begin = b.encode_utf8(&mut bytes).bytes().next().map_or(b, layout::begins_with);
+        let may_hold = |a, b| {
+            let bit = layout::filter_bit(a, b, 8 * self.filter.len());
+            self.filter[bit / 8] >> (bit % 8) & 1 == 1
+        };
+        let is_joined = (a.is_ascii() && b.is_ascii())
+            || may_hold(a, b)
+            || may_hold(a, begin)
+            || may_hold(end, b)
+            || may_hold(end, begin);
+        !is_joined
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use crate::counters::Encoding;
+
+    fn encodings() -> [(&'static Encoding, &'static bpe_openai::Tokenizer); 2] {
+        [(Encoding::o200k(), bpe_openai::o200k_base()), (Encoding::cl100k(), bpe_openai::cl100k_base())]
+    }
+
+    fn check(word: &[u8]) {
+        for (encoding, bare) in encodings() {
+            let expected = bare.bpe.encode_via_backtracking(word);
+            let mut ends: Vec<usize> = expected.iter().map(|&token| bare.bpe.token_len(token)).collect();
+            (1..ends.len()).for_each(|at| ends[at] += ends[at - 1]);
+            assert_eq!(encoding.merges.ends(word), ends, "{word:?}");
+            assert_eq!(encoding.merges.count(word), expected.len(), "{word:?}");
+        }
+    }
+
+    #[test]
+    fn every_token_is_one_token() {
+        for (encoding, bare) in encodings() {
+            for token in 0..bare.bpe.num_tokens() as u32 {
+                let bytes = bare.bpe.token_bytes(token);
+                assert_eq!(encoding.merges.count(bytes), 1, "{bytes:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn two_tokens_side_by_side_are_encoded_as_by_the_other_implementation() {
+        for (encoding, bare) in encodings() {
+            let (tokens, mut random) = (bare.bpe.num_tokens() as u64, 1_u64);
+            let mut next = || {
+                random =
+                    random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                bare.bpe.token_bytes(((random >> 33) % tokens) as u32)
+            };
+            for _ in 0..200_000 {
+                let word = [next(), next()].concat();
+                assert_eq!(encoding.merges.count(&word), bare.bpe.count(&word), "{word:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_long_word_is_encoded_as_if_its_windows_were_one() {
+        let random = |letters: &[u8], mut state: u32| -> Vec<u8> {
+            let next = |_| {
+                state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                letters[(state >> 16) as usize % letters.len()]
+            };
+            (0..20_000).map(next).collect()
+        };
+        for unit in
+            ["a", "ab", "=", "-=", "ACGT", "0", " ", "the", "http", "abcdefghijklmnopqrstuvwxyz", "я", "字"]
+        {
+            check(&unit.as_bytes().repeat(9_000 / unit.len()));
+            check(&[b"x", &unit.as_bytes().repeat(3_000 / unit.len())[..]].concat());
+        }
+        for (state, letters) in
+            (0..).zip(["a", "ab", "aA", "abc", "ACGT", "etaoin", "=-", " \t", "01", "/+aB9"])
+        {
+            check(&random(letters.as_bytes(), state));
+        }
+        let bytes: Vec<u8> = (0..=255).collect();
+        check(&random(&bytes, 5));
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_encoded_as_by_the_other_implementation(
+            word in prop_oneof![
+                prop::collection::vec(any::<u8>(), 0..80),
+                "[a-e]{0,40}".prop_map(String::into_bytes),
+                "[a-zA-Z]{0,40}".prop_map(String::into_bytes),
+                "\\PC{0,12}".prop_map(String::into_bytes),
+                "[ab=]{400,1500}".prop_map(String::into_bytes),
+            ],
+        ) {
+            check(&word);
+        }
+    }
+}
