@@ -2,6 +2,7 @@
 
 use std::env;
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use anyhow::{Result, bail};
@@ -18,8 +19,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let data_dir = data_dir(configured.as_deref())?;
     for name in names {
         let started = Instant::now();
-        let installed = install(name, &data_dir)?;
-        let megabytes = installed.model.files.iter().map(|file| file.size).sum::<u64>() / 1_000_000;
+        let installed = install(name, &data_dir, &AtomicBool::new(false))?;
+        let megabytes = installed.model.size() / 1_000_000;
         let seconds = started.elapsed().as_secs_f64();
         let did = if installed.was_there { "is there" } else { "installed" };
         println!("model `{name}` {did}: {}, {megabytes} MB, {seconds:.1} s", installed.dir.display());

@@ -53,6 +53,7 @@ commands! {
     export::Export,
     import::Import,
     related::Related,
+    models::Models,
     doctor::Doctor,
     config::Config,
     completions::Completions,

@@ -55,11 +55,11 @@ impl Engine {
         findings.push(finding("data", &data_dir.display().to_string(), state, note));
         for status in verify(&data_dir) {
             let model = status.model;
-            let install = format!("`cargo xtask setup --models {}` installs it", model.name);
+            let install = format!("run `chunkwright models install {}`", model.name);
             let (state, note) = match status.state {
                 ModelState::Installed => (State::Ok, model.summary.to_owned()),
                 ModelState::Missing => (State::Missing, format!("{}; {install}", model.summary)),
-                ModelState::Damaged(problem) => (State::Damaged, format!("{problem}; {install} again")),
+                ModelState::Damaged(problem) => (State::Damaged, format!("{problem}; {install}")),
                 _ => (State::Damaged, install),
             };
             findings.push(finding("model", model.name, state, note));

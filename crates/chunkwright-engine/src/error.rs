@@ -8,7 +8,7 @@ use chunkwright_index::transfer::ImportError;
 use chunkwright_index::{
     AmendError, FetchError, FilterError, IndexError, QueryError, SearchError, StoreError,
 };
-use chunkwright_models::{CounterError, EmbedError, ModelError, ServiceError};
+use chunkwright_models::{CounterError, EmbedError, InstallError, ModelError, ServiceError};
 
 use crate::settings::SettingsError;
 
@@ -31,6 +31,9 @@ pub enum Error {
     /// A model that cannot be used.
     #[error(transparent)]
     Model(#[from] ModelError),
+    /// A model that could not be installed or removed.
+    #[error(transparent)]
+    Install(InstallError),
     /// A key that cannot be read.
     #[error(transparent)]
     Secret(#[from] SecretError),
@@ -161,8 +164,8 @@ pub enum Error {
     },
     /// A collection's model is not installed.
     #[error(
-        "collection `{collection}` has vectors of `{model}`, which is not installed; `chunkwright doctor` lists what \
-         is, and `--embedder` names another model"
+        "collection `{collection}` has vectors of `{model}`, which is not installed; run `chunkwright models install` (`models list` \
+         says which), or name another model by `--embedder`"
     )]
     MissingModel {
         /// The collection.
@@ -263,6 +266,7 @@ impl Error {
             | Self::SparseKeyWithoutService
             | Self::TwoKeys { .. }
             | Self::EmptyVariable { .. } => INVALID_SETTINGS,
+            Self::Install(error) => of_installation(error),
             Self::Embed(error) => of_embedder(error),
             Self::Service(error) => of_service(error),
             Self::Store(error) => of_store(error),
@@ -313,6 +317,23 @@ impl Error {
             Self::Columns(_) | Self::Json(_) | Self::Threads(_) => INTERNAL,
             Self::Cancelled => CANCELLED,
         }
+    }
+}
+
+impl From<InstallError> for Error {
+    fn from(error: InstallError) -> Self {
+        match error {
+            InstallError::Cancelled => Self::Cancelled,
+            error => Self::Install(error),
+        }
+    }
+}
+
+fn of_installation(error: &InstallError) -> Code {
+    match error {
+        InstallError::Model(ModelError::Unknown { .. }) => INVALID_REQUEST,
+        InstallError::DiskFull { .. } | InstallError::Unwritable { .. } => INTERNAL,
+        _ => MODEL_UNAVAILABLE,
     }
 }
 

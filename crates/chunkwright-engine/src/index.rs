@@ -197,7 +197,7 @@ impl Collection {
     }
 
     fn lexical_only(&self) -> Option<Notice> {
-        let message = "no model is installed, so search will be lexical only; `chunkwright doctor` says how to install one";
+        let message = "no model is installed, so search will be lexical only; run `chunkwright models install` to install one";
         (!self.engine().chooses_embedder()).then(|| Notice::new(NoticeCode::NoModel, message))
     }
 }

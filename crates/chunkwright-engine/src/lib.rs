@@ -24,6 +24,7 @@ mod error;
 mod fetch;
 mod generations;
 mod index;
+mod installed;
 mod list;
 mod maintenance;
 #[allow(clippy::missing_errors_doc, reason = "removed with `transitional`")]
@@ -53,6 +54,7 @@ pub use generations::{
     DeleteRequest, Deleted, DeletedDocument, GenerationsAnswer, PruneRequest, PrunedGeneration,
 };
 pub use index::{IndexAnswer, IndexRequest, Indexer};
+pub use installed::{InstallModelsRequest, ModelAction, ModelChange, ModelEntry, RemoveModelsRequest};
 pub use maintenance::{ClearedCache, CollectionStatus};
 pub use notice::{Notice, NoticeCode};
 pub use search::{ExpandRequest, Found, SearchAnswer, SearchRequest};

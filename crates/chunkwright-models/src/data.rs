@@ -161,6 +161,11 @@ impl Model {
         self.files.iter().all(|file| self.path(data_dir, file).is_ok())
     }
 
+    /// Bytes of all its files.
+    pub fn size(&self) -> u64 {
+        self.files.iter().map(|file| file.size).sum()
+    }
+
     /// Reads every file and compares it with its hash.
     pub fn verify(&'static self, data_dir: &Path) -> ModelStatus {
         let dir = self.dir(data_dir);
@@ -248,7 +253,7 @@ pub enum ModelError {
     #[error("no home directory to keep models in; set `CHUNKWRIGHT_DATA` to a directory")]
     NoHome,
     /// It is not installed.
-    #[error("model `{name}` is not in `{}`; `cargo xtask setup --models {name}` installs it", dir.display())]
+    #[error("model `{name}` is not in `{}`; run `chunkwright models install {name}`", dir.display())]
     NotInstalled {
         /// The model.
         name: &'static str,
@@ -256,7 +261,7 @@ pub enum ModelError {
         dir: PathBuf,
     },
     /// A file is not what was installed.
-    #[error("`{}` is damaged; `cargo xtask setup --models {name}` installs it again", path.display())]
+    #[error("`{}` is damaged; run `chunkwright models install {name}`", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,

@@ -29,7 +29,7 @@ pub use embedders::{
     RemoteOptions, Role, SPARSE_DIALECTS, SparseOptions, default_embedder, embedder, is_remote,
     is_sparse_vector, remote_embedder, sparse_dot,
 };
-pub use install::{InstallError, install};
+pub use install::{InstallError, Installed, Removed, install, remove};
 pub use notes::{Note, NoteDocument, NoteTask, Prompt, Usage, WRITERS, Writer, WriterOptions, writer};
 pub use rerank::{
     RERANK_DIALECTS, RERANKERS, RerankOptions, Reranker, is_remote_reranker, remote_reranker, reranker,

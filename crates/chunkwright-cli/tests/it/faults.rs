@@ -65,7 +65,7 @@ fn silent() -> (String, Receiver<()>) {
     (url, receiver)
 }
 
-fn signal(process: u32, name: &str) {
+pub(crate) fn signal(process: u32, name: &str) {
     let sent = Command::new("kill").args([format!("-{name}"), process.to_string()]).status();
     assert!(sent.unwrap().success());
 }

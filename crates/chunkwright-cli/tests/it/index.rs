@@ -202,7 +202,7 @@ fn the_doctor_says_what_is_missing_and_how_to_get_it() {
         (&"ok".into(), &"ok".into(), &"missing".into())
     );
     let model = findings.iter().find(|finding| finding["what"] == "model").unwrap();
-    assert!(model["note"].as_str().unwrap().contains("`cargo xtask setup --models "), "{model}");
+    assert!(model["note"].as_str().unwrap().contains("run `chunkwright models install "), "{model}");
 }
 
 #[test]

