@@ -106,13 +106,14 @@ impl Chunk {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
         let settings = global.settings(&[&self.cut])?;
         let chunker = app::chunker(&settings)?;
+        // Before anything is read, which may wait for standard input.
+        let mut output = self.open()?;
         let mut inputs = gather(global, &self.input.paths, &self.input.stdin_filename)?;
         let found = inputs.items.len();
         if let Some(shard) = self.shard {
             inputs.items.retain(|item| shard.holds(item.doc_id()));
         }
         let items = std::mem::take(&mut inputs.items);
-        let mut output = self.open()?;
         let look = match output.format() {
             _ if self.format == Some(ChunkFormat::Html) => Look::Page,
             Format::Text => Look::Table,

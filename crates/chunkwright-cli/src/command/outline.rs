@@ -57,9 +57,9 @@ impl Outline {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
         let settings = global.settings(&[&self.cut])?;
         let chunker = app::chunker(&settings)?;
+        let mut output = self.output.open()?;
         let mut inputs = gather(global, &self.input.paths, &self.input.stdin_filename)?;
         let items = std::mem::take(&mut inputs.items);
-        let mut output = self.output.open()?;
         for item in &items {
             let document = match read(item) {
                 Ok(source) => source.parse(),

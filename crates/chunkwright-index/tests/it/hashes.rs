@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use chunkwright::{ChunkConfig, Chunker, Words};
-use chunkwright_index::{
-    Access, IndexOptions, Models, NewSource, Pipeline, SearchOptions, SqliteStore, Store, search,
-};
+use chunkwright_index::{Access, IndexOptions, Models, Pipeline, SearchOptions, SqliteStore, Store, search};
+use chunkwright_source::NewSource;
 use rusqlite::Connection;
 
 /// Written by the last version that made hashes of debug output.
