@@ -46,20 +46,22 @@ fn rrf_k(text: &str) -> Result<f64, String> {
 
 fn dense_weight_help() -> String {
     let usual = Fusion::DENSE_WEIGHT;
-    format!("Of a sum, the share of meaning: from 0 (words only) to 1 (meaning only) [default: {usual}]")
+    format!("Share of the dense score in a sum, from 0 (lexical only) to 1 (dense only) [default: {usual}]")
 }
 
 fn sparse_weight_help() -> String {
     let usual = Fusion::SPARSE_WEIGHT;
     format!(
-        "Of what meaning leaves of a sum, the share of the weights that a model gives tokens: from 0 (words only) to \
-         1, where it gives such [default: {usual:.2}]"
+        "Share of the sparse score in what the dense one leaves of a sum, from 0 (lexical only) to 1, for models with \
+         sparse vectors [default: {usual:.2}]"
     )
 }
 
 fn rrf_k_help() -> String {
     let usual = Fusion::RRF_K;
-    format!("Of reciprocal ranks, how little the first ones weigh: from 0 [default: {usual}]")
+    format!(
+        "Constant of reciprocal rank fusion, at least 0; greater values weigh the first ranks less [default: {usual}]"
+    )
 }
 
 impl ModeFlag {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use chunkwright_index::{GenerationState, GenerationStatus, Store, remove_documents, remove_folder};
+use chunkwright_index::{GenerationState, GenerationStatus, Glob, Store, remove_documents, remove_folder};
 use serde::{Deserialize, Serialize};
 
 use crate::collection::Collection;
@@ -27,7 +27,7 @@ pub struct PruneRequest {
     /// Remove generations that were never completed too.
     pub unfinished: bool,
     /// Remove only documents whose id matches this pattern.
-    pub source: Option<String>,
+    pub source: Option<Glob>,
     /// Remove nothing, and answer what would be removed.
     pub dry_run: bool,
 }
@@ -61,7 +61,7 @@ pub struct DeleteRequest {
 #[serde(rename_all = "lowercase")]
 pub enum Deleted {
     /// Those whose id matches this pattern.
-    Source(String),
+    Source(Glob),
     /// Those of this folder and of folders inside it, which need not exist any more.
     Folder(PathBuf),
     /// The whole collection, with what was changed of it by hand.
@@ -112,7 +112,8 @@ impl Collection {
         let mut pruned = Vec::new();
         for generation in self.generations()?.generations.into_iter().filter(is_over) {
             let (documents, chunks) = if let Some(pattern) = &request.source {
-                let removed = remove_documents(store, &generation.generation, pattern, request.dry_run)?;
+                let removed =
+                    remove_documents(store, &generation.generation, Some(pattern), request.dry_run)?;
                 (removed.len(), removed.iter().map(|info| info.chunks as usize).sum())
             } else {
                 if !request.dry_run {
@@ -141,8 +142,8 @@ impl Collection {
             let is_dry = request.dry_run || request.what == Deleted::All;
             let removed = match &request.what {
                 Deleted::Folder(folder) => remove_folder(store, &generation, folder, is_dry)?,
-                Deleted::Source(pattern) => remove_documents(store, &generation, pattern, is_dry)?,
-                Deleted::All => remove_documents(store, &generation, "*", is_dry)?,
+                Deleted::Source(pattern) => remove_documents(store, &generation, Some(pattern), is_dry)?,
+                Deleted::All => remove_documents(store, &generation, None, is_dry)?,
             };
             deleted.extend(removed.into_iter().map(|info| DeletedDocument {
                 doc_id: info.doc_id,

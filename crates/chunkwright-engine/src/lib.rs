@@ -40,7 +40,7 @@ pub use amend::{AmendRequest, OverlaysAnswer, OverlaysRequest};
 pub use chunkwright_index::{
     Answer, CacheUsage, CheckReport, ChunkPage, Cursor, Damaged, Direction, DocumentInfo, Duplicates, Expand,
     ExpandedAnswer, Explained, Filter, Folder, FoundChunk, FoundPassage, Fusion, Generation, GenerationSpec,
-    GenerationStatus, Hit, IndexReport, Kept, ListRequest, ListedChunk, ListedOverlay, MAX_PAGE, Mode,
+    GenerationStatus, Glob, Hit, IndexReport, Kept, ListRequest, ListedChunk, ListedOverlay, MAX_PAGE, Mode,
     Overlay, OverlayState, Passage, Prefix, Progress, Prune, Related, Siblings, SortKey, Stage, Statistics,
     StatisticsRequest, Verdict, Visibility,
 };

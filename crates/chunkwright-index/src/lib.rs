@@ -56,9 +56,9 @@ pub use settle::{ListedOverlay, OverlayCounts, Tools, list_overlays, settle, set
 pub use store::{
     Access, Applied, Cache, CacheUsage, Change, CheckReport, ChromaOptions, ChunkPage, Collection, Condition,
     Cursor, Damaged, DamagedDocument, Direction, DocumentInfo, Field, Filter, FilterError, Generation,
-    GenerationSpec, GenerationState, GenerationStatus, HybridQuery, LEAST_LEAD, LEAST_LIKENESS, ListRequest,
-    ListedChunk, MAX_PAGE, MemoryStore, Model, NewChunk, NewDocument, OriginalText, Outcome, Overlay,
-    OverlayState, Overlays, Place, QdrantOptions, RemoteStore, STORES, Scored, SortKey, SqliteStore,
-    Statistics, StatisticsRequest, Store, StoreError, StoredChunk, StoredDocument, TOKEN_RANGES, TokenRange,
-    Vector, Visibility, chroma_name, open_store,
+    GenerationSpec, GenerationState, GenerationStatus, Glob, GlobError, HybridQuery, LEAST_LEAD,
+    LEAST_LIKENESS, ListRequest, ListedChunk, MAX_PAGE, MemoryStore, Model, NewChunk, NewDocument,
+    OriginalText, Outcome, Overlay, OverlayState, Overlays, Place, QdrantOptions, RemoteStore, STORES,
+    Scored, SortKey, SqliteStore, Statistics, StatisticsRequest, Store, StoreError, StoredChunk,
+    StoredDocument, TOKEN_RANGES, TokenRange, Vector, Visibility, chroma_name, open_store,
 };

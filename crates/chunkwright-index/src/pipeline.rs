@@ -34,8 +34,9 @@ use serde::{Deserialize, Serialize};
 use crate::amend::remember_contents;
 use crate::report::IndexReport;
 use crate::settle::Tools;
-use crate::store::filter::matches_pattern;
-use crate::store::{Change, DocumentInfo, Generation, GenerationSpec, Model, Overlays, Store, StoreError};
+use crate::store::{
+    Change, DocumentInfo, Generation, GenerationSpec, Glob, Model, Overlays, Store, StoreError,
+};
 use chunkwright_source::{NewSource, SourceError, SourceFile, WalkOptions, read_file, walk};
 pub use folders::{Folder, FolderError, FolderOptions, folders};
 pub use notes::NoteOptions;
@@ -434,8 +435,8 @@ struct Generations {
     current: Option<Generation>,
 }
 
-/// Removes the documents of a generation whose id matches `pattern`, in which `*` stands for any text;
-/// answers which. A dry run removes none.
+/// Removes the documents of a generation whose id matches `pattern`, or all without one, and returns them. A dry run
+/// removes none.
 ///
 /// # Errors
 ///
@@ -443,10 +444,15 @@ struct Generations {
 pub fn remove_documents(
     store: &dyn Store,
     generation: &Generation,
-    pattern: &str,
+    pattern: Option<&Glob>,
     dry_run: bool,
 ) -> Result<Vec<DocumentInfo>, StoreError> {
-    remove_where(store, generation, &|info| matches_pattern(pattern, &info.doc_id), dry_run)
+    remove_where(
+        store,
+        generation,
+        &|info| pattern.is_none_or(|pattern| pattern.matches(&info.doc_id)),
+        dry_run,
+    )
 }
 
 /// Removes the documents of a generation that are of a folder, which need not exist any more, or of one inside it;

@@ -2,7 +2,7 @@
 
 use chunkwright::SummaryKind;
 
-use crate::store::filter::{Condition, Field, Filter};
+use crate::store::filter::{Condition, Field, Filter, Glob, Test};
 
 /// A query that cannot be understood.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -36,9 +36,9 @@ const KEYS: &[(&str, Field)] = &[
 
 /// Takes the conditions out of a query: the words that are left, and `filter` with the conditions added.
 ///
-/// `symbol:NAME` (qualified as far as wanted), `path:PATTERN` (`*` stands for any text; without one,
-/// anywhere in the path), `lang:NAME`, `artifact:NAME`, `category:NAME`, `type:CONTENT_TYPE`; with `-` before
-/// it, what is left out. Of conditions on one field, one must hold. A value may stand in quotes. Other
+/// `symbol:NAME` (qualified as far as wanted), `path:PATTERN` (a [`Glob`]; without wildcards, any path that
+/// contains it), `lang:NAME`, `artifact:NAME`, `category:NAME`, `type:CONTENT_TYPE`; with `-` before it, what is
+/// excluded. Of conditions on one field, one must hold. A value may stand in quotes. Other
 /// words with a colon are words.
 ///
 /// # Errors
@@ -58,13 +58,12 @@ pub fn parse_query(query: &str, filter: Filter) -> Result<(String, Filter), Quer
         };
         let (value, after) = value(after);
         rest = after.trim_start();
-        let text = match field {
-            Field::DOC_ID => anywhere(value),
-            Field::ARTIFACT => check_artifact(value)?,
-            Field::LANGUAGE => value.to_lowercase(),
-            _ => value.to_owned(),
+        let condition = match field {
+            Field::DOC_ID => Condition::Field { field, test: Test::Glob(Glob::anywhere(value)) },
+            Field::ARTIFACT => Condition::is(field, check_artifact(value)?),
+            Field::LANGUAGE => Condition::is(field, value.to_lowercase()),
+            _ => Condition::is(field, value),
         };
-        let condition = Condition::is(field, text);
         if negated {
             unwanted.push(Condition::Not(Box::new(condition)));
             continue;
@@ -115,11 +114,6 @@ fn value(text: &str) -> (&str, &str) {
     text.split_at(text.find(char::is_whitespace).unwrap_or(text.len()))
 }
 
-/// A pattern of a path; one without a star may stand anywhere in it.
-fn anywhere(pattern: &str) -> String {
-    if pattern.contains('*') { pattern.into() } else { format!("*{pattern}*") }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -129,8 +123,8 @@ mod tests {
         let query = r#"how symbol:Report.render path:src/* path:lib -path:tests/ -lang:C -path:"a b" lang:Rust are pages std::path::Path made"#;
         let (words, filter) = parse_query(query, Filter::default()).expect("a query");
         assert_eq!(words, "how are pages std::path::Path made");
-        let text = "symbol=Report.render and (doc_id=src/* or doc_id=*lib*) and language=rust and doc_id!=*tests/* \
-                    and language!=c and doc_id!=\"*a b*\"";
+        let text = "symbol=Report.render and (doc_id~src/* or doc_id~{**/*lib*,**/*lib*/**}) and language=rust and not \
+                    doc_id~{**/*tests/*,**/*tests/*/**} and language!=c and not doc_id~\"{**/*a b*,**/*a b*/**}\"";
         assert_eq!(filter, Filter::parse(text).expect("a filter"));
         assert_eq!(parse_query("symbol:a", Filter::default()).expect("a query").0, "a");
     }

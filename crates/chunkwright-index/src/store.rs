@@ -28,7 +28,7 @@ use serde::{Deserialize, Serialize};
 pub use cache::{Cache, CacheUsage};
 pub use chroma::{ChromaOptions, chroma_name};
 pub use error::StoreError;
-pub use filter::{Condition, Field, Filter, FilterError};
+pub use filter::{Condition, Field, Filter, FilterError, Glob, GlobError};
 pub use generation::{Collection, Generation, GenerationSpec, GenerationState, GenerationStatus, Model};
 pub use list::{ChunkPage, Cursor, Direction, ListRequest, ListedChunk, MAX_PAGE, SortKey, Visibility};
 pub use memory::MemoryStore;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
-use chunkwright_engine::{Access, DeleteRequest, Deleted};
+use chunkwright_engine::{Access, DeleteRequest, Deleted, Glob};
 
 use crate::app::{CollectionFlags, Global, Outcome};
 use crate::output::OutputFlags;
@@ -15,9 +15,9 @@ use crate::text::plain;
 /// are still there.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Delete {
-    /// Documents whose id matches; `*` stands for any text
+    /// Documents with this id, or whose id matches this glob, such as `docs/**`
     #[arg(long, value_name = "PATTERN", required_unless_present_any = ["all", "folder"])]
-    source: Option<String>,
+    source: Option<Glob>,
     /// Documents of this folder, as `status` names it, and of folders inside it; it need not exist any more
     #[arg(long, value_name = "FOLDER", conflicts_with_all = ["all", "source"])]
     folder: Option<PathBuf>,

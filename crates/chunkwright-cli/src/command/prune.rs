@@ -1,7 +1,7 @@
 //! `chunkwright prune`
 
 use anyhow::Result;
-use chunkwright_engine::{Access, PruneRequest};
+use chunkwright_engine::{Access, Glob, PruneRequest};
 
 use crate::app::{CollectionFlags, Global, Outcome};
 use crate::output::OutputFlags;
@@ -16,9 +16,9 @@ pub(crate) struct Prune {
     /// Remove generations that were never completed too, on which the next run would go on
     #[arg(long)]
     unfinished: bool,
-    /// Remove only documents whose id matches from those generations (`*` stands for any text)
+    /// Remove only documents whose id matches from those generations (a glob such as `docs/**`)
     #[arg(long, value_name = "PATTERN")]
-    source: Option<String>,
+    source: Option<Glob>,
     /// Say what would be removed, and remove nothing
     #[arg(long)]
     dry_run: bool,

@@ -132,14 +132,14 @@ impl Search {
 fn describe_explained(explained: &Explained) -> String {
     let why = match &explained.verdict {
         Verdict::Found { rank } => format!("it is hit {rank}"),
-        Verdict::Missing => "there is no such chunk in this generation".into(),
+        Verdict::Missing => "this generation has no such chunk".into(),
         Verdict::Disabled => "it is disabled".into(),
-        Verdict::Filtered => "the filter does not let it pass".into(),
-        Verdict::Duplicate { of } => format!("it says what the hit {of} says"),
-        Verdict::NoMatch => "it has no word of the query, and no vector of it was compared".into(),
-        Verdict::NoCandidate { candidates } => format!("more than {candidates} chunks are better in every stage"),
-        Verdict::PerDocument { per_document } => format!("its document has {per_document} better hits"),
-        Verdict::Outranked { top_k } => format!("{top_k} hits are better"),
+        Verdict::Filtered => "the filter excludes it".into(),
+        Verdict::Duplicate { of } => format!("it duplicates hit {of}"),
+        Verdict::NoMatch => "it shares no term with the query, and no vector of it was compared".into(),
+        Verdict::NoCandidate { candidates } => format!("it is not among the best {candidates} of any stage"),
+        Verdict::PerDocument { per_document } => format!("its document already has {per_document} better hits"),
+        Verdict::Outranked { top_k } => format!("{top_k} hits rank higher"),
         _ => "it was not chosen".into(),
     };
     let mut table = Table::new(["", ""]);
@@ -150,10 +150,10 @@ fn describe_explained(explained: &Explained) -> String {
         ("chunk", plain(&explained.chunk_id)),
         ("document", explained.doc_id.as_deref().map_or_else(|| dim("-"), plain)),
         ("why", bold(&why)),
-        ("by words", stage(explained.lexical)),
-        ("by meaning", stage(explained.dense)),
-        ("by tokens", stage(explained.sparse)),
-        ("by all", stage(explained.fused)),
+        ("lexical", stage(explained.lexical)),
+        ("dense", stage(explained.dense)),
+        ("sparse", stage(explained.sparse)),
+        ("fused", stage(explained.fused)),
         ("score needed", explained.needed.map_or_else(|| dim("-"), |score| format!("{score:.3}"))),
         ("terms asked", plain(&explained.query_terms.join(" "))),
         ("terms matched", plain(&explained.matched_terms.join(" "))),
@@ -187,7 +187,7 @@ fn describe_hit(hit: &Hit) -> String {
         notes.push("pinned to this query".into());
     }
     if !hit.duplicates.is_empty() {
-        notes.push(format!("and {} that say the same", hit.duplicates.len()));
+        notes.push(format!("{} duplicates collapsed", hit.duplicates.len()));
     }
     lines.push(dim(&notes.join(", ")));
     lines.join("\n   ") + "\n"
@@ -198,8 +198,8 @@ fn stages(score: f64, lexical: Option<Stage>, dense: Option<Stage>, sparse: Opti
     let stage = |name: &str, stage: Option<Stage>| {
         stage.map_or_else(|| format!("{name} -"), |stage| format!("{name} #{} {:.3}", stage.rank, stage.score))
     };
-    let sparse = sparse.map_or_else(String::new, |sparse| format!(", {}", stage("tokens", Some(sparse))));
-    format!("score {score:.3}, {}, {}{sparse}", stage("words", lexical), stage("meaning", dense))
+    let sparse = sparse.map_or_else(String::new, |sparse| format!(", {}", stage("sparse", Some(sparse))));
+    format!("score {score:.3}, {}, {}{sparse}", stage("lexical", lexical), stage("dense", dense))
 }
 
 fn describe_expanded(answer: &ExpandedAnswer) -> String {

@@ -271,7 +271,7 @@ fn generations_are_listed_searched_pruned_and_gone_back_to() {
     let run = folder.run(&["search", "installer", "--collection", "default@1"]);
     assert!(run.stderr.starts_with("error: there is no generation `default@1`"), "{}", run.stderr);
     assert_eq!(folder.run(&["prune"]).code, 1);
-    let removed = folder.run(&["delete", "--source", "*.py"]).lines();
+    let removed = folder.run(&["delete", "--source", "**/*.py"]).lines();
     assert_eq!(removed[0]["doc_id"], "code.py");
     assert_eq!(folder.run(&["status", "--documents"]).lines().len(), 2);
     folder.run(&["delete", "--all"]).success();

@@ -15,7 +15,8 @@ use std::time::Duration;
 
 use chunkwright::{ChunkConfig, Chunker, Words};
 use chunkwright_index::{
-    Access, GenerationState, IndexOptions, Pipeline, Place, Progress, Prune, STORES, Store, remove_documents,
+    Access, GenerationState, Glob, IndexOptions, Pipeline, Place, Progress, Prune, STORES, Store,
+    remove_documents,
 };
 use chunkwright_source::NewSource;
 
@@ -145,7 +146,8 @@ fn put(store: &Arc<dyn Store>, is_other: bool, files: &Path) {
     if let Ok(current) = store.open(COLLECTION) {
         for info in store.documents(&current).unwrap() {
             if sources.iter().all(|source| source.doc_id != info.doc_id) {
-                remove_documents(&**store, &current, &info.doc_id, false).unwrap();
+                remove_documents(&**store, &current, Some(&Glob::new(&*info.doc_id).unwrap()), false)
+                    .unwrap();
             }
         }
     }

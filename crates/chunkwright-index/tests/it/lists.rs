@@ -97,7 +97,7 @@ fn all(fixture: &Fixture) -> Vec<ListedChunk> {
 
 const FILTERS: [&str; 9] = [
     "",
-    "doc_id=docs/*",
+    "doc_id~docs/**",
     "token_count>=30",
     "token_count>20 and category=doc",
     "token_level=normal and not doc_id^=описание/",
@@ -194,7 +194,7 @@ fn summaries_are_listed_behind_the_chunks_of_their_document_where_they_are_asked
         let fixture = corpus(kind);
         for direction in [Direction::Ascending, Direction::Descending] {
             for sort in [SortKey::Document, SortKey::ChunkIndex] {
-                let filter = filter("artifact=all and doc_id=src/*");
+                let filter = filter("artifact=all and doc_id~src/**");
                 let request = ListRequest { filter, sort, direction, limit: 4, ..ListRequest::default() };
                 let mut found = walk(&fixture, &request, || {});
                 if direction == Direction::Descending {

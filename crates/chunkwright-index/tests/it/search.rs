@@ -106,7 +106,7 @@ fn a_filter_narrows_every_stage() {
     for_each_store(|kind| {
         let fixture = corpus(kind);
         for mode in [Mode::Lexical, Mode::Dense, Mode::Hybrid] {
-            let filter = Filter::is(Field::DOC_ID, "zh/*");
+            let filter = Filter::parse("doc_id~zh/**").unwrap();
             let options = SearchOptions { mode, filter, ..SearchOptions::default() };
             let hits = fixture.search("数据库 archive архив", &options);
             assert!(

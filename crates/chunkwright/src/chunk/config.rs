@@ -187,7 +187,7 @@ pub enum ConfigError {
         size: usize,
     },
     /// A pattern in `kinds` that is not a glob.
-    #[error("`{pattern}` is not a glob: {error}")]
+    #[error("invalid glob `{pattern}`: {error}")]
     Glob {
         /// The pattern.
         pattern: String,

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Condition, Field, FieldType, Filter, Range, Test};
+use super::{Condition, Field, FieldType, Filter, Glob, GlobError, Range, Test};
 
 /// Why a text is no filter.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -25,12 +25,17 @@ pub enum FilterError {
         right: &'static str,
     },
     /// A pattern that is not a glob.
-    #[error("`{pattern}` is not a glob: {error}")]
-    Glob {
-        /// The pattern.
-        pattern: String,
-        /// What is wrong with it.
-        error: fast_glob::Error,
+    #[error(transparent)]
+    Glob(#[from] GlobError),
+    /// A path with a wildcard after an operator that compares exactly.
+    #[error("`{operator}` compares exactly; write `{field}~{value}` for a glob")]
+    Wildcard {
+        /// The field.
+        field: &'static str,
+        /// The operator.
+        operator: &'static str,
+        /// The value.
+        value: String,
     },
     /// A text that cannot be read.
     #[error(
@@ -57,8 +62,8 @@ fn known() -> String {
 
 impl Filter {
     /// Reads a filter: `FIELD=VALUE` and its like, joined by `and`, `or`, `not` and parentheses; `and` binds
-    /// more than `or`. A text of blanks lets everything pass. In a value, `*` stands for any text; after
-    /// `~`, as in `.gitignore`, for any within a folder.
+    /// more than `or`. A text of blanks lets everything pass. After `~` stands a [`Glob`]; other operators compare
+    /// texts exactly.
     ///
     /// # Errors
     ///
@@ -122,12 +127,13 @@ impl<'a> Parser<'a> {
         let value = literal(field, text)?;
         let range = |range| Test::Range(Box::new(range));
         let is = match *operator {
+            // A path with a star that compares equal to nothing is a glob that was meant.
+            "=" | "!=" if field == Field::DOC_ID && text.contains('*') => {
+                return Err(FilterError::Wildcard { field: field.name(), operator, value: text.into() });
+            }
             "=" | "!=" => Test::Is(value),
             "^=" => Test::Prefix(text.into()),
-            "~" => match fast_glob::validate(text) {
-                Ok(()) => Test::Glob(text.into()),
-                Err(error) => return Err(FilterError::Glob { pattern: text.into(), error }),
-            },
+            "~" => Test::Glob(Glob::new(text)?),
             ">" => range(Range { gt: Some(value), ..Range::default() }),
             ">=" => range(Range { gte: Some(value), ..Range::default() }),
             "<" => range(Range { lt: Some(value), ..Range::default() }),

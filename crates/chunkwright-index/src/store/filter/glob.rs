@@ -1,0 +1,140 @@
+//! Patterns of document ids: one language of globs wherever ids are chosen.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// A pattern: `*` matches within a folder, `**` across folders, `?` one character, `[ab]` one of several, `{a,b}`
+/// either. A text matches itself, whatever characters it has.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Glob(String);
+
+/// A text that is not a glob.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("invalid glob `{pattern}`: {error}; write `\\` before a character that stands for itself")]
+pub struct GlobError {
+    /// The text.
+    pattern: String,
+    /// What is wrong with it.
+    error: fast_glob::Error,
+}
+
+/// Characters that mean something in a pattern.
+const SPECIAL: [char; 8] = ['*', '?', '[', ']', '{', '}', '!', '\\'];
+
+impl Glob {
+    /// The pattern `pattern`.
+    ///
+    /// # Errors
+    ///
+    /// A text that is not a glob, such as one with an open bracket.
+    pub fn new(pattern: impl Into<String>) -> Result<Self, GlobError> {
+        let pattern = pattern.into();
+        match fast_glob::validate(&pattern) {
+            Ok(()) => Ok(Self(pattern)),
+            Err(error) => Err(GlobError { pattern, error }),
+        }
+    }
+
+    /// What a person means by `text` as a part of a path: the pattern itself if it has wildcards, else any path that
+    /// contains the text.
+    pub(crate) fn anywhere(text: &str) -> Self {
+        if text.contains(['*', '?', '{'])
+            && let Ok(glob) = Self::new(text)
+        {
+            return glob;
+        }
+        let mut literal = String::with_capacity(text.len());
+        for c in text.chars() {
+            literal.extend(SPECIAL.contains(&c).then_some('\\'));
+            literal.push(c);
+        }
+        Self(format!("{{**/*{literal}*,**/*{literal}*/**}}"))
+    }
+
+    /// Whether `text` matches.
+    pub fn matches(&self, text: &str) -> bool {
+        self.0 == text || fast_glob::glob_match(&self.0, text)
+    }
+}
+
+impl FromStr for Glob {
+    type Err = GlobError;
+
+    fn from_str(pattern: &str) -> Result<Self, GlobError> {
+        Self::new(pattern)
+    }
+}
+
+impl TryFrom<String> for Glob {
+    type Error = GlobError;
+
+    fn try_from(pattern: String) -> Result<Self, GlobError> {
+        Self::new(pattern)
+    }
+}
+
+impl From<Glob> for String {
+    fn from(glob: Glob) -> Self {
+        glob.0
+    }
+}
+
+impl fmt::Display for Glob {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_star_stays_within_a_folder_and_two_do_not() {
+        for (pattern, text, expected) in [
+            ("a.md", "a.md", true),
+            ("a.md", "b/a.md", false),
+            ("docs/*", "docs/a.md", true),
+            ("docs/*", "docs/x/a.md", false),
+            ("docs/**", "docs/x/a.md", true),
+            ("**/*.md", "docs/a.md", true),
+            ("**/*.md", "a.md", true),
+            ("*.md", "docs/a.mdx", false),
+            ("{en,ru}/*", "ru/a.md", true),
+            ("курс/**", "курс/1/глава.md", true),
+            ("app/[id]/page.tsx", "app/[id]/page.tsx", true),
+        ] {
+            assert_eq!(Glob::new(pattern).expect("a glob").matches(text), expected, "{pattern} {text}");
+        }
+    }
+
+    #[test]
+    fn a_part_of_a_path_stands_anywhere_in_it() {
+        for (part, text, expected) in [
+            ("lib", "a/mylib/x.rs", true),
+            ("lib", "lib.rs", true),
+            ("lib", "a/b.rs", false),
+            ("tests/", "a/tests/b.rs", true),
+            ("tests/", "a/tests/b/c.rs", true),
+            ("tests/", "a/tests.rs", false),
+            ("src/a", "x/src/a/b.rs", true),
+            ("[id]", "app/[id]/page.tsx", true),
+            ("a b", "x/a b.md", true),
+            ("教程", "文档/教程一.md", true),
+            ("src/*", "src/a.rs", true),
+            ("src/*", "src/a/b.rs", false),
+        ] {
+            assert_eq!(Glob::anywhere(part).matches(text), expected, "{part} {text}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_a_glob_is_refused() {
+        let error = Glob::new("docs/{a").expect_err("an open brace").to_string();
+        assert!(error.starts_with("invalid glob `docs/{a`: "), "{error}");
+        assert!(serde_json::from_str::<Glob>("\"[a\"").is_err());
+    }
+}
