@@ -32,21 +32,20 @@ fn tokens(encoding: &CoreBPE) -> Vec<Vec<u8>> {
 /// seeds of buckets; entries; the filter.
 fn table(tokens: &[Vec<u8>]) -> Vec<u8> {
     assert!(tokens.len() < 1 << layout::ID_BITS, "ids have {} bits", layout::ID_BITS);
-    let (singles, merges) = merges(tokens);
-    let entries = merges.len() * 20 / 19;
-    let buckets = merges.len().div_ceil(4);
-    let (seeds, entries) = placed(&merges, buckets, entries);
+    let (singles, pairs) = merges(tokens);
+    let buckets = pairs.len().div_ceil(4);
+    let (seeds, entries) = placed(&pairs, buckets, pairs.len() * 20 / 19);
     let filter = filter(tokens);
     let mut table = Vec::new();
     for number in [buckets, entries.len(), filter.len()] {
         table.extend((number as u32).to_le_bytes());
     }
-    singles.iter().for_each(|single| table.extend(single.to_le_bytes()));
-    seeds.iter().for_each(|seed| table.extend(seed.to_le_bytes()));
-    entries.iter().for_each(|entry| table.extend(&entry.to_le_bytes()[..layout::ENTRY]));
+    table.extend(singles.iter().flat_map(|single| single.to_le_bytes()));
+    table.extend(seeds.iter().flat_map(|seed| seed.to_le_bytes()));
+    table.extend(entries.iter().flat_map(|entry| entry.to_le_bytes().into_iter().take(layout::ENTRY)));
     // An entry is read with the byte after it.
     table.push(0);
-    filter.iter().for_each(|word| table.extend(word.to_le_bytes()));
+    table.extend(filter.iter().flat_map(|word| word.to_le_bytes()));
     table
 }
 
@@ -67,10 +66,10 @@ fn merges(tokens: &[Vec<u8>]) -> ([u32; 256], Vec<(u64, u32)>) {
     for (id, token) in (0..).zip(tokens).filter(|(_, token)| token.len() > 1) {
         let mut parts: Vec<u32> = token.iter().map(|&byte| singles[usize::from(byte)]).collect();
         while parts.len() > 2 {
-            let pairs = parts.windows(2).map(|two| known.get(&layout::pair(two[0], two[1])));
-            let merged = pairs.enumerate().filter_map(|(at, merged)| Some((*merged?, at))).min();
-            let (merged, at) = merged.expect("every token merges from others with lower ids");
-            parts[at] = merged;
+            let joined = parts.windows(2).map(|two| known.get(&layout::pair(two[0], two[1])));
+            let least = joined.enumerate().filter_map(|(at, token)| Some((*token?, at))).min();
+            let (token, at) = least.expect("every token merges from others with lower ids");
+            parts[at] = token;
             parts.remove(at + 1);
         }
         let pair = layout::pair(parts[0], parts[1]);

@@ -54,17 +54,15 @@ impl Merges {
 
     /// Number of tokens of a word.
     pub(crate) fn count(&self, word: &[u8]) -> usize {
-        match word.len() {
-            0..=1 => word.len(),
-            2..=USUAL => self.merge(word, &mut [0; USUAL], &mut [NONE; USUAL], |_, _| {}),
-            ..=WINDOW => self.merge(word, &mut [0; WINDOW], &mut [NONE; WINDOW], |_, _| {}),
-            _ => {
-                // Twice as long a window where one has no end that holds, until it is the whole word. No such word is known.
-                let sizes = std::iter::successors(Some(WINDOW), |size| size.checked_mul(2));
-                let counts = sizes.map(|size| self.count_by(word, size));
-                counts.flatten().next().unwrap_or_default()
-            }
+        if word.len() <= USUAL {
+            return self.merge(word, &mut [0; USUAL], &mut [NONE; USUAL], |_, _| {});
         }
+        if word.len() <= WINDOW {
+            return self.merge(word, &mut [0; WINDOW], &mut [NONE; WINDOW], |_, _| {});
+        }
+        // Twice as long a window where one has no end that holds, until it is the whole word. No such word is known.
+        let mut sizes = std::iter::successors(Some(WINDOW), |size| size.checked_mul(2));
+        sizes.find_map(|size| self.count_by(word, size)).unwrap_or_default()
     }
 
     /// Number of tokens, in windows of `size` bytes; `None` if one of them has no end that holds.

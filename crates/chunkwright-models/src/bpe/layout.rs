@@ -21,7 +21,7 @@ pub(crate) fn bucket(pair: u64, buckets: usize) -> usize {
 
 /// The entry of a pair, by the seed of its bucket: no two pairs of a table share one.
 pub(crate) fn entry(pair: u64, seed: u16, entries: usize) -> usize {
-    below(mix(pair ^ (u64::from(seed) + 1) << (2 * ID_BITS)), entries)
+    below(mix(pair ^ ((u64::from(seed) + 1) << (2 * ID_BITS))), entries)
 }
 
 /// The bit of a pair of characters in a filter of `bits`, a power of two: high bits of a product, which depend on all
@@ -52,10 +52,10 @@ const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 /// Spreads a number over all 64 bits, the high ones above all.
 fn mix(number: u64) -> u64 {
     let mixed = number.wrapping_mul(FACTOR);
-    (mixed ^ mixed >> 32).wrapping_mul(0xd6e8_feb8_6659_fd93)
+    (mixed ^ (mixed >> 32)).wrapping_mul(0xd6e8_feb8_6659_fd93)
 }
 
 /// A number below `end`, by the high bits.
 fn below(mixed: u64, end: usize) -> usize {
-    ((mixed >> 32) * end as u64 >> 32) as usize
+    (((mixed >> 32) * end as u64) >> 32) as usize
 }
