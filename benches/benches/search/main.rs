@@ -23,7 +23,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, ensure};
-use chunkwright::{Chunker, Document, Record, RecordContext, TokenCounter, Words, parse::Text};
+use chunkwright::{ChunkId, Chunker, Document, Record, RecordContext, TokenCounter, Words, parse::Text};
 use chunkwright_index::{
     Access, Change, DocumentInfo, Filter, Generation, GenerationSpec, Mode, Model, Models, NewChunk,
     NewDocument, SearchOptions, SqliteStore, Store, StoredDocument, search,
@@ -261,21 +261,19 @@ fn document(template: &Record, number: usize, texts: &[String], base: i64) -> Ne
         indexed_at: "2026-01-01T00:00:00Z".into(),
         ..DocumentInfo::default()
     };
-    let id = |(index, text): (usize, &String)| {
-        chunkwright::ChunkId(text_hash(&format!("{doc_id} {index} {text}"))).to_string()
-    };
-    let ids: Vec<String> = texts.iter().enumerate().map(id).collect();
+    let id = |(index, text): (usize, &String)| ChunkId(text_hash(&format!("{doc_id} {index} {text}")));
+    let ids: Vec<ChunkId> = texts.iter().enumerate().map(id).collect();
     let mut at = 0;
     let chunks = texts.iter().enumerate().map(|(index, text)| {
         let start = at;
         at += text.len() + 2;
         NewChunk::new(Record {
-            chunk_id: ids[index].clone(),
+            chunk_id: ids[index],
             doc_id: doc_id.clone(),
             chunk_index: index as u32,
             total_chunks: texts.len() as u32,
-            previous: index.checked_sub(1).map(|before| ids[before].clone()),
-            next: ids.get(index + 1).cloned(),
+            previous: index.checked_sub(1).map(|before| ids[before]),
+            next: ids.get(index + 1).copied(),
             parent: doc_id.clone(),
             content: text.clone(),
             text: text.clone(),

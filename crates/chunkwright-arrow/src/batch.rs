@@ -74,7 +74,7 @@ pub fn to_batch(rows: &[ExportRow], columns: Columns) -> Result<RecordBatch, Err
     let records: Vec<_> = rows.iter().map(|row| Some(&row.record)).collect();
     let mut arrays = Record::arrays(&records)?;
     let without = |column, row: Option<&ExportRow>| match row {
-        Some(row) => Err(Error::NoColumn { column, chunk_id: row.record.chunk_id.clone() }),
+        Some(row) => Err(Error::NoColumn { column, chunk_id: row.record.chunk_id }),
         None => Ok(()),
     };
     if columns.document {
@@ -153,7 +153,7 @@ fn write_vectors(rows: &[ExportRow], dimensions: u16) -> Result<ArrayRef, Error>
     for row in rows {
         match &row.vector {
             Some(vector) if vector.len() != expected => {
-                let chunk_id = row.record.chunk_id.clone();
+                let chunk_id = row.record.chunk_id;
                 return Err(Error::Dimensions { chunk_id, found: vector.len(), expected });
             }
             Some(vector) => builder.values().append_slice(vector),

@@ -1,6 +1,7 @@
 //! What may be wrong with columns.
 
 use arrow_schema::{ArrowError, DataType};
+use chunkwright::ChunkId;
 use thiserror::Error;
 
 /// Why columns are not records, or records no columns.
@@ -49,13 +50,13 @@ pub enum Error {
         /// `document`, `vector` or `sparse`.
         column: &'static str,
         /// Id of the row's chunk.
-        chunk_id: String,
+        chunk_id: ChunkId,
     },
     /// A vector is longer or shorter than the others.
     #[error("the vector of chunk `{chunk_id}` has {found} numbers; all have to have {expected}")]
     Dimensions {
         /// Id of the row's chunk.
-        chunk_id: String,
+        chunk_id: ChunkId,
         /// Numbers that it has.
         found: usize,
         /// Numbers that it should have.

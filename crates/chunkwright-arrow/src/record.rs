@@ -10,7 +10,7 @@ use arrow_buffer::NullBuffer;
 use arrow_schema::{DataType, Field};
 use chunkwright::record::{AdaptiveFields, Symbols};
 use chunkwright::stats::TokenLevel;
-use chunkwright::{Part, Position, PositionUnit, Record};
+use chunkwright::{ChunkId, Cut, Part, Position, PositionUnit, Record, SummaryKind};
 use serde::Deserialize;
 use serde::de::value::{Error as Unknown, StrDeserializer};
 
@@ -59,14 +59,14 @@ macro_rules! rows {
 
 rows! {
     Record {
-        chunk_id: String,
+        chunk_id: ChunkId,
         doc_id: String,
-        artifact: Option<String>,
+        artifact: Option<SummaryKind>,
         chunk_index: u32,
         total_chunks: u32,
         parent: String,
-        previous: Option<String>,
-        next: Option<String>,
+        previous: Option<ChunkId>,
+        next: Option<ChunkId>,
         content: String,
         context: String,
         text: String,
@@ -92,7 +92,7 @@ rows! {
         token_level: TokenLevel,
         oversize: bool,
         part: Option<Part>,
-        cut: String,
+        cut: Cut,
         strategy_version: String,
         preset: String,
         config_hash: String,
@@ -168,6 +168,8 @@ macro_rules! names {
 }
 
 names! {
+    Cut: Cut::as_str,
+    SummaryKind: SummaryKind::name,
     PositionUnit: PositionUnit::as_str,
     TokenLevel: |level| match level {
         TokenLevel::Normal => "normal",
@@ -185,4 +187,34 @@ fn named<T: for<'de> Deserialize<'de> + Debug>(value: String, column: &str, row:
         let known = reason.split_once("expected ").map_or(reason.as_str(), |(_, known)| known).to_owned();
         Error::Value { column: column.to_owned(), row, value, known }
     })
+}
+
+impl Value for ChunkId {
+    fn data_type() -> DataType {
+        DataType::Utf8
+    }
+
+    fn array(values: &[Option<&Self>]) -> Result<ArrayRef, Error> {
+        let digits: Vec<Option<String>> = values.iter().map(|id| id.map(ToString::to_string)).collect();
+        text(digits.iter().map(Option::as_deref))
+    }
+
+    fn values(
+        array: &ArrayRef,
+        name: &str,
+        present: Option<&NullBuffer>,
+    ) -> Result<Vec<Option<Self>>, Error> {
+        let is_present = |row| present.is_none_or(|present| present.is_valid(row));
+        let id = |(row, value): (usize, Option<String>)| match value {
+            Some(value) if is_present(row) => match value.parse() {
+                Ok(id) => Ok(Some(id)),
+                Err(_) => {
+                    let known = "32 hex digits".to_owned();
+                    Err(Error::Value { column: name.to_owned(), row, value, known })
+                }
+            },
+            _ => Ok(None),
+        };
+        String::values(array, name, present)?.into_iter().enumerate().map(id).collect()
+    }
 }

@@ -1,6 +1,6 @@
 //! What is fetched, and what comes with it?
 
-use chunkwright::Record;
+use chunkwright::{ChunkId, Record};
 use chunkwright_index::{DocumentInfo, Expansion, FetchError, FetchOptions, Fetched, fetch};
 use serde::{Deserialize, Serialize};
 
@@ -30,7 +30,7 @@ pub struct FetchAnswer {
     pub reference: String,
     /// The chunk that was asked for; it is inside.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub found: Option<String>,
+    pub found: Option<ChunkId>,
     /// Tokens of the text, where it was expanded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub token_count: Option<usize>,

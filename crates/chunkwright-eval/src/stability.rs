@@ -15,7 +15,7 @@ use std::path::Path;
 
 use chunkwright::diff::Diff;
 use chunkwright::stats::Distribution;
-use chunkwright::{Chunker, Record, RecordContext};
+use chunkwright::{ChunkId, Chunker, Record, RecordContext};
 use chunkwright_source::format::{parse, parser_for};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -101,10 +101,9 @@ fn sum(kind: &str, effects: Vec<&Effect>) -> Stability {
 fn effect(chunker: &Chunker, edit: &Edit) -> Effect {
     let (old, new) = (records(chunker, edit, &edit.old), records(chunker, edit, &edit.new));
     let diff = Diff::of(&old, &new).summary;
-    let before: HashMap<&str, &str> =
-        old.iter().map(|record| (record.chunk_id.as_str(), record.text.as_str())).collect();
-    let is_renamed =
-        |record: &&Record| before.get(record.chunk_id.as_str()).is_some_and(|text| *text != record.text);
+    let before: HashMap<ChunkId, &str> =
+        old.iter().map(|record| (record.chunk_id, record.text.as_str())).collect();
+    let is_renamed = |record: &&Record| before.get(&record.chunk_id).is_some_and(|text| *text != record.text);
     Effect {
         chunks: new.len(),
         changed: diff.changed + diff.added,

@@ -187,8 +187,9 @@ impl<'a> Targets<'a> {
     /// The overlay that an id stands for, and the record of the chunk that it is on, as it is without overlays.
     fn find(&self, overlays: &Overlays, id: ChunkId) -> Result<(Overlay, Option<Record>), AmendError> {
         if let Some(record) = self.record(id)? {
-            let known = self.applied.get(&record.chunk_id).and_then(|applied| overlays.get(&applied.overlay));
-            let known = known.or_else(|| overlays.get(&record.chunk_id));
+            let name = record.chunk_id.to_string();
+            let known = self.applied.get(&name).and_then(|applied| overlays.get(&applied.overlay));
+            let known = known.or_else(|| overlays.get(&name));
             return Ok((known.cloned().unwrap_or_else(|| Overlay::of(&record)), Some(record)));
         }
         let name = id.to_string();
@@ -204,7 +205,7 @@ impl<'a> Targets<'a> {
         let chunk = self.store.chunks(self.generation, &[id])?.pop().flatten();
         Ok(chunk.map(|chunk| {
             let mut record = chunk.record;
-            let applied = self.applied.get(&record.chunk_id);
+            let applied = self.applied.get(&record.chunk_id.to_string());
             if let Some(original) = applied.and_then(|applied| applied.original.clone()) {
                 original.restore(&mut record);
             }

@@ -170,7 +170,7 @@ pub struct FoundChunk {
     /// Terms of the query that the chunk's text has.
     pub matched_terms: Vec<String>,
     /// The chunk.
-    pub chunk_id: String,
+    pub chunk_id: ChunkId,
     /// Its position in the document, from 0.
     pub chunk_index: u32,
     /// Its first line, 1-based.
@@ -191,7 +191,7 @@ impl FoundChunk {
             sparse: hit.sparse,
             lexical: hit.lexical,
             matched_terms: hit.matched_terms.clone(),
-            chunk_id: record.chunk_id.clone(),
+            chunk_id: record.chunk_id,
             chunk_index: record.chunk_index,
             start_line: record.start_line,
             end_line: record.end_line,
@@ -239,8 +239,8 @@ pub fn expand(
             }
         };
         let index = |hit: &Hit| {
-            let (id, index) = (&hit.record.chunk_id, hit.record.chunk_index as usize);
-            let is_it = |shown: &Shown| shown.records.get(index).is_some_and(|now| now.chunk_id == *id);
+            let (id, index) = (hit.record.chunk_id, hit.record.chunk_index as usize);
+            let is_it = |shown: &Shown| shown.records.get(index).is_some_and(|now| now.chunk_id == id);
             shown.as_ref().filter(|shown| is_it(shown)).map(|_| index)
         };
         let mut found = Vec::new();
@@ -275,8 +275,7 @@ pub fn expand(
 
 /// Whether a hit is not stored any more. A summary is no chunk of its document and is stored nevertheless.
 fn went_away(store: &dyn Store, generation: &Generation, hit: &Hit) -> bool {
-    let id = hit.record.chunk_id.parse::<ChunkId>();
-    id.is_ok_and(|id| store.chunks(generation, &[id]).is_ok_and(|found| found == [None]))
+    store.chunks(generation, &[hit.record.chunk_id]).is_ok_and(|found| found == [None])
 }
 
 /// A hit that could not be expanded, with its own text.

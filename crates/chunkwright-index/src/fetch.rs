@@ -33,7 +33,7 @@ pub struct Fetched {
     /// The chunks of this part, in order: those that touch it.
     pub records: Vec<Record>,
     /// Id of the chunk that was asked for, where one was. It is inside, whatever came with it.
-    pub found: Option<String>,
+    pub found: Option<ChunkId>,
     /// Tokens of `text` by the expansion's counter, where one was asked for.
     pub token_count: Option<usize>,
 }
@@ -209,7 +209,7 @@ fn fetch_chunk(shown: Shown, index: usize, options: FetchOptions<'_>) -> Result<
         let (doc_id, total) = (shown.document.info.doc_id, shown.records.len());
         return Err(FetchError::Index { doc_id, total, index });
     };
-    let found = Some(record.chunk_id.clone());
+    let found = Some(record.chunk_id);
     let own = Span { start: record.start_byte, end: record.end_byte };
     let span = match options.expansion {
         Some(expansion) => shown.areas(&[index], expansion).first().map_or(own, |area| area.span),

@@ -5,6 +5,7 @@
 
 use std::collections::HashSet;
 
+use chunkwright::ChunkId;
 use chunkwright_models::text_hash;
 use serde::Serialize;
 
@@ -29,7 +30,7 @@ pub struct Related {
     /// Dot product of the mean of the given document's vectors with the nearest chunk of this one.
     pub score: f64,
     /// That chunk.
-    pub chunk_id: String,
+    pub chunk_id: ChunkId,
 }
 
 /// The siblings of a document, with at most `nearest` of them by name.

@@ -122,7 +122,7 @@ pub struct Hit {
     /// Why it is in the answer.
     pub kept: Kept,
     /// Ids of chunks with the same content that were ranked lower.
-    pub duplicates: Vec<String>,
+    pub duplicates: Vec<ChunkId>,
     /// Number of the generation that it is of.
     pub generation: i64,
     /// Outline of the chunk's document.

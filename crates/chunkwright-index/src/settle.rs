@@ -187,8 +187,7 @@ fn before<'i>(
             applied
         } else {
             let records = store.records(generation, &info.doc_id)?;
-            let ids: Vec<ChunkId> =
-                records.iter().filter_map(|record| record.chunk_id.parse().ok()).collect();
+            let ids: Vec<ChunkId> = records.iter().map(|record| record.chunk_id).collect();
             let chunks = store.chunks(generation, &ids)?.into_iter().flatten();
             let disabled = chunks.filter(|chunk| !chunk.enabled).map(|chunk| chunk.record.chunk_id);
             guess_applied(&records, &disabled.collect(), overlays)
@@ -204,7 +203,7 @@ fn before<'i>(
 /// the chunk's id, or the one with its content. Whether each is what its overlay says now is not known.
 pub(crate) fn guess_applied(
     records: &[Record],
-    disabled: &HashSet<String>,
+    disabled: &HashSet<ChunkId>,
     overlays: &Overlays,
 ) -> Vec<Applied> {
     let all: Vec<&Record> = records.iter().collect();
@@ -220,7 +219,7 @@ pub(crate) fn guess_applied(
             .filter(|(text, _)| **text == record.text)
             .map(|(_, original)| OriginalText::from(&Record { text: original.clone(), ..record.clone() }));
         let overlay = overlay.map(|overlay| overlay.chunk_id.clone()).unwrap_or_default();
-        let (chunk_id, state) = (record.chunk_id.clone(), OverlayState::On);
+        let (chunk_id, state) = (record.chunk_id.to_string(), OverlayState::On);
         Some(Applied { chunk_id, overlay, state, effect: String::new(), original })
     });
     applied.collect()
@@ -271,7 +270,7 @@ fn plan<'o>(
                 && !taken.contains(&overlay.chunk_id)
             {
                 let planned = plan.entry(doc_id.to_owned()).or_default();
-                planned.push((record.chunk_id.clone(), overlay, state));
+                planned.push((record.chunk_id.to_string(), overlay, state));
             }
         }
     }
@@ -305,7 +304,7 @@ fn elsewhere<'o>(
     let mut search = OverlaySearch::new(gone);
     for info in infos.iter().filter(|info| !is_done || has_one(&info.doc_id)) {
         for record in store.records(generation, &info.doc_id)? {
-            if !taken.contains(&record.chunk_id) {
+            if !taken.contains(&record.chunk_id.to_string()) {
                 search.look_at(&record);
             }
         }

@@ -388,9 +388,8 @@ impl NewChunk {
     }
 
     /// Its id.
-    pub(crate) fn id(&self) -> Result<ChunkId, StoreError> {
-        let id = self.record.chunk_id.parse::<ChunkId>();
-        id.map_err(|error| StoreError::Unwritable { reason: error.to_string() })
+    pub(crate) fn id(&self) -> ChunkId {
+        self.record.chunk_id
     }
 }
 

@@ -4,7 +4,7 @@
 //! keeps beside them. What the core can prove of records is in [`chunkwright::verify`]; here are the file that the
 //! document was made of, the changes made by hand, and the vectors.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -102,7 +102,7 @@ pub(crate) fn records(
         .collect();
     let rendered = |index: usize| {
         let record = records.get(index).filter(|_| applied.is_some())?;
-        Some(original.get(record.chunk_id.as_str()).copied().unwrap_or(&record.text))
+        Some(original.get(record.chunk_id.to_string().as_str()).copied().unwrap_or(&record.text))
     };
     let notes = if spec.config_hash.contains("+contexts:") { Notes::Possible } else { Notes::Without };
     let counter = |name: &str| counters.get(name);
@@ -120,7 +120,7 @@ pub(crate) fn without_by_hand(document: &StoredDocument, records: &mut [Record])
     let mut original: HashMap<String, OriginalText> =
         applied.into_iter().filter_map(|applied| Some((applied.chunk_id, applied.original?))).collect();
     for record in records {
-        if let Some(original) = original.remove(&record.chunk_id) {
+        if let Some(original) = original.remove(&record.chunk_id.to_string()) {
             original.restore(record);
         }
     }
@@ -253,7 +253,8 @@ fn one_stored(
     let applied = info.applied();
     let on: HashMap<&str, &Applied> =
         applied.iter().flatten().map(|applied| (applied.chunk_id.as_str(), applied)).collect();
-    for id in on.keys().filter(|id| all.iter().all(|record| record.chunk_id != **id)) {
+    let ids: HashSet<String> = all.iter().map(|record| record.chunk_id.to_string()).collect();
+    for id in on.keys().filter(|id| !ids.contains(**id)) {
         findings.push(Finding::new(None, "overlays", id, "the id of one of its chunks"));
     }
     for (index, chunk) in chunks.iter().enumerate() {
@@ -264,7 +265,7 @@ fn one_stored(
         if chunk.text_hash != text_hash(text) {
             tell("text_hash", &"another", "the hash of the text: it is not the text that was stored");
         }
-        let (enabled, terms) = match on.get(chunk.record.chunk_id.as_str()) {
+        let (enabled, terms) = match on.get(chunk.record.chunk_id.to_string().as_str()) {
             None if applied.is_some() => (true, TermCounts::of(text)),
             Some(applied) => match overlays.get(&applied.overlay) {
                 Some(overlay) if applied.is_of(overlay, applied.state) => {

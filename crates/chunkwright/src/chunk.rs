@@ -16,6 +16,7 @@ mod tile;
 mod tree;
 mod window;
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -40,7 +41,7 @@ pub use tree::Tree;
 pub use window::Window;
 
 /// A chunk of one document: the span it owns, what it borrows, and why it begins where it does.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Chunk {
     /// Identity: what the chunk says and where it belongs (see [`ChunkId`]).
     pub id: ChunkId,
@@ -56,6 +57,7 @@ pub struct Chunk {
     /// The kind of block that takes most of it.
     pub kind: BlockKind,
     /// Which piece it is, if it is one of a block or symbol that was too large.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub part: Option<Part>,
     /// What it borrows.
     pub borrows: Vec<Borrow>,
@@ -63,7 +65,8 @@ pub struct Chunk {
     /// stretch of markup reads as) fits.
     pub oversize: bool,
     /// What the strategy calls a chunk of such a document, if it says.
-    pub document_type: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub document_type: Option<Cow<'static, str>>,
 }
 
 /// A piece of a block or symbol that was too large for one chunk.
@@ -76,7 +79,8 @@ pub struct Part {
 }
 
 /// Why a chunk begins where it does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Cut {
     /// The document begins.
@@ -90,50 +94,45 @@ pub enum Cut {
     /// The chunk before was full; a block or line begins here.
     Full,
     /// Inside a block: at a list item or at the border of a block within a block.
+    #[serde(rename = "split:item")]
     Item,
     /// Inside a block: after a blank line.
+    #[serde(rename = "split:blank_line")]
     BlankLine,
     /// Inside a block: at a statement.
+    #[serde(rename = "split:statement")]
     Statement,
     /// Inside a block: at a line, the lower its indentation the better.
+    #[serde(rename = "split:indent")]
     Indent,
     /// Inside prose: at a line, where no sentence ends.
+    #[serde(rename = "split:line")]
     Line,
     /// Inside a block: at a row of a table.
+    #[serde(rename = "split:row")]
     Row,
     /// Inside a row of a table that alone is over the limit: at a cell.
+    #[serde(rename = "split:cell")]
     Cell,
     /// Inside a block: at a sentence.
+    #[serde(rename = "split:sentence")]
     Sentence,
     /// Inside a block: at a word.
+    #[serde(rename = "split:word")]
     Word,
     /// Inside a word, between grapheme clusters: the word alone is over the limit.
+    #[serde(rename = "split:grapheme")]
     Grapheme,
     /// The window before was full.
     Window,
+    /// What a summary is of begins here; no chunk has it.
+    Summary,
+    /// It is not known why: another program cut the document.
+    #[serde(rename = "")]
+    Unknown,
 }
 
 impl Cut {
-    /// All reasons.
-    pub(crate) const ALL: &[Self] = &[
-        Self::Document,
-        Self::Heading,
-        Self::Symbol,
-        Self::Merged,
-        Self::Full,
-        Self::Item,
-        Self::BlankLine,
-        Self::Statement,
-        Self::Indent,
-        Self::Line,
-        Self::Row,
-        Self::Cell,
-        Self::Sentence,
-        Self::Word,
-        Self::Grapheme,
-        Self::Window,
-    ];
-
     /// The name that records use.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -153,6 +152,8 @@ impl Cut {
             Self::Word => "split:word",
             Self::Grapheme => "split:grapheme",
             Self::Window => "window",
+            Self::Summary => "summary",
+            Self::Unknown => "",
         }
     }
 }
@@ -181,9 +182,23 @@ impl fmt::Display for Cut {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ChunkId(pub [u8; 16]);
 
+impl ChunkId {
+    /// Calls `then` with the 32 hex digits.
+    fn with_hex<T>(self, then: impl FnOnce(&str) -> T) -> T {
+        let mut digits = [0; 32];
+        for (byte, pair) in self.0.iter().zip(digits.chunks_exact_mut(2)) {
+            pair[0] = HEX[usize::from(byte >> 4)];
+            pair[1] = HEX[usize::from(byte & 15)];
+        }
+        then(str::from_utf8(&digits).unwrap_or_default())
+    }
+}
+
+const HEX: &[u8; 16] = b"0123456789abcdef";
+
 impl fmt::Display for ChunkId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        self.with_hex(|digits| f.pad(digits))
     }
 }
 
@@ -197,31 +212,44 @@ impl FromStr for ChunkId {
     type Err = ParseChunkIdError;
 
     fn from_str(text: &str) -> Result<Self, ParseChunkIdError> {
-        let mut id = [0; 16];
-        if text.len() != 32 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            return Err(ParseChunkIdError(text.into()));
-        }
-        for (index, byte) in id.iter_mut().enumerate() {
-            *byte = u8::from_str_radix(&text[2 * index..2 * index + 2], 16)
-                .map_err(|_| ParseChunkIdError(text.into()))?;
-        }
-        Ok(Self(id))
+        let digit = |digit: &u8| char::from(*digit).to_digit(16).map(|digit| digit as u8);
+        let byte = |pair: &[u8]| Some(digit(pair.first()?)? << 4 | digit(pair.get(1)?)?);
+        let bytes: Option<Vec<u8>> = text.as_bytes().chunks(2).map(byte).collect();
+        let id = bytes.and_then(|bytes| bytes.try_into().ok());
+        id.map(Self).ok_or_else(|| ParseChunkIdError(text.into()))
     }
 }
 
 impl Serialize for ChunkId {
     fn serialize<S: serde::Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
-        s.collect_str(self)
+        self.with_hex(|digits| s.serialize_str(digits))
     }
 }
+
 impl<'de> Deserialize<'de> for ChunkId {
     fn deserialize<D: serde::Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-        String::deserialize(d)?.parse().map_err(serde::de::Error::custom)
+        /// Reads digits without taking a copy of them.
+        struct Digits;
+
+        impl serde::de::Visitor<'_> for Digits {
+            type Value = ChunkId;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("the id of a chunk: 32 hex digits")
+            }
+
+            fn visit_str<E: serde::de::Error>(self, digits: &str) -> Result<ChunkId, E> {
+                digits.parse().map_err(E::custom)
+            }
+        }
+
+        d.deserialize_str(Digits)
     }
 }
+
 /// A text that is no chunk id.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no chunk id; one has 32 hex digits")]
+#[error("invalid chunk id `{0}`: expected 32 hex digits")]
 pub struct ParseChunkIdError(String);
 
 /// Cuts documents by one checked configuration. Deterministic, infallible, and free of state: one
@@ -374,5 +402,64 @@ impl Chunker {
             Unit::Tokens => &*self.counter,
             Unit::Chars => &Chars,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document::SymbolKind;
+    use crate::summary::SummaryKind;
+
+    #[test]
+    fn names_are_those_of_the_json() {
+        let cuts = [
+            Cut::Document,
+            Cut::Item,
+            Cut::BlankLine,
+            Cut::Grapheme,
+            Cut::Window,
+            Cut::Summary,
+            Cut::Unknown,
+        ];
+        for cut in cuts {
+            assert_eq!(serde_json::to_value(cut).unwrap(), cut.as_str());
+        }
+        for kind in [BlockKind::Paragraph, BlockKind::Code, BlockKind::FrontMatter, BlockKind::ClassBody] {
+            assert_eq!(serde_json::to_value(kind).unwrap(), kind.as_str());
+        }
+        for kind in SummaryKind::ALL {
+            assert_eq!(serde_json::to_value(kind).unwrap(), kind.name());
+        }
+        for kind in [SymbolKind::Class, SymbolKind::Method, SymbolKind::Impl] {
+            assert_eq!(serde_json::to_value(kind).unwrap(), kind.name());
+        }
+    }
+
+    #[test]
+    fn an_id_is_32_hex_digits() {
+        let id = ChunkId([0x0f; 16]);
+        assert_eq!(serde_json::to_value(id).unwrap(), "0f".repeat(16));
+        assert_eq!("0F".repeat(16).parse::<ChunkId>(), Ok(id));
+        for wrong in ["", "0f", &"0f".repeat(17), &"0g".repeat(16), &"é".repeat(16), &"+f".repeat(16)] {
+            assert!(wrong.parse::<ChunkId>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_chunk_and_a_section_are_json_and_back() {
+        let document = Document::parse("a.md", "# A\n\nOne.\n\n## B\n\nTwo.\n", &crate::parse::Markdown);
+        let config = ChunkConfig { max_size: 8, target_size: 8, min_size: 0, ..ChunkConfig::default() };
+        let chunks = Chunker::new(config, Arc::new(crate::tokens::Words)).unwrap().chunk(&document);
+        let json = serde_json::to_value(&chunks).unwrap();
+        assert_eq!(json[0]["span"], serde_json::json!({"start": 0, "end": 9}));
+        assert_eq!(json[1]["cut"], "heading");
+        assert_eq!(serde_json::from_value::<Vec<Chunk>>(json).unwrap(), chunks);
+        let json = serde_json::to_value(document.sections()).unwrap();
+        assert_eq!(json[2]["kind"], serde_json::json!({"heading": 2}));
+        assert_eq!(
+            serde_json::from_value::<Vec<crate::document::Section>>(json).unwrap(),
+            document.sections()
+        );
     }
 }

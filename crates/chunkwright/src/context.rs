@@ -3,6 +3,7 @@
 //! Borrowed text stands before (or, for a closing fence, after) what a chunk owns. It is never part of
 //! the chunk's span, but it is part of what is embedded and searched, so it counts toward the limit.
 
+use serde::{Deserialize, Serialize};
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::chunk::{Chunk, ChunkConfig, ContextRule, Lines, Strategy};
@@ -10,7 +11,8 @@ use crate::document::{BlockKind, Document, Enclosure, EnclosureKind, SectionId, 
 use crate::span::{Span, is_blank};
 
 /// One borrowed piece of text.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Borrow {
     /// The document's id, in a comment of its language: where source code lives says what it is.

@@ -9,6 +9,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use serde::{Deserialize, Serialize};
 
+use crate::chunk::ChunkId;
 use crate::record::Record;
 
 /// The difference between two sets of chunks.
@@ -99,7 +100,7 @@ impl ChangeKind {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Place {
     /// Its identity.
-    pub chunk_id: String,
+    pub chunk_id: ChunkId,
     /// Position in its document, from 0.
     pub chunk_index: u32,
     /// First line, 1-based.
@@ -172,7 +173,7 @@ impl Diff {
 impl Place {
     fn of(record: &Record) -> Self {
         Self {
-            chunk_id: record.chunk_id.clone(),
+            chunk_id: record.chunk_id,
             chunk_index: record.chunk_index,
             start_line: record.start_line,
             end_line: record.end_line,
@@ -198,25 +199,24 @@ fn documents(records: &[Record]) -> HashMap<&str, &[Record]> {
 /// Pairs the chunks of one document: equal ids first; what is left over is paired only with what
 /// stands after the same surviving chunk, so that an edit here never passes for a change there.
 fn pair<'r>(old: &'r [Record], new: &'r [Record]) -> Vec<Pair<'r>> {
-    let old_by_id: HashMap<&str, &Record> =
-        old.iter().map(|record| (record.chunk_id.as_str(), record)).collect();
-    let new_ids: HashSet<&str> = new.iter().map(|record| record.chunk_id.as_str()).collect();
-    let mut gaps = gaps(old, |record| new_ids.contains(record.chunk_id.as_str()));
+    let old_by_id: HashMap<ChunkId, &Record> = old.iter().map(|record| (record.chunk_id, record)).collect();
+    let new_ids: HashSet<ChunkId> = new.iter().map(|record| record.chunk_id).collect();
+    let mut gaps = gaps(old, |record| new_ids.contains(&record.chunk_id));
     let mut pairs = Vec::with_capacity(new.len());
-    for (survivor, changed) in gaps_in_order(new, |record| old_by_id.contains_key(record.chunk_id.as_str())) {
+    for (survivor, changed) in gaps_in_order(new, |record| old_by_id.contains_key(&record.chunk_id)) {
         if let Some(survivor) = survivor {
-            pairs.push((old_by_id.get(survivor.chunk_id.as_str()).copied(), Some(survivor)));
+            pairs.push((old_by_id.get(&survivor.chunk_id).copied(), Some(survivor)));
         }
-        let gone = gaps.remove(&survivor.map(|record| record.chunk_id.as_str())).unwrap_or_default();
+        let gone = gaps.remove(&survivor.map(|record| record.chunk_id)).unwrap_or_default();
         pairs.extend(pair_gap(&gone, &changed));
     }
     pairs
 }
 
 /// The records that do not survive, by the survivor before them (`None`: the document's start).
-fn gaps(records: &[Record], survives: impl Fn(&Record) -> bool) -> HashMap<Option<&str>, Vec<&Record>> {
+fn gaps(records: &[Record], survives: impl Fn(&Record) -> bool) -> HashMap<Option<ChunkId>, Vec<&Record>> {
     let gaps = gaps_in_order(records, survives).into_iter();
-    gaps.map(|(survivor, records)| (survivor.map(|record| record.chunk_id.as_str()), records)).collect()
+    gaps.map(|(survivor, records)| (survivor.map(|record| record.chunk_id), records)).collect()
 }
 
 fn gaps_in_order(
@@ -269,6 +269,7 @@ fn pair_by<'r, K: Eq + std::hash::Hash>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chunk::Cut;
 
     /// Chunks written `path|text`, one on each line of a document; `doc:` begins another document.
     fn side(chunks: &str) -> Vec<Record> {
@@ -281,7 +282,7 @@ mod tests {
             };
             line += 1;
             records.push(Record {
-                chunk_id: format!("{doc} {word}"),
+                chunk_id: ChunkId::of(&[doc, word], 0),
                 doc_id: doc.into(),
                 artifact: None,
                 chunk_index: line - 1,
@@ -314,7 +315,7 @@ mod tests {
                 token_level: crate::stats::TokenLevel::Normal,
                 oversize: false,
                 part: None,
-                cut: "full".into(),
+                cut: Cut::Full,
                 strategy_version: "tree-v1.0".into(),
                 preset: "auto".into(),
                 config_hash: String::new(),

@@ -8,6 +8,8 @@ mod embedded;
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::parse::Parser;
 use crate::position::Positions;
 use crate::span::{LineIndex, Span};
@@ -51,7 +53,7 @@ pub struct Document {
 }
 
 /// Position of a section in [`Document::sections`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct SectionId(pub u32);
 
 impl SectionId {
@@ -60,7 +62,7 @@ impl SectionId {
 }
 
 /// A named part of a document: a heading with what stands under it, or a symbol of source code.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Section {
     /// What it is.
     pub kind: SectionKind,
@@ -77,7 +79,8 @@ pub struct Section {
 }
 
 /// What a section is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum SectionKind {
     /// The document itself.
     Document,
@@ -90,7 +93,8 @@ pub enum SectionKind {
 }
 
 /// What kind of symbol a section of source code is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum SymbolKind {
     /// A module, namespace or package.
@@ -140,7 +144,7 @@ impl SymbolKind {
 }
 
 /// A block: the least that is not cut while it fits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Block {
     /// What it is.
     pub kind: BlockKind,
@@ -151,7 +155,8 @@ pub struct Block {
 }
 
 /// What a block is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum BlockKind {
     /// A paragraph of prose, and whatever prose has no kind of its own.
@@ -159,6 +164,7 @@ pub enum BlockKind {
     /// A heading line (ATX) or lines (setext).
     Heading,
     /// A fenced or indented block of code in prose.
+    #[serde(rename = "code_block")]
     Code,
     /// A table.
     Table,
@@ -183,12 +189,34 @@ pub enum BlockKind {
     /// A function or method, whole.
     Function,
     /// What a class has beside its methods: its first lines, fields, docstring.
+    #[serde(rename = "class")]
     ClassBody,
 }
 
 impl BlockKind {
     /// Number of kinds.
     pub(crate) const COUNT: usize = Self::ClassBody as usize + 1;
+
+    /// The name that explanations and JSON use: `code_block`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Paragraph => "paragraph",
+            Self::Heading => "heading",
+            Self::Code => "code_block",
+            Self::Table => "table",
+            Self::List => "list",
+            Self::Quote => "quote",
+            Self::Html => "html",
+            Self::FrontMatter => "front_matter",
+            Self::Definition => "definition",
+            Self::Data => "data",
+            Self::Import => "import",
+            Self::Comment => "comment",
+            Self::Statement => "statement",
+            Self::Function => "function",
+            Self::ClassBody => "class",
+        }
+    }
 
     /// Whether the block holds source code, which is cut at lines, not at sentences.
     pub fn is_code(self) -> bool {

@@ -6,7 +6,7 @@
 
 use serde::Serialize;
 
-use crate::chunk::{Chunk, Chunker, Cut, Part, Unit};
+use crate::chunk::{Chunk, ChunkId, Chunker, Cut, Part, Unit};
 use crate::context::{self, Borrow};
 use crate::document::{BlockKind, Document, Section, SectionKind};
 use crate::span::Span;
@@ -18,7 +18,7 @@ pub struct Explanation {
     /// Position in the document, from 0.
     pub chunk_index: u32,
     /// Identity, 32 hex digits.
-    pub chunk_id: String,
+    pub chunk_id: ChunkId,
     /// First line, 1-based.
     pub start_line: u32,
     /// Last line, 1-based, inclusive.
@@ -54,10 +54,9 @@ pub struct Explanation {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Begin {
     /// The rule, as in records: `heading`, `full`, `split:sentence`, ...
-    #[serde(serialize_with = "cut_name")]
     pub cut: Cut,
     /// What stands there: `paragraph`, `table`, `function`, ...
-    pub block: &'static str,
+    pub block: BlockKind,
     /// Title of the section that begins there, if one does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
@@ -92,7 +91,6 @@ pub enum End {
     /// The block is too large for one chunk and was cut inside.
     Split {
         /// Where the block was cut: `split:sentence`, `split:row`, ...
-        #[serde(serialize_with = "cut_name")]
         cut: Cut,
         /// Size the chunk would have had with as much more of the block as the next chunk holds.
         size_with_next: usize,
@@ -126,7 +124,7 @@ pub enum Level {
     /// A block of this kind.
     Block {
         /// `paragraph`, `table`, `function`, ...
-        block: &'static str,
+        block: BlockKind,
     },
     /// Something inside a block: a list item, a statement.
     Inside {
@@ -164,7 +162,7 @@ impl Chunker {
         let (start_line, end_line) = document.lines().lines(chunk.span);
         Explanation {
             chunk_index: index as u32,
-            chunk_id: chunk.id.to_string(),
+            chunk_id: chunk.id,
             start_line: start_line as u32,
             end_line: end_line as u32,
             section_path: document.titles(chunk.section).into_iter().map(str::to_owned).collect(),
@@ -175,7 +173,7 @@ impl Chunker {
             part: chunk.part,
             begin: Begin {
                 cut: chunk.cut,
-                block: block_name(block_at(document, chunk.span.start)),
+                block: block_at(document, chunk.span.start),
                 title: section_at(document, chunk.span.start).map(|section| section.title.clone()),
             },
             end: self.end(document, chunk, chunks.get(index + 1)),
@@ -263,7 +261,7 @@ fn candidates(document: &Document, span: Span) -> Vec<Candidate> {
     for block in blocks[first..].iter().take_while(|block| block.span.start < span.end) {
         let level = match section_at(document, block.span.start) {
             Some(section) => Level::Section { depth: depth(document, section), title: section.title.clone() },
-            None => Level::Block { block: block_name(block.kind) },
+            None => Level::Block { block: block.kind },
         };
         add(block.span.start, level);
     }
@@ -284,32 +282,6 @@ fn depth(document: &Document, section: &Section) -> usize {
             section.parent.map_or(0, |parent| document.path(parent).len() + 1)
         }
     }
-}
-
-/// The name of a kind of block in explanations.
-fn block_name(kind: BlockKind) -> &'static str {
-    match kind {
-        BlockKind::Paragraph => "paragraph",
-        BlockKind::Heading => "heading",
-        BlockKind::Code => "code_block",
-        BlockKind::Table => "table",
-        BlockKind::List => "list",
-        BlockKind::Quote => "quote",
-        BlockKind::Html => "html",
-        BlockKind::FrontMatter => "front_matter",
-        BlockKind::Definition => "definition",
-        BlockKind::Data => "data",
-        BlockKind::Import => "import",
-        BlockKind::Comment => "comment",
-        BlockKind::Statement => "statement",
-        BlockKind::Function => "function",
-        BlockKind::ClassBody => "class",
-    }
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature is serde's")]
-fn cut_name<S: serde::Serializer>(cut: &Cut, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(cut.as_str())
 }
 
 #[cfg(test)]
@@ -353,7 +325,7 @@ mod tests {
     fn levels(it: &Explanation) -> String {
         let level = |candidate: &Candidate| match &candidate.level {
             Level::Section { title, depth } => format!("{title}/{depth}"),
-            Level::Block { block } => (*block).to_owned(),
+            Level::Block { block } => block.as_str().to_owned(),
             Level::Inside { depth } => format!("inside/{depth}"),
         };
         it.rejected.iter().map(level).collect::<Vec<_>>().join(" ")

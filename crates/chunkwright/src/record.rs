@@ -9,12 +9,12 @@ use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::chunk::{Chunk, ChunkId, Chunker, Part, Unit};
+use crate::chunk::{Chunk, ChunkId, Chunker, Cut, Part, Unit};
 use crate::document::{BlockKind, Document, SectionId, SectionKind, SymbolKind};
 use crate::position::Position;
 use crate::span::Span;
 use crate::stats::TokenLevel;
-use crate::summary::Summary;
+use crate::summary::{Summary, SummaryKind};
 use crate::tokens::{TokenCounter, Words};
 use imports::Imports;
 
@@ -31,13 +31,13 @@ pub const MAX_NAMES: (usize, usize) = (256, 8192);
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
     /// Identity, 32 hex digits.
-    pub chunk_id: String,
+    pub chunk_id: ChunkId,
     /// Key of the document in its collection.
     pub doc_id: String,
     /// What it is if it is no chunk: `function_summary`, `class_summary`, `file_summary`. A summary owns no
     /// text: its `content` is the lines that announce its symbol, its `text` what was written about it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub artifact: Option<String>,
+    pub artifact: Option<SummaryKind>,
     /// Position in the document, from 0.
     pub chunk_index: u32,
     /// Number of chunks in the document.
@@ -48,10 +48,10 @@ pub struct Record {
     pub parent: String,
     /// Id of the chunk before it; none for the first.
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub previous: Option<String>,
+    pub previous: Option<ChunkId>,
     /// Id of the chunk after it; none for the last.
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub next: Option<String>,
+    pub next: Option<ChunkId>,
     /// Exactly `source[start_byte..end_byte]` of the decoded UTF-8 source.
     pub content: String,
     /// Borrowed text before it.
@@ -109,7 +109,7 @@ pub struct Record {
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub part: Option<Part>,
     /// Why it begins here.
-    pub cut: String,
+    pub cut: Cut,
     /// What the strategy `adaptive` adds.
     #[serde(flatten, skip_serializing_if = "Option::is_none", default)]
     pub adaptive: Option<AdaptiveFields>,
@@ -195,21 +195,21 @@ impl Chunker {
                 (category, ..) => category,
             };
             let content_type = content_type(document, chunk);
-            let chunk_type = match (chunk.document_type, kind) {
+            let chunk_type = match (chunk.document_type.as_deref(), kind) {
                 (Some(document_type), _) => document_type,
                 (None, Some(kind)) if !kind.chunk_type.is_empty() => kind.chunk_type.as_str(),
                 _ if document.language().is_some() => content_type,
                 _ => category,
             };
             records.push(Record {
-                chunk_id: chunk.id.to_string(),
+                chunk_id: chunk.id,
                 doc_id: document.id().to_owned(),
                 artifact: None,
                 chunk_index: index as u32,
                 total_chunks: chunks.len() as u32,
                 parent: document.parent_of(chunk.span),
-                previous: index.checked_sub(1).map(|previous| chunks[previous].id.to_string()),
-                next: chunks.get(index + 1).map(|next| next.id.to_string()),
+                previous: index.checked_sub(1).map(|previous| chunks[previous].id),
+                next: chunks.get(index + 1).map(|next| next.id),
                 content: chunk.content(document).to_owned(),
                 context: rendered.context().to_owned(),
                 start_line: start_line as u32,
@@ -234,8 +234,8 @@ impl Chunker {
                 token_level: TokenLevel::of(token_count),
                 oversize: chunk.oversize,
                 part: chunk.part,
-                cut: chunk.cut.to_string(),
-                adaptive: chunk.document_type.map(|_| AdaptiveFields {
+                cut: chunk.cut,
+                adaptive: chunk.document_type.as_ref().map(|_| AdaptiveFields {
                     adaptive_chunking: true,
                     is_complete_document: chunks.len() == 1,
                     section_title: document.section(chunk.section).title.clone(),
@@ -274,9 +274,9 @@ impl Chunker {
         let id = ChunkId::of(&[document.id(), artifact, text], ordinal);
         let titles = within_path(document.titles(*section));
         Record {
-            chunk_id: id.to_string(),
+            chunk_id: id,
             doc_id: document.id().to_owned(),
-            artifact: Some(artifact.to_owned()),
+            artifact: Some(*kind),
             chunk_index: 0,
             total_chunks: 1,
             parent,
@@ -307,7 +307,7 @@ impl Chunker {
             token_level: TokenLevel::of(token_count),
             oversize: false,
             part: None,
-            cut: "summary".to_owned(),
+            cut: Cut::Summary,
             adaptive: None,
             strategy_version: self.strategy_version(),
             preset: context.preset.clone(),

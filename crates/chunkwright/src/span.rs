@@ -3,13 +3,14 @@
 use std::ops::Range;
 
 use memchr::memchr2_iter;
+use serde::{Deserialize, Serialize};
 use unicode_segmentation::UnicodeSegmentation;
 
 /// A half-open range of bytes in a document's source.
 ///
 /// Offsets are `u32`: a source longer than 4 GiB is refused by [`Document::parse`](crate::Document::parse).
 /// Both ends always fall on `char` boundaries.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Span {
     /// First byte.
     pub start: u32,

@@ -7,6 +7,8 @@
 
 use std::collections::HashMap;
 
+use serde::{Deserialize, Serialize};
+
 use crate::chunk::Chunker;
 use crate::document::{BlockKind, Document, SectionId, SectionKind, SymbolKind};
 use crate::record::imports::Imports;
@@ -14,13 +16,16 @@ use crate::record::{Record, RecordContext};
 use crate::span::Span;
 
 /// What a summary is of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum SummaryKind {
     /// A function, method or macro.
+    #[serde(rename = "function_summary")]
     Function,
     /// A class, struct, enum, interface, trait, implementation or module.
+    #[serde(rename = "class_summary")]
     Class,
     /// A file.
+    #[serde(rename = "file_summary")]
     File,
 }
 

@@ -2,7 +2,7 @@
 
 use chunkwright::record::{AdaptiveFields, Symbols};
 use chunkwright::stats::TokenLevel;
-use chunkwright::{Part, Position, PositionUnit};
+use chunkwright::{ChunkId, Cut, Part, Position, PositionUnit, SummaryKind};
 use chunkwright_arrow::{Columns, Error, ExportRow, Reader, Record, Writer};
 use proptest::collection::vec;
 use proptest::option;
@@ -34,7 +34,7 @@ pub(crate) fn read(file: Vec<u8>) -> Result<Vec<ExportRow>, Error> {
 /// A record with nothing that is optional.
 pub(crate) fn plain(index: u32) -> Record {
     Record {
-        chunk_id: format!("{index:032x}"),
+        chunk_id: ChunkId(u128::from(index).to_be_bytes()),
         doc_id: "guide.md".into(),
         artifact: None,
         chunk_index: index,
@@ -67,7 +67,7 @@ pub(crate) fn plain(index: u32) -> Record {
         token_level: TokenLevel::Normal,
         oversize: false,
         part: None,
-        cut: "document".into(),
+        cut: Cut::Document,
         adaptive: None,
         strategy_version: "tree-v1.0".into(),
         preset: "auto".into(),
@@ -134,32 +134,41 @@ fn level() -> impl Strategy<Value = TokenLevel> {
     ]
 }
 
+/// Ids of a record and of those beside it, and what has names.
+fn ids() -> impl Strategy<Value = (ChunkId, Option<ChunkId>, Option<ChunkId>, Option<SummaryKind>, Cut)> {
+    let id = || any::<[u8; 16]>().prop_map(ChunkId);
+    let artifact = option::of(proptest::sample::select(SummaryKind::ALL));
+    let cuts =
+        [Cut::Document, Cut::Heading, Cut::BlankLine, Cut::Grapheme, Cut::Window, Cut::Summary, Cut::Unknown];
+    (id(), option::of(id()), option::of(id()), artifact, proptest::sample::select(cuts.to_vec()))
+}
+
 /// Any record, also such as no chunker makes.
 pub(crate) fn record() -> impl Strategy<Value = Record> {
-    let required = (vec(text(), 16), vec(any::<u32>(), 11), texts(), level(), any::<bool>());
-    let optional = (vec(option::of(text()), 5), option::of(texts()));
+    let required = (vec(text(), 14), vec(any::<u32>(), 11), texts(), level(), any::<bool>());
+    let optional = (vec(option::of(text()), 2), option::of(texts()));
     let nested = (
         option::of(position()),
         option::of(symbols()),
         option::of((any::<u32>(), any::<u32>())),
         option::of(adaptive()),
     );
-    (required, optional, nested).prop_map(
-        |((texts, numbers, section_path, token_level, oversize), (options, imports), nested)| {
+    (required, optional, nested, ids()).prop_map(
+        |((texts, numbers, section_path, token_level, oversize), (options, imports), nested, ids)| {
             let (mut texts, mut numbers) = (texts.into_iter(), numbers.into_iter());
             let mut options = options.into_iter();
             let mut text = || texts.next().unwrap();
             let mut option = || options.next().unwrap();
             let mut number = || numbers.next().unwrap();
             Record {
-                chunk_id: text(),
+                chunk_id: ids.0,
                 doc_id: text(),
-                artifact: option(),
+                artifact: ids.3,
                 chunk_index: number(),
                 total_chunks: number(),
                 parent: text(),
-                previous: option(),
-                next: option(),
+                previous: ids.1,
+                next: ids.2,
                 content: text(),
                 context: text(),
                 text: text(),
@@ -185,7 +194,7 @@ pub(crate) fn record() -> impl Strategy<Value = Record> {
                 token_level,
                 oversize,
                 part: nested.2.map(|(index, total)| Part { index, total }),
-                cut: text(),
+                cut: ids.4,
                 adaptive: nested.3,
                 strategy_version: text(),
                 preset: text(),

@@ -220,7 +220,7 @@ fn table(doc_id: &str, records: &[Record]) -> String {
             record.chunk_index.to_string(),
             format!("{}-{}", record.start_line, record.end_line),
             record.token_count.to_string(),
-            record.cut.clone(),
+            record.cut.to_string(),
             preview(&record.section_path.join(" > "), path_width),
             preview(&record.content, width.saturating_sub(path_width + 40).max(20)),
         ]);

@@ -152,12 +152,12 @@ fn describe(doc_id: &str, it: &Explanation, total: usize, content: &str) -> Stri
         format!("lines {}-{}", it.start_line, it.end_line)
     };
     let title = format!("{}: chunk {} of {total}, {lines}", plain(doc_id), it.chunk_index + 1);
-    format!("{}  {}\n{out}\n", bold(&title), dim(&it.chunk_id))
+    format!("{}  {}\n{out}\n", bold(&title), dim(&it.chunk_id.to_string()))
 }
 
 fn begins(it: &Explanation) -> String {
     let title = it.begin.title.as_deref().map(|title| format!(" `{}`", plain(title))).unwrap_or_default();
-    let block = it.begin.block.replace('_', " ");
+    let block = it.begin.block.as_str().replace('_', " ");
     let why = match it.begin.cut {
         Cut::Document => format!("the document begins, with a {block}"),
         Cut::Heading => format!("the section{title} begins"),
@@ -222,7 +222,7 @@ fn rejected(candidates: &[Candidate]) -> String {
     let say = |candidate: &&Candidate| {
         let what = match &candidate.level {
             Level::Section { title, .. } => format!("section `{}`", preview(title, 30)),
-            Level::Block { block } => block.replace('_', " "),
+            Level::Block { block } => block.as_str().replace('_', " "),
             Level::Inside { depth } => format!("inside a block, depth {depth}"),
             _ => "another place".into(),
         };

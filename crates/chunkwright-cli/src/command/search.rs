@@ -147,7 +147,7 @@ fn describe_explained(explained: &Explained) -> String {
         stage.map_or_else(|| dim("-"), |stage| format!("#{} {:.3}", stage.rank, stage.score))
     };
     let rows = [
-        ("chunk", plain(&explained.chunk_id)),
+        ("chunk", explained.chunk_id.to_string()),
         ("document", explained.doc_id.as_deref().map_or_else(|| dim("-"), plain)),
         ("why", bold(&why)),
         ("lexical", stage(explained.lexical)),
@@ -182,7 +182,7 @@ fn describe_hit(hit: &Hit) -> String {
         lines.push(preview(&record.section_path.join(" > "), width - 3));
     }
     lines.push(preview(&record.content, (width - 3) * 2));
-    let mut notes = vec![record.chunk_id.clone()];
+    let mut notes = vec![record.chunk_id.to_string()];
     if hit.kept == Kept::Pinned {
         notes.push("pinned to this query".into());
     }

@@ -123,7 +123,7 @@ impl Stats {
             for &(id, line) in &measured.ids {
                 if let Some(other) = ids.insert(id, doc_id.clone()) {
                     let found = format!("a chunk of `{other}` has this id too");
-                    let chunk_id = Some(id.to_string());
+                    let chunk_id = Some(id);
                     sum.violations.push(Violation { rule: Rule::UniqueIds, doc_id: doc_id.clone(), chunk_id, line, found });
                 }
             }

@@ -38,7 +38,7 @@ impl<'o> Forecast<'o> {
         let own: Vec<&Applied> = applied.iter().filter(own).collect();
         self.states.extend(own.iter().map(|on| (on.overlay.clone(), on.state)));
         let taken: HashSet<&str> = own.iter().map(|on| on.chunk_id.as_str()).collect();
-        let free = records.filter(|record| !taken.contains(record.chunk_id.as_str()));
+        let free = records.filter(|record| !taken.contains(record.chunk_id.to_string().as_str()));
         if let Some(search) = &mut self.search {
             free.for_each(|record| search.look_at(record));
         }

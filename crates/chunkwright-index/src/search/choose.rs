@@ -41,7 +41,7 @@ pub(super) fn rerank(
 }
 
 /// A chunk that was chosen, its score, and the ids of those that say the same.
-pub(super) type Chosen = (Scored, StoredChunk, Vec<String>);
+pub(super) type Chosen = (Scored, StoredChunk, Vec<ChunkId>);
 
 /// The first `top_k` of `order` that there are, of one moment: no more of a document, and none twice, than
 /// the options allow. And whether all were there that were looked at: a chunk may have gone since it was ranked.

@@ -10,7 +10,7 @@ use crate::store::{Generation, Scored, Store};
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Explained {
     /// The chunk.
-    pub chunk_id: String,
+    pub chunk_id: ChunkId,
     /// Its document; none if there is no such chunk.
     pub doc_id: Option<String>,
     /// What decided.
@@ -54,7 +54,7 @@ pub enum Verdict {
     /// A hit says the same and was ranked higher.
     Duplicate {
         /// Id of that hit.
-        of: String,
+        of: ChunkId,
     },
     /// It has no term of the query, and no vector or meaning was not asked.
     NoMatch,
@@ -91,7 +91,7 @@ pub fn explain(
     let answer = search(store, generation, models, query, options)?;
     let terms = query_terms(query);
     let mut explained = Explained {
-        chunk_id: id.to_string(),
+        chunk_id: id,
         doc_id: None,
         verdict: Verdict::Missing,
         dense: None,
@@ -120,7 +120,7 @@ pub fn explain(
     explained.fused = place(&ranked.fused(options.fusion));
     let candidates = options.candidates.max(options.top_k);
     let handed_on = |stage: Option<Stage>| stage.is_some_and(|stage| stage.rank <= candidates);
-    explained.verdict = if let Some(verdict) = in_answer(&answer, &explained.chunk_id) {
+    explained.verdict = if let Some(verdict) = in_answer(&answer, id) {
         verdict
     } else if !chunk.enabled {
         Verdict::Disabled
@@ -146,13 +146,12 @@ fn stages(explained: &Explained) -> [Option<Stage>; 3] {
     [explained.dense, explained.sparse, explained.lexical]
 }
 
-fn in_answer(answer: &Answer, id: &str) -> Option<Verdict> {
+fn in_answer(answer: &Answer, id: ChunkId) -> Option<Verdict> {
     answer.hits.iter().find_map(|hit| {
         if hit.record.chunk_id == id {
             return Some(Verdict::Found { rank: hit.rank });
         }
-        let is_duplicate = hit.duplicates.iter().any(|duplicate| duplicate == id);
-        is_duplicate.then(|| Verdict::Duplicate { of: hit.record.chunk_id.clone() })
+        hit.duplicates.contains(&id).then_some(Verdict::Duplicate { of: hit.record.chunk_id })
     })
 }
 

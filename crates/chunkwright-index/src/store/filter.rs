@@ -268,8 +268,9 @@ mod tests {
     /// A record with a value in every field.
     fn full() -> Value {
         let json = r#"{
-            "chunk_id": "0", "doc_id": "docs/a.md", "artifact": "file_summary", "chunk_index": 3, "total_chunks": 9,
-            "parent": "docs/a.md", "previous": "p", "next": "n", "content": "c", "context": "x", "text": "xc",
+            "chunk_id": "00000000000000000000000000000000", "doc_id": "docs/a.md", "artifact": "file_summary", "chunk_index": 3, "total_chunks": 9,
+            "parent": "docs/a.md", "previous": "11111111111111111111111111111111",
+            "next": "22222222222222222222222222222222", "content": "c", "context": "x", "text": "xc",
             "start_line": 10, "end_line": 12, "start_byte": 0, "end_byte": 1, "start_char": 0, "end_char": 1,
             "header_path": "H1 A", "section_path": ["A", "B"], "content_type": "function", "chunk_type": "function",
             "category": "code", "language": "rust",

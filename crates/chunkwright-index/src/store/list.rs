@@ -298,7 +298,7 @@ impl<'a> PageBuilder<'a> {
             let doc_id = last.record.doc_id.clone();
             let listed = self.page.chunks.iter().zip(&self.places).rev();
             let beside = listed.take_while(|(chunk, at)| chunk.record.doc_id == doc_id && at.0 == key);
-            let ids = beside.map(|(chunk, _)| chunk.record.chunk_id.clone());
+            let ids = beside.map(|(chunk, _)| chunk.record.chunk_id.to_string());
             // The pages before are named as well, where this one has few chunks.
             let before = self.after.filter(|after| (after.key, &after.doc_id) == (key, &doc_id));
             let anchors = ids.chain(before.into_iter().flat_map(|after| after.anchors));

@@ -133,7 +133,7 @@ impl State {
             let info = &document.0.info;
             index.begin(info.version, &info.doc_id);
             for chunk in &document.1 {
-                let Ok(id) = chunk.id() else { continue };
+                let id = chunk.id();
                 let symbols = record_symbols(&chunk.record);
                 let facts = facts(&chunk.record, &symbols);
                 let vector = self.vector(&held.generation, chunk.text_hash);
@@ -213,7 +213,7 @@ impl Held {
         for document in self.documents.values() {
             let info = &document.0.info;
             for chunk in &document.1 {
-                let Ok(id) = chunk.id() else { continue };
+                let id = chunk.id();
                 columns.push(
                     info.version,
                     &info.doc_id,
@@ -227,7 +227,7 @@ impl Held {
     /// All chunks, with their ids.
     fn chunks(&self) -> impl Iterator<Item = (ChunkId, &NewChunk)> {
         let chunks = self.documents.values().flat_map(|document| &document.1);
-        chunks.filter_map(|chunk| Some((chunk.id().ok()?, chunk)))
+        chunks.map(|chunk| (chunk.id(), chunk))
     }
 
     /// The chunk and its document.
@@ -266,7 +266,7 @@ impl Held {
         let Some(document) = document else { return Ok(Outcome::Stale) };
         let mut places = Vec::with_capacity(new.len());
         for chunk in new {
-            let place = self.ids.get(&chunk.id()?).filter(|(known, _)| known == doc_id);
+            let place = self.ids.get(&chunk.id()).filter(|(known, _)| known == doc_id);
             let Some((_, index)) = place else { return Ok(Outcome::Stale) };
             places.push(*index);
         }
@@ -308,7 +308,7 @@ impl Held {
         }
         let mut ids = HashMap::with_capacity(new.chunks.len());
         for (index, chunk) in new.chunks.iter().enumerate() {
-            let id = chunk.id()?;
+            let id = chunk.id();
             let is_taken = self.ids.get(&id).is_some_and(|(other, _)| other != doc_id);
             if is_taken || ids.insert(id, (doc_id.clone(), index)).is_some() {
                 return Err(StoreError::IdCollision { id, doc_id: doc_id.clone() });

@@ -7,7 +7,7 @@ mod placing;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use chunkwright::{Chunker, Record};
+use chunkwright::{ChunkId, Chunker, Record};
 use chunkwright_models::text_hash;
 use serde::{Deserialize, Serialize};
 
@@ -93,7 +93,7 @@ impl Overlay {
 
     /// Makes it one for `record`, whose text is the one it has without overlays.
     pub(crate) fn make_for(&mut self, record: &Record) {
-        self.chunk_id.clone_from(&record.chunk_id);
+        self.chunk_id = record.chunk_id.to_string();
         self.doc_id.clone_from(&record.doc_id);
         (self.content_hash, self.content) = (String::new(), String::new());
         self.remember(record);
@@ -108,7 +108,8 @@ impl Overlay {
     /// Remembers the content of the chunk that it was made for, if one of `records` is that chunk or has its
     /// content; answers whether one is.
     pub(crate) fn remember_one(&mut self, records: &[Record]) -> bool {
-        let is_it = |record: &&Record| record.chunk_id == self.chunk_id;
+        let own = self.chunk_id.parse::<ChunkId>().ok();
+        let is_it = |record: &&Record| Some(record.chunk_id) == own;
         let is_equal = |record: &&Record| content_hash(&record.content) == self.content_hash;
         let Some(record) = records.iter().find(is_it).or_else(|| records.iter().find(is_equal)) else {
             return false;

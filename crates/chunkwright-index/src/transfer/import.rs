@@ -120,7 +120,7 @@ pub enum ImportError {
         /// Where.
         at: RowAt,
         /// The id.
-        chunk_id: String,
+        chunk_id: ChunkId,
         /// Its document.
         doc_id: String,
         /// The document that has it too.
@@ -351,15 +351,9 @@ impl Proof {
         }
         let number = self.order.len();
         for ((at, _), record) in rows.iter().zip(&records) {
-            let Ok(id) = record.chunk_id.parse::<ChunkId>() else { continue };
-            if let Some(other) = self.ids.insert(id, number) {
+            if let Some(other) = self.ids.insert(record.chunk_id, number) {
                 let other = self.order.get(other).cloned().unwrap_or_default();
-                return Err(ImportError::SameId {
-                    at: *at,
-                    chunk_id: record.chunk_id.clone(),
-                    doc_id,
-                    other,
-                });
+                return Err(ImportError::SameId { at: *at, chunk_id: record.chunk_id, doc_id, other });
             }
         }
         self.order.push(doc_id);
@@ -535,7 +529,7 @@ fn is_same_change(here: &Overlay, moved: &Overlay) -> bool {
 /// Which texts of records without their document were given by hand.
 fn replaced(records: &[Record], overlays: &Overlays) -> Vec<Applied> {
     let on = |record: &Record| {
-        let overlay = overlays.get(&record.chunk_id)?;
+        let overlay = overlays.get(&record.chunk_id.to_string())?;
         let text = overlay.original.clone().filter(|_| overlay.text.as_ref() == Some(&record.text))?;
         let original = OriginalText {
             char_count: text.chars().count() as u32,
@@ -544,7 +538,7 @@ fn replaced(records: &[Record], overlays: &Overlays) -> Vec<Applied> {
             ..OriginalText::from(record)
         };
         Some(Applied {
-            chunk_id: record.chunk_id.clone(),
+            chunk_id: record.chunk_id.to_string(),
             overlay: overlay.chunk_id.clone(),
             state: OverlayState::On,
             effect: overlay.effect(OverlayState::On),

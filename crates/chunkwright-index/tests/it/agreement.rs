@@ -140,7 +140,7 @@ fn the_engine_of_qdrant_ranks_as_the_embedded_store() {
     let output = String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap();
     let mut rankings = output.lines().map(|line| {
         let hits: Vec<(usize, f64)> = serde_json::from_str(line).unwrap();
-        let scored = |(id, score): (usize, f64)| Scored { id: records[id].chunk_id.parse().unwrap(), score };
+        let scored = |(id, score): (usize, f64)| Scored { id: records[id].chunk_id, score };
         hits.into_iter().map(scored).collect::<Vec<_>>()
     });
     for question in questions() {

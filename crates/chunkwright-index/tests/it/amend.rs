@@ -29,7 +29,7 @@ fn lexical() -> SearchOptions {
 
 fn change(fixture: &Fixture, query: &str, change: &dyn Fn(&mut Overlay)) -> Overlay {
     let found = search(&*fixture.store, &now(&*fixture.store), Models::default(), query, &lexical()).unwrap();
-    let id = found.hits[0].record.chunk_id.parse().unwrap();
+    let id = found.hits[0].record.chunk_id;
     let changed =
         amend(&*fixture.store, &now(&*fixture.store), Some(&*fixture.bag), None, id, change).unwrap();
     assert_eq!(fixture.store.check().unwrap().problems, Vec::<String>::new());
@@ -108,7 +108,7 @@ fn a_text_over_the_limit_or_without_words_is_refused() {
     for_each_store(|kind| {
         let fixture = corpus(kind);
         let store = &*fixture.store;
-        let id = store.records(&now(store), "other.md").unwrap()[0].chunk_id.parse().unwrap();
+        let id = store.records(&now(store), "other.md").unwrap()[0].chunk_id;
         let limit = crate::fixture::chunker().with_window(Arc::new(chunkwright::Words), 10_000);
         let with = |text: &str| {
             amend(store, &now(store), None, Some(&limit), id, &|overlay: &mut Overlay| {
@@ -139,8 +139,7 @@ fn every_chunk_that_is_not_in_an_answer_has_a_reason() {
         let store = &*fixture.store;
         let verdict = |query: &str, options: &SearchOptions, doc_id: &str, has: &str| {
             let records = store.records(&now(store), doc_id).unwrap();
-            let id =
-                records.iter().find(|record| record.content.contains(has)).unwrap().chunk_id.parse().unwrap();
+            let id = records.iter().find(|record| record.content.contains(has)).unwrap().chunk_id;
             explain(store, &now(store), Models::embedder(&*fixture.bag), query, options, id).unwrap()
         };
         let one = SearchOptions { top_k: 1, ..lexical() };

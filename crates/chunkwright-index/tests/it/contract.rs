@@ -105,7 +105,7 @@ fn a_document_comes_back_as_it_was_stored() {
         assert_eq!(store.records(&g(&*store), "a.txt").unwrap(), records);
         assert_eq!(stored.info.chunks as usize, records.len());
         for record in records {
-            let id = record.chunk_id.parse().unwrap();
+            let id = record.chunk_id;
             assert_eq!(chunk(&*store, id).unwrap().record, record);
         }
         assert_eq!(store.document(&g(&*store), "b.txt").unwrap(), None);
@@ -404,7 +404,7 @@ fn a_chunk_that_is_not_enabled_is_hidden_and_there() {
             format!(r#"[{{"on":"{id}","of":"{id}","state":"on","effect":"hidden"}}]"#);
         replace(&*store, new);
         assert!(lexical(&*store, "hidden", &Filter::default()).is_empty());
-        let id = store.records(&g(&*store), "a.txt").unwrap()[0].chunk_id.parse().unwrap();
+        let id = store.records(&g(&*store), "a.txt").unwrap()[0].chunk_id;
         assert!(!chunk(&*store, id).unwrap().enabled);
     });
 }

@@ -1,6 +1,6 @@
 //! What comes with a chunk: its section, its neighbours.
 
-use chunkwright::{Record, Words};
+use chunkwright::{ChunkId, Record, Words};
 use chunkwright_index::{
     Answer, Change, Expand, ExpandedAnswer, Expansion, FetchError, FetchOptions, Fetched, Filter, Mode,
     Models, Pipeline, SearchOptions, SqliteStore, Store, expand, fetch, search, search_all_versions,
@@ -114,7 +114,7 @@ fn neighbours_are_linked_in_both_directions() {
         let fixture = corpus(kind);
         for info in fixture.store.documents(&now(&*fixture.store)).unwrap() {
             let records = fixture.store.records(&now(&*fixture.store), &info.doc_id).unwrap();
-            let ids: Vec<Option<&String>> = records.iter().map(|record| Some(&record.chunk_id)).collect();
+            let ids: Vec<Option<&ChunkId>> = records.iter().map(|record| Some(&record.chunk_id)).collect();
             let (previous, next): (Vec<_>, Vec<_>) =
                 records.iter().map(|record| (record.previous.as_ref(), record.next.as_ref())).unzip();
             assert_eq!(previous[1..], ids[..ids.len() - 1], "{kind}");
@@ -135,7 +135,7 @@ fn an_expanded_text_is_a_slice_of_the_source_within_its_budget() {
                 [Expand::Parent, Expand::Neighbours(0), Expand::Neighbours(1), Expand::Neighbours(9)]
             {
                 for max in [Some(1), Some(40), Some(90), Some(150), Some(1000), None] {
-                    let fetched = get(&*fixture.store, &record.chunk_id, Some(by(expand, max)));
+                    let fetched = get(&*fixture.store, &record.chunk_id.to_string(), Some(by(expand, max)));
                     let place = format!("{kind} {} {expand} {max:?}", record.chunk_id);
                     let (tokens, text) = (fetched.token_count.unwrap(), fetched.text.as_str());
                     assert_eq!(tokens, Words.count_of(text), "{place}");
@@ -143,7 +143,7 @@ fn an_expanded_text_is_a_slice_of_the_source_within_its_budget() {
                     assert!(source.contains(text) && text.contains(&record.content), "{place}");
                     let lines = get(&*fixture.store, &fetched.reference(), None);
                     assert!(lines.text.contains(text), "{place}");
-                    assert_eq!(fetched.found.as_deref(), Some(&*record.chunk_id), "{place}");
+                    assert_eq!(fetched.found, Some(record.chunk_id), "{place}");
                     let (first, last) = (&fetched.records[0], fetched.records.last().unwrap());
                     if expand != Expand::Parent {
                         assert_eq!(
@@ -407,7 +407,7 @@ fn a_stored_parent_that_does_not_hold_its_chunk_fails_nothing_and_is_worked_out_
         assert_eq!(WAYS.map(way), before, "`{wrong}`");
         for record in all_records(&*fixture.store) {
             for way in WAYS {
-                let fetched = get(&*fixture.store, &record.chunk_id, Some(by(way, None)));
+                let fetched = get(&*fixture.store, &record.chunk_id.to_string(), Some(by(way, None)));
                 assert!(fetched.text.contains(&record.content), "`{wrong}` {way}");
             }
         }

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use chunkwright::Record;
 use chunkwright::stats::{Distribution, optimal_ratio};
+use chunkwright::{ChunkId, Record};
 use chunkwright_index::{
     Change, ChunkPage, Cursor, Direction, Filter, GenerationSpec, ListRequest, ListedChunk, MAX_PAGE,
     SortKey, Statistics, StatisticsRequest, StoreError, TOKEN_RANGES, Visibility, amend,
@@ -69,7 +69,7 @@ fn corpus(kind: &str) -> Fixture {
 
 /// Disables a chunk, or enables it, or gives it another text.
 fn hand(fixture: &Fixture, record: &Record, disable: bool) {
-    let (store, id) = (&*fixture.store, record.chunk_id.parse().unwrap());
+    let (store, id) = (&*fixture.store, record.chunk_id);
     let result = amend(store, &now(store), Some(&*fixture.bag), None, id, &|overlay| {
         if disable {
             overlay.disabled = !overlay.disabled;
@@ -86,7 +86,7 @@ fn all(fixture: &Fixture) -> Vec<ListedChunk> {
     let mut all = Vec::new();
     for info in store.documents(&generation).unwrap() {
         let records = store.records(&generation, &info.doc_id).unwrap();
-        let ids: Vec<_> = records.iter().map(|record| record.chunk_id.parse().unwrap()).collect();
+        let ids: Vec<_> = records.iter().map(|record| record.chunk_id).collect();
         for chunk in store.chunks(&generation, &ids).unwrap() {
             let chunk = chunk.unwrap();
             all.push(ListedChunk { record: chunk.record, enabled: chunk.enabled, embedded: chunk.embedded });
@@ -333,14 +333,14 @@ fn no_chunk_that_stays_where_it_is_in_the_order_is_skipped_or_repeated_by_writes
             let request = any_request(&mut dice);
             let request = ListRequest { filter: Filter::default(), limit: 1 + dice.below(5), ..request };
             // What each chunk was sorted by, at every moment.
-            let seen = |fixture: &Fixture| -> HashMap<String, (u32, bool)> {
+            let seen = |fixture: &Fixture| -> HashMap<ChunkId, (u32, bool)> {
                 let key = |chunk: &ListedChunk| match request.sort {
                     SortKey::Document => 0,
                     SortKey::TokenCount => chunk.record.token_count,
                     SortKey::ChunkIndex => chunk.record.chunk_index,
                 };
                 let state = |chunk: ListedChunk| {
-                    (chunk.record.chunk_id.clone(), (key(&chunk), shows(request.visibility, &chunk)))
+                    (chunk.record.chunk_id, (key(&chunk), shows(request.visibility, &chunk)))
                 };
                 all(fixture).into_iter().map(state).collect()
             };
@@ -350,12 +350,12 @@ fn no_chunk_that_stays_where_it_is_in_the_order_is_skipped_or_repeated_by_writes
                 let now = seen(&fixture);
                 stayed.retain(|id, state| now.get(id) == Some(state));
             });
-            let mut times: HashMap<&str, usize> = HashMap::new();
+            let mut times: HashMap<ChunkId, usize> = HashMap::new();
             for chunk in &found {
-                *times.entry(&chunk.record.chunk_id).or_default() += 1;
+                *times.entry(chunk.record.chunk_id).or_default() += 1;
             }
             for (id, (_, is_shown)) in &stayed {
-                let times = times.get(id.as_str()).copied().unwrap_or_default();
+                let times = times.get(id).copied().unwrap_or_default();
                 assert_eq!(times, usize::from(*is_shown), "{kind} {round} {request:?} {id}");
             }
         }

@@ -95,7 +95,7 @@ fn write_chunk(old: &Connection, fixture: &Fixture, layout: i64, document: i64, 
         params![
             document,
             record.chunk_index,
-            record.chunk_id.parse::<chunkwright::ChunkId>().unwrap().0,
+            record.chunk_id.0,
             hash,
             record.start_byte,
             record.end_byte,
@@ -156,7 +156,7 @@ fn a_store_of_an_older_layout_is_brought_up_to_date_and_loses_nothing() {
         assert!(!found("数据库", Mode::Lexical).is_empty());
         // What was disabled is an overlay now.
         let disabled = &before("a.md")[0].chunk_id;
-        assert!(store.overlays(COLLECTION).unwrap().get(disabled).unwrap().disabled);
+        assert!(store.overlays(COLLECTION).unwrap().get(&disabled.to_string()).unwrap().disabled);
         assert!(found("apples", Mode::Hybrid).iter().all(|hit| hit.record.chunk_id != *disabled));
         // The next run cuts again what was cut otherwise, and embeds nothing.
         drop(store);
@@ -272,7 +272,7 @@ fn a_store_of_layout_5_keeps_its_overlays_and_finds_edited_chunks_from_now_on() 
     fixture.index();
     let records = fixture.store.records(&now(&*fixture.store), "a.md").unwrap();
     let amend = |at: usize, change: &dyn Fn(&mut Overlay)| {
-        let id = records[at].chunk_id.parse().unwrap();
+        let id = records[at].chunk_id;
         amend(&*fixture.store, &now(&*fixture.store), Some(&*fixture.bag), None, id, change).unwrap();
     };
     amend(0, &|overlay| overlay.disabled = true);
@@ -296,15 +296,10 @@ fn a_store_of_layout_5_keeps_its_overlays_and_finds_edited_chunks_from_now_on() 
     let root = folder.path().join("files");
     let store = crate::fixture::open("sqlite", &folder.path().join("store"));
     let overlays = store.overlays(COLLECTION).unwrap();
-    assert_eq!(overlays.get(&records[0].chunk_id).unwrap().content, records[0].content);
+    assert_eq!(overlays.get(&records[0].chunk_id.to_string()).unwrap().content, records[0].content);
     let listed = list_overlays(&*store, &now(&*store)).unwrap();
     assert!(listed.iter().all(|listed| listed.state == OverlayState::On), "{listed:?}");
-    assert!(
-        !store.chunks(&now(&*store), &[records[0].chunk_id.parse().unwrap()]).unwrap()[0]
-            .as_ref()
-            .unwrap()
-            .enabled
-    );
+    assert!(!store.chunks(&now(&*store), &[records[0].chunk_id]).unwrap()[0].as_ref().unwrap().enabled);
     let pipeline = Pipeline::new(store.clone(), COLLECTION, chunker(), "test").with_embedder(bag.clone());
     assert_eq!(pipeline.index(std::slice::from_ref(&root), &options, &|_| {}).unwrap().overlays.on, 2);
     assert!(list_overlays(&*store, &now(&*store)).unwrap().iter().all(|listed| !listed.pending));
@@ -313,7 +308,7 @@ fn a_store_of_layout_5_keeps_its_overlays_and_finds_edited_chunks_from_now_on() 
     let report = pipeline.index(&[root], &options, &|_| {}).unwrap();
     assert_eq!((report.overlays.on, report.overlays.carried), (1, 1));
     // The text that was replaced comes back with its counts.
-    let id = records[1].chunk_id.parse().unwrap();
+    let id = records[1].chunk_id;
     chunkwright_index::amend(&*store, &now(&*store), None, None, id, &|overlay| overlay.text = None).unwrap();
     let restored = store.records(&now(&*store), "a.md").unwrap().remove(1);
     let counts =

@@ -49,14 +49,14 @@ fn lexical() -> SearchOptions {
     SearchOptions { mode: Mode::Lexical, top_k: 50, ..SearchOptions::default() }
 }
 
-fn found(store: &dyn Store, generation: &Generation, query: &str) -> Vec<String> {
+fn found(store: &dyn Store, generation: &Generation, query: &str) -> Vec<ChunkId> {
     let answer = search(store, generation, Models::default(), query, &lexical()).unwrap();
     answer.hits.into_iter().map(|hit| hit.record.chunk_id).collect()
 }
 
 fn change(fixture: &Fixture, query: &str, change: &dyn Fn(&mut Overlay)) -> Overlay {
     let store = &*fixture.store;
-    let id = found(store, &now(store), query)[0].parse().unwrap();
+    let id = found(store, &now(store), query)[0];
     amend(store, &now(store), Some(&*fixture.bag), None, id, change).unwrap()
 }
 
@@ -77,9 +77,9 @@ fn listed(store: &dyn Store, generation: &Generation) -> Vec<ListedOverlay> {
     }
     for info in store.documents(generation).unwrap() {
         for record in store.records(generation, &info.doc_id).unwrap() {
-            let id: ChunkId = record.chunk_id.parse().unwrap();
+            let id: ChunkId = record.chunk_id;
             let chunk = store.chunks(generation, &[id]).unwrap().pop().flatten().unwrap();
-            let overlay = on.get(record.chunk_id.as_str());
+            let overlay = on.get(record.chunk_id.to_string().as_str());
             let disabled = overlay.is_some_and(|listed| listed.overlay.disabled);
             assert_eq!(chunk.enabled, !disabled, "{record:?}");
             let given = overlay.filter(|listed| listed.state != OverlayState::Conflict);
@@ -353,7 +353,7 @@ fn two_overlays_are_never_merged_on_one_chunk() {
         let records = store.records(&now(store), "a.md").unwrap();
         assert_eq!(records.len(), 2);
         for (record, keyword) in records.iter().zip(["zebra", "giraffe"]) {
-            let id = record.chunk_id.parse().unwrap();
+            let id = record.chunk_id;
             let put = |overlay: &mut Overlay| overlay.keywords = vec![keyword.into()];
             amend(store, &now(store), None, None, id, &put).unwrap();
         }
@@ -373,7 +373,7 @@ fn an_amended_chunk_has_the_counts_of_its_text_and_restored_it_is_as_it_was() {
         let store = &*fixture.store;
         let chunker = crate::fixture::chunker().with_window(Arc::new(Words), 10_000);
         let before = store.records(&now(store), "guide.md").unwrap();
-        let id: ChunkId = before[0].chunk_id.parse().unwrap();
+        let id: ChunkId = before[0].chunk_id;
         let set = |text: Option<&str>, chunker: &Chunker| {
             let put = |overlay: &mut Overlay| overlay.text = text.map(str::to_owned);
             amend(store, &now(store), Some(&*fixture.bag), Some(chunker), id, &put)
@@ -534,7 +534,7 @@ fn states_are_what_a_model_says_over_random_edits_in_three_languages() {
                     0 if section.edited == Edited::No && section.overlay.is_none() => {
                         let records = store.records(&now(store), name).unwrap();
                         let record = records.iter().find(|record| record.content.contains(&section.text));
-                        let id = record.unwrap().chunk_id.parse().unwrap();
+                        let id = record.unwrap().chunk_id;
                         let kind = rng.below(4);
                         let put = |overlay: &mut Overlay| match kind {
                             0 => overlay.disabled = true,

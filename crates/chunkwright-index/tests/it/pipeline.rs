@@ -463,7 +463,7 @@ fn fetch_gives_documents_chunks_and_lines_exactly() {
         assert_eq!(get("a#1.md#L7-L99").unwrap().end_line, 7);
         let chunk = get("a#1.md#0").unwrap();
         assert_eq!(chunk.text, whole.records[0].content);
-        let by_id = get(&whole.records[0].chunk_id).unwrap();
+        let by_id = get(&whole.records[0].chunk_id.to_string()).unwrap();
         assert_eq!(by_id.text, chunk.text);
         let expansion =
             Expansion { expand: Expand::Neighbours(9), max_tokens: None, counter: &chunkwright::Words };

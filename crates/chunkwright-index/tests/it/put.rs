@@ -209,7 +209,7 @@ fn what_was_changed_by_hand_stays_on_what_is_put_again_and_a_dry_run_says_so() {
         put(&fixture, sources());
         let store = &*fixture.store;
         let record = store.records(&now(store), DOCUMENTS[0].0).unwrap().remove(0);
-        amend(store, &now(store), Some(&*fixture.bag), None, record.chunk_id.parse().unwrap(), &|overlay| {
+        amend(store, &now(store), Some(&*fixture.bag), None, record.chunk_id, &|overlay| {
             overlay.disabled = true;
         })
         .unwrap();

@@ -71,8 +71,7 @@ fn write(store: &dyn Store, new: NewDocument) -> Result<Vec<Outcome>, StoreError
 }
 
 fn ids(new: &NewDocument) -> Vec<ChunkId> {
-    let mut ids: Vec<ChunkId> =
-        new.chunks.iter().map(|chunk| chunk.record.chunk_id.parse().unwrap()).collect();
+    let mut ids: Vec<ChunkId> = new.chunks.iter().map(|chunk| chunk.record.chunk_id).collect();
     ids.sort();
     ids
 }
@@ -91,7 +90,7 @@ fn seen(store: &dyn Store, place: &str) -> Vec<ChunkId> {
     assert_eq!(sorted(dense.iter().map(|hit| hit.id).collect()), lexical, "{place}");
     let records = store.documents(&generation).unwrap();
     let records = records.iter().flat_map(|info| store.records(&generation, &info.doc_id).unwrap());
-    assert_eq!(sorted(records.map(|record| record.chunk_id.parse().unwrap()).collect()), lexical, "{place}");
+    assert_eq!(sorted(records.map(|record| record.chunk_id).collect()), lexical, "{place}");
     assert!(store.chunks(&generation, &lexical).unwrap().iter().all(Option::is_some), "{place}");
     lexical
 }

@@ -87,10 +87,8 @@ fn sparse_search_is_the_dot_product_of_what_is_stored_now() {
             let vectors: Vec<_> =
                 known.iter().map(|(chunk, weights)| (chunk.text_hash, vector(weights))).collect();
             store.cache().put_vectors("m", &vectors).unwrap();
-            let of_chunks = known
-                .iter()
-                .map(|(chunk, weights)| (chunk.record.chunk_id.parse().unwrap(), (*weights).clone()))
-                .collect();
+            let of_chunks =
+                known.iter().map(|(chunk, weights)| (chunk.record.chunk_id, (*weights).clone())).collect();
             let change = if round % 7 == 6 && base > 0 {
                 stored.remove(&doc_id);
                 Change::Remove { doc_id }
@@ -237,7 +235,7 @@ fn every_hit_accounts_for_the_sparse_stage_too() {
         }
         let all = answer(&fixture, query, &SearchOptions::default());
         let last = all.hits.iter().rfind(|hit| hit.sparse.is_some()).unwrap();
-        let id = last.record.chunk_id.parse().unwrap();
+        let id = last.record.chunk_id;
         let options = SearchOptions { top_k: 1, ..SearchOptions::default() };
         let models = Models::embedder(&*fixture.bag);
         let explained = explain(&*fixture.store, &now(&*fixture.store), models, query, &options, id).unwrap();
@@ -313,7 +311,7 @@ fn a_changed_chunk_leaves_the_others_of_its_document_their_sparse_vectors() {
         assert!(last.content.contains("maxChunkSize"), "{kind}");
         let before = answer(&fixture, "configuration file", &by_tokens).hits;
         let say = |overlay: &mut Overlay| overlay.text = Some("Pelicans are birds.".into());
-        let id = first.chunk_id.parse().unwrap();
+        let id = first.chunk_id;
         amend(store, &now(store), Some(&*fixture.bag), None, id, &say).unwrap();
         assert_eq!(
             answer(&fixture, "pelicans", &by_tokens).hits[0].record.chunk_id,
@@ -344,7 +342,7 @@ fn sparse_vectors_move_with_a_collection() {
         let options = SearchOptions { mode: Mode::Sparse, ..SearchOptions::default() };
         let models = Models::embedder(&*fixture.bag);
         let moved = search(&*other, &now(&*other), models, "the archive", &options).unwrap();
-        let ids = |answer: Answer| -> Vec<String> {
+        let ids = |answer: Answer| -> Vec<ChunkId> {
             answer.hits.into_iter().map(|hit| hit.record.chunk_id).collect()
         };
         assert_eq!(ids(moved), ids(answer(&fixture, "the archive", &options)), "{kind}");

@@ -152,7 +152,7 @@ fn records_that_contradict_themselves_are_refused_with_their_line_and_nothing_is
         ("parent", json!("docs/long.md#L2-L3")),
         ("parent", json!("docs/other.md")),
         ("previous", json!(null)),
-        ("next", json!("x")),
+        ("next", json!("0".repeat(32))),
         ("header_path", json!("H1 Short")),
         ("section_path", json!(["Long", "Short"])),
         ("vector", json!([0.5, 0.5])),
@@ -243,9 +243,7 @@ fn changes_by_hand_travel_with_their_texts() {
         let fixture = Fixture::new(kind, &FILES);
         fixture.index();
         let store = &*fixture.store;
-        let id = |doc_id: &str| -> ChunkId {
-            store.records(&now(store), doc_id).unwrap()[0].chunk_id.parse().unwrap()
-        };
+        let id = |doc_id: &str| -> ChunkId { store.records(&now(store), doc_id).unwrap()[0].chunk_id };
         let change = |store: &dyn Store, id: ChunkId, change: &dyn Fn(&mut Overlay)| {
             amend(store, &now(store), Some(&*fixture.bag), None, id, change).unwrap()
         };
@@ -274,7 +272,7 @@ fn changes_by_hand_travel_with_their_texts() {
             assert_eq!(moved.overlays(COLLECTION).unwrap(), original, "{kind} to {other}");
             for query in ["apples", "wizard", "pears", "bazaar", "where"] {
                 let options = SearchOptions::default();
-                let found = |store: &dyn Store| -> Vec<(String, String)> {
+                let found = |store: &dyn Store| -> Vec<(ChunkId, String)> {
                     let models = Models::embedder(&*fixture.bag);
                     let answer = search(store, &now(store), models, query, &options).unwrap();
                     answer.hits.into_iter().map(|hit| (hit.record.chunk_id, hit.record.text)).collect()

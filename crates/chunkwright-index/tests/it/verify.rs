@@ -68,7 +68,9 @@ pub(crate) fn write_changed(
     let at = 1.min(records.len() - 1);
     let mut value = serde_json::to_value(&records[at]).unwrap();
     change(&mut value);
-    records[at] = serde_json::from_value(value).unwrap();
+    // What is not even a record is noticed when it is read.
+    records[at] = serde_json::from_value(value)
+        .map_err(|error| StoreError::Unwritable { reason: error.to_string() })?;
     write(store, doc_id, records)
 }
 

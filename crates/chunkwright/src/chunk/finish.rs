@@ -1,6 +1,7 @@
 //! The last step of cutting, the same for every strategy: the limit holds exactly, and chunks get their
 //! identity.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -38,7 +39,7 @@ struct Finisher<'a> {
     chunker: &'a Chunker,
     /// The configuration for this document.
     config: &'a ChunkConfig,
-    document_type: Option<&'static str>,
+    document_type: Option<Cow<'static, str>>,
     document: &'a Document,
     chunks: Vec<Chunk>,
     /// Size of each block with the blanks after it; empty if the strategy did not measure blocks.
@@ -264,7 +265,7 @@ impl Finisher<'_> {
     ) {
         let kind = dominant_kind(self.document, span);
         let id = self.identify(span, &borrows);
-        let document_type = self.document_type;
+        let document_type = self.document_type.clone();
         let part = None;
         self.chunks.push(Chunk {
             id,

@@ -107,7 +107,7 @@ pub struct Plan<'a> {
     /// The configuration for this document, checked.
     pub config: Cow<'a, ChunkConfig>,
     counter: &'a dyn TokenCounter,
-    pub(super) document_type: Option<&'static str>,
+    pub(super) document_type: Option<Cow<'static, str>>,
     pub(super) drafts: Vec<Draft>,
     /// Size of each block with the blanks after it, once measured.
     pub(super) sizes: OnceCell<Vec<u32>>,
@@ -164,8 +164,8 @@ impl Plan<'_> {
     }
 
     /// Says what the document is: `chunk_type` of its records.
-    pub fn set_document_type(&mut self, document_type: &'static str) {
-        self.document_type = Some(document_type);
+    pub fn set_document_type(&mut self, document_type: impl Into<Cow<'static, str>>) {
+        self.document_type = Some(document_type.into());
     }
 
     /// Size left for content beside `borrowed`.

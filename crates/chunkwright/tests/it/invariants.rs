@@ -103,7 +103,7 @@ fn neighbourhood(chunker: &Chunker, document: &Document, chunks: &[Chunk]) {
     let (source, lines) = (document.source(), document.lines());
     let records = chunker.records(document, chunks, &RecordContext::default());
     for (index, (record, chunk)) in records.iter().zip(chunks).enumerate() {
-        let id = |chunk: &Chunk| chunk.id.to_string();
+        let id = |chunk: &Chunk| chunk.id;
         assert_eq!(record.previous, index.checked_sub(1).map(|before| id(&chunks[before])));
         assert_eq!(record.next, chunks.get(index + 1).map(id));
         // Searched for among all sections, from the innermost: those that hold one chunk nest.

@@ -63,7 +63,7 @@ pub(super) fn measure(chunker: &Chunker, document: &Document) -> Measured {
             measured.violations.push(Violation {
                 rule,
                 doc_id: document.id().to_owned(),
-                chunk_id: Some(record.chunk_id.clone()),
+                chunk_id: Some(record.chunk_id),
                 line: record.start_line as usize,
                 found,
             });
@@ -78,7 +78,7 @@ pub(super) fn measure(chunker: &Chunker, document: &Document) -> Measured {
         measured.sizes.push(size);
         measured.oversize += usize::from(chunk.oversize);
         *measured.content_types.entry(record.content_type.clone()).or_default() += 1;
-        *measured.cuts.entry(record.cut.clone()).or_default() += 1;
+        *measured.cuts.entry(record.cut.to_string()).or_default() += 1;
     }
     cover(document, &chunks, &mut measured);
     measured
@@ -132,7 +132,7 @@ pub(super) struct Violation {
     pub(super) doc_id: String,
     /// The chunk, if it is about one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) chunk_id: Option<String>,
+    pub(super) chunk_id: Option<ChunkId>,
     /// First line it is about, 1-based.
     pub(super) line: usize,
     /// What was found.

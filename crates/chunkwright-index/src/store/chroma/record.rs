@@ -1,6 +1,6 @@
 //! A chunk as a record of Chroma: metadata are plain values, so the chunk itself is JSON in a text.
 
-use chunkwright::ChunkId;
+use chunkwright::{ChunkId, SummaryKind};
 use serde_json::{Value, json};
 
 use super::super::StoreError;
@@ -25,7 +25,7 @@ pub(super) fn record(written: &Written<'_>, dimension: usize) -> Result<Value, S
         "category": record.category,
         "language": record.language.as_deref().unwrap_or_default(),
         "content_type": record.content_type,
-        "artifact": record.artifact.as_deref().unwrap_or_default(),
+        "artifact": record.artifact.map_or("", SummaryKind::name),
         "start_line": record.start_line,
         "end_line": record.end_line,
         "strategy_version": record.strategy_version,

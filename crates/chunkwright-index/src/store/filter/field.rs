@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use chunkwright::Record;
+use chunkwright::{Record, SummaryKind};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -201,7 +201,7 @@ pub(crate) fn facts<'a>(record: &'a Record, symbols: &'a str) -> Facts<'a> {
         category: &record.category,
         language: record.language.as_deref(),
         content_type: &record.content_type,
-        artifact: record.artifact.as_deref(),
+        artifact: record.artifact.map(SummaryKind::name),
         symbols,
     }
 }

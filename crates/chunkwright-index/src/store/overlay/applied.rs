@@ -128,7 +128,7 @@ impl Overlay {
             chunk.terms = self.terms(&record.text);
         }
         Applied {
-            chunk_id: record.chunk_id.clone(),
+            chunk_id: record.chunk_id.to_string(),
             overlay: self.chunk_id.clone(),
             state,
             effect: self.effect(state),

@@ -77,7 +77,7 @@ pub(crate) fn place_in<'o>(overlays: &[&'o Overlay], records: &[&Record]) -> Vec
     let mut rest: HashMap<&str, &'o Overlay> =
         overlays.iter().map(|overlay| (overlay.chunk_id.as_str(), *overlay)).collect();
     for (record, place) in records.iter().zip(&mut placed) {
-        *place = rest.remove(record.chunk_id.as_str()).map(|overlay| (overlay, OverlayState::On));
+        *place = rest.remove(record.chunk_id.to_string().as_str()).map(|overlay| (overlay, OverlayState::On));
     }
     if rest.is_empty() {
         return placed;
@@ -159,7 +159,7 @@ impl<'o> Search<'o> {
         if record.artifact.is_some() {
             return;
         }
-        let place = || (record.doc_id.clone(), record.chunk_id.clone());
+        let place = || (record.doc_id.clone(), record.chunk_id.to_string());
         let overlays = self.likenesses.overlays();
         let distance = |of: usize| {
             let path = u8::from(overlays[of].header_path != record.header_path);

@@ -179,7 +179,7 @@ impl Point {
         Ok(Self {
             version,
             place: place as u32,
-            id: chunk.id()?,
+            id: chunk.id(),
             text_hash: chunk.text_hash,
             terms: chunk.terms.clone(),
             enabled: chunk.enabled,

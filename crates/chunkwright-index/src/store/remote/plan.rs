@@ -101,7 +101,7 @@ impl<'a> Plan<'a> {
                 Change::Replace(new) => {
                     doc_ids.push(new.document.info.doc_id.clone());
                     for chunk in &new.chunks {
-                        ids.push(chunk.id()?);
+                        ids.push(chunk.id());
                     }
                 }
                 Change::Remove { doc_id } | Change::Touch { doc_id, .. } | Change::Amend { doc_id, .. } => {
@@ -222,7 +222,7 @@ impl<'a> Plan<'a> {
         let places: HashMap<ChunkId, usize> =
             points.iter().enumerate().map(|(at, point)| (point.id, at)).collect();
         for (chunk, vector) in chunks.iter().zip(self.vectors(chunks)?) {
-            let Some(&at) = places.get(&chunk.id()?) else { return Ok(Outcome::Stale) };
+            let Some(&at) = places.get(&chunk.id()) else { return Ok(Outcome::Stale) };
             points[at] = Point::new(chunk, points[at].place as usize, base, vector)?;
         }
         let version = self.next_version();

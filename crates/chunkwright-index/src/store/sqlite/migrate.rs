@@ -65,8 +65,7 @@ fn keep_overlays(connection: &Connection) -> Result<(), StoreError> {
             for mut info in infos.into_iter().filter(|info| !info.overlays.is_empty()) {
                 let mut statement = connection
                     .prepare_cached("SELECT chunk_id FROM chunks WHERE document = ?1 AND NOT enabled")?;
-                let disabled =
-                    statement.query_map([info.version], |row| Ok(ChunkId(row.get(0)?).to_string()))?;
+                let disabled = statement.query_map([info.version], |row| Ok(ChunkId(row.get(0)?)))?;
                 let disabled = disabled.collect::<Result<_, _>>()?;
                 let records = read::records(connection, generation, &info.doc_id)?;
                 info.set_applied(&guess_applied(&records, &disabled, &overlays));

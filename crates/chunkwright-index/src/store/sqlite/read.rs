@@ -377,7 +377,7 @@ pub(super) fn passing(
     for info in documents(connection, generation)? {
         each_record(connection, generation, &info, &mut |_, record| {
             if filter.passes_record(&record) {
-                passing.extend(record.chunk_id.parse::<ChunkId>());
+                passing.insert(record.chunk_id);
             }
             Ok(())
         })?;

@@ -6,7 +6,7 @@ use std::num::NonZeroUsize;
 use std::panic::resume_unwind;
 use std::thread;
 
-use chunkwright::ChunkId;
+use chunkwright::{ChunkId, SummaryKind};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::super::filter::record_symbols;
@@ -35,7 +35,7 @@ pub(super) fn prepare(generation: &Generation, changes: &[Change]) -> Result<Vec
     let rows = |change: &Change| match change {
         Change::Replace(new) => {
             let common: Vec<_> = slim::as_json(slim::common(generation, &new.document.info)).collect();
-            let ids = new.chunks.iter().map(NewChunk::id).collect::<Result<Vec<ChunkId>, _>>()?;
+            let ids: Vec<ChunkId> = new.chunks.iter().map(NewChunk::id).collect();
             let row = |(index, chunk): (usize, &NewChunk)| {
                 let place = place(&new.chunks, &ids, index);
                 prepare_chunk(&common, Some(&place), &new.document.source, chunk)
@@ -89,7 +89,7 @@ fn prepare_chunk(
     let record = &chunk.record;
     let tail = rebuilt_tail(record, source);
     Ok(Prepared {
-        id: chunk.id()?,
+        id: chunk.id(),
         symbols: record_symbols(record),
         terms: chunk.terms.encode(),
         tail: tail.map(str::to_owned),
@@ -314,7 +314,7 @@ fn insert_chunk(
         record.category,
         record.language,
         record.content_type,
-        record.artifact,
+        record.artifact.map(SummaryKind::name),
         row.symbols,
         row.terms,
         row.tail,
@@ -472,7 +472,7 @@ pub(super) fn analyse_again(connection: &Connection) -> Result<(), StoreError> {
             applied.map(|applied| (applied.chunk_id, applied.overlay)).collect();
         let mut update = connection.prepare("UPDATE chunks SET terms = ?2 WHERE key = ?1")?;
         read::each_chunk(connection, &status.generation, &mut |key, record| {
-            let overlay = on.get(&record.chunk_id).and_then(|id| overlays.get(id));
+            let overlay = on.get(&record.chunk_id.to_string()).and_then(|id| overlays.get(id));
             let terms = match overlay {
                 Some(overlay) => overlay.terms(&record.text),
                 None => TermCounts::of(&record.text),
