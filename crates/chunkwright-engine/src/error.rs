@@ -8,7 +8,7 @@ use chunkwright_index::transfer::ImportError;
 use chunkwright_index::{
     AmendError, FetchError, FilterError, IndexError, QueryError, SearchError, StoreError,
 };
-use chunkwright_models::{CounterError, EmbedError, InstallError, ModelError, ServiceError};
+use chunkwright_models::{CounterError, EmbedError, InstallError, ModelError, RerankError, ServiceError};
 
 use crate::settings::SettingsError;
 
@@ -40,7 +40,10 @@ pub enum Error {
     /// The embedder failed.
     #[error(transparent)]
     Embed(#[from] EmbedError),
-    /// A reranker or writer failed.
+    /// The reranker failed.
+    #[error(transparent)]
+    Rerank(#[from] RerankError),
+    /// A service failed.
     #[error(transparent)]
     Service(#[from] ServiceError),
     /// The store failed.
@@ -268,6 +271,7 @@ impl Error {
             | Self::EmptyVariable { .. } => INVALID_SETTINGS,
             Self::Install(error) => of_installation(error),
             Self::Embed(error) => of_embedder(error),
+            Self::Rerank(error) => of_reranker(error),
             Self::Service(error) => of_service(error),
             Self::Store(error) => of_store(error),
             Self::Index(error) => match error {
@@ -278,7 +282,7 @@ impl Error {
             Self::Search(error) => match error {
                 SearchError::Store(error) => of_store(error),
                 SearchError::Embed(error) => of_embedder(error),
-                SearchError::Rerank(error) => of_service(error),
+                SearchError::Rerank(error) => of_reranker(error),
                 SearchError::NoDense(_) | SearchError::NoSparse(_) => MODEL_UNAVAILABLE,
                 _ => INVALID_REQUEST,
             },
@@ -340,8 +344,15 @@ fn of_installation(error: &InstallError) -> Code {
 fn of_embedder(error: &EmbedError) -> Code {
     match error {
         EmbedError::Service(error) => of_service(error),
-        EmbedError::NoSparse { .. } => SERVICE_FAILED,
+        EmbedError::NoSparse { .. } | EmbedError::Other(_) => SERVICE_FAILED,
         _ => INVALID_REQUEST,
+    }
+}
+
+fn of_reranker(error: &RerankError) -> Code {
+    match error {
+        RerankError::Service(error) => of_service(error),
+        _ => SERVICE_FAILED,
     }
 }
 

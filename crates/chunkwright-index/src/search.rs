@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use chunkwright::{ChunkId, Record};
-use chunkwright_models::{EmbedError, Embedder, Reranker, ServiceError};
+use chunkwright_models::{EmbedError, Embedder, RerankError, Reranker};
 use serde::{Deserialize, Serialize};
 
 mod choose;
@@ -193,7 +193,7 @@ pub enum SearchError {
     Embed(#[from] EmbedError),
     /// The reranker failed. No search fails for that.
     #[error(transparent)]
-    Rerank(#[from] ServiceError),
+    Rerank(#[from] RerankError),
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),

@@ -9,7 +9,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use chunkwright::TokenCounter;
-use chunkwright_http::HttpError;
 
 use crate::data::{ModelError, model};
 use crate::service::ServiceError;
@@ -160,7 +159,7 @@ pub enum EmbedError {
         /// The model.
         model: String,
         /// What the service said.
-        reason: HttpError,
+        reason: String,
     },
     /// The server of sparse vectors did not say what it is.
     #[error("`{model}` has no sparse vectors for now: {reason}")]
@@ -173,9 +172,22 @@ pub enum EmbedError {
     /// The service gave no vectors, or none that can be used.
     #[error(transparent)]
     Service(#[from] ServiceError),
+    /// What went wrong in an embedder that is not of this crate.
+    #[error(transparent)]
+    Other(Box<dyn std::error::Error + Send + Sync>),
 }
 
 impl EmbedError {
+    /// What went wrong in an embedder of the caller's own: any error, or a sentence.
+    ///
+    /// ```
+    /// let error = chunkwright_models::EmbedError::other("the model is not loaded");
+    /// assert_eq!(error.to_string(), "the model is not loaded");
+    /// ```
+    pub fn other(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self::Other(source.into())
+    }
+
     /// The position of the text that is at fault: the others can be embedded without it. Nothing if it is
     /// not a text's fault.
     pub fn index(&self) -> Option<usize> {
@@ -183,13 +195,13 @@ impl EmbedError {
             Self::NoVector { index, .. } | Self::Tokenizer { index, .. } | Self::TooLong { index, .. } => {
                 Some(*index)
             }
-            Self::NoSparse { .. } | Self::Service(_) => None,
+            Self::NoSparse { .. } | Self::Service(_) | Self::Other(_) => None,
         }
     }
 
     /// Whether a service failed that may answer at another time.
     pub fn is_away(&self) -> bool {
-        matches!(self, Self::Service(ServiceError::Http(reason)) if reason.is_away())
+        matches!(self, Self::Service(error) if error.is_away())
     }
 }
 

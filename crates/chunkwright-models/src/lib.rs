@@ -32,7 +32,8 @@ pub use embedders::{
 pub use install::{InstallError, Installed, Removed, install, remove};
 pub use notes::{Note, NoteDocument, NoteTask, Prompt, Usage, WRITERS, Writer, WriterOptions, writer};
 pub use rerank::{
-    RERANK_DIALECTS, RERANKERS, RerankOptions, Reranker, is_remote_reranker, remote_reranker, reranker,
+    RERANK_DIALECTS, RERANKERS, RerankError, RerankOptions, Reranker, is_remote_reranker, remote_reranker,
+    reranker,
 };
-pub use service::{ServiceError, ServiceOptions};
+pub use service::{CallError, ServiceError, ServiceOptions};
 pub use vectors::{TextHash, text_hash};

@@ -26,8 +26,32 @@ pub trait Reranker: Send + Sync {
     ///
     /// # Errors
     ///
-    /// If a service gives no scores, or none that can be used.
-    fn rerank(&self, query: &str, texts: &[&str]) -> Result<Vec<f32>, ServiceError>;
+    /// If there are no scores, or none that can be used.
+    fn rerank(&self, query: &str, texts: &[&str]) -> Result<Vec<f32>, RerankError>;
+}
+
+/// Why texts have no scores.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RerankError {
+    /// The service gave no scores, or none that can be used.
+    #[error(transparent)]
+    Service(#[from] ServiceError),
+    /// What went wrong in a reranker that is not of this crate.
+    #[error(transparent)]
+    Other(Box<dyn std::error::Error + Send + Sync>),
+}
+
+impl RerankError {
+    /// What went wrong in a reranker of the caller's own: any error, or a sentence.
+    ///
+    /// ```
+    /// let error = chunkwright_models::RerankError::other("the model is not loaded");
+    /// assert_eq!(error.to_string(), "the model is not loaded");
+    /// ```
+    pub fn other(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self::Other(source.into())
+    }
 }
 
 /// A named reranker, as help texts list it.

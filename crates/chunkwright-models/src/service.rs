@@ -64,7 +64,7 @@ impl ServiceOptions {
 pub enum ServiceError {
     /// There was no answer, or a refusal.
     #[error(transparent)]
-    Http(#[from] HttpError),
+    Call(CallError),
     /// The answer is not what was asked for.
     #[error("the answer of `{service}` cannot be used: {reason}")]
     Answer {
@@ -89,6 +89,41 @@ pub enum ServiceError {
         /// The forms that are known.
         known: String,
     },
+}
+
+/// Why a call of a service had no answer that it could use.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub struct CallError(HttpError);
+
+impl CallError {
+    /// Whether the service may answer at another time.
+    pub fn is_away(&self) -> bool {
+        self.0.is_away()
+    }
+
+    /// Whether the service refuses a request for its size.
+    pub fn is_size(&self) -> bool {
+        self.0.is_size()
+    }
+
+    /// The status of HTTP that the service answered, if it answered.
+    pub fn status(&self) -> Option<u16> {
+        self.0.status()
+    }
+}
+
+impl ServiceError {
+    /// Whether the service may answer at another time.
+    pub fn is_away(&self) -> bool {
+        matches!(self, Self::Call(error) if error.is_away())
+    }
+}
+
+impl From<HttpError> for ServiceError {
+    fn from(error: HttpError) -> Self {
+        Self::Call(CallError(error))
+    }
 }
 
 /// What is wrong with an answer.

@@ -8,7 +8,7 @@ use chunkwright::{Cut, Document, Plan, Strategy, Words};
 use chunkwright_engine::settings::{Layers, Source};
 use chunkwright_engine::{Access, Engine, Found, IndexRequest, NewSource, SearchRequest};
 use chunkwright_index::{MemoryStore, Store};
-use chunkwright_models::{EmbedError, Embedder, Embedding, ModelInfo, Reads, Reranker, Role, ServiceError};
+use chunkwright_models::{EmbedError, Embedder, Embedding, ModelInfo, Reads, RerankError, Reranker, Role};
 
 /// One chunk a block.
 struct Blocks;
@@ -55,7 +55,7 @@ impl Reranker for Longest {
         "longest"
     }
 
-    fn rerank(&self, _: &str, texts: &[&str]) -> Result<Vec<f32>, ServiceError> {
+    fn rerank(&self, _: &str, texts: &[&str]) -> Result<Vec<f32>, RerankError> {
         Ok(texts.iter().map(|text| text.len() as f32).collect())
     }
 }

@@ -67,9 +67,9 @@ impl RemoteStore {
         cache: &Path,
         access: Access,
     ) -> Result<Self, StoreError> {
-        let mut client = Client::new(url, http).map_err(StoreError::Remote)?;
+        let mut client = Client::new(url, http).map_err(StoreError::other)?;
         if let Some(key) = key {
-            client = client.with_header("x-chroma-token", key).map_err(StoreError::Remote)?;
+            client = client.with_header("x-chroma-token", key).map_err(StoreError::other)?;
         }
         let chroma = Chroma { client, options, ids: Mutex::default(), max_batch: OnceLock::new() };
         Self::new(Box::new(chroma), cache, access)

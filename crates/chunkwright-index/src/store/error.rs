@@ -203,9 +203,9 @@ pub enum StoreError {
         /// The generation that it was given for.
         generation: String,
     },
-    /// The storage engine failed.
+    /// The storage engine or a server failed in a way that no other variant names, or a store that is not of this crate did.
     #[error("the store failed: {0}")]
-    Sqlite(rusqlite::Error),
+    Other(Box<dyn std::error::Error + Send + Sync>),
     /// A store on a server cannot be reached.
     #[error("the store at `{url}` does not answer: {reason}; is it running?")]
     Unreachable {
@@ -214,9 +214,6 @@ pub enum StoreError {
         /// What was met.
         reason: String,
     },
-    /// A store on a server refuses, or says what cannot be understood.
-    #[error("the store failed: {0}")]
-    Remote(HttpError),
     /// What is no place of a store.
     #[error("`{location}` is not where a store can be: {reason}")]
     Location {
@@ -256,6 +253,16 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// What went wrong in a store of the caller's own: any error, or a sentence.
+    ///
+    /// ```
+    /// let error = chunkwright_index::StoreError::other("the bucket is gone");
+    /// assert_eq!(error.to_string(), "the store failed: the bucket is gone");
+    /// ```
+    pub fn other(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self::Other(source.into())
+    }
+
     /// What became of a call to the server at `url`.
     pub(super) fn of_call(url: &str, error: HttpError) -> Self {
         match error {
@@ -263,7 +270,7 @@ impl StoreError {
             HttpError::Timeout { which, .. } => {
                 Self::Unreachable { url: url.into(), reason: format!("nothing came in time ({which})") }
             }
-            error => Self::Remote(error),
+            error => Self::other(error),
         }
     }
 }
@@ -284,7 +291,7 @@ impl From<rusqlite::Error> for StoreError {
                 | Utf8Error(..),
                 _,
             ) => Self::Damaged { problem: error.to_string() },
-            _ => Self::Sqlite(error),
+            _ => Self::other(error),
         }
     }
 }

@@ -58,9 +58,9 @@ impl RemoteStore {
         cache: &Path,
         access: Access,
     ) -> Result<Self, StoreError> {
-        let mut client = Client::new(url, http).map_err(StoreError::Remote)?;
+        let mut client = Client::new(url, http).map_err(StoreError::other)?;
         if let Some(key) = key {
-            client = client.with_header("api-key", key).map_err(StoreError::Remote)?;
+            client = client.with_header("api-key", key).map_err(StoreError::other)?;
         }
         Self::new(Box::new(Qdrant { client, options }), cache, access)
     }

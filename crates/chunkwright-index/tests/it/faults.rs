@@ -12,7 +12,7 @@ use chunkwright_index::{
     Scored, SearchOptions, Statistics, StatisticsRequest, Store, StoreError, StoredChunk, StoredDocument,
     Vector, amend, list_overlays, search,
 };
-use chunkwright_models::{Reranker, ServiceError, TextHash};
+use chunkwright_models::{RerankError, Reranker, TextHash};
 use chunkwright_source::NewSource;
 
 use crate::fixture::{COLLECTION, Fixture, chunker, for_each_local_store, for_each_store, now};
@@ -333,7 +333,7 @@ impl Reranker for Meddler<'_> {
         "meddler"
     }
 
-    fn rerank(&self, _query: &str, texts: &[&str]) -> Result<Vec<f32>, ServiceError> {
+    fn rerank(&self, _query: &str, texts: &[&str]) -> Result<Vec<f32>, RerankError> {
         if !self.is_done.swap(true, Ordering::Relaxed) {
             for file in 0..4 {
                 self.fixture.write(format!("{file}.md"), text(file, "pears").as_bytes());

@@ -5,7 +5,7 @@ use chunkwright_index::{
     Duplicates, Field, Filter, Fusion, Mode, Models, SearchError, SearchOptions, parse_query, search,
 };
 
-use chunkwright_models::{Reranker, ServiceError};
+use chunkwright_models::{RerankError, Reranker};
 
 use crate::fixture::{Bag, Fixture, for_each_store, now};
 
@@ -256,9 +256,9 @@ impl Reranker for Shortest {
         "shortest"
     }
 
-    fn rerank(&self, _query: &str, texts: &[&str]) -> Result<Vec<f32>, ServiceError> {
+    fn rerank(&self, _query: &str, texts: &[&str]) -> Result<Vec<f32>, RerankError> {
         if self.is_down {
-            return Err(ServiceError::Unknown { spec: "shortest".into(), known: "none".into() });
+            return Err(RerankError::other("the reranker is down"));
         }
         Ok(texts.iter().map(|text| -(text.len() as f32)).collect())
     }

@@ -248,9 +248,10 @@ impl Remote {
         let texts_of = &texts[range.clone()];
         let (vectors, sparse) = match self.parts(texts_of, role, parts) {
             Ok(both) => both,
-            Err(ServiceError::Http(reason)) if reason.is_size() => {
+            Err(ServiceError::Call(reason)) if reason.is_size() => {
                 if range.len() == 1 {
                     let model = self.info.name.clone();
+                    let reason = reason.to_string();
                     return Err(EmbedError::TooLong { index: range.start, model, reason });
                 }
                 let middle = range.start + range.len() / 2;

@@ -4,10 +4,9 @@ use std::path::Path;
 
 use ndarray::{Array2, Axis};
 
-use super::Reranker;
+use super::{RerankError, Reranker};
 use crate::data::ModelError;
 use crate::embedders::{E5, Role};
-use crate::service::ServiceError;
 
 /// The encoder, whose token vectors are compared.
 pub(super) struct Late {
@@ -27,7 +26,7 @@ impl Reranker for Late {
 
     /// Scores are from -1 to 1: the mean over the question's tokens of the largest cosine with a token
     /// of the text (`MaxSim` of `ColBERT`, Khattab and Zaharia 2020, as a mean).
-    fn rerank(&self, query: &str, texts: &[&str]) -> Result<Vec<f32>, ServiceError> {
+    fn rerank(&self, query: &str, texts: &[&str]) -> Result<Vec<f32>, RerankError> {
         let query = self.encoder.token_vectors(&[query], Role::Query).pop().unwrap_or_default();
         let texts = self.encoder.token_vectors(texts, Role::Passage);
         Ok(texts.iter().map(|text| max_sim(&query, text)).collect())

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use chunkwright_http::Client;
 use serde_json::{Value, json};
 
-use super::Reranker;
+use super::{RerankError, Reranker};
 use crate::embedders::tei;
 use crate::service::{self, Home, Malformed, ServiceError, ServiceOptions, array, by_index};
 
@@ -157,7 +157,7 @@ impl Reranker for Remote {
         &self.name
     }
 
-    fn rerank(&self, query: &str, texts: &[&str]) -> Result<Vec<f32>, ServiceError> {
+    fn rerank(&self, query: &str, texts: &[&str]) -> Result<Vec<f32>, RerankError> {
         let size = self.options.batch_texts.max(1);
         let scores = service::in_parallel(texts.len().div_ceil(size), self.options.concurrency, |batch| {
             self.batch(query, texts, batch * size..texts.len().min((batch + 1) * size))
