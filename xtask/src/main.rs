@@ -10,6 +10,7 @@
 mod build;
 mod eval;
 mod quickstart;
+mod reduced;
 mod servers;
 mod shell;
 mod soak;

@@ -9,13 +9,14 @@ use std::process::Command;
 use anyhow::{Context, Result};
 
 use crate::build::{self, FEATURES, Profile};
-use crate::{servers, shell, soak, tidy};
+use crate::{reduced, servers, shell, soak, tidy};
 
 /// A step: its name and what it does.
 type Step = (&'static str, fn() -> Result<()>);
 
 const STEPS: &[Step] = &[
     ("repository rules", tidy::run),
+    ("reduced builds", reduced::run),
     ("format", || shell::run(&mut shell::cargo("fmt --all --check"))),
     ("clippy", || {
         shell::run(&mut shell::cargo(&format!("clippy --workspace --all-targets {FEATURES} -- -D warnings")))

@@ -110,6 +110,7 @@ pub(crate) struct Parsed {
 }
 
 impl CodeParser {
+    #[cfg_attr(not(feature = "languages-common"), allow(dead_code, reason = "there may be no language"))]
     pub(crate) const fn new(language: &'static Language) -> Self {
         Self { language, compiled: OnceLock::new() }
     }

@@ -75,6 +75,9 @@ pub(crate) fn checked_url(url: &str) -> Result<String, HttpError> {
     if !matches!(parsed.scheme_str(), Some("http" | "https")) {
         return Err(wrong(FORM));
     }
+    if cfg!(not(feature = "tls")) && parsed.scheme_str() == Some("https") {
+        return Err(wrong("this program is built without TLS; it must begin with `http://`"));
+    }
     let host = parsed.authority().filter(|authority| !authority.host().is_empty());
     let host = host.ok_or_else(|| wrong(FORM))?;
     if host.as_str().contains('@') || url.contains(['?', '#']) {
@@ -137,6 +140,7 @@ mod tests {
             let error = checked_url(url).unwrap_err().to_string();
             assert!(!error.contains("word@") && !error.contains("=word"), "{error}");
         }
-        assert_eq!(checked_url("https://h:8/v1/").unwrap(), "https://h:8/v1");
+        assert_eq!(checked_url("http://h:8/v1/").unwrap(), "http://h:8/v1");
+        assert_eq!(checked_url("https://h:8/v1/").is_ok(), cfg!(feature = "tls"));
     }
 }

@@ -14,6 +14,13 @@
 //!
 //! The crate reads files and a store, and nothing else: no clock, no environment, no configuration,
 //! no network but what an [`Embedder`](chunkwright_models::Embedder) that it is given does.
+//!
+//! Features: a store each (`sqlite`, `qdrant`, `chroma`; the one in memory is always there); what is read and by which
+//! models (`office`, `pdf`, `local`, `remote`, sets of languages). All are on by default.
+#![cfg_attr(
+    not(all(feature = "chroma", feature = "qdrant", feature = "sqlite")),
+    allow(dead_code, unused_imports, reason = "stores that are left out share it with those that are not")
+)]
 
 pub mod amend;
 pub mod analysis;
@@ -53,12 +60,19 @@ pub use search::{
     Verdict, explain, rank, search, search_all_versions, with_current,
 };
 pub use settle::{ListedOverlay, OverlayCounts, Tools, list_overlays, settle, settle_all};
+#[cfg(feature = "qdrant")]
+pub use store::QdrantOptions;
 pub use store::{
-    Access, Applied, Cache, CacheUsage, Change, CheckReport, ChromaOptions, ChunkPage, Collection, Condition,
-    Cursor, Damaged, DamagedDocument, Direction, DocumentInfo, Field, Filter, FilterError, Generation,
-    GenerationSpec, GenerationState, GenerationStatus, Glob, GlobError, HybridQuery, LEAST_LEAD,
-    LEAST_LIKENESS, ListRequest, ListedChunk, MAX_PAGE, MemoryStore, Model, NewChunk, NewDocument,
-    OriginalText, Outcome, Overlay, OverlayState, Overlays, Place, QdrantOptions, RemoteStore, STORES,
-    Scored, SortKey, SqliteStore, Statistics, StatisticsRequest, Store, StoreError, StoredChunk,
-    StoredDocument, TOKEN_RANGES, TokenRange, Vector, Visibility, chroma_name, open_store,
+    Access, Applied, Cache, CacheUsage, Change, CheckReport, ChunkPage, Collection, Condition, Cursor,
+    DamagedDocument, Direction, DocumentInfo, Field, Filter, FilterError, Generation, GenerationSpec,
+    GenerationState, GenerationStatus, Glob, GlobError, LEAST_LEAD, LEAST_LIKENESS, ListRequest, ListedChunk,
+    MAX_PAGE, MemoryStore, Model, NewChunk, NewDocument, OriginalText, Outcome, Overlay, OverlayState,
+    Overlays, Place, STORES, Scored, SortKey, Statistics, StatisticsRequest, Store, StoreError, StoredChunk,
+    StoredDocument, TOKEN_RANGES, TokenRange, Vector, Visibility, open_store,
 };
+#[cfg(feature = "chroma")]
+pub use store::{ChromaOptions, chroma_name};
+#[cfg(feature = "sqlite")]
+pub use store::{Damaged, SqliteStore};
+#[cfg(any(feature = "chroma", feature = "qdrant"))]
+pub use store::{HybridQuery, RemoteStore};

@@ -1,6 +1,7 @@
 //! Stores: what every one of them promises, and the types they speak.
 
 mod cache;
+#[cfg(feature = "chroma")]
 mod chroma;
 mod columns;
 mod error;
@@ -8,12 +9,16 @@ pub mod filter;
 mod generation;
 mod index;
 mod list;
+#[cfg(any(feature = "chroma", feature = "qdrant"))]
 mod local_cache;
 mod memory;
 mod overlay;
 mod place;
+#[cfg(feature = "qdrant")]
 mod qdrant;
+#[cfg(any(feature = "chroma", feature = "qdrant"))]
 mod remote;
+#[cfg(feature = "sqlite")]
 mod sqlite;
 mod statistics;
 mod vector;
@@ -26,6 +31,7 @@ use chunkwright_models::{TextHash, text_hash};
 use serde::{Deserialize, Serialize};
 
 pub use cache::{Cache, CacheUsage};
+#[cfg(feature = "chroma")]
 pub use chroma::{ChromaOptions, chroma_name};
 pub use error::StoreError;
 pub use filter::{Condition, Field, Filter, FilterError, Glob, GlobError};
@@ -35,8 +41,11 @@ pub use memory::MemoryStore;
 pub use overlay::{Applied, LEAST_LEAD, LEAST_LIKENESS, OriginalText, Overlay, OverlayState, Overlays};
 pub(crate) use overlay::{Elsewhere, OverlaySearch, place_in, write_applied};
 pub use place::Place;
+#[cfg(feature = "qdrant")]
 pub use qdrant::QdrantOptions;
+#[cfg(any(feature = "chroma", feature = "qdrant"))]
 pub use remote::{HybridQuery, RemoteStore};
+#[cfg(feature = "sqlite")]
 pub use sqlite::{Damaged, SqliteStore};
 pub use statistics::{Statistics, StatisticsRequest, TOKEN_RANGES, TokenRange};
 pub use vector::Vector;
@@ -184,8 +193,9 @@ pub struct StoreKind {
 /// Opens a store.
 pub type OpenStore = fn(&Place, Access) -> Result<Arc<dyn Store>, StoreError>;
 
-/// All kinds of stores.
+/// All kinds of stores of this build: each but the one in memory is a feature.
 pub static STORES: &[StoreKind] = &[
+    #[cfg(feature = "sqlite")]
     StoreKind {
         name: "sqlite",
         summary: "one folder on disk, nothing to run; the default",
@@ -198,12 +208,14 @@ pub static STORES: &[StoreKind] = &[
         schemes: &[],
         open: |_, _| Ok(Arc::new(MemoryStore::default())),
     },
+    #[cfg(feature = "qdrant")]
     StoreKind {
         name: "qdrant",
         summary: "a Qdrant server, which ranks by words and by meaning",
         schemes: &["qdrant", "qdrant+https"],
         open: |place, access| Ok(Arc::new(RemoteStore::open_qdrant(place, access)?)),
     },
+    #[cfg(feature = "chroma")]
     StoreKind {
         name: "chroma",
         summary: "a Chroma server, which ranks by meaning; words are ranked here",
@@ -219,13 +231,20 @@ pub static STORES: &[StoreKind] = &[
 /// A scheme that no kind of store has, and what opening a store of that kind may fail by.
 pub fn open_store(place: &Place, access: Access) -> Result<Arc<dyn Store>, StoreError> {
     let kind = match place.scheme() {
-        None => STORES.first(),
+        None => STORES.iter().find(|kind| kind.name == "sqlite"),
         Some(scheme) => STORES.iter().find(|kind| kind.schemes.contains(&scheme)),
     };
     let kind = kind.ok_or_else(|| {
         let schemes: Vec<String> =
             STORES.iter().flat_map(|kind| kind.schemes).map(|scheme| format!("`{scheme}://HOST`")).collect();
-        let reason = format!("it must be a folder or one of {}", schemes.join(", "));
+        let folder = if cfg!(feature = "sqlite") { "a folder or " } else { "" };
+        let reason = match &schemes[..] {
+            [] if folder.is_empty() => {
+                "this program is built without stores but the one in memory".to_owned()
+            }
+            [] => "it must be a folder".to_owned(),
+            schemes => format!("it must be {folder}one of {}", schemes.join(", ")),
+        };
         StoreError::Location { location: place.address().into(), reason }
     })?;
     (kind.open)(place, access)

@@ -10,6 +10,7 @@ use ndarray::linalg::general_mat_mul;
 use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis, Slice};
 
 use crate::e5_file::{dequantize, quantized_len};
+use crate::embedders::normalized;
 
 /// An encoder with its weights.
 pub(crate) struct Bert {
@@ -165,17 +166,6 @@ impl Norm {
             }
         }
     }
-}
-
-/// The vector scaled to length 1; unchanged if it is zero.
-pub(crate) fn normalized(mut vector: Vec<f32>) -> Vec<f32> {
-    let length = sum(vector.iter().map(|x| x * x)).sqrt();
-    if length > 0.0 {
-        for x in &mut vector {
-            *x /= length;
-        }
-    }
-    vector
 }
 
 fn sum(numbers: impl Iterator<Item = f32>) -> f32 {

@@ -1,5 +1,6 @@
 //! Sets of characters and of pairs of them, for questions asked of every character of a text.
 
+#[cfg(feature = "local")]
 use crate::bpe::layout;
 
 /// The parts of a word between neighbours that `are_apart`.
@@ -14,15 +15,18 @@ pub(crate) fn parts(mut word: &str, are_apart: impl Fn(char, char) -> bool) -> i
     })
 }
 
+#[cfg(feature = "local")]
 /// A set of characters, a bit for each there is.
 pub(crate) struct CharSet(Box<[u64]>);
 
+#[cfg(feature = "local")]
 impl CharSet {
     pub(crate) fn contains(&self, c: char) -> bool {
         self.0[c as usize / 64] >> (c as usize % 64) & 1 == 1
     }
 }
 
+#[cfg(feature = "local")]
 impl FromIterator<char> for CharSet {
     fn from_iter<I: IntoIterator<Item = char>>(chars: I) -> Self {
         let mut bits = vec![0_u64; (char::MAX as usize + 1) / 64].into_boxed_slice();
@@ -31,9 +35,11 @@ impl FromIterator<char> for CharSet {
     }
 }
 
+#[cfg(feature = "local")]
 /// A set of pairs of characters that holds all that were inserted and a few more.
 pub(crate) struct PairFilter(Box<[u64]>);
 
+#[cfg(feature = "local")]
 impl PairFilter {
     /// An empty set for a vocabulary of `pieces`.
     pub(crate) fn new(pieces: usize) -> Self {
@@ -56,7 +62,7 @@ impl PairFilter {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "local"))]
 mod tests {
     use super::*;
 

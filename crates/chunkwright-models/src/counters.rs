@@ -5,9 +5,11 @@
 //! return, without special tokens, truncation or padding. All are made once and shared by threads.
 
 mod estimate;
+#[cfg(feature = "local")]
 mod file;
 mod openai;
 mod word_cache;
+#[cfg(feature = "local")]
 mod xlm_r;
 
 use std::path::{Path, PathBuf};
@@ -16,13 +18,16 @@ use std::sync::Arc;
 use chunkwright::{Chars, TokenCounter, Words};
 
 pub use estimate::Estimate;
+#[cfg(feature = "local")]
 pub use file::TokenizerFile;
 #[cfg(test)]
 pub(crate) use openai::Encoding;
 pub use openai::OpenAi;
+#[cfg(feature = "local")]
 pub use xlm_r::XlmRoberta;
 
 use crate::data::ModelError;
+#[cfg(feature = "local")]
 use crate::embedders::xlm_r_tokenizer;
 
 /// A named token counter, as help texts list it.
@@ -63,6 +68,7 @@ pub const COUNTERS: &[CounterInfo] = &[
         summary: "tokens of GPT-4 and of OpenAI's embedding models",
         make: |_| Ok(Arc::new(OpenAi::cl100k())),
     },
+    #[cfg(feature = "local")]
     CounterInfo {
         name: "xlm-r",
         aliases: &["bge-m3", "e5"],
@@ -82,7 +88,9 @@ pub fn counter(spec: &str, data_dir: &Path) -> Result<Arc<dyn TokenCounter>, Cou
     if let Some(info) = COUNTERS.iter().find(|info| info.name == spec || info.aliases.contains(&spec)) {
         return (info.make)(data_dir);
     }
+    #[cfg(feature = "local")]
     let path = Path::new(spec);
+    #[cfg(feature = "local")]
     if path.extension().is_some_and(|extension| extension == "json") || spec.contains(['/', '\\']) {
         return Ok(Arc::new(TokenizerFile::open(path)?));
     }

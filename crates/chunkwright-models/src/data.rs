@@ -3,6 +3,7 @@
 //! Model files come from packages of the Python registry and are never part of this project; each is
 //! pinned here by its size and its BLAKE3 hash, so that a model is the same on every machine.
 
+#[cfg(feature = "local")]
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -190,6 +191,7 @@ impl Model {
     }
 
     /// The first `limit` bytes of one of its files.
+    #[cfg(feature = "local")]
     pub(crate) fn read(&self, data_dir: &Path, file: usize, limit: usize) -> Result<Vec<u8>, ModelError> {
         let path = self.path(data_dir, &self.files[file])?;
         let mut bytes = Vec::new();
@@ -200,6 +202,7 @@ impl Model {
     }
 
     /// What to say of one of its files that does not hold what it should.
+    #[cfg(feature = "local")]
     pub(crate) fn damaged_file(&self, data_dir: &Path, file: usize) -> ModelError {
         self.damaged(self.dir(data_dir).join(self.files[file].name))
     }

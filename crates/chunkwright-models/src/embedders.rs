@@ -1,8 +1,10 @@
 //! Embedders by name: what turns texts into vectors, on this machine or as a service.
 
+#[cfg(feature = "local")]
 mod e5;
 mod remote;
 mod sparse;
+#[cfg(feature = "local")]
 mod static_vectors;
 
 use std::path::Path;
@@ -13,6 +15,7 @@ use chunkwright::TokenCounter;
 use crate::data::{ModelError, model};
 use crate::service::ServiceError;
 
+#[cfg(feature = "local")]
 pub(crate) use e5::{E5, tokenizer as xlm_r_tokenizer};
 pub(crate) use remote::tei;
 pub use remote::{
@@ -219,12 +222,14 @@ pub struct EmbedderInfo {
 
 /// All embedders that run on this machine, the best first. [`DIALECTS`] are those of services.
 pub const EMBEDDERS: &[EmbedderInfo] = &[
+    #[cfg(feature = "local")]
     EmbedderInfo {
         name: "e5",
         vectors: e5::NAME,
         summary: "multilingual-e5-small: 384 dimensions, reads 507 tokens of text in a hundred languages",
         make: |data_dir| Ok(Arc::new(E5::open(data_dir)?)),
     },
+    #[cfg(feature = "local")]
     EmbedderInfo {
         name: "static",
         vectors: static_vectors::NAME,
@@ -251,6 +256,18 @@ pub fn embedder(spec: &str, data_dir: &Path) -> Result<Arc<dyn Embedder>, ModelE
 pub fn default_embedder(data_dir: &Path) -> Option<&'static str> {
     let installed = |name: &str| model(name).is_ok_and(|model| model.is_installed(data_dir));
     EMBEDDERS.iter().map(|info| info.name).find(|name| installed(name))
+}
+
+/// The vector scaled to length 1; unchanged if it is zero.
+pub(crate) fn normalized(mut vector: Vec<f32>) -> Vec<f32> {
+    // In double precision: vectors are short, and the order of a vectorized sum would depend on the CPU.
+    let length = (vector.iter().map(|x| f64::from(x * x)).sum::<f64>() as f32).sqrt();
+    if length > 0.0 {
+        for x in &mut vector {
+            *x /= length;
+        }
+    }
+    vector
 }
 
 #[cfg(test)]

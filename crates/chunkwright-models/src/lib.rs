@@ -6,20 +6,26 @@
 //! question, a [`Writer`] has a chat model write notes. Each runs on this machine or is a
 //! [service] that [`chunkwright_http`] calls. Models come out of packages, are [installed](install()) into a data
 //! directory and [verified](verify) there.
+//!
+//! Features: `local`, models that run on this machine; `remote`, services over TLS. Both are on by default.
 
+#[cfg(feature = "local")]
 mod bert;
 mod bpe;
 mod char_set;
 pub mod counters;
 pub mod data;
+#[cfg(feature = "local")]
 mod e5_file;
 pub mod embedders;
 pub mod install;
 pub mod notes;
 pub mod rerank;
 pub mod service;
+#[cfg(feature = "local")]
 mod unigram;
 pub mod vectors;
+#[cfg(feature = "local")]
 mod xlm_r;
 
 pub use counters::{COUNTERS, CounterError, CounterInfo, counter};

@@ -6,6 +6,7 @@
 //! The local one is no cross-encoder: no package ships the weights of one. It compares the vectors
 //! of tokens ([`late`]) of the encoder that is there anyway.
 
+#[cfg(feature = "local")]
 mod late;
 mod remote;
 
@@ -65,12 +66,15 @@ pub struct RerankerInfo {
 }
 
 /// All rerankers that run on this machine. [`RERANK_DIALECTS`] are those of services.
-pub const RERANKERS: &[RerankerInfo] = &[RerankerInfo {
-    name: "e5",
-    summary: "late interaction of multilingual-e5-small: compares a question's tokens with a text's, by a model that was \
+pub const RERANKERS: &[RerankerInfo] = &[
+    #[cfg(feature = "local")]
+    RerankerInfo {
+        name: "e5",
+        summary: "late interaction of multilingual-e5-small: compares a question's tokens with a text's, by a model that was \
               not trained for it; no cross-encoder",
-    make: |data_dir| Ok(Arc::new(late::Late::open(data_dir)?)),
-}];
+        make: |data_dir| Ok(Arc::new(late::Late::open(data_dir)?)),
+    },
+];
 
 /// Loads the reranker that `spec` names from the models in `data_dir`.
 ///

@@ -33,6 +33,10 @@ pub(crate) fn filter_bit(a: char, b: char, bits: usize) -> usize {
 
 /// Words of a filter for a vocabulary of `pieces`: four bits for each, since pieces share their pairs. A small one is
 /// not worth being full.
+#[cfg_attr(
+    not(feature = "local"),
+    allow(dead_code, reason = "the build script and local models make filters")
+)]
 pub(crate) fn filter_words(pieces: usize) -> usize {
     (pieces / 16).next_power_of_two().max(64)
 }

@@ -22,8 +22,7 @@ use chunkwright::TokenCounter;
 use chunkwright_http::Client;
 use serde_json::Value;
 
-use super::{EmbedError, Embedder, Embedding, ModelInfo, Reads, Role};
-use crate::bert::normalized;
+use super::{EmbedError, Embedder, Embedding, ModelInfo, Reads, Role, normalized};
 use crate::counters::{Estimate, OpenAi};
 use crate::service::{self, Home, Malformed, ServiceError, ServiceOptions};
 use sparse::Sparse;

@@ -7,8 +7,7 @@ use half::f16;
 use rayon::prelude::*;
 use safetensors::{Dtype, SafeTensors};
 
-use super::{EmbedError, Embedder, Embedding, ModelInfo, Reads, Role};
-use crate::bert::normalized;
+use super::{EmbedError, Embedder, Embedding, ModelInfo, Reads, Role, normalized};
 use crate::counters::TokenizerFile;
 use crate::data::{ModelError, model};
 

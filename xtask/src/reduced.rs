@@ -1,0 +1,65 @@
+//! What the smallest builds leave out: asked of cargo, without building anything.
+
+use anyhow::{Context, Result, bail};
+
+use crate::shell;
+
+/// A build with fewer features, and the crates that it does without.
+struct Reduced {
+    arguments: &'static str,
+    without: &'static [&'static str],
+}
+
+const REDUCED: &[Reduced] = &[
+    Reduced {
+        arguments: "-p chunkwright-code --no-default-features --features rust",
+        without: &["tree-sitter-python"],
+    },
+    Reduced {
+        arguments: "-p chunkwright-code --no-default-features --features languages-common",
+        without: &["tree-sitter-ocaml", "tree-sitter-julia", "tree-sitter-kotlin-ng", "tree-sitter-swift"],
+    },
+    Reduced {
+        arguments: "-p chunkwright-index --no-default-features",
+        without: &[
+            // SQLite, TLS, converters, local models, and any grammar.
+            "rusqlite",
+            "libsqlite3-sys",
+            "rustls",
+            "ring",
+            "unpdf",
+            "undoc",
+            "zip",
+            "ndarray",
+            "safetensors",
+            "tokenizers",
+            "tree-sitter-rust",
+            "tree-sitter-c",
+            "bpe-openai",
+            "clap",
+        ],
+    },
+];
+
+/// Fails if a build has a crate that it should do without.
+pub(crate) fn run() -> Result<()> {
+    for Reduced { arguments, without } in REDUCED {
+        let mut tree = shell::cargo(&format!("tree --edges normal --prefix none --format {{p}} {arguments}"));
+        let output = tree.output().context("`cargo tree` could not be run")?;
+        if !output.status.success() {
+            bail!("`cargo tree {arguments}` failed: {}", String::from_utf8_lossy(&output.stderr).trim());
+        }
+        let listed = String::from_utf8_lossy(&output.stdout);
+        let mut crates: Vec<&str> = listed.lines().filter_map(|line| line.split(' ').next()).collect();
+        crates.sort_unstable();
+        crates.dedup();
+        let found: Vec<&&str> = without.iter().filter(|name| crates.contains(name)).collect();
+        if !found.is_empty() {
+            bail!(
+                "`{arguments}` needs {found:?}, which are there to be left out; `cargo tree {arguments} -i NAME` says why"
+            );
+        }
+        println!("{} crates: {arguments}", crates.len());
+    }
+    Ok(())
+}
