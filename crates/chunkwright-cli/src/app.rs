@@ -2,15 +2,11 @@
 
 use std::env;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use anstream::ColorChoice;
 use anyhow::Result;
-use chunkwright::{Chunker, TokenCounter};
 use chunkwright_engine::settings::Source;
-use chunkwright_engine::{self as engine, Engine, Layers, Notice, NoticeCode, Settings, transitional};
-use chunkwright_models::Embedder;
-use chunkwright_source::WalkOptions;
+use chunkwright_engine::{self as engine, Engine, Layers, Notice, NoticeCode, Settings};
 use clap::{Args, Parser};
 use serde_json::Value;
 
@@ -176,37 +172,12 @@ impl Global {
         }
     }
 
-    /// Which files are taken.
-    pub(crate) fn walk(&self) -> WalkOptions {
-        WalkOptions { exclude: self.replaced.clone(), ..WalkOptions::default() }
-    }
-
     /// Says something on standard error, unless told to be quiet.
     pub(crate) fn say(&self, sentence: &str) {
         if !self.quiet {
             crate::output::note(sentence);
         }
     }
-}
-
-/// The folder of models and of the default store in force.
-pub(crate) fn data_dir(settings: &Settings) -> Result<PathBuf> {
-    Ok(transitional::data_dir(settings)?)
-}
-
-/// The counter of tokens in force.
-pub(crate) fn counter(settings: &Settings) -> Result<Arc<dyn TokenCounter>> {
-    Ok(transitional::counter(settings)?)
-}
-
-/// The chunker in force.
-pub(crate) fn chunker(settings: &Settings) -> Result<Chunker> {
-    Ok(Chunker::new(settings.chunk.clone(), counter(settings)?)?)
-}
-
-/// The embedder in force: the one that was configured, or the best that is installed; `None` for none.
-pub(crate) fn embedder(settings: &Settings) -> Result<Option<Arc<dyn Embedder>>> {
-    Ok(transitional::embedder(settings)?)
 }
 
 #[cfg(test)]

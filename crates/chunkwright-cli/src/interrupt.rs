@@ -14,7 +14,7 @@ use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use anyhow::Result;
-use chunkwright_index::durable;
+use chunkwright_engine::files::{discard_all, unfinished};
 
 use crate::output::note;
 use crate::text::{plain, yellow};
@@ -30,7 +30,7 @@ const STEP: Duration = Duration::from_millis(10);
 /// The number of the signal that came; 0 for none.
 static SIGNAL: AtomicI32 = AtomicI32::new(0);
 
-/// Whether a signal came, as the index crate asks for it.
+/// Whether a signal came, as the engine asks for it.
 static FLAG: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 
 /// What is kept, as a clause.
@@ -65,7 +65,7 @@ pub(crate) fn listen() {
         let heard = [SIGINT, SIGTERM].into_iter().filter(|&signal| !is_ignored(signal));
         let Ok(mut signals) = Signals::new(heard) else { return };
         let Some(signal) = signals.forever().next() else { return };
-        *lock(&UNFINISHED) = durable::unfinished();
+        *lock(&UNFINISHED) = unfinished();
         SIGNAL.store(signal, Ordering::SeqCst);
         FLAG.store(true, Ordering::SeqCst);
         let start = Instant::now();
@@ -125,7 +125,7 @@ fn farewell() {
     if SAID.swap(true, Ordering::SeqCst) {
         return;
     }
-    durable::discard_all();
+    discard_all();
     let mut kept: Vec<String> = lock(&KEPT).take().into_iter().collect();
     for path in lock(&UNFINISHED).iter() {
         let state = if path.exists() { "is as it was" } else { "was not written" };

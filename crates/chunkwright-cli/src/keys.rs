@@ -1,7 +1,5 @@
 //! Flags that are keys of the settings, made from the engine's table of them.
 
-use std::fmt::Display;
-
 use chunkwright::{ALIASES, Key, Values};
 use chunkwright_engine::settings::key::{self, Group};
 use clap::{Arg, ArgMatches, Args, Command, Error, FromArgMatches};
@@ -78,13 +76,6 @@ impl CutFlags {
     /// These flags without one of them.
     pub(crate) fn without(&self, name: &str) -> Self {
         Self(self.0.iter().filter(|(key, _)| key != name).cloned().collect())
-    }
-
-    /// These flags with another value of one of them.
-    pub(crate) fn with(&self, name: &str, value: &dyn Display) -> Self {
-        let mut flags = self.without(name);
-        flags.0.push((name.to_owned(), Value::String(value.to_string())));
-        flags
     }
 }
 

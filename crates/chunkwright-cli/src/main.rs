@@ -19,7 +19,6 @@ mod interrupt;
 mod keys;
 mod output;
 mod progress;
-mod report_page;
 mod searching;
 mod text;
 

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context, Result, anyhow};
-use chunkwright_index::durable::AtomicFile;
+use chunkwright_engine::files::AtomicFile;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
@@ -95,6 +95,33 @@ impl OutputFlags {
     /// Flags that say this.
     pub(crate) fn new(format: Option<Format>, output: Option<OutputPath>) -> Self {
         Self { format, output }
+    }
+
+    /// Writes the only result, for people as `describe` says.
+    pub(crate) fn only<T: Serialize>(&self, result: &T, describe: impl FnOnce(&T) -> String) -> Result<()> {
+        let mut output = self.open()?;
+        if output.is_text() {
+            output.text(&describe(result))?;
+        } else {
+            output.only(result)?;
+        }
+        output.finish()
+    }
+
+    /// Writes results, for people as `describe` says of all of them.
+    pub(crate) fn list<T: Serialize>(
+        &self,
+        results: &[T],
+        describe: impl FnOnce(&[T]) -> String,
+    ) -> Result<()> {
+        let mut output = self.open()?;
+        if output.is_text() {
+            output.text(&describe(results))?;
+        } else {
+            results.iter().try_for_each(|result| output.object(result))?;
+        }
+        output.end_list()?;
+        output.finish()
     }
 
     /// Opens the destination.

@@ -139,6 +139,11 @@ impl Table {
         self.rows.push(cells);
     }
 
+    /// The table, or nothing if it has no row.
+    pub(crate) fn if_any(&self) -> String {
+        if self.is_empty() { String::new() } else { self.to_string() }
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }

@@ -238,7 +238,14 @@ impl Engine {
     ///
     /// As [`counter`](Self::counter), and a configuration that cannot be used.
     pub fn chunker(&self) -> Result<Chunker, Error> {
-        let (config, counter) = (self.inner.settings.chunk.clone(), self.counter()?);
+        self.chunker_with(&self.inner.settings)
+    }
+
+    /// What cuts documents by other settings than those in force.
+    pub(crate) fn chunker_with(&self, settings: &Settings) -> Result<Chunker, Error> {
+        let is_same = settings.tokenizer == self.inner.settings.tokenizer;
+        let counter = if is_same { self.counter()? } else { models::counter(settings)? };
+        let config = settings.chunk.clone();
         Ok(match &self.inner.given.strategy {
             Some(strategy) => Chunker::with_strategy(config, counter, Arc::clone(strategy))?,
             None => Chunker::new(config, counter)?,
@@ -270,6 +277,23 @@ impl Engine {
             None => models::embedder(&self.inner.settings)?,
         };
         Ok(embedder.map(|embedder| self.with_threads(embedder)))
+    }
+
+    /// As [`embedder`](Self::embedder), but where the settings name none the one called `name`.
+    pub(crate) fn embedder_or(&self, name: Option<&str>) -> Result<Option<Arc<dyn Embedder>>, Error> {
+        let settings = &self.inner.settings;
+        if self.inner.given.embedder.is_some() || settings.embedder.is_some() || name.is_none() {
+            return self.embedder();
+        }
+        let mut settings = settings.clone();
+        settings.embedder = name.map(str::to_owned);
+        Ok(models::embedder(&settings)?.map(|embedder| self.with_threads(embedder)))
+    }
+
+    /// Whether a model is installed.
+    pub(crate) fn is_installed(&self, name: &str) -> bool {
+        let model = chunkwright_models::MODELS.iter().find(|model| model.name == name);
+        model.is_some_and(|model| self.data_dir().is_ok_and(|data| model.is_installed(&data)))
     }
 
     /// The embedder for queries on vectors of `model`; `None` if there are no vectors or their model is not installed.
@@ -322,6 +346,11 @@ impl Engine {
     /// Runs `work` on the engine's own threads.
     pub(crate) fn on_threads<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
         self.inner.pool.install(work)
+    }
+
+    /// Number of threads that work.
+    pub(crate) fn thread_count(&self) -> usize {
+        self.inner.pool.current_num_threads()
     }
 
     /// The engine's own threads.

@@ -3,12 +3,14 @@
 use std::io;
 
 use chunkwright::{ConfigError, OptionsError};
+use chunkwright_eval::EvalError;
 use chunkwright_http::SecretError;
 use chunkwright_index::transfer::ImportError;
 use chunkwright_index::{
     AmendError, FetchError, FilterError, IndexError, QueryError, SearchError, StoreError,
 };
 use chunkwright_models::{CounterError, EmbedError, InstallError, ModelError, RerankError, ServiceError};
+use chunkwright_source::{InputError, SkipReason};
 
 use crate::settings::SettingsError;
 
@@ -67,6 +69,106 @@ pub enum Error {
     /// A change by hand that was refused.
     #[error(transparent)]
     Amend(#[from] AmendError),
+    /// An evaluation failed.
+    #[error(transparent)]
+    Eval(#[from] EvalError),
+    /// An evaluation of neither questions nor edits.
+    #[error(
+        "there are no questions; give a file `QUESTIONS.jsonl` before the documents, or --stability, or let \
+         `chunkwright tune` make some"
+    )]
+    NothingToMeasure,
+    /// A measure of no chunk or no token.
+    #[error("`-k` and `--budget` must be at least 1")]
+    ZeroMeasure,
+    /// A file of questions that cannot be read.
+    #[error("the questions `{path}` could not be read: {error}")]
+    Questions {
+        /// The file.
+        path: String,
+        /// What the system said.
+        error: io::Error,
+    },
+    /// A file of questions in another encoding.
+    #[error("the questions `{path}` are no UTF-8; save them as UTF-8, one JSON object a line")]
+    NotUtf8 {
+        /// The file.
+        path: String,
+    },
+    /// A file without a question that can be asked.
+    #[error("no question of `{path}` can be asked: {why}")]
+    NoQuestion {
+        /// The file.
+        path: String,
+        /// Why.
+        why: String,
+    },
+    /// A file of edits that cannot be read.
+    #[error("the edits `{path}` could not be read; give UTF-8, one JSON object a line: {error}")]
+    Edits {
+        /// The file.
+        path: String,
+        /// What the system said.
+        error: io::Error,
+    },
+    /// A file without an edit.
+    #[error("`{path}` holds no edit; a line is {{\"doc_id\": .., \"old\": .., \"new\": .., \"kind\": ..}}")]
+    NoEdit {
+        /// The file.
+        path: String,
+    },
+    /// A mode that needs an embedder, and there is none.
+    #[error("mode `dense` needs an embedder; install one (`chunkwright doctor` says how) or use `lexical`")]
+    NoEmbedder,
+    /// A mode that needs sparse vectors, and the embedder gives none.
+    #[error(
+        "mode `sparse` needs an embedder that gives sparse vectors; configure one with `sparse` or `sparse_url`"
+    )]
+    NoSparseEmbedder,
+    /// Something that was asked for and cannot be read.
+    #[error(transparent)]
+    Input(#[from] InputError),
+    /// A document that was asked for and could not be read, in one sentence.
+    #[error("{0}")]
+    Unread(String),
+    /// A folder where one file is expected.
+    #[error("`{path}` is a folder; give one file")]
+    IsFolder {
+        /// The folder.
+        path: String,
+    },
+    /// A file that is left out, though it alone was asked for.
+    #[error("`{path}` was not read: {}", reason.sentence())]
+    LeftOut {
+        /// The file.
+        path: String,
+        /// Why.
+        reason: SkipReason,
+    },
+    /// A path without a document.
+    #[error("`{path}` holds no document")]
+    NoDocument {
+        /// The path.
+        path: String,
+    },
+    /// A line that a document does not have.
+    #[error("`{doc_id}` has lines 1 to {last}; there is no `{line}`")]
+    NoSuchLine {
+        /// The document.
+        doc_id: String,
+        /// Its last line.
+        last: usize,
+        /// The line asked for.
+        line: usize,
+    },
+    /// A file that is compared with a folder.
+    #[error("one of `{old}` and `{new}` is a folder; give two files or two folders")]
+    FileAndFolder {
+        /// The old side.
+        old: String,
+        /// The new side.
+        new: String,
+    },
     /// Records that could not be imported.
     #[error("`{path}` was not imported: {error}")]
     Import {
@@ -260,6 +362,8 @@ impl Error {
             Self::Counter(CounterError::Model(_))
             | Self::Model(_)
             | Self::MissingModel { .. }
+            | Self::NoEmbedder
+            | Self::NoSparseEmbedder
             | Self::UnconfiguredService { .. } => MODEL_UNAVAILABLE,
             Self::Counter(_)
             | Self::Settings(_)
@@ -279,12 +383,13 @@ impl Error {
                 IndexError::Source(_) => INVALID_REQUEST,
                 _ => CONFLICT,
             },
-            Self::Search(error) => match error {
-                SearchError::Store(error) => of_store(error),
-                SearchError::Embed(error) => of_embedder(error),
-                SearchError::Rerank(error) => of_reranker(error),
-                SearchError::NoDense(_) | SearchError::NoSparse(_) => MODEL_UNAVAILABLE,
-                _ => INVALID_REQUEST,
+            Self::Search(error) => of_search(error),
+            Self::Eval(error) => match error {
+                EvalError::Store(error) | EvalError::Index(IndexError::Store(error)) => of_store(error),
+                EvalError::Embed(error) => of_embedder(error),
+                EvalError::Search(error) => of_search(error),
+                EvalError::Unembedded(_) => SERVICE_FAILED,
+                _ => INTERNAL,
             },
             Self::Fetch(error) => match error {
                 FetchError::Store(error) => of_store(error),
@@ -307,6 +412,20 @@ impl Error {
             Self::Filter(_)
             | Self::Query(_)
             | Self::TooSmall { .. }
+            | Self::Input(_)
+            | Self::NothingToMeasure
+            | Self::ZeroMeasure
+            | Self::Questions { .. }
+            | Self::NotUtf8 { .. }
+            | Self::NoQuestion { .. }
+            | Self::Edits { .. }
+            | Self::NoEdit { .. }
+            | Self::Unread(_)
+            | Self::IsFolder { .. }
+            | Self::LeftOut { .. }
+            | Self::NoDocument { .. }
+            | Self::NoSuchLine { .. }
+            | Self::FileAndFolder { .. }
             | Self::NotAFolder { .. }
             | Self::Unreadable { .. }
             | Self::NotARegularFile { .. }
@@ -338,6 +457,16 @@ fn of_installation(error: &InstallError) -> Code {
         InstallError::Model(ModelError::Unknown { .. }) => INVALID_REQUEST,
         InstallError::DiskFull { .. } | InstallError::Unwritable { .. } => INTERNAL,
         _ => MODEL_UNAVAILABLE,
+    }
+}
+
+fn of_search(error: &SearchError) -> Code {
+    match error {
+        SearchError::Store(error) => of_store(error),
+        SearchError::Embed(error) => of_embedder(error),
+        SearchError::Rerank(error) => of_reranker(error),
+        SearchError::NoDense(_) | SearchError::NoSparse(_) => MODEL_UNAVAILABLE,
+        _ => INVALID_REQUEST,
     }
 }
 

@@ -13,23 +13,24 @@
 //! * Every failure is an [`Error`] with a [`Code`], which one table gives its exit status, HTTP status and more.
 //!
 //! The engine prints nothing, reads no flag and keeps no state outside its values.
-// Removed with `transitional`.
-#![allow(dead_code, reason = "commands are moved over one by one")]
 
 mod amend;
 mod collection;
 mod doctor;
+mod documents;
 mod engine;
 mod error;
+mod evaluate;
 mod fetch;
+pub mod files;
 mod generations;
 mod index;
 mod installed;
 mod list;
 mod maintenance;
-#[allow(clippy::missing_errors_doc, reason = "removed with `transitional`")]
 mod models;
 mod notice;
+pub mod page;
 mod search;
 pub mod settings;
 mod snapshot;
@@ -44,11 +45,27 @@ pub use chunkwright_index::{
     Overlay, OverlayState, Passage, Prefix, Progress, Prune, Related, Siblings, SortKey, Stage, Statistics,
     StatisticsRequest, Verdict, Visibility,
 };
-pub use chunkwright_source::{FormatHint, NewSource, SkipReason, Skipped};
+pub use chunkwright_source::{FormatHint, Input, NewSource, SkipReason, Skipped, Stream};
 pub use collection::Collection;
 pub use doctor::{Finding, State};
+pub use documents::{
+    ChunkRequest, ChunkedDocument, Coverage, DiffAnswer, DocumentStatistics, Documents, DocumentsRequest,
+    ExplainAnswer, ExplainRequest, ExplainedChunk, OutlineAnswer, OutlineRow, Promise, ReadReport, Shard,
+    ShardError, Violation,
+};
 pub use engine::{Access, Builder, Clock, Engine};
 pub use error::{CODES, Code, Error};
+pub mod evaluation {
+    //! The figures of an evaluation.
+    pub use chunkwright_eval::{
+        Interval, MeasuredValue, PassagePlace, QuestionLine, Report, RetrievalLine, Run, Sizes, Stability,
+        StabilityLine,
+    };
+}
+pub use evaluate::{
+    EditsRequest, EvaluateAnswer, EvaluateRequest, EvaluationStep, Proposal, TuneAnswer, TuneCandidate,
+    TuneRequest,
+};
 pub use fetch::{FetchAnswer, FetchRequest};
 pub use generations::{
     DeleteRequest, Deleted, DeletedDocument, GenerationsAnswer, PruneRequest, PrunedGeneration,
@@ -62,12 +79,3 @@ pub use settings::{Layers, Settings};
 pub use snapshot::{RelatedAnswer, Snapshot};
 pub use transfer::{ExportRequest, ImportAnswer, Imported};
 pub use watch::Watched;
-
-/// What commands that do not go through the engine yet take from it.
-#[doc(hidden)]
-pub mod transitional {
-    pub use crate::models::{
-        counter, counter_called, data_dir, embedder, place, query_embedder, reranker, store_dir, writer,
-    };
-    pub use crate::settings::Kind;
-}

@@ -15,12 +15,12 @@ use crate::error::Error;
 use crate::settings::{Kind, STORE_KEY, Service, ServiceTable, Settings};
 
 /// The folder of models and of the default store.
-pub fn data_dir(settings: &Settings) -> Result<PathBuf, Error> {
+pub(crate) fn data_dir(settings: &Settings) -> Result<PathBuf, Error> {
     Ok(chunkwright_models::data_dir(settings.data.as_deref().map(Path::new))?)
 }
 
 /// Where the store is.
-pub fn place(settings: &Settings) -> Result<Place, Error> {
+pub(crate) fn place(settings: &Settings) -> Result<Place, Error> {
     let Some(location) = settings.store.as_deref().filter(|store| store.contains("://")) else {
         return Ok(Place::folder(&store_dir(settings)?));
     };
@@ -34,7 +34,7 @@ pub fn place(settings: &Settings) -> Result<Place, Error> {
 }
 
 /// The folder of a store that is not on a server.
-pub fn store_dir(settings: &Settings) -> Result<PathBuf, Error> {
+pub(crate) fn store_dir(settings: &Settings) -> Result<PathBuf, Error> {
     match &settings.store {
         Some(store) if store.contains("://") => Err(Error::NotAFolder { store: store.clone() }),
         Some(store) => Ok(PathBuf::from(store)),
@@ -43,19 +43,19 @@ pub fn store_dir(settings: &Settings) -> Result<PathBuf, Error> {
 }
 
 /// What counts tokens.
-pub fn counter(settings: &Settings) -> Result<Arc<dyn TokenCounter>, Error> {
+pub(crate) fn counter(settings: &Settings) -> Result<Arc<dyn TokenCounter>, Error> {
     counter_called(settings, &settings.tokenizer)
 }
 
 /// The counter of that name.
-pub fn counter_called(settings: &Settings, name: &str) -> Result<Arc<dyn TokenCounter>, Error> {
+pub(crate) fn counter_called(settings: &Settings, name: &str) -> Result<Arc<dyn TokenCounter>, Error> {
     // Counters without an installed vocabulary need no data folder, so a missing home is no error yet.
     let data_dir = data_dir(settings).unwrap_or_default();
     Ok(chunkwright_models::counter(name, &data_dir)?)
 }
 
 /// The embedder in force: what was asked for, or the best that is installed; `None` for none.
-pub fn embedder(settings: &Settings) -> Result<Option<Arc<dyn Embedder>>, Error> {
+pub(crate) fn embedder(settings: &Settings) -> Result<Option<Arc<dyn Embedder>>, Error> {
     open_embedder(settings, None)
 }
 
@@ -64,7 +64,7 @@ pub fn embedder(settings: &Settings) -> Result<Option<Arc<dyn Embedder>>, Error>
 ///
 /// Vectors of a service are an error where no embedder is configured: which service, at which address and
 /// with which key, no store can say.
-pub fn query_embedder(
+pub(crate) fn query_embedder(
     settings: &Settings,
     model: Option<&Model>,
 ) -> Result<Option<Arc<dyn Embedder>>, Error> {
@@ -127,7 +127,7 @@ fn open_embedder(settings: &Settings, stored: Option<&Model>) -> Result<Option<A
 }
 
 /// The reranker in force; `None` unless one is configured.
-pub fn reranker(settings: &Settings) -> Result<Option<Arc<dyn Reranker>>, Error> {
+pub(crate) fn reranker(settings: &Settings) -> Result<Option<Arc<dyn Reranker>>, Error> {
     let Some(service) = settings.service(Kind::Reranker) else { return Ok(None) };
     let Service { spec, table, .. } = &service;
     if !spec.contains(':') {
@@ -143,7 +143,7 @@ pub fn reranker(settings: &Settings) -> Result<Option<Arc<dyn Reranker>>, Error>
 }
 
 /// The writer of notes in force; `None` unless one is configured.
-pub fn writer(settings: &Settings) -> Result<Option<Writer>, Error> {
+pub(crate) fn writer(settings: &Settings) -> Result<Option<Writer>, Error> {
     let Some(service) = settings.service(Kind::Writer) else { return Ok(None) };
     let Service { spec, table, .. } = &service;
     let usual = WriterOptions::default();

@@ -17,6 +17,7 @@ mod services;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use chunkwright::options::{KEYS, resolve_aliases};
 use chunkwright::{ChunkConfig, ChunkOptions, Key, preset};
@@ -62,6 +63,8 @@ pub struct Settings {
     /// How services are used.
     services: Services,
     origins: BTreeMap<String, Origin>,
+    /// What the settings were combined of: the layers below, and the highest.
+    layers: Arc<(Layers, Layer)>,
 }
 
 /// A value of the settings, as `config show` lists it.
@@ -233,12 +236,12 @@ impl Layers {
         let mut values: Map<String, Value> = values.into_iter().collect();
         check_keys(&values, &key::names(), &source)?;
         resolve_aliases(&mut values).map_err(|error| SettingsError::at(error, &source))?;
-        let mut layers = self.stack.clone();
-        layers.push(Layer { source, values });
-        self.combine(&layers)
+        self.combine(Layer { source, values })
     }
 
-    fn combine(&self, layers: &[Layer]) -> Result<Settings, SettingsError> {
+    fn combine(&self, highest: Layer) -> Result<Settings, SettingsError> {
+        let mut layers = self.stack.clone();
+        layers.push(highest.clone());
         let named = layers.iter().rposition(|layer| layer.values.contains_key("preset"));
         let preset = match named {
             Some(index) => layers[index].text(&key::PRESET)?.unwrap_or_default(),
@@ -275,6 +278,7 @@ impl Layers {
             services: self.services.clone(),
             chunk,
             origins,
+            layers: Arc::new((self.clone(), highest)),
         };
         if let Some(path) = self.services.path() {
             let origin = Origin { source: Source::File(path.to_owned()), follows: None };
@@ -349,6 +353,18 @@ impl Layer {
 }
 
 impl Settings {
+    /// These settings with other values of some keys in their highest layer.
+    ///
+    /// # Errors
+    ///
+    /// As [`Layers::settings`].
+    pub fn with(&self, values: impl IntoIterator<Item = (String, Value)>) -> Result<Self, SettingsError> {
+        let (layers, highest) = &*self.layers;
+        let mut changed = highest.values.clone();
+        changed.extend(values);
+        layers.settings(highest.source.clone(), changed)
+    }
+
     /// Every key and its value, in the order of help texts.
     pub fn list(&self) -> Vec<Setting> {
         let text = |value: &str| Some(Value::from(value));

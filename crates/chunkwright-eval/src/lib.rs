@@ -10,16 +10,19 @@
 //! * [`bootstrap`] says how far a figure can be trusted. Everything is deterministic: what is drawn at
 //!   random is drawn from a seed.
 //! * [`heading`] makes questions of section titles where there are none, and [`tune`] picks a preset.
+//! * [`history`] draws real edits from git, and a [`Report`] holds all figures as data.
 //!
-//! The crate reads no files: documents, questions and edits are given to it.
+//! The crate reads no files but through `git`: documents, questions and edits are given to it.
 
 pub mod bootstrap;
 pub mod carry;
 pub mod corpus;
 pub mod edit;
 pub mod heading;
+pub mod history;
 pub mod measure;
 pub mod question;
+pub mod report;
 pub mod retrieval;
 pub mod size;
 pub mod stability;
@@ -30,6 +33,10 @@ pub use corpus::{Corpus, Passage};
 pub use edit::Edit;
 pub use measure::Measure;
 pub use question::{Question, QuestionError, Questions};
+pub use report::{
+    Asked, MeasuredPreset, MeasuredValue, PassagePlace, QuestionLine, Report, RetrievalLine, Run,
+    StabilityLine,
+};
 pub use retrieval::{Bench, EvalError, Options, Retrieved};
 pub use size::Sizes;
 pub use stability::Stability;

@@ -1,17 +1,19 @@
 //! Asking all questions of one way of cutting.
 //!
-//! The documents are cut and put into a store in memory as indexing does it, and every question goes
+//! The documents go through the pipeline that users index with, into a store in memory, and every question goes
 //! through the search itself. One call ranks for all modes: words, meaning, and both by the fusion in use.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use chunkwright::{Chunk, ChunkId, Chunker, Document, RecordContext, Span, TokenCounter, span::is_blank};
+use chunkwright::span::is_blank;
+use chunkwright::{Chunk, ChunkId, Chunker, Document, Record, Span, TokenCounter, Unit};
 use chunkwright_index::{
-    Cache, Change, DocumentInfo, Fusion, Generation, GenerationSpec, MemoryStore, Mode, Model, NewChunk,
-    NewDocument, Scored, SearchError, SearchOptions, Store, StoreError, StoredDocument, rank,
+    Fusion, Generation, IndexError, IndexOptions, MemoryStore, Mode, Pipeline, Revise, Scored, SearchError,
+    SearchOptions, Store, StoreError, rank,
 };
-use chunkwright_models::{EmbedError, Embedder, Embedding, ModelInfo, Role, TextHash};
+use chunkwright_models::{EmbedError, Embedder, Embedding, ModelInfo, Role};
 use rayon::prelude::*;
 
 use crate::corpus::{Corpus, Passage, trimmed};
@@ -19,9 +21,6 @@ use crate::heading::Hidden;
 use crate::measure::{Chunks, Measure, figures};
 use crate::question::Question;
 use crate::size::{Sizes, Tally};
-
-/// Texts that one call of the embedder gets.
-const BATCH: usize = 64;
 
 /// What is measured, and how.
 #[derive(Clone, Debug)]
@@ -75,6 +74,20 @@ pub enum EvalError {
     /// The embedder failed.
     #[error(transparent)]
     Embed(#[from] EmbedError),
+    /// The embedder failed while the corpus was indexed.
+    #[error("{0}")]
+    Unembedded(String),
+    /// The corpus could not be indexed.
+    #[error(transparent)]
+    Index(#[from] IndexError),
+    /// A document could not be indexed.
+    #[error("`{doc_id}` could not be indexed: {message}")]
+    Document {
+        /// The document.
+        doc_id: String,
+        /// Why.
+        message: String,
+    },
 }
 
 /// A corpus with questions, ready to be asked of any number of ways of cutting. Texts that two of them
@@ -84,9 +97,9 @@ pub struct Bench<'a> {
     questions: &'a [Question],
     hidden: Hidden,
     counter: Arc<dyn TokenCounter>,
-    embedder: Option<Remembering>,
+    embedder: Option<Arc<Remembering>>,
     options: Options,
-    store: MemoryStore,
+    store: Arc<MemoryStore>,
 }
 
 /// What one way of cutting answered.
@@ -108,7 +121,49 @@ struct Cut {
     chunks: Chunks,
     ids: HashMap<ChunkId, usize>,
     tally: Tally,
-    documents: Vec<Change>,
+}
+
+/// One document, cut.
+struct CutDocument {
+    /// Its position in the corpus.
+    at: usize,
+    ids: Vec<ChunkId>,
+    places: Vec<Passage>,
+    tally: Tally,
+}
+
+impl CutDocument {
+    fn new(
+        at: usize,
+        document: &Document,
+        chunker: &Chunker,
+        (chunks, records): (&[Chunk], &[Record]),
+        counter: &dyn TokenCounter,
+    ) -> Self {
+        let source = document.source();
+        let mut tally = Tally { visible: visible(source), ..Tally::default() };
+        let mut places = Vec::with_capacity(chunks.len());
+        for (chunk, record) in chunks.iter().zip(records) {
+            let span = trimmed(source, chunk.span);
+            let blank = source[chunk.span.start as usize..span.start as usize].chars().count();
+            let start = record.start_char as usize + blank;
+            let own = span.of(source);
+            places.push(Passage { document: at, start, end: start + own.chars().count() });
+            tally.tokens.push(counter.count(own));
+            tally.visible_in_chunks += visible(own);
+            tally.oversize += usize::from(chunk.oversize);
+            let size = match chunker.config().unit {
+                Unit::Tokens => record.token_count,
+                Unit::Chars => record.char_count,
+            };
+            tally.over_limit += usize::from(!chunk.oversize && size as usize > chunker.config().max_size);
+        }
+        Self { at, ids: chunks.iter().map(|chunk| chunk.id).collect(), places, tally }
+    }
+}
+
+fn by_id((at, document): (usize, &Document)) -> (String, usize) {
+    (document.id().to_owned(), at)
 }
 
 impl<'a> Bench<'a> {
@@ -121,9 +176,11 @@ impl<'a> Bench<'a> {
         embedder: Option<Arc<dyn Embedder>>,
         options: Options,
     ) -> Self {
-        let embedder = embedder.map(|inner| Remembering { inner, queries: Mutex::default() });
+        let embedder = embedder.map(|inner| {
+            Arc::new(Remembering { inner, queries: Mutex::default(), has_failed: AtomicBool::new(false) })
+        });
         let hidden = Hidden::default();
-        Self { corpus, questions, hidden, counter, embedder, options, store: MemoryStore::default() }
+        Self { corpus, questions, hidden, counter, embedder, options, store: Arc::default() }
     }
 
     /// Hides titles from what is indexed.
@@ -152,9 +209,8 @@ impl<'a> Bench<'a> {
         };
         let mut tally = Tally::default();
         for chunker in chunkers {
-            let mut cut = self.cut(chunker);
+            let (generation, cut) = self.index(chunker)?;
             tally.add(&cut.tally);
-            let generation = self.index(&std::mem::take(&mut cut.documents))?;
             let asked: Result<Vec<_>, EvalError> =
                 self.questions.par_iter().map(|question| self.ask(question, &cut, &generation)).collect();
             for (number, answers) in asked?.into_iter().enumerate() {
@@ -177,116 +233,46 @@ impl<'a> Bench<'a> {
         Ok(all)
     }
 
-    /// Cuts every document, with the embedder's window as a second limit, as indexing does.
-    fn cut(&self, chunker: &Chunker) -> Cut {
-        let mut chunker = chunker.clone();
-        if let Some(model) = self.embedder.as_ref().map(Embedder::model)
-            && let Some(limit) = model.max_tokens
-        {
-            chunker = chunker.with_window(Arc::clone(&model.counter), limit);
+    /// Indexes the corpus as users do, and remembers where each chunk stands.
+    fn index(&self, chunker: &Chunker) -> Result<(Generation, Cut), EvalError> {
+        let parts: Arc<Mutex<Vec<CutDocument>>> = Arc::default();
+        let (seen, counter, hidden) = (Arc::clone(&parts), Arc::clone(&self.counter), self.hidden.clone());
+        let places: HashMap<String, usize> = self.corpus.documents().iter().enumerate().map(by_id).collect();
+        let revise: Arc<Revise> = Arc::new(move |document, chunker, chunks, records| {
+            let Some(&at) = places.get(document.id()) else { return };
+            let cut = CutDocument::new(at, document, chunker, (chunks, &*records), &*counter);
+            for (chunk, record) in chunks.iter().zip(records) {
+                hidden.hide(at, document, chunker, chunk, record);
+            }
+            seen.lock().unwrap_or_else(PoisonError::into_inner).push(cut);
+        });
+        let store = Arc::clone(&self.store) as Arc<dyn Store>;
+        let mut pipeline =
+            Pipeline::new(store, COLLECTION, chunker.clone(), COLLECTION).with_revision(revise);
+        if let Some(embedder) = &self.embedder {
+            pipeline = pipeline.with_embedder(Arc::clone(embedder) as Arc<dyn Embedder>);
         }
-        let documents = self.corpus.documents().par_iter().enumerate();
-        let cut: Vec<_> = documents.map(|(at, document)| self.cut_document(&chunker, at, document)).collect();
-        let mut all = Cut {
-            chunks: Chunks::default(),
-            ids: HashMap::new(),
-            tally: Tally::default(),
-            documents: Vec::new(),
-        };
-        for (document, ids, places, tally) in cut {
-            for (id, place) in ids.into_iter().zip(places) {
+        let report = pipeline.put_parsed(self.corpus.documents(), &IndexOptions::default(), &|_| {})?;
+        // A text that has no vector is found by its words, as in an index; a service that is down ends the evaluation.
+        if self.embedder.as_ref().is_some_and(|embedder| embedder.has_failed.load(Ordering::Relaxed)) {
+            return Err(EvalError::Unembedded(report.embed_error.unwrap_or_default()));
+        }
+        if let Some(failure) = report.failed.into_iter().next() {
+            return Err(EvalError::Document { doc_id: failure.doc_id, message: failure.message });
+        }
+        let generation = self.store.open(COLLECTION)?;
+        let mut parts = std::mem::take(&mut *parts.lock().unwrap_or_else(PoisonError::into_inner));
+        parts.sort_unstable_by_key(|cut| cut.at);
+        let mut all = Cut { chunks: Chunks::default(), ids: HashMap::new(), tally: Tally::default() };
+        for cut in parts {
+            for (id, place) in cut.ids.into_iter().zip(cut.places) {
                 all.ids.insert(id, all.chunks.places.len());
                 all.chunks.places.push(place);
             }
-            all.chunks.tokens.extend(&tally.tokens);
-            all.tally.add(&tally);
-            all.documents.push(Change::Replace(Box::new(document)));
+            all.chunks.tokens.extend(&cut.tally.tokens);
+            all.tally.add(&cut.tally);
         }
-        all
-    }
-
-    fn cut_document(
-        &self,
-        chunker: &Chunker,
-        at: usize,
-        document: &Document,
-    ) -> (NewDocument, Vec<ChunkId>, Vec<Passage>, Tally) {
-        let source = document.source();
-        let chunks = chunker.chunk(document);
-        let records = chunker.records(document, &chunks, &RecordContext::default());
-        let mut tally = Tally { visible: visible(source), ..Tally::default() };
-        let (mut places, mut new) = (Vec::with_capacity(chunks.len()), Vec::with_capacity(chunks.len()));
-        for (chunk, mut record) in chunks.iter().zip(records) {
-            let span = trimmed(source, chunk.span);
-            let blank = source[chunk.span.start as usize..span.start as usize].chars().count();
-            let start = record.start_char as usize + blank;
-            let own = span.of(source);
-            places.push(Passage { document: at, start, end: start + own.chars().count() });
-            tally.tokens.push(self.counter.count(own));
-            tally.visible_in_chunks += visible(own);
-            tally.oversize += usize::from(chunk.oversize);
-            let size = match chunker.config().unit {
-                chunkwright::Unit::Tokens => record.token_count,
-                chunkwright::Unit::Chars => record.char_count,
-            };
-            tally.over_limit += usize::from(!chunk.oversize && size as usize > chunker.config().max_size);
-            self.hidden.hide(at, document, chunker, chunk, &mut record);
-            new.push(NewChunk::new(record));
-        }
-        let info = DocumentInfo { doc_id: document.id().to_owned(), ..DocumentInfo::default() };
-        let stored = StoredDocument { info, source: source.to_owned(), ..StoredDocument::default() };
-        let ids = chunks.iter().map(|chunk: &Chunk| chunk.id).collect();
-        (NewDocument { document: stored, base: 0, chunks: new }, ids, places, tally)
-    }
-
-    /// Stores the documents, and vectors of the texts that have none yet.
-    fn index(&self, documents: &[Change]) -> Result<Generation, EvalError> {
-        let model = self.embedder.as_ref().map(Embedder::model);
-        let model = model.map(Model::from);
-        let generation =
-            self.store.begin(COLLECTION, &GenerationSpec { model, ..GenerationSpec::default() })?;
-        if let Some(embedder) = &self.embedder {
-            self.embed(embedder, documents)?;
-        }
-        self.store.write(&generation, documents)?;
-        Ok(generation)
-    }
-
-    fn embed(&self, embedder: &Remembering, documents: &[Change]) -> Result<(), EvalError> {
-        let model = embedder.model();
-        let mut texts: HashMap<TextHash, &str> = HashMap::new();
-        for change in documents {
-            if let Change::Replace(document) = change {
-                texts.extend(
-                    document.chunks.iter().map(|chunk| (chunk.text_hash, chunk.record.text.as_str())),
-                );
-            }
-        }
-        let mut hashes: Vec<TextHash> = texts.keys().copied().collect();
-        // Texts of like length together: a batch is as slow as its longest.
-        hashes.sort_unstable_by_key(|hash| (texts[hash].len(), *hash));
-        let known = self.store.vectors(&model.name, &hashes)?;
-        let missing = hashes.iter().zip(known).filter(|(_, known)| known.is_none()).map(|(hash, _)| *hash);
-        for batch in missing.collect::<Vec<_>>().chunks(BATCH) {
-            let mut batch = batch.to_vec();
-            while !batch.is_empty() {
-                let read: Vec<&str> = batch.iter().map(|hash| texts[hash]).collect();
-                match embedder.embed(&read, Role::Passage) {
-                    Ok(embeddings) => {
-                        let vectors = embeddings.into_iter().map(Into::into);
-                        let vectors: Vec<_> = batch.iter().copied().zip(vectors).collect();
-                        self.store.put_vectors(&model.name, &vectors)?;
-                        break;
-                    }
-                    // As in an index, a text that has no vector is found by its words.
-                    Err(error) => match error.index() {
-                        Some(index) if index < batch.len() => drop(batch.swap_remove(index)),
-                        _ => return Err(error.into()),
-                    },
-                }
-            }
-        }
-        Ok(())
+        Ok((generation, all))
     }
 
     /// The figures of one question in every mode, and what was returned.
@@ -299,8 +285,8 @@ impl<'a> Bench<'a> {
             candidates: candidates + excluded.len(),
             ..SearchOptions::default()
         };
-        let embedder = self.embedder.as_ref().map(|embedder| embedder as &dyn Embedder);
-        let mut ranked = rank(&self.store, generation, embedder, &question.text, &options)?;
+        let embedder = self.embedder.as_ref().map(|embedder| &**embedder as &dyn Embedder);
+        let mut ranked = rank(&*self.store, generation, embedder, &question.text, &options)?;
         let allow = |stage: &mut Vec<Scored>| {
             stage.retain(|scored| cut.ids.get(&scored.id).is_some_and(|chunk| !excluded.contains(chunk)));
             stage.truncate(candidates);
@@ -371,6 +357,8 @@ fn visible(text: &str) -> usize {
 struct Remembering {
     inner: Arc<dyn Embedder>,
     queries: Mutex<HashMap<String, Embedding>>,
+    /// Whether it failed where no text is at fault.
+    has_failed: AtomicBool,
 }
 
 impl Embedder for Remembering {
@@ -379,7 +367,13 @@ impl Embedder for Remembering {
     }
 
     fn embed(&self, texts: &[&str], role: Role) -> Result<Vec<Embedding>, EmbedError> {
-        self.inner.embed(texts, role)
+        let embedded = self.inner.embed(texts, role);
+        if let Err(error) = &embedded
+            && error.index().is_none_or(|index| index >= texts.len())
+        {
+            self.has_failed.store(true, Ordering::Relaxed);
+        }
+        embedded
     }
 
     fn embed_query(&self, query: &str) -> Result<(Embedding, Option<EmbedError>), EmbedError> {

@@ -4,7 +4,157 @@
 //! the interval of each difference is widened for their number (Bonferroni): with a probability of 95 %
 //! all intervals hold together. A candidate is proposed only if its interval leaves out 0.
 
-use crate::bootstrap::{Interval, RESAMPLES};
+use chunkwright::{Chunker, Document, Unit};
+
+use crate::bootstrap::{Interval, RESAMPLES, Rng};
+use crate::corpus::{Corpus, Passage};
+use crate::edit::Edit;
+use crate::measure::Measure;
+use crate::question::Question;
+use crate::retrieval::{Bench, EvalError};
+use crate::size::Sizes;
+use crate::stability;
+
+/// What candidates are ranked by.
+pub const MEASURE: Measure = Measure::Budget(1000);
+
+/// Number of edits that the stability of a candidate is measured by.
+pub const EDITS: usize = 60;
+
+/// Limits that the best preset and the first are tried at, in tokens.
+const SIZES: [usize; 6] = [128, 192, 256, 320, 384, 512];
+
+/// A way of cutting, measured.
+#[derive(Clone, Debug)]
+pub struct Candidate {
+    /// The preset.
+    pub preset: String,
+    /// Its limit, in `unit`.
+    pub max_size: usize,
+    /// What sizes are counted in.
+    pub unit: Unit,
+    /// Whether the size is the preset's own.
+    pub own_size: bool,
+    /// How large its chunks are.
+    pub sizes: Sizes,
+    /// The figure of each question.
+    pub figures: Vec<f64>,
+    /// Chunks changed by an edit of one line, on average.
+    pub changed: f64,
+}
+
+/// How many ways of cutting [`candidates`] tries at most.
+pub fn most_candidates(presets: usize, sizes: usize) -> usize {
+    presets * (1 + sizes) + 2 * SIZES.len()
+}
+
+impl Candidate {
+    /// Measures one way of cutting.
+    ///
+    /// # Errors
+    ///
+    /// A search or an embedder that fails.
+    pub fn measure(
+        bench: &Bench<'_>,
+        chunker: Chunker,
+        preset: &str,
+        own_size: bool,
+        edits: &[Edit],
+    ) -> Result<Self, EvalError> {
+        let chunkers = [chunker];
+        let retrieved = bench.run(&chunkers)?;
+        let config = chunkers[0].config();
+        Ok(Self {
+            preset: preset.to_owned(),
+            max_size: config.max_size,
+            unit: config.unit,
+            own_size,
+            sizes: retrieved.sizes,
+            figures: retrieved.figures.iter().flatten().flatten().copied().collect(),
+            changed: stability::stability(&chunkers, edits).first().map_or(0.0, |it| it.changed.mean),
+        })
+    }
+}
+
+/// Measures every preset at its own size and at `sizes`; without those, the best preset and the first are tried at
+/// others. `measure` measures a preset at a size, or at its own.
+///
+/// # Errors
+///
+/// Those of `measure`.
+pub fn candidates<E>(
+    presets: &[String],
+    sizes: &[usize],
+    mut measure: impl FnMut(&str, Option<usize>) -> Result<Candidate, E>,
+) -> Result<Vec<Candidate>, E> {
+    let mut candidates = Vec::new();
+    for preset in presets {
+        candidates.push(measure(preset, None)?);
+        for &size in sizes {
+            candidates.push(measure(preset, Some(size))?);
+        }
+    }
+    let sum = |candidate: &Candidate| candidate.figures.iter().sum::<f64>();
+    let best = candidates.iter().max_by(|a, b| sum(a).total_cmp(&sum(b)));
+    if let (true, Some(best), Some(first)) = (sizes.is_empty(), best, candidates.first()) {
+        // The best of many is partly luck, so the first is tried at other sizes as well.
+        let mut others = vec![(best.preset.clone(), best.max_size, best.unit)];
+        if first.preset != best.preset {
+            others.push((first.preset.clone(), first.max_size, first.unit));
+        }
+        for (preset, own, unit) in others {
+            let per_token = if unit == Unit::Chars { 4 } else { 1 };
+            for size in SIZES.map(|size| size * per_token).into_iter().filter(|size| *size != own) {
+                candidates.push(measure(&preset, Some(size))?);
+            }
+        }
+    }
+    // A size may be the preset's own.
+    let mut seen: Vec<(String, usize)> = Vec::new();
+    candidates.retain(|it| {
+        let key = (it.preset.clone(), it.max_size);
+        let is_new = !seen.contains(&key);
+        seen.push(key);
+        is_new
+    });
+    Ok(candidates)
+}
+
+/// The documents that answer `questions`, and others drawn by `seed` up to `max_bytes`; answers and exclusions then
+/// point into the sample.
+pub fn sampled(corpus: &Corpus, questions: &mut [Question], max_bytes: usize, seed: u64) -> Corpus {
+    let all = corpus.documents();
+    let needed = |at: usize| {
+        let mut gold = questions.iter().flat_map(|question| &question.gold);
+        gold.any(|passage| passage.document == at)
+    };
+    let mut taken: Vec<bool> = (0..all.len()).map(needed).collect();
+    let mut bytes: usize =
+        all.iter().zip(&taken).filter(|(_, taken)| **taken).map(|(it, _)| it.source().len()).sum();
+    let mut rng = Rng::new(seed);
+    let mut rest: Vec<usize> = (0..all.len()).filter(|&at| !taken[at]).collect();
+    while !rest.is_empty() {
+        let at = rest.swap_remove(rng.below(rest.len()));
+        let len = all[at].source().len();
+        // One document is measured however large it is.
+        if bytes == 0 || bytes + len <= max_bytes {
+            bytes += len;
+            taken[at] = true;
+        }
+    }
+    let kept: Vec<Document> =
+        all.iter().zip(&taken).filter(|(_, taken)| **taken).map(|(document, _)| document.clone()).collect();
+    let sample = Corpus::new(kept);
+    let moved = |passage: &Passage| {
+        let document = sample.find(all[passage.document].id())?;
+        Some(Passage { document, ..*passage })
+    };
+    for question in questions {
+        question.gold = question.gold.iter().filter_map(moved).collect();
+        question.exclude = question.exclude.iter().filter_map(moved).collect();
+    }
+    sample
+}
 
 /// What a candidate is worth beside the first.
 #[derive(Clone, Debug, PartialEq)]

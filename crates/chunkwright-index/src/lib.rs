@@ -49,7 +49,7 @@ pub use fetch::{Extent, FetchError, FetchOptions, Fetched, Raw, fetch};
 pub use fuse::Fusion;
 pub use pipeline::{
     Folder, FolderError, FolderOptions, IndexError, IndexOptions, NoteOptions, Pipeline, Progress, Prune,
-    folders, remove_documents, remove_folder,
+    Revise, folders, remove_documents, remove_folder,
 };
 pub use prefix::{Prefix, PrefixError};
 pub use query::{QueryError, parse_query};

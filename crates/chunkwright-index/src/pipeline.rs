@@ -26,7 +26,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use chunkwright::Chunker;
+use chunkwright::{Chunk, Chunker, Document, Record};
 use chunkwright_models::Embedder;
 use rayon::ThreadPool;
 use serde::{Deserialize, Serialize};
@@ -54,7 +54,11 @@ pub struct Pipeline {
     summaries: bool,
     /// What a chat model writes.
     notes: Option<NoteOptions>,
+    revise: Option<Arc<Revise>>,
 }
+
+/// Changes what is stored of the chunks of a document: their records, before anything is made of their texts.
+pub type Revise = dyn Fn(&Document, &Chunker, &[Chunk], &mut [Record]) + Send + Sync;
 
 impl fmt::Debug for Pipeline {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -189,6 +193,7 @@ impl Pipeline {
             embedder: None,
             summaries: false,
             notes: None,
+            revise: None,
         }
     }
 
@@ -205,6 +210,13 @@ impl Pipeline {
     /// Stores summaries of source code beside its chunks.
     pub fn with_summaries(mut self, summaries: bool) -> Self {
         self.summaries = summaries;
+        self
+    }
+
+    /// Has `revise` change what is stored of chunks, such as an evaluation that hides what would give answers away. No
+    /// id and no boundary depends on it.
+    pub fn with_revision(mut self, revise: Arc<Revise>) -> Self {
+        self.revise = Some(revise);
         self
     }
 
@@ -274,6 +286,25 @@ impl Pipeline {
         let state = (generations, known, &overlays);
         let (placed, report) = (folders::Placed::default(), IndexReport::default());
         Run::new(pipeline, options, on_progress, state, placed, report).put(&mut documents.into_iter())
+    }
+
+    /// Indexes documents that are parsed already, as [`put`](Self::put) does documents from memory.
+    ///
+    /// # Errors
+    ///
+    /// As those of [`put`](Self::put).
+    pub fn put_parsed(
+        &self,
+        documents: &[Document],
+        options: &IndexOptions,
+        on_progress: &dyn Fn(Progress<'_>),
+    ) -> Result<IndexReport, IndexError> {
+        let pipeline = &self.as_stored()?;
+        let (known, generations) = (pipeline.known()?, pipeline.generations(options)?);
+        let overlays = pipeline.overlays(&generations, options)?;
+        let state = (generations, known, &overlays);
+        let (placed, report) = (folders::Placed::default(), IndexReport::default());
+        Run::new(pipeline, options, on_progress, state, placed, report).put_parsed(documents)
     }
 
     /// What the collection has before anything is written.

@@ -2,8 +2,9 @@
 
 use std::collections::HashSet;
 use std::collections::hash_map::{Entry, HashMap};
-use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::{fmt, io};
 
 use chunkwright::Document;
 
@@ -13,7 +14,7 @@ use crate::skip::{SkipReason, Skipped};
 use crate::walk::{SourceError, SourceFile, WalkOptions, read_file, walk};
 
 /// What a caller gives.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub enum Input {
     /// A file or folder.
     Path(PathBuf),
@@ -21,9 +22,35 @@ pub enum Input {
     Memory {
         /// The document.
         document: NewSource,
-        /// What messages call the place it came from, such as `-` for standard input.
+        /// What messages call the place it came from.
         place: String,
     },
+    /// A document whose bytes come when it is read and not before, such as those of standard input.
+    Stream {
+        /// Its key, which tells its format.
+        doc_id: String,
+        /// What messages call the place it comes from, such as `-` for standard input.
+        place: String,
+        /// Gives the bytes.
+        stream: Stream,
+    },
+}
+
+/// Gives all bytes of a document.
+#[derive(Clone)]
+pub struct Stream(Arc<dyn Fn() -> io::Result<Vec<u8>> + Send + Sync>);
+
+impl Stream {
+    /// A stream that `read` reads to its end.
+    pub fn new(read: impl Fn() -> io::Result<Vec<u8>> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(read))
+    }
+}
+
+impl fmt::Debug for Stream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Stream")
+    }
 }
 
 /// What there is to read.
@@ -53,6 +80,11 @@ enum Origin {
     Memory {
         document: NewSource,
         place: String,
+    },
+    Stream {
+        doc_id: String,
+        place: String,
+        stream: Stream,
     },
 }
 
@@ -107,6 +139,9 @@ pub enum InputError {
         /// Their id.
         doc_id: String,
     },
+    /// A stream that cannot be read.
+    #[error(transparent)]
+    Stream(io::Error),
     /// A file that was left out, though it was named.
     #[error("`{place}` was not read: {}", reason.sentence())]
     LeftOut {
@@ -138,6 +173,12 @@ impl Inputs {
                     if places.insert(place) {
                         let (document, place) = (document.clone(), place.clone());
                         inputs.items.push(Item { origin: Origin::Memory { document, place } });
+                    }
+                }
+                Input::Stream { doc_id, place, stream } => {
+                    if places.insert(place) {
+                        let (doc_id, place, stream) = (doc_id.clone(), place.clone(), stream.clone());
+                        inputs.items.push(Item { origin: Origin::Stream { doc_id, place, stream } });
                     }
                 }
                 Input::Path(path) => match path.canonicalize() {
@@ -192,6 +233,7 @@ impl Item {
         match &self.origin {
             Origin::File { file, .. } => &file.doc_id,
             Origin::Memory { document, .. } => &document.doc_id,
+            Origin::Stream { doc_id, .. } => doc_id,
         }
     }
 
@@ -199,7 +241,7 @@ impl Item {
     pub fn file(&self) -> Option<&Path> {
         match &self.origin {
             Origin::File { file, .. } => Some(&file.path),
-            Origin::Memory { .. } => None,
+            Origin::Memory { .. } | Origin::Stream { .. } => None,
         }
     }
 
@@ -207,7 +249,7 @@ impl Item {
     fn place(&self) -> String {
         match &self.origin {
             Origin::File { file, .. } => file.path.display().to_string(),
-            Origin::Memory { place, .. } => place.clone(),
+            Origin::Memory { place, .. } | Origin::Stream { place, .. } => place.clone(),
         }
     }
 
@@ -224,6 +266,10 @@ impl Item {
                 format::read(&file.path, &bytes)
             }
             Origin::Memory { document, .. } => format::read_as(document.format(), &document.bytes),
+            Origin::Stream { doc_id, stream, .. } => {
+                let bytes = (stream.0)().map_err(|error| Unread::Failed(InputError::Stream(error)))?;
+                format::read(Path::new(doc_id), &bytes)
+            }
         };
         let source = read.map_err(|error| match (SkipReason::of(&error), self.file()) {
             (Some(reason), Some(_)) => self.unread(reason),

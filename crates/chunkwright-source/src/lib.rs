@@ -18,7 +18,7 @@ pub mod skip;
 pub mod walk;
 
 pub use format::{Format, ReadError, Source, parser_for, read};
-pub use gather::{Input, InputError, Inputs, Item, ReadSource, Unread};
+pub use gather::{Input, InputError, Inputs, Item, ReadSource, Stream, Unread};
 pub use generated::{Generated, generated};
 pub use memory::{FormatHint, MAX_DOC_ID, NewSource, NewSourceError};
 pub use ordered::ordered;

@@ -1,8 +1,10 @@
 //! Why chunks are as they are: facts, computed after the cut from the document and its chunks alone.
 //!
 //! Nothing here takes part in cutting, so an explanation costs nothing to those who do not ask for one
-//! and cannot disagree with what a strategy did. Facts are typed; putting them into words is for those
-//! who show them.
+//! and cannot disagree with what a strategy did. Facts are typed; `words` puts
+//! them into clauses, the same for every front end.
+
+mod words;
 
 use serde::Serialize;
 

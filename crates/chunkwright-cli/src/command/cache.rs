@@ -1,7 +1,7 @@
 //! `chunkwright cache`
 
 use anyhow::Result;
-use chunkwright_engine::Access;
+use chunkwright_engine::{Access, ClearedCache};
 
 use crate::app::{CollectionFlags, Global, Outcome};
 use crate::output::OutputFlags;
@@ -26,33 +26,20 @@ impl Cache {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
         let access = if self.clear { Access::Write } else { Access::Read };
         let engine = global.engine(&[&self.collection], access)?;
-        let mut output = self.output.open()?;
         if self.clear {
-            let cleared = engine.clear_cache()?;
-            if output.is_text() {
-                output.text(&format!("forgot {} entries\n", grouped(cleared.forgotten)))?;
-            } else {
-                output.only(&cleared)?;
-            }
-        } else {
-            let mut table = Table::new(["what", "entries", "needed", "bytes"]);
-            for usage in engine.cache()? {
-                if output.is_text() {
-                    let what = usage.model.as_ref().map_or_else(
-                        || dim("notes"),
-                        |model| format!("vectors of {}", bold(&plain(model))),
-                    );
-                    table.row([what, grouped(usage.entries), grouped(usage.used), grouped(usage.bytes as usize)]);
-                } else {
-                    output.object(&usage)?;
-                }
-            }
-            if output.is_text() {
-                output.text(&table.to_string())?;
-            }
+            let forgot = |cleared: &ClearedCache| format!("forgot {} entries\n", grouped(cleared.forgotten));
+            self.output.only(&engine.clear_cache()?, forgot)?;
+            return Ok(Outcome::Success);
         }
-        output.end_list()?;
-        output.finish()?;
+        self.output.list(&engine.cache()?, |usages| {
+            let mut table = Table::new(["what", "entries", "needed", "bytes"]);
+            for usage in usages {
+                let model = |model: &String| format!("vectors of {}", bold(&plain(model)));
+                let what = usage.model.as_ref().map_or_else(|| dim("notes"), model);
+                table.row([what, grouped(usage.entries), grouped(usage.used), grouped(usage.bytes as usize)]);
+            }
+            table.to_string()
+        })?;
         Ok(Outcome::Success)
     }
 }

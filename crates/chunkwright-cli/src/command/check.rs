@@ -24,13 +24,7 @@ pub(crate) struct Check {
 impl Check {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
         let report = global.engine(&[&self.collection], Access::Read)?.check()?;
-        let mut output = self.output.open()?;
-        if output.is_text() {
-            output.text(&describe(&report))?;
-        } else {
-            output.only(&report)?;
-        }
-        output.finish()?;
+        self.output.only(&report, describe)?;
         Ok(if report.problems.is_empty() { Outcome::Success } else { Outcome::Nothing })
     }
 }

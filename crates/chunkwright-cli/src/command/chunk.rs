@@ -1,18 +1,16 @@
 //! `chunkwright chunk`
 
 use std::fmt::Write;
-use std::str::FromStr;
 
 use anyhow::Result;
-use chunkwright::{Chunker, Record, RecordContext};
-use chunkwright_source::{Item, Unread};
+use chunkwright::Record;
+use chunkwright_engine::{Access, ChunkRequest, ChunkedDocument, Shard, page};
 use clap::ValueEnum;
 
-use crate::app::{self, CutFlags, Global, Outcome};
-use crate::input::{InputFlags, gather, ordered, read, report};
+use crate::app::{CutFlags, Global, Outcome};
+use crate::input::{InputFlags, ended};
 use crate::output::{Format, Output, OutputFlags, OutputPath, json_line};
 use crate::progress::Progress;
-use crate::report_page;
 use crate::text::{Table, bold, count, dim, plain, preview, terminal_width};
 
 /// Cut documents into chunks
@@ -66,103 +64,47 @@ enum ChunkFormat {
     Html,
 }
 
-/// One of several shares of the documents.
-#[derive(Clone, Copy, Debug)]
-struct Shard {
-    /// From 0.
-    index: u64,
-    of: u64,
-}
-
-impl FromStr for Shard {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let numbers = text.split_once('/').and_then(|(index, of)| Some((index.parse().ok()?, of.parse().ok()?)));
-        match numbers {
-            Some((index, of)) if (1..=of).contains(&index) => Ok(Self { index: index - 1, of }),
-            _ => Err("a shard is I/N with I from 1 to N, such as 2/8".into()),
-        }
-    }
-}
-
-impl Shard {
-    fn holds(self, doc_id: &str) -> bool {
-        let hash = blake3::hash(doc_id.as_bytes());
-        let (first, _) = hash.as_bytes().split_first_chunk().expect("a hash has 32 bytes");
-        u64::from_le_bytes(*first) % self.of == self.index
-    }
-}
-
-/// What became of one document.
-struct Cut {
-    /// What is printed.
-    output: Vec<u8>,
-    chunks: usize,
-    unread: Option<Unread>,
-}
-
 impl Chunk {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
-        let settings = global.settings(&[&self.cut])?;
-        let chunker = app::chunker(&settings)?;
-        // Before anything is read, which may wait for standard input.
+        let engine = global.engine_on(Some(self.input.threads), &[&self.cut], Access::NoStore)?;
+        let mut documents = engine.documents(&self.input.request(global, self.shard))?;
         let mut output = self.open()?;
-        let mut inputs = gather(global, &self.input.paths, &self.input.stdin_filename)?;
-        let found = inputs.items.len();
-        if let Some(shard) = self.shard {
-            inputs.items.retain(|item| shard.holds(item.doc_id()));
-        }
-        let items = std::mem::take(&mut inputs.items);
         let look = match output.format() {
             _ if self.format == Some(ChunkFormat::Html) => Look::Page,
             Format::Text => Look::Table,
             Format::Jsonl | Format::Json => Look::Lines,
         };
         if look == Look::Page {
-            output.bytes(report_page::head(&chunker, &settings.preset).as_bytes())?;
+            output.bytes(page::head(&documents).as_bytes())?;
         }
-        let progress = Progress::new(global, items.len(), "documents").hidden_if(output.is_on_terminal());
-        let (mut documents, mut chunks) = (0, 0);
-        let result = ordered(
-            self.input.threads.get(),
-            &items,
-            |item| cut(&chunker, &settings.preset, item, look, self.summaries),
-            |cut| cut.output.len(),
+        let progress = Progress::new(global, documents.len(), "documents").hidden_if(output.is_on_terminal());
+        let (mut read, mut chunks) = (0, 0);
+        let result = documents.chunk(
+            ChunkRequest { summaries: self.summaries && look == Look::Lines },
+            |cut| (cut.chunks.len(), render(&cut, look)),
+            |(_, text)| text.len(),
             |cut| {
                 progress.advance(1);
-                match cut.unread {
-                    Some(Unread::Skipped(skipped)) => inputs.skipped.push(skipped),
-                    Some(Unread::Failed(sentence)) => inputs.errors.push(sentence),
-                    None => documents += 1,
-                }
-                chunks += cut.chunks;
-                output.lines(&cut.output)
+                let Some((number, text)) = cut else { return Ok(()) };
+                read += 1;
+                chunks += number;
+                output.lines(&text)
             },
         );
         progress.finish();
         result?;
         if look == Look::Page {
-            output.bytes(report_page::foot().as_bytes())?;
+            output.bytes(page::foot().as_bytes())?;
         }
         output.end_list()?;
         output.finish()?;
-        report(&inputs, global);
+        let outcome = ended(global, &documents);
         if global.verbose {
-            global.say(&format!("{} of {}", count(chunks, "chunk"), count(documents, "document")));
+            global.say(&format!("{} of {}", count(chunks, "chunk"), count(read, "document")));
         }
-        Ok(match (inputs.errors.is_empty(), found) {
-            (false, _) => Outcome::Failed,
-            (true, 0) => {
-                global.say("no document was found at the paths given");
-                Outcome::Nothing
-            }
-            (true, _) => Outcome::Success,
-        })
+        Ok(outcome)
     }
-}
 
-impl Chunk {
     fn open(&self) -> Result<Output> {
         let general = self.format.map(|format| match format {
             // A page is bytes of its own.
@@ -185,28 +127,14 @@ enum Look {
     Page,
 }
 
-/// Reads, cuts and prints one document.
-fn cut(chunker: &Chunker, preset: &str, item: &Item, look: Look, summaries: bool) -> Cut {
-    let source = match read(item) {
-        Ok(source) => source,
-        Err(unread) => return Cut { output: Vec::new(), chunks: 0, unread: Some(unread) },
-    };
-    let context =
-        RecordContext { preset: preset.to_owned(), file_hash: source.source.file_hash.clone(), category: String::new() };
-    let document = source.parse();
-    let chunks = chunker.chunk(&document);
-    let records = chunker.records(&document, &chunks, &context);
+/// What is printed of one document.
+fn render(cut: &ChunkedDocument, look: Look) -> Vec<u8> {
     let line = |record| json_line(record).expect("a record of plain values is JSON");
-    let output = match look {
-        Look::Lines if summaries => {
-            let result = chunker.process(&document, &context);
-            result.chunks.iter().chain(&result.summaries).flat_map(line).collect()
-        }
-        Look::Lines => records.iter().flat_map(line).collect(),
-        Look::Table => table(document.id(), &records).into_bytes(),
-        Look::Page => report_page::document(&document, &records).into_bytes(),
-    };
-    Cut { output, chunks: records.len(), unread: None }
+    match look {
+        Look::Lines => cut.chunks.iter().chain(&cut.summaries).flat_map(line).collect(),
+        Look::Table => table(&cut.doc_id, &cut.chunks).into_bytes(),
+        Look::Page => page::document(cut).into_bytes(),
+    }
 }
 
 /// The records of one document, for people.

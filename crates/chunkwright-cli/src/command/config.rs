@@ -59,22 +59,15 @@ impl Config {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
         let Action::Show(show) = &self.action;
         let settings = global.settings(&[&show.cut, &show.collection, &show.reranker, &show.writer])?;
-        let mut output = show.output.open()?;
-        let mut table = Table::new(["key", "value", "from"]);
-        for setting in settings.list() {
-            if output.is_text() {
+        show.output.list(&settings.list(), |settings| {
+            let mut table = Table::new(["key", "value", "from"]);
+            for setting in settings {
                 let value = setting.value.as_ref().map(|value| plain(&value.to_string()));
                 let value = value.unwrap_or_else(|| dim("not set"));
                 table.row([bold(&setting.key), value, dim(&plain(&setting.origin))]);
-            } else {
-                output.object(&setting)?;
             }
-        }
-        if output.is_text() {
-            output.text(&table.to_string())?;
-        }
-        output.end_list()?;
-        output.finish()?;
+            table.to_string()
+        })?;
         Ok(Outcome::Success)
     }
 }

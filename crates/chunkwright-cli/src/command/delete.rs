@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
-use chunkwright_engine::{Access, DeleteRequest, Deleted, Glob};
+use chunkwright_engine::{Access, DeleteRequest, Deleted, DeletedDocument, Glob};
 
 use crate::app::{CollectionFlags, Global, Outcome};
 use crate::output::OutputFlags;
@@ -45,18 +45,9 @@ impl Delete {
         let collection = engine.default_collection();
         let request = DeleteRequest { what, dry_run: self.dry_run };
         let deleted = collection.delete(&request)?;
-        let mut output = self.output.open()?;
-        for row in &deleted {
-            if output.is_text() {
-                let verb = if self.dry_run { "would be removed" } else { "removed" };
-                let (name, number) = (collection.name(), row.generation);
-                output.text(&format!("{verb} {} from {name}@{number}\n", plain(&row.doc_id)))?;
-            } else {
-                output.object(row)?;
-            }
-        }
-        output.end_list()?;
-        output.finish()?;
+        let (verb, name) = (if self.dry_run { "would be removed" } else { "removed" }, collection.name());
+        let line = |row: &DeletedDocument| format!("{verb} {} from {name}@{}\n", plain(&row.doc_id), row.generation);
+        self.output.list(&deleted, |deleted| deleted.iter().map(line).collect())?;
         if deleted.is_empty() && request.what != Deleted::All {
             global.say(if self.folder.is_some() {
                 "no document is of that folder"

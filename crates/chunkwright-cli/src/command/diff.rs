@@ -1,18 +1,17 @@
 //! `chunkwright diff`
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use chunkwright::diff::{Change, ChangeKind, Diff as Difference, Summary};
-use chunkwright::{Chunker, Record, RecordContext};
-use chunkwright_source::{Item, Unread};
+use chunkwright_engine::Access;
 use serde::Serialize;
 
-use crate::app::{self, CutFlags, Global, Outcome};
-use crate::input::{ThreadFlags, gather, ordered, read, read_one, report};
-use crate::output::OutputFlags;
+use crate::app::{CutFlags, Global, Outcome};
+use crate::input::{ThreadFlags, input, report};
+use crate::output::{Format, OutputFlags};
 use crate::progress::Progress;
-use crate::text::{Table, bold, count, dim, green, grouped, plain, preview, red, terminal_width, yellow};
+use crate::text::{Table, bold, count, dim, green, grouped, preview, red, terminal_width, yellow};
 
 /// Compare the chunks of two versions of a file or folder
 ///
@@ -57,61 +56,30 @@ struct SummaryLine<'a> {
 
 impl Diff {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
-        let settings = global.settings(&[&self.cut])?;
-        let chunker = app::chunker(&settings)?;
-        let (old, new) = if self.old.is_dir() && self.new.is_dir() {
-            (self.folder(global, &chunker, &self.old)?, self.folder(global, &chunker, &self.new)?)
-        } else if self.old.is_dir() || self.new.is_dir() {
-            bail!("one of `{}` and `{}` is a folder; give two files or two folders", self.old.display(), self.new.display());
-        } else {
-            let name = file_name(if self.new == Path::new("-") { &self.old } else { &self.new });
-            (one(global, &chunker, &self.old, &name)?, one(global, &chunker, &self.new, &name)?)
-        };
-        let diff = Difference::of(&old, &new);
+        let engine = global.engine_on(Some(self.threads), &[&self.cut], Access::NoStore)?;
+        let mut progress = None;
+        let answer = engine.diff(&input(&self.old, "-"), &input(&self.new, "-"), &mut |done, total| {
+            let bar = progress.get_or_insert_with(|| Progress::new(global, total, "documents"));
+            bar.advance(1);
+            if done == total {
+                progress.take().into_iter().for_each(Progress::finish);
+            }
+        })?;
+        answer.reports.iter().for_each(|read| report(global, read));
+        let diff = answer.diff;
         let mut output = self.output.open()?;
         match output.format() {
-            crate::output::Format::Json => output.only(&diff)?,
-            crate::output::Format::Jsonl => {
+            Format::Json => output.only(&diff)?,
+            Format::Jsonl => {
                 for change in &diff.changes {
                     output.object(change)?;
                 }
                 output.object(&SummaryLine { kind: "summary", summary: &diff.summary })?;
             }
-            crate::output::Format::Text => output.text(&self.describe(&diff))?,
+            Format::Text => output.text(&self.describe(&diff))?,
         }
         output.finish()?;
         Ok(Outcome::Success)
-    }
-
-    /// The records of all documents of a folder.
-    fn folder(&self, global: &Global, chunker: &Chunker, path: &Path) -> Result<Vec<Record>> {
-        let mut inputs = gather(global, &[path.to_owned()], "")?;
-        let items = std::mem::take(&mut inputs.items);
-        let progress = Progress::new(global, items.len(), "documents");
-        let mut all = Vec::new();
-        let cut = |item: &Item| {
-            read(item).map(|source| {
-                let document = source.parse();
-                chunker.records(&document, &chunker.chunk(&document), &RecordContext::default())
-            })
-        };
-        let result = ordered(self.threads.get(), &items, cut, |_| 0, |records| {
-            progress.advance(1);
-            match records {
-                Ok(records) => all.extend(records),
-                Err(Unread::Skipped(skipped)) => inputs.skipped.push(skipped),
-                Err(Unread::Failed(sentence)) => inputs.errors.push(sentence),
-            }
-            Ok(())
-        });
-        progress.finish();
-        result?;
-        if let Some(error) = inputs.errors.into_iter().next() {
-            bail!(error);
-        }
-        inputs.errors = Vec::new();
-        report(&inputs, global);
-        Ok(all)
     }
 
     fn describe(&self, diff: &Difference) -> String {
@@ -156,16 +124,4 @@ fn paint(change: &Change) -> String {
         ChangeKind::Added => green(name),
         ChangeKind::Removed => red(name),
     }
-}
-
-/// The records of one file, as a document called `name`.
-fn one(global: &Global, chunker: &Chunker, path: &Path, name: &str) -> Result<Vec<Record>> {
-    let mut source = read_one(global, path, name)?;
-    name.clone_into(&mut source.doc_id);
-    let document = source.parse();
-    Ok(chunker.records(&document, &chunker.chunk(&document), &RecordContext::default()))
-}
-
-fn file_name(path: &Path) -> String {
-    path.file_name().map_or_else(|| "stdin".into(), |name| plain(&name.to_string_lossy()))
 }

@@ -29,14 +29,7 @@ impl Doctor {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
         let flags: [&dyn KeyFlags; 3] = [&self.collection, &self.reranker, &self.writer];
         let findings = global.engine(&flags, Access::NoStore)?.doctor()?;
-        let mut output = self.output.open()?;
-        if output.is_text() {
-            output.text(&describe(&findings))?;
-        } else {
-            findings.iter().try_for_each(|finding| output.object(finding))?;
-        }
-        output.end_list()?;
-        output.finish()?;
+        self.output.list(&findings, describe)?;
         let damaged = findings.iter().any(|finding| finding.state == State::Damaged);
         Ok(if damaged { Outcome::Nothing } else { Outcome::Success })
     }

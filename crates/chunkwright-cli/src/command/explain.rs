@@ -3,13 +3,13 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, bail};
-use chunkwright::explain::{Candidate, End, Explanation, Level};
-use chunkwright::{Cut, Unit};
-use serde::Serialize;
+use anyhow::Result;
+use chunkwright::Unit;
+use chunkwright::explain::{Candidate, Level};
+use chunkwright_engine::{Access, ExplainRequest, ExplainedChunk};
 
-use crate::app::{self, CutFlags, Global, Outcome};
-use crate::input::read_one;
+use crate::app::{CutFlags, Global, Outcome};
+use crate::input::input;
 use crate::output::OutputFlags;
 use crate::text::{bold, dim, plain, preview, terminal_width, yellow};
 
@@ -37,50 +37,22 @@ Examples:
   chunkwright explain README.md
   chunkwright explain README.md:120";
 
-/// An explanation and whose it is.
-#[derive(Serialize)]
-struct Row<'a> {
-    doc_id: &'a str,
-    #[serde(flatten)]
-    explanation: &'a Explanation,
-}
-
 impl Explain {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
-        let settings = global.settings(&[&self.cut])?;
-        let chunker = app::chunker(&settings)?;
+        let engine = global.engine(&[&self.cut], Access::NoStore)?;
         let (path, line) = target(&self.target);
-        let document = read_one(global, &path, &self.stdin_filename)?.parse();
-        let chunks = chunker.chunk(&document);
-        let asked = match line {
-            None => 0..chunks.len(),
-            Some(line) => {
-                // Without the empty "line" after a final line break, as editors count.
-                let last = document.lines().count() - usize::from(document.source().ends_with(['\n', '\r']));
-                if line == 0 || line > last {
-                    bail!("`{}` has lines 1 to {last}; there is no `{line}`", document.id());
-                }
-                let (start, end) = (document.lines().start(line), document.lines().start(line + 1).max(document.lines().start(line) + 1));
-                let end = if line == last { document.source().len() as u32 } else { end };
-                let first = chunks.partition_point(|chunk| chunk.span.end <= start);
-                let after = chunks.partition_point(|chunk| chunk.span.start < end);
-                first..after.max(first)
-            }
-        };
+        let answer = engine.explain(&input(&path, &self.stdin_filename), ExplainRequest { line })?;
         let mut output = self.output.open()?;
-        let found = !asked.is_empty();
-        for index in asked {
-            let explanation = chunker.explain_one(&document, &chunks, index);
+        for chunk in &answer.chunks {
             if output.is_text() {
-                let content = chunks[index].content(&document);
-                output.text(&describe(document.id(), &explanation, chunks.len(), content))?;
+                output.text(&describe(chunk, answer.total_chunks))?;
             } else {
-                output.object(&Row { doc_id: document.id(), explanation: &explanation })?;
+                output.object(chunk)?;
             }
         }
         output.end_list()?;
         output.finish()?;
-        if !found {
+        if answer.chunks.is_empty() {
             global.say(match line {
                 Some(_) => "the line is blank and in no chunk",
                 None => "the document has no visible character and so no chunk",
@@ -105,7 +77,8 @@ fn target(target: &Path) -> (PathBuf, Option<usize>) {
 }
 
 /// One explanation, in words.
-fn describe(doc_id: &str, it: &Explanation, total: usize, content: &str) -> String {
+fn describe(chunk: &ExplainedChunk, total: usize) -> String {
+    let ExplainedChunk { doc_id, explanation: it, content } = chunk;
     let unit = match it.unit {
         Unit::Tokens => "tokens",
         Unit::Chars => "characters",
@@ -128,19 +101,10 @@ fn describe(doc_id: &str, it: &Explanation, total: usize, content: &str) -> Stri
     if it.is_unparsed {
         line("read", "by its layout: its syntax is not known here, too broken, or too costly to read");
     }
-    line("begins", &begins(it));
-    line("ends", &ends(it, unit));
+    line("begins", &plain(&it.begins()));
+    line("ends", &plain(&it.ends()));
     for borrowed in &it.borrows {
-        let what = match borrowed.kind {
-            "document" => "the document's name",
-            "path" => "the titles above it",
-            "signature" => "the signature around it",
-            "fence" => "the fence's opening line",
-            "table_header" => "the table's header",
-            "overlap" => "text before it",
-            "close" => "the fence's closing line",
-            other => other,
-        };
+        let what = borrowed.in_words();
         line("borrows", &format!("{what} ({} {unit}): {}", borrowed.size, preview(&borrowed.text, width / 2)));
     }
     if !it.rejected.is_empty() {
@@ -153,56 +117,6 @@ fn describe(doc_id: &str, it: &Explanation, total: usize, content: &str) -> Stri
     };
     let title = format!("{}: chunk {} of {total}, {lines}", plain(doc_id), it.chunk_index + 1);
     format!("{}  {}\n{out}\n", bold(&title), dim(&it.chunk_id.to_string()))
-}
-
-fn begins(it: &Explanation) -> String {
-    let title = it.begin.title.as_deref().map(|title| format!(" `{}`", plain(title))).unwrap_or_default();
-    let block = it.begin.block.as_str().replace('_', " ");
-    let why = match it.begin.cut {
-        Cut::Document => format!("the document begins, with a {block}"),
-        Cut::Heading => format!("the section{title} begins"),
-        Cut::Symbol => format!("the symbol{title} begins"),
-        Cut::Merged if title.is_empty() => "several small sections were joined; the first begins".to_owned(),
-        Cut::Merged => format!("several small sections were joined, from{title} on"),
-        Cut::Full => format!("the chunk before is full; a {block} begins"),
-        Cut::Item => format!("the {block} is too large for one chunk; an item or inner block begins"),
-        Cut::BlankLine => format!("the {block} is too large for one chunk; a line after a blank line begins"),
-        Cut::Statement => format!("the {block} is too large for one chunk; a statement begins"),
-        Cut::Indent => format!("the {block} is too large for one chunk; a line of little indentation begins"),
-        Cut::Row => "the table is too large for one chunk; a row begins".to_owned(),
-        Cut::Cell => "one row of the table is too large for one chunk; a cell begins".to_owned(),
-        Cut::Sentence => format!("the {block} is too large for one chunk; a sentence begins"),
-        Cut::Word => "a sentence or line is too large for one chunk; a word begins".to_owned(),
-        Cut::Grapheme => "one word is over the limit; a character begins".to_owned(),
-        other => format!("the rule `{other}`"),
-    };
-    format!("{} ({})", why, it.begin.cut)
-}
-
-fn ends(it: &Explanation, unit: &str) -> String {
-    let limit = it.max_size;
-    match &it.end {
-        End::Document => "the document ends".into(),
-        End::Section { title, size_with_next } => {
-            let what = if title.is_empty() {
-                "a chunk of several small sections begins".into()
-            } else {
-                format!("the section `{}` begins", plain(title))
-            };
-            format!("{what}; with what follows it would have {size_with_next} {unit}")
-        }
-        End::Full { size_with_next } => {
-            format!("the next block would have made it {size_with_next} {unit}, over {limit}")
-        }
-        End::Balanced { size_with_next } => format!(
-            "the next block would have made it {size_with_next} {unit}; cutting here divides the section more evenly"
-        ),
-        End::Split { cut, size_with_next } if *size_with_next > limit => {
-            format!("the block goes on; with more of it it would have {size_with_next} {unit}, over {limit} ({cut})")
-        }
-        End::Split { cut, .. } => format!("the block goes on; cutting here divides it more evenly ({cut})"),
-        _ => "for a reason this version has no words for".into(),
-    }
 }
 
 /// Most places that are listed for people.

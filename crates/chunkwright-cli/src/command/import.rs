@@ -40,8 +40,7 @@ impl Import {
         let answer = engine.default_collection().import(&self.file)?;
         global.tell(&answer.notices);
         let done = &answer.imported;
-        let mut output = self.output.open()?;
-        if output.is_text() {
+        self.output.only(&answer, |_| {
             let mut table = Table::new(["", ""]);
             for (name, number) in [
                 ("documents", done.documents),
@@ -53,11 +52,8 @@ impl Import {
             ] {
                 table.row([name.to_owned(), bold(&grouped(number))]);
             }
-            output.text(&table.to_string())?;
-        } else {
-            output.only(&answer)?;
-        }
-        output.finish()?;
+            table.to_string()
+        })?;
         let any = done.documents + done.unchanged > 0;
         Ok(if any { Outcome::Success } else { Outcome::Nothing })
     }

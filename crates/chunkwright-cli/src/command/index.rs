@@ -193,13 +193,7 @@ impl Index {
     }
 
     fn show(&self, global: &Global, answer: &IndexAnswer) -> Result<Outcome> {
-        let mut output = self.output.open()?;
-        if output.is_text() {
-            output.text(&describe(&answer.report, self.dry_run))?;
-        } else {
-            output.only(answer)?;
-        }
-        output.finish()?;
+        self.output.only(answer, |answer| describe(&answer.report, self.dry_run))?;
         report_skipped(global, &answer.report.skipped);
         for failure in &answer.report.failed {
             note(&format!("{} `{}`: {}", red("failed"), plain(&failure.doc_id), plain(&failure.message)));

@@ -7,7 +7,7 @@ use chunkwright_engine::{
 
 use crate::app::{Global, Outcome};
 use crate::interrupt;
-use crate::output::{Output, OutputFlags};
+use crate::output::OutputFlags;
 use crate::text::{Table, bold, dim, green, plain, red, yellow};
 
 /// List, install and remove the models that run on this machine
@@ -73,14 +73,7 @@ impl Models {
 
 impl List {
     fn run(&self, engine: &Engine) -> Result<Outcome> {
-        let models = engine.models()?;
-        let mut output = self.output.open()?;
-        if output.is_text() {
-            output.text(&describe(&models))?;
-        } else {
-            models.iter().try_for_each(|model| output.object(model))?;
-        }
-        end(output)?;
+        self.output.list(&engine.models()?, describe)?;
         Ok(Outcome::Success)
     }
 }
@@ -92,8 +85,7 @@ impl Install {
         let changes = engine.install_models(&request, |name, bytes| {
             global.say(&format!("downloading {}, {}", bold(name), megabytes(bytes)));
         })?;
-        let output = self.output.open()?;
-        report(output, &changes)?;
+        self.output.list(&changes, sentences)?;
         Ok(Outcome::Success)
     }
 }
@@ -101,26 +93,14 @@ impl Install {
 impl Remove {
     fn run(&self, engine: &Engine) -> Result<Outcome> {
         let changes = engine.remove_models(&RemoveModelsRequest { names: self.names.clone() })?;
-        let output = self.output.open()?;
-        report(output, &changes)?;
+        self.output.list(&changes, sentences)?;
         let is_removed = |change: &ModelChange| change.action == ModelAction::Removed;
         Ok(if changes.iter().any(is_removed) { Outcome::Success } else { Outcome::Nothing })
     }
 }
 
-fn end(mut output: Output) -> Result<()> {
-    output.end_list()?;
-    output.finish()
-}
-
-fn report(mut output: Output, changes: &[ModelChange]) -> Result<()> {
-    if output.is_text() {
-        let lines: Vec<String> = changes.iter().map(sentence).collect();
-        output.text(&lines.concat())?;
-    } else {
-        changes.iter().try_for_each(|change| output.object(change))?;
-    }
-    end(output)
+fn sentences(changes: &[ModelChange]) -> String {
+    changes.iter().map(sentence).collect()
 }
 
 fn sentence(change: &ModelChange) -> String {

@@ -29,26 +29,19 @@ impl Overlays {
         let engine = global.engine(&[&self.collection], Access::Read)?;
         let request = OverlaysRequest { review: self.review };
         let listed = engine.default_collection().read(|snapshot| snapshot.overlays(request))?;
-        let mut output = self.output.open()?;
-        let mut table = Table::new(["chunk", "document", "state", "on", "change"]);
-        for listed in &listed.overlays {
-            if !output.is_text() {
-                output.object(listed)?;
-                continue;
+        self.output.list(&listed.overlays, |overlays| {
+            let mut table = Table::new(["chunk", "document", "state", "on", "change"]);
+            for listed in overlays {
+                table.row([
+                    bold(&plain(&listed.overlay.chunk_id)),
+                    plain(&listed.overlay.doc_id),
+                    state(listed),
+                    place(listed),
+                    dim(&preview(&said(&listed.overlay), 60)),
+                ]);
             }
-            table.row([
-                bold(&plain(&listed.overlay.chunk_id)),
-                plain(&listed.overlay.doc_id),
-                state(listed),
-                place(listed),
-                dim(&preview(&said(&listed.overlay), 60)),
-            ]);
-        }
-        if output.is_text() && !table.is_empty() {
-            output.text(&table.to_string())?;
-        }
-        output.end_list()?;
-        output.finish()?;
+            table.if_any()
+        })?;
         if listed.overlays.is_empty() {
             global.say(if listed.total > 0 { "nothing to review" } else { "nothing was changed by hand" });
             return Ok(Outcome::Nothing);

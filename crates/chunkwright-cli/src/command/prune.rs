@@ -38,22 +38,15 @@ impl Prune {
             dry_run: self.dry_run,
         };
         let pruned = engine.default_collection().prune(&request)?;
-        let mut output = self.output.open()?;
-        let mut table = Table::new(["generation", "state", "documents", "chunks"]);
-        for row in &pruned {
-            if output.is_text() {
+        self.output.list(&pruned, |pruned| {
+            let mut table = Table::new(["generation", "state", "documents", "chunks"]);
+            for row in pruned {
                 let generation = bold(&plain(&row.generation.generation.to_string()));
                 let state = row.generation.state.as_str().to_owned();
                 table.row([generation, state, grouped(row.documents), grouped(row.chunks)]);
-            } else {
-                output.object(row)?;
             }
-        }
-        if output.is_text() && !table.is_empty() {
-            output.text(&table.to_string())?;
-        }
-        output.end_list()?;
-        output.finish()?;
+            table.if_any()
+        })?;
         if pruned.is_empty() {
             global.say("there is no generation but the current one");
             return Ok(Outcome::Nothing);

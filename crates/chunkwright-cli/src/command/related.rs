@@ -30,8 +30,7 @@ impl Related {
         let engine = global.engine(&[&self.collection], Access::Read)?;
         let collection = engine.default_collection();
         let row = collection.read(|snapshot| snapshot.related(&self.document, self.top_k))?;
-        let mut output = self.output.open()?;
-        if output.is_text() {
+        self.output.only(&row, |row| {
             let mut table = Table::new(["document", "why"]);
             let folder = if row.siblings.folder.is_empty() { "the top folder" } else { &row.siblings.folder };
             for doc_id in &row.siblings.nearest {
@@ -40,11 +39,8 @@ impl Related {
             for found in &row.related {
                 table.row([bold(&plain(&found.doc_id)), dim(&format!("about the same, {:.3}", found.score))]);
             }
-            output.text(&table.to_string())?;
-        } else {
-            output.only(&row)?;
-        }
-        output.finish()?;
+            table.to_string()
+        })?;
         let none = row.siblings.nearest.is_empty() && row.related.is_empty();
         Ok(if none { Outcome::Nothing } else { Outcome::Success })
     }

@@ -117,31 +117,13 @@ impl Search {
 
     /// Says why a chunk is or is not in the answer.
     fn explain(&self, explained: &Explained) -> Result<Outcome> {
-        let mut output = self.output.open()?;
-        if output.is_text() {
-            output.text(&describe_explained(explained))?;
-        } else {
-            output.only(explained)?;
-        }
-        output.finish()?;
+        self.output.only(explained, describe_explained)?;
         let found = matches!(explained.verdict, Verdict::Found { .. });
         Ok(if found { Outcome::Success } else { Outcome::Nothing })
     }
 }
 
 fn describe_explained(explained: &Explained) -> String {
-    let why = match &explained.verdict {
-        Verdict::Found { rank } => format!("it is hit {rank}"),
-        Verdict::Missing => "this generation has no such chunk".into(),
-        Verdict::Disabled => "it is disabled".into(),
-        Verdict::Filtered => "the filter excludes it".into(),
-        Verdict::Duplicate { of } => format!("it duplicates hit {of}"),
-        Verdict::NoMatch => "it shares no term with the query, and no vector of it was compared".into(),
-        Verdict::NoCandidate { candidates } => format!("it is not among the best {candidates} of any stage"),
-        Verdict::PerDocument { per_document } => format!("its document already has {per_document} better hits"),
-        Verdict::Outranked { top_k } => format!("{top_k} hits rank higher"),
-        _ => "it was not chosen".into(),
-    };
     let mut table = Table::new(["", ""]);
     let stage = |stage: Option<Stage>| {
         stage.map_or_else(|| dim("-"), |stage| format!("#{} {:.3}", stage.rank, stage.score))
@@ -149,7 +131,7 @@ fn describe_explained(explained: &Explained) -> String {
     let rows = [
         ("chunk", explained.chunk_id.to_string()),
         ("document", explained.doc_id.as_deref().map_or_else(|| dim("-"), plain)),
-        ("why", bold(&why)),
+        ("why", bold(&explained.verdict.to_string())),
         ("lexical", stage(explained.lexical)),
         ("dense", stage(explained.dense)),
         ("sparse", stage(explained.sparse)),

@@ -4,7 +4,7 @@ use anyhow::Result;
 use chunkwright_engine::{Access, CollectionStatus, GenerationSpec, Snapshot};
 
 use crate::app::{CollectionFlags, Global, Outcome};
-use crate::output::{Format, OutputFlags};
+use crate::output::OutputFlags;
 use crate::text::{Table, bold, dim, grouped, plain};
 
 /// Show what is stored: collections, documents, chunks
@@ -24,12 +24,11 @@ pub(crate) struct Status {
 impl Status {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
         let engine = global.engine(&[&self.collection], Access::Read)?;
-        let mut output = self.output.open()?;
         let found = if self.documents {
             let documents = engine.default_collection().read(Snapshot::documents)?;
-            let mut table = Table::new(["document", "chunks", "no vector", "bytes", "format", "preset", "indexed"]);
-            for document in &documents {
-                if output.format() == Format::Text {
+            self.output.list(&documents, |documents| {
+                let mut table = Table::new(["document", "chunks", "no vector", "bytes", "format", "preset", "indexed"]);
+                for document in documents {
                     table.row([
                         bold(&plain(&document.doc_id)),
                         document.chunks.to_string(),
@@ -39,27 +38,16 @@ impl Status {
                         plain(&document.preset),
                         dim(&document.indexed_at),
                     ]);
-                } else {
-                    output.object(document)?;
                 }
-            }
-            if output.is_text() && !table.is_empty() {
-                output.text(&table.to_string())?;
-            }
+                table.if_any()
+            })?;
             documents.len()
         } else {
-            let rows = engine.collections()?;
-            if output.is_text() {
-                let place = engine.store_name()?;
-                output.text(&format!("{}\n", dim(&format!("store {}", plain(&place)))))?;
-                output.text(&describe(&rows))?;
-            } else {
-                rows.iter().try_for_each(|row| output.object(row))?;
-            }
+            let (rows, place) = (engine.collections()?, engine.store_name()?);
+            let store = dim(&format!("store {}", plain(&place)));
+            self.output.list(&rows, |rows| format!("{store}\n{}", describe(rows)))?;
             rows.len()
         };
-        output.end_list()?;
-        output.finish()?;
         if found == 0 {
             global.say("nothing is stored; `chunkwright index` stores documents");
             return Ok(Outcome::Nothing);

@@ -5,14 +5,10 @@
 //! cannot forget it.
 
 use std::any::TypeId;
-use std::fs;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, bail};
-use chunkwright_index::SqliteStore;
-use chunkwright_index::durable::{AtomicFile, FileId, lies_in, resolve};
-use chunkwright_source::{WalkOptions, walk};
+use anyhow::{Result, anyhow};
+use chunkwright_engine::files::{OutputError, Protected};
 use clap::{Arg, ArgMatches, Command};
 
 use super::{OutputPath, unwritable};
@@ -23,10 +19,7 @@ use crate::text::plain;
 #[derive(Debug, Default)]
 struct Named {
     outputs: Vec<OutputPath>,
-    /// Files and folders that are read, as they were given.
-    inputs: Vec<PathBuf>,
-    /// Folders of stores, which need not exist.
-    stores: Vec<PathBuf>,
+    protected: Protected,
 }
 
 /// Refuses outputs that are inputs or lie in a store, and those that cannot be written. Answers the output that is
@@ -40,7 +33,8 @@ pub(crate) fn check(command: &Command, matches: &ArgMatches, global: &Global) ->
     named.add_configuration(matches, global)?;
     let mut replaced = None;
     for output in &named.outputs {
-        replaced = named.check(output)?.or(replaced);
+        let found = named.protected.check(output.path()).map_err(|error| refused(output, &error))?;
+        replaced = found.or(replaced);
     }
     Ok(replaced)
 }
@@ -67,7 +61,7 @@ impl Named {
                     && argument.get_default_values().is_empty()
                     && paths.iter().all(are_questions)
                 {
-                    self.inputs.push(".".into());
+                    self.protected.inputs.push(".".into());
                 }
                 for path in paths {
                     self.add_input(path);
@@ -84,7 +78,7 @@ impl Named {
             let (file, line) = path.to_str()?.rsplit_once(':')?;
             line.parse::<u64>().is_ok().then(|| PathBuf::from(file))
         };
-        self.inputs.push(match without_line() {
+        self.protected.inputs.push(match without_line() {
             Some(file) if !path.exists() => file,
             _ if path == Path::new("-") => PathBuf::from("/dev/stdin"),
             _ => path.to_owned(),
@@ -94,126 +88,42 @@ impl Named {
     /// Adds the files that the configuration names, and the stores: the one in force, and what is beside it.
     fn add_configuration(&mut self, matches: &ArgMatches, global: &Global) -> Result<()> {
         let layers = global.layers()?;
-        self.inputs.extend(layers.files());
+        self.protected.inputs.extend(layers.files());
         let mut matches = matches;
         while let Some((_, inner)) = matches.subcommand() {
             matches = inner;
         }
-        let value = |key: &str| {
-            let flag = matches.try_get_one::<String>(key).ok().flatten().cloned();
-            flag.or_else(|| layers.text(key).map(str::to_owned))
-        };
-        if let Some(store) = value("store").filter(|store| !store.contains("://")) {
-            self.stores.push(store.into());
-        }
-        // If the home folder is unknown, there is no default store.
-        if let Ok(data) = chunkwright_models::data_dir(value("data").as_deref().map(Path::new)) {
-            self.stores.extend(["store", "cache", "models"].map(|folder| data.join(folder)));
-        }
+        self.protected
+            .stores
+            .extend(layers.owned_folders(&|key| matches.try_get_one::<String>(key).ok().flatten().cloned()));
         Ok(())
-    }
-
-    fn check(&self, output: &OutputPath) -> Result<Option<PathBuf>> {
-        let target = resolve(&output.0).map_err(|error| unwritable(output, &error))?;
-        let existing = target.metadata().ok();
-        if existing.as_ref().is_some_and(|metadata| !metadata.is_file() && !metadata.is_dir()) {
-            return Ok(None);
-        }
-        self.refuse_store(output, &target)?;
-        let mut replaced = None;
-        if let Some(id) = existing.and_then(|_| FileId::of(&target)) {
-            self.refuse_input(output, &id)?;
-            replaced = self.refuse_walked(output, &target, &id)?;
-        }
-        // Better now than after an hour of work. What is begun here is dropped at once.
-        AtomicFile::create(&output.0).map_err(|error| unwritable(output, &error))?;
-        Ok(replaced)
-    }
-
-    fn refuse_store(&self, output: &OutputPath, target: &Path) -> Result<()> {
-        let id = FileId::of(target);
-        let is_file_of = |store: &Path| {
-            let files = fs::read_dir(store).into_iter().flatten().flatten();
-            id.is_some() && files.map(|file| FileId::of(&file.path())).any(|file| file == id)
-        };
-        // Any store, not the one in force alone.
-        let around = target.parent().filter(|folder| folder.join(SqliteStore::FILE).is_file());
-        let stores = self.stores.iter().map(PathBuf::as_path).chain(around);
-        for store in stores {
-            if lies_in(target, store) || is_file_of(store) {
-                let store = plain(&store.display().to_string());
-                bail!("`{output}` lies in the store `{store}`; write the results outside of it");
-            }
-        }
-        Ok(())
-    }
-
-    fn refuse_input(&self, output: &OutputPath, id: &FileId) -> Result<()> {
-        for input in &self.inputs {
-            if FileId::of(input).as_ref() == Some(id) {
-                bail!(is_input(output, input));
-            }
-        }
-        Ok(())
-    }
-
-    /// Refuses an output that is found in a folder that is read.
-    fn refuse_walked(&self, output: &OutputPath, target: &Path, id: &FileId) -> Result<Option<PathBuf>> {
-        let mut replaced = None;
-        for folder in self.inputs.iter().filter(|input| input.is_dir()) {
-            if !lies_in(target, folder) && !has_other_names(target) {
-                continue;
-            }
-            // What cannot be walked is reported by the command.
-            let Ok(found) = walk(std::slice::from_ref(folder), &WalkOptions::default()) else { continue };
-            for file in found.files.into_iter().filter(|file| FileId::of(&file.path).as_ref() == Some(id)) {
-                if target.canonicalize().is_ok_and(|real| real == file.path) && holds_results(target) {
-                    replaced = Some(file.path);
-                } else {
-                    let folder = if folder == Path::new(".") { Path::new("") } else { folder };
-                    bail!(is_input(output, &folder.join(file.doc_id)));
-                }
-            }
-        }
-        Ok(replaced)
     }
 }
 
-fn is_input(output: &OutputPath, input: &Path) -> String {
-    let input = plain(&input.display().to_string());
-    let same = if output.to_string() == input {
-        String::new()
-    } else {
-        format!(" is the same file as `{input}`, which")
-    };
-    format!("`{output}`{same} is read by this command; write the results to another file")
-}
-
-/// Whether a file is found under other names too.
-#[cfg(unix)]
-fn has_other_names(path: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    path.metadata().is_ok_and(|metadata| metadata.nlink() > 1)
-}
-
-/// Whether a file may have other names too: this system does not say.
-#[cfg(not(unix))]
-fn has_other_names(path: &Path) -> bool {
-    path.is_file()
+/// Why an output is refused, with its name.
+fn refused(output: &OutputPath, error: &OutputError) -> anyhow::Error {
+    match error {
+        OutputError::Unwritable(error) => unwritable(output, error),
+        OutputError::IsInput { input } => {
+            let input = plain(&input.display().to_string());
+            let same = if output.to_string() == input {
+                String::new()
+            } else {
+                format!(" is the same file as `{input}`, which")
+            };
+            anyhow!("`{output}`{same} is read by this command; write the results to another file")
+        }
+        OutputError::InStore { store } => {
+            let store = plain(&store.display().to_string());
+            anyhow!("`{output}` lies in the store `{store}`; write the results outside of it")
+        }
+        other => anyhow!("`{output}` cannot be written: {other}"),
+    }
 }
 
 /// Whether values of an argument have this type.
 fn is<T: 'static>(argument: &Arg) -> bool {
     argument.get_value_parser().type_id() == TypeId::of::<T>()
-}
-
-/// How files of chunks begin, as JSON Lines, as JSON and as a page: no documents, so a run may replace what an
-/// earlier one wrote among its inputs.
-fn holds_results(path: &Path) -> bool {
-    let mut head = Vec::new();
-    let read = fs::File::open(path).and_then(|file| file.take(1 << 10).read_to_end(&mut head));
-    let begins = [b"{\"chunk_id\":\"".as_slice(), b"[\n{\"chunk_id\":\"", crate::report_page::begin()];
-    read.is_ok() && begins.iter().any(|begin| head.starts_with(begin))
 }
 
 #[cfg(test)]
@@ -385,7 +295,7 @@ mod tests {
         let folder = TempDir::new().unwrap();
         let store = folder.path().join("store");
         fs::create_dir(&store).unwrap();
-        let database = store.join(SqliteStore::FILE);
+        let database = store.join("chunkwright.sqlite3");
         fs::write(&database, "").unwrap();
         fs::hard_link(&database, folder.path().join("hard")).unwrap();
         let mut tried = 0;

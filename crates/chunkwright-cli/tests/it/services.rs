@@ -146,10 +146,10 @@ fn a_service_gives_sparse_vectors_from_indexing_to_explanation() {
     assert_eq!((hits.len(), &hits[0]["doc_id"], &hits[0]["kept"]), (1, &"a.md".into(), &"sparse".into()));
     assert_eq!(hits[0]["sparse"], json!({"rank": 1, "score": 30.0}));
     let shown = run(&["search", "zzz zebra", "--format", "text"]);
-    assert!(shown.stdout.contains(", tokens #1 "), "{}", shown.stdout);
+    assert!(shown.stdout.contains(", sparse #1 "), "{}", shown.stdout);
     let id = hits[0]["chunk_id"].as_str().unwrap();
     let explained = run(&["search", "zzz", "--explain", id, "--format", "text"]).stdout;
-    assert!(explained.contains("by tokens") && explained.contains("#1 30.000"), "{explained}");
+    assert!(explained.contains("sparse") && explained.contains("#1 30.000"), "{explained}");
     assert_eq!(run(&["check"]).lines()[0]["problems"], json!([]));
     // Moved with the collection, as lines and as columns.
     for file in ["moved.jsonl", "moved.parquet"] {

@@ -1,7 +1,5 @@
 //! What a program hands in is used in place of what the settings name.
 
-#![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
-
 use std::sync::Arc;
 
 use chunkwright::{Cut, Document, Plan, Strategy, Words};

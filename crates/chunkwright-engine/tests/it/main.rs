@@ -1,5 +1,6 @@
 //! The engine as a program uses it.
 
+mod documents;
 mod given;
 #[path = "../../examples/put_and_search.rs"]
 mod put_and_search;

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
+use chunkwright::Document;
 use chunkwright_source::{Format, NewSource, SourceFile};
 
 use super::prepare::Context;
@@ -21,6 +22,8 @@ pub(super) enum Input<'a> {
     File(&'a SourceFile),
     /// A document from memory.
     Memory(&'a NewSource),
+    /// A document that is parsed already.
+    Parsed(&'a Document),
     /// What the current generation has of it.
     Stored(&'a DocumentInfo),
 }
@@ -30,6 +33,7 @@ impl Input<'_> {
         match self {
             Self::File(file) => &file.doc_id,
             Self::Memory(source) => &source.doc_id,
+            Self::Parsed(document) => document.id(),
             Self::Stored(info) => &info.doc_id,
         }
     }
@@ -37,7 +41,7 @@ impl Input<'_> {
     pub(super) fn root(&self) -> &str {
         match self {
             Self::File(file) => &file.root,
-            Self::Memory(_) => "",
+            Self::Memory(_) | Self::Parsed(_) => "",
             Self::Stored(info) => &info.root,
         }
     }
@@ -45,7 +49,7 @@ impl Input<'_> {
     pub(super) fn prefix(&self) -> &str {
         match self {
             Self::File(file) => &file.prefix,
-            Self::Memory(_) => "",
+            Self::Memory(_) | Self::Parsed(_) => "",
             Self::Stored(info) => &info.prefix,
         }
     }
@@ -55,6 +59,7 @@ impl Input<'_> {
         match self {
             Self::File(file) => Format::of(&file.path, bytes),
             Self::Memory(source) => source.format(),
+            Self::Parsed(document) => Format::of(Path::new(document.id()), bytes),
             Self::Stored(info) => format_of(info, bytes),
         }
     }
@@ -64,6 +69,7 @@ impl Input<'_> {
         match self {
             Self::File(file) => Cow::Borrowed(&file.path),
             Self::Memory(source) => Cow::Owned(source.path()),
+            Self::Parsed(document) => Cow::Borrowed(Path::new(document.id())),
             Self::Stored(info) => Cow::Owned(PathBuf::from(&info.doc_id)),
         }
     }
@@ -82,6 +88,7 @@ impl Input<'_> {
         match self {
             Self::File(file) => file.bytes,
             Self::Memory(source) => source.bytes.len() as u64,
+            Self::Parsed(document) => document.source().len() as u64,
             Self::Stored(info) => info.bytes,
         }
     }

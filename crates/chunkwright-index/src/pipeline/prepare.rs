@@ -64,6 +64,7 @@ impl Pipeline {
                 Err(reason) => return Prepared::Skipped(reason),
             },
             Input::Memory(source) => (Cow::Borrowed(&*source.bytes), 0),
+            Input::Parsed(document) => (Cow::Borrowed(document.source().as_bytes()), 0),
             Input::Stored(info) => match self.stored_bytes(info, context.current) {
                 Ok(bytes) => (Cow::Owned(bytes), info.modified),
                 Err(message) => return Prepared::Failed(message),
@@ -116,17 +117,21 @@ impl Pipeline {
         base: i64,
         Context { skip_generated, .. }: Context<'_>,
     ) -> Prepared {
-        let source = match read_as(format, bytes) {
-            Ok(source) => source,
-            Err(error) => {
-                return SkipReason::of(&error)
-                    .map_or_else(|| Prepared::Failed(error.to_string()), Prepared::Skipped);
-            }
+        let document = match input {
+            Input::Parsed(document) => Cow::Borrowed(*document),
+            _ => match read_as(format, bytes) {
+                Ok(source) => {
+                    source.encoding.clone_into(&mut info.encoding);
+                    info.low_confidence = source.low_confidence;
+                    info.replacements = source.replacements as u32;
+                    Cow::Owned(source.parse(&info.doc_id))
+                }
+                Err(error) => {
+                    return SkipReason::of(&error)
+                        .map_or_else(|| Prepared::Failed(error.to_string()), Prepared::Skipped);
+                }
+            },
         };
-        source.encoding.clone_into(&mut info.encoding);
-        info.low_confidence = source.low_confidence;
-        info.replacements = source.replacements as u32;
-        let document = source.parse(&info.doc_id);
         let generated = generated(&input.path(), document.source(), document.language().is_some());
         if let Some(generated) = generated.filter(|_| skip_generated) {
             return Prepared::Skipped(match generated {
@@ -144,6 +149,9 @@ impl Pipeline {
         let mut records = self.chunker.records(&document, &chunks, &context);
         if let Err(message) = verify(document.source(), &records) {
             return Prepared::Failed(message);
+        }
+        if let Some(revise) = &self.revise {
+            revise(&document, &self.chunker, &chunks, &mut records);
         }
         if self.summaries {
             let summaries = self.chunker.summaries(&document);

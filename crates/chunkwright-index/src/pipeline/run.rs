@@ -6,10 +6,10 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, mpsc};
 use std::thread;
 
-use chunkwright::Record;
 use chunkwright::diff::Diff;
+use chunkwright::{Document, Record};
 use chunkwright_source::memory::printable;
-use chunkwright_source::{Generated, NewSource, SkipReason, Skipped, SourceFile};
+use chunkwright_source::{Generated, NewSource, NewSourceError, SkipReason, Skipped, SourceFile};
 use rayon::prelude::*;
 
 use super::embed::Vectors;
@@ -124,8 +124,10 @@ impl<'a> Run<'a> {
             let done = self.report.seen;
             self.report.seen += sources.len();
             (self.on_progress)(Progress::Found { files: self.report.seen });
-            let sources: Vec<NewSource> =
-                sources.into_iter().filter(|source| self.accepts(source, &mut found)).collect();
+            let mut accepts = |source: &NewSource| {
+                self.accepts(&source.doc_id, source.check(), source.bytes.len(), &mut found)
+            };
+            let sources: Vec<NewSource> = sources.into_iter().filter(|source| accepts(source)).collect();
             if self.options.dry_run && !self.overlays.is_empty() {
                 self.forecast = Some(self.forecast(&found.iter().map(String::as_str).collect()));
             }
@@ -139,12 +141,36 @@ impl<'a> Run<'a> {
         Ok(self.finish())
     }
 
-    /// Whether a document may be put; notes why not, or its id.
-    fn accepts(&mut self, source: &NewSource, found: &mut HashSet<String>) -> bool {
-        let doc_id = &source.doc_id;
+    /// Indexes documents that are parsed already.
+    pub(super) fn put_parsed(mut self, documents: &[Document]) -> Result<IndexReport, IndexError> {
+        let mut found: HashSet<String> = HashSet::new();
+        self.report.seen = documents.len();
+        (self.on_progress)(Progress::Found { files: documents.len() });
+        let mut inputs = Vec::with_capacity(documents.len());
+        for document in documents {
+            if self.accepts(document.id(), Ok(()), document.source().len(), &mut found) {
+                inputs.push(Input::Parsed(document));
+            }
+        }
+        self.index_all(&inputs, 0)?;
+        if !self.report.cancelled && self.is_building() {
+            self.complete(&found.iter().map(String::as_str).collect())?;
+        }
+        self.settle()?;
+        Ok(self.finish())
+    }
+
+    /// Whether a document of so many bytes may be put, unless a check refused it; notes why not, or its id.
+    fn accepts(
+        &mut self,
+        doc_id: &str,
+        checked: Result<(), NewSourceError>,
+        bytes: usize,
+        found: &mut HashSet<String>,
+    ) -> bool {
         let most = self.options.walk.limit();
         let known = self.visible().get(doc_id).or_else(|| self.stored.get(doc_id));
-        let refused = match source.check() {
+        let refused = match checked {
             Err(problem) => Some(problem.into()),
             Ok(()) => match known {
                 Some(info) if !info.root.is_empty() => {
@@ -160,9 +186,9 @@ impl<'a> Run<'a> {
             self.fail(doc_id, refusal.to_string());
             return false;
         }
-        found.insert(doc_id.clone());
-        if source.bytes.len() as u64 > most {
-            self.report.skipped.push(Skipped { path: doc_id.clone(), reason: SkipReason::TooLarge });
+        found.insert(doc_id.to_owned());
+        if bytes as u64 > most {
+            self.report.skipped.push(Skipped { path: doc_id.to_owned(), reason: SkipReason::TooLarge });
             return false;
         }
         true

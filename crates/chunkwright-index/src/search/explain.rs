@@ -1,5 +1,7 @@
 //! Why a chunk is not in an answer.
 
+use std::fmt;
+
 use chunkwright::ChunkId;
 use serde::Serialize;
 
@@ -73,6 +75,29 @@ pub enum Verdict {
         /// How many hits were wanted.
         top_k: usize,
     },
+}
+
+impl fmt::Display for Verdict {
+    /// The verdict as a clause.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Found { rank } => write!(f, "it is hit {rank}"),
+            Self::Missing => f.write_str("this generation has no such chunk"),
+            Self::Disabled => f.write_str("it is disabled"),
+            Self::Filtered => f.write_str("the filter excludes it"),
+            Self::Duplicate { of } => write!(f, "it duplicates hit {of}"),
+            Self::NoMatch => {
+                f.write_str("it shares no term with the query, and no vector of it was compared")
+            }
+            Self::NoCandidate { candidates } => {
+                write!(f, "it is not among the best {candidates} of any stage")
+            }
+            Self::PerDocument { per_document } => {
+                write!(f, "its document already has {per_document} better hits")
+            }
+            Self::Outranked { top_k } => write!(f, "{top_k} hits rank higher"),
+        }
+    }
 }
 
 /// Says why the chunk `id` is or is not in the answer to `query`.

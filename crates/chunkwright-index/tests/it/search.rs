@@ -4,7 +4,6 @@ use chunkwright::SummaryKind;
 use chunkwright_index::{
     Duplicates, Field, Filter, Fusion, Mode, Models, SearchError, SearchOptions, parse_query, search,
 };
-
 use chunkwright_models::{RerankError, Reranker};
 
 use crate::fixture::{Bag, Fixture, for_each_store, now};

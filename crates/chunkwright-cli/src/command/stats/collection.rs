@@ -21,13 +21,7 @@ pub(super) fn run(
     let engine = global.engine(&[cut, collection], Access::Read)?;
     let request = StatisticsRequest { filter, band: engine.settings().chunk.band_wanted() };
     let statistics = engine.default_collection().read(|snapshot| snapshot.statistics(&request))?;
-    let mut output = output.open()?;
-    if output.is_text() {
-        output.text(&describe(&statistics))?;
-    } else {
-        output.only(&statistics)?;
-    }
-    output.finish()?;
+    output.only(&statistics, describe)?;
     if statistics.chunks == 0 {
         global.say("no chunk was found");
         return Ok(Outcome::Nothing);

@@ -1,13 +1,12 @@
-//! Measuring and verifying one document.
+//! How large are the chunks of one document, and is what is promised of them kept?
 //!
-//! Nothing is taken from the chunker on trust: sizes and lines are counted again from the texts and the
-//! source.
+//! Nothing is taken from the chunker on trust: sizes and lines are counted again from the texts and the source.
 
 use std::collections::BTreeMap;
 
 use chunkwright::span::is_blank;
 use chunkwright::{Chars, Chunk, ChunkId, Chunker, Document, RecordContext, TokenCounter, Unit};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What is measured of one document.
 #[derive(Default)]
@@ -69,10 +68,13 @@ pub(super) fn measure(chunker: &Chunker, document: &Document) -> Measured {
             });
         };
         if source.get(record.start_byte as usize..record.end_byte as usize) != Some(&*record.content) {
-            violation(Rule::ContentIsSource, "its content is not its bytes of the source".into());
+            violation(Promise::ContentIsSource, "its content is not its bytes of the source".into());
         }
         if size > config.max_size && !chunk.oversize {
-            violation(Rule::WithinLimit, format!("its text has a size of {size}, over {}", config.max_size));
+            violation(
+                Promise::WithinLimit,
+                format!("its text has a size of {size}, over {}", config.max_size),
+            );
         }
         measured.tokens.push(record.token_count as usize);
         measured.sizes.push(size);
@@ -90,8 +92,13 @@ fn cover(document: &Document, chunks: &[Chunk], measured: &mut Measured) {
     let mut chunks = chunks.iter().peekable();
     for line in 1..=document.lines().count() {
         let start = document.lines().start(line);
-        let end = if line < document.lines().count() { document.lines().start(line + 1) } else { source.len() as u32 };
-        let visible = |from: u32, to: u32| !source[from as usize..to as usize].trim_matches(is_blank).is_empty();
+        let end = if line < document.lines().count() {
+            document.lines().start(line + 1)
+        } else {
+            source.len() as u32
+        };
+        let visible =
+            |from: u32, to: u32| !source[from as usize..to as usize].trim_matches(is_blank).is_empty();
         if !visible(start, end) {
             continue;
         }
@@ -112,7 +119,7 @@ fn cover(document: &Document, chunks: &[Chunk], measured: &mut Measured) {
         lost |= at < end && visible(at, end);
         if lost {
             measured.violations.push(Violation {
-                rule: Rule::NothingLost,
+                rule: Promise::NothingLost,
                 doc_id: document.id().to_owned(),
                 chunk_id: None,
                 line,
@@ -124,25 +131,26 @@ fn cover(document: &Document, chunks: &[Chunk], measured: &mut Measured) {
     }
 }
 
-
 /// A promise that was broken.
-#[derive(Debug, Serialize)]
-pub(super) struct Violation {
-    pub(super) rule: Rule,
-    pub(super) doc_id: String,
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Violation {
+    /// Which promise.
+    pub rule: Promise,
+    /// The document.
+    pub doc_id: String,
     /// The chunk, if it is about one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) chunk_id: Option<ChunkId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chunk_id: Option<ChunkId>,
     /// First line it is about, 1-based.
-    pub(super) line: usize,
+    pub line: usize,
     /// What was found.
-    pub(super) found: String,
+    pub found: String,
 }
 
 /// What is promised.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Rule {
+pub enum Promise {
     /// A chunk's content is exactly its bytes of the source.
     ContentIsSource,
     /// A text is within the limit, or says that it is not.
@@ -164,7 +172,8 @@ mod tests {
 
     #[test]
     fn lines_that_no_chunk_holds_are_told() {
-        let chunker = Chunker::new(ChunkConfig { min_size: 0, ..ChunkConfig::default() }, Arc::new(Words)).unwrap();
+        let chunker =
+            Chunker::new(ChunkConfig { min_size: 0, ..ChunkConfig::default() }, Arc::new(Words)).unwrap();
         let document = Document::parse("a.md", "# A\n\none\n\n# B\n\ntwo\n\n# C\n\nthree\n", &Markdown);
         let mut chunks = chunker.chunk(&document);
         assert_eq!(chunks.len(), 3);
@@ -175,6 +184,6 @@ mod tests {
         cover(&document, &chunks, &mut measured);
         let lost: Vec<usize> = measured.violations.iter().map(|violation| violation.line).collect();
         assert_eq!((lost, measured.lines, measured.lines_in_chunks), (vec![5, 7, 11], 6, 3));
-        assert!(measured.violations.iter().all(|violation| violation.rule == Rule::NothingLost));
+        assert!(measured.violations.iter().all(|violation| violation.rule == Promise::NothingLost));
     }
 }

@@ -1,4 +1,4 @@
-//! `chunk --format html`: one page that shows how documents are cut.
+//! One page for a browser that shows how documents are cut: [`head`], a [`document`] each, [`foot`].
 //!
 //! The page is a file that needs nothing but a browser: its style and script are in it, and it asks for
 //! nothing from anywhere. Documents stand in it as JSON, one element each, so that they are written as
@@ -7,15 +7,15 @@
 
 use std::fmt::Write;
 
-use chunkwright::{Chunker, Document, Record};
+use chunkwright::Record;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::text::is_invisible;
+use crate::documents::{ChunkedDocument, Documents};
 
-const PAGE: &str = include_str!("report_page/page.html");
-const STYLE: &str = include_str!("report_page/page.css");
-const SCRIPT: &str = include_str!("report_page/page.js");
+const PAGE: &str = include_str!("page/page.html");
+const STYLE: &str = include_str!("page/page.css");
+const SCRIPT: &str = include_str!("page/page.js");
 
 /// Where the data stands in the page.
 const DATA: &str = "{{data}}";
@@ -43,14 +43,15 @@ struct Data<'a> {
 }
 
 /// The page up to its documents.
-pub(crate) fn head(chunker: &Chunker, preset: &str) -> String {
+pub fn head(documents: &Documents) -> String {
+    let chunker = documents.chunker();
     let settings = Settings {
-        preset,
+        preset: documents.preset(),
         tokenizer: chunker.counter().name(),
         strategy_version: chunker.strategy_version(),
         config: chunker.config(),
     };
-    let (head, _) = PAGE.split_once(DATA).expect("the page has a place for its data");
+    let (head, _) = parts();
     format!("{}{}", head.replace("{{css}}", STYLE), element("id=\"settings\"", &settings))
 }
 
@@ -59,9 +60,9 @@ pub(crate) fn begin() -> &'static [u8] {
     PAGE.split_once("{{").map_or(PAGE, |(begin, _)| begin).as_bytes()
 }
 
-/// A document in the page. `records` are those of its chunks.
-pub(crate) fn document(document: &Document, records: &[Record]) -> String {
-    let source = document.source();
+/// A document in the page.
+pub fn document(cut: &ChunkedDocument) -> String {
+    let (source, records) = (cut.document.source(), &cut.chunks);
     let mut gaps = Vec::with_capacity(records.len() + 1);
     let mut at = 0;
     for record in records {
@@ -71,13 +72,17 @@ pub(crate) fn document(document: &Document, records: &[Record]) -> String {
     gaps.push(&source[at..]);
     let mut chunks: Vec<Map<String, Value>> = records.iter().map(slim).collect();
     let common = take_common(&mut chunks);
-    element("class=\"document\"", &Data { doc_id: document.id(), gaps, common, chunks })
+    element("class=\"document\"", &Data { doc_id: &cut.doc_id, gaps, common, chunks })
 }
 
 /// The page after its documents.
-pub(crate) fn foot() -> String {
-    let (_, foot) = PAGE.split_once(DATA).expect("the page has a place for its data");
-    foot.replace("{{js}}", SCRIPT)
+pub fn foot() -> String {
+    parts().1.replace("{{js}}", SCRIPT)
+}
+
+/// The page before and after its data.
+fn parts() -> (&'static str, &'static str) {
+    PAGE.split_once(DATA).expect("the page has a place for its data")
 }
 
 /// A record as a map, without a text that is made of its other fields.
@@ -103,6 +108,13 @@ fn take_common(chunks: &mut [Map<String, Value>]) -> Map<String, Value> {
         chunk.retain(|key, _| !common.contains_key(key));
     }
     common
+}
+
+/// Characters that change what is seen without being seen: direction marks and overrides, zero-width space, byte
+/// order mark, tags.
+fn is_invisible(c: char) -> bool {
+    matches!(c, '\u{61c}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+        | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
 }
 
 /// Data as an element that is not run and cannot be left: markup and what cannot be seen is escaped.

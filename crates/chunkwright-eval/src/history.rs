@@ -3,13 +3,15 @@
 //! Read through the program `git`, which whoever has a history has. Taken are commits that are no merges
 //! and files that changed by one line, or by few.
 
-use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
+use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
 
-use chunkwright_eval::{Edit, Rng};
-use chunkwright_source::{decode, format};
+use chunkwright_source::{decode::decode, parser_for};
+
+use crate::bootstrap::Rng;
+use crate::edit::Edit;
 
 /// Commits that are looked at, newest first.
 const COMMITS: &str = "4000";
@@ -24,23 +26,80 @@ struct Candidate {
     lines: usize,
 }
 
-/// At most `count` edits of each kind, drawn by `seed` from the history of the folder at `path`; or why
-/// there are none, in one sentence.
-pub(super) fn edits(path: &Path, count: usize, seed: u64) -> Result<Vec<Edit>, String> {
-    let folder = if path.is_dir() { path.to_owned() } else { path.parent().map(PathBuf::from).unwrap_or_default() };
+/// Why a history gives no edits.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum HistoryError {
+    /// The program `git` is not installed.
+    #[error(
+        "the program `git` is not there, so the history of `{path}` is not measured; install it, or give --edits FILE"
+    )]
+    NoGit {
+        /// The folder.
+        path: String,
+    },
+    /// The folder is in no repository.
+    #[error("`{path}` has no git history; only edits drawn at random are measured")]
+    NoHistory {
+        /// The folder.
+        path: String,
+    },
+    /// `git` failed.
+    #[error("the git history of `{path}` could not be read: {error}")]
+    Log {
+        /// The folder.
+        path: String,
+        /// What happened.
+        error: io::Error,
+    },
+    /// `git` gave no versions.
+    #[error("the versions of `{path}` could not be read from git: {error}")]
+    Versions {
+        /// The folder.
+        path: String,
+        /// What happened.
+        error: io::Error,
+    },
+    /// Nothing small was changed.
+    #[error(
+        "the git history of `{path}` has no small edit of a document; only edits drawn at random are measured"
+    )]
+    NoEdit {
+        /// The folder.
+        path: String,
+    },
+}
+
+/// At most `count` edits of each kind, drawn by `seed` from the history of the folder at `path`.
+///
+/// # Errors
+///
+/// A folder without a history, without small edits, and one that `git` cannot read.
+pub fn edits(path: &Path, count: usize, seed: u64) -> Result<Vec<Edit>, HistoryError> {
+    let folder =
+        if path.is_dir() { path.to_owned() } else { path.parent().map(PathBuf::from).unwrap_or_default() };
     let folder = if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder };
-    let shown = path.display();
+    let shown = || path.display().to_string();
     let prefix = match git(&folder, &["rev-parse", "--show-prefix"]) {
         Ok(prefix) => prefix.trim_end_matches(['\n', '\r']).to_owned(),
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            return Err(format!(
-                "the program `git` is not there, so the history of `{shown}` is not measured; install it, or give --edits FILE"
-            ));
+            return Err(HistoryError::NoGit { path: shown() });
         }
-        Err(_) => return Err(format!("`{shown}` has no git history; only edits drawn at random are measured")),
+        Err(_) => return Err(HistoryError::NoHistory { path: shown() }),
     };
-    let log = ["log", "--no-merges", "--no-renames", "--relative", "--numstat", "--format=@%H", "-n", COMMITS, "--", "."];
-    let log = git(&folder, &log).map_err(|error| format!("the git history of `{shown}` could not be read: {error}"))?;
+    let log = [
+        "log",
+        "--no-merges",
+        "--no-renames",
+        "--relative",
+        "--numstat",
+        "--format=@%H",
+        "-n",
+        COMMITS,
+        "--",
+        ".",
+    ];
+    let log = git(&folder, &log).map_err(|error| HistoryError::Log { path: shown(), error })?;
     let candidates = candidates(&log);
     let mut edits = Vec::new();
     for (kind, lines) in [("git, one line", 0..=1), ("git, few lines", 2..=20)] {
@@ -48,7 +107,7 @@ pub(super) fn edits(path: &Path, count: usize, seed: u64) -> Result<Vec<Edit>, S
         let drawn = Rng::new(seed).sample(of_kind.len(), count);
         let drawn: Vec<&Candidate> = drawn.into_iter().map(|at| of_kind[at]).collect();
         let versions = versions(&folder, &prefix, &drawn)
-            .map_err(|error| format!("the versions of `{shown}` could not be read from git: {error}"))?;
+            .map_err(|error| HistoryError::Versions { path: shown(), error })?;
         for (candidate, (old, new)) in drawn.into_iter().zip(versions) {
             if let (Some(old), Some(new)) = (old.as_deref().and_then(text), new.as_deref().and_then(text))
                 && old != new
@@ -58,13 +117,13 @@ pub(super) fn edits(path: &Path, count: usize, seed: u64) -> Result<Vec<Edit>, S
         }
     }
     if edits.is_empty() {
-        return Err(format!("the git history of `{shown}` has no small edit of a document; only edits drawn at random are measured"));
+        return Err(HistoryError::NoEdit { path: shown() });
     }
     Ok(edits)
 }
 
 fn text(bytes: &[u8]) -> Option<String> {
-    decode::decode(bytes).map(|decoded| decoded.text)
+    decode(bytes).map(|decoded| decoded.text)
 }
 
 fn command(folder: &Path) -> Command {
@@ -73,10 +132,10 @@ fn command(folder: &Path) -> Command {
     git
 }
 
-fn git(folder: &Path, arguments: &[&str]) -> std::io::Result<String> {
+fn git(folder: &Path, arguments: &[&str]) -> io::Result<String> {
     let output = command(folder).args(arguments).stdin(Stdio::null()).output()?;
     if !output.status.success() {
-        return Err(std::io::Error::other("git failed"));
+        return Err(io::Error::other("git failed"));
     }
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
@@ -91,11 +150,13 @@ fn candidates(log: &str) -> Vec<Candidate> {
             continue;
         }
         let mut fields = line.splitn(3, '\t');
-        let numbers = (fields.next().and_then(|it| it.parse().ok()), fields.next().and_then(|it| it.parse().ok()));
+        let numbers =
+            (fields.next().and_then(|it| it.parse().ok()), fields.next().and_then(|it| it.parse().ok()));
         let ((Some(added), Some(removed)), Some(file)) = (numbers, fields.next()) else { continue };
         let lines: usize = std::cmp::max(added, removed);
         let path = Path::new(file);
-        let is_known = format::parser_for(path, "").name() != "text" || path.extension().is_some_and(|it| it == "txt");
+        let is_known =
+            parser_for(path, "").name() != "text" || path.extension().is_some_and(|it| it == "txt");
         if lines <= 20 && is_known && !file.starts_with('"') {
             found.push(Candidate { commit: commit.to_owned(), file: file.to_owned(), lines });
         }
@@ -106,7 +167,7 @@ fn candidates(log: &str) -> Vec<Candidate> {
 type Versions = (Option<Vec<u8>>, Option<Vec<u8>>);
 
 /// Both versions of each file: before and after its commit. `None` where there is none, or it is too large.
-fn versions(folder: &Path, prefix: &str, files: &[&Candidate]) -> std::io::Result<Vec<Versions>> {
+fn versions(folder: &Path, prefix: &str, files: &[&Candidate]) -> io::Result<Vec<Versions>> {
     let mut git = command(folder);
     let mut git = git.args(["cat-file", "--batch"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
     let (stdin, stdout) = (git.stdin.take(), git.stdout.take());
@@ -116,18 +177,18 @@ fn versions(folder: &Path, prefix: &str, files: &[&Candidate]) -> std::io::Resul
     let names: String = files.iter().map(both).collect();
     // Written beside reading: git answers while it is asked.
     let writer = thread::spawn(move || stdin.map_or(Ok(()), |mut stdin| stdin.write_all(names.as_bytes())));
-    let mut answers = BufReader::new(stdout.ok_or_else(|| std::io::Error::other("git has no output"))?);
+    let mut answers = BufReader::new(stdout.ok_or_else(|| io::Error::other("git has no output"))?);
     let mut versions = Vec::with_capacity(files.len());
     for _ in files {
         versions.push((blob(&mut answers)?, blob(&mut answers)?));
     }
-    writer.join().map_err(|_| std::io::Error::other("git could not be asked"))??;
+    writer.join().map_err(|_| io::Error::other("git could not be asked"))??;
     git.wait()?;
     Ok(versions)
 }
 
 /// The next answer of `git cat-file --batch`: `<hash> blob <size>`, the bytes, a line break; or one line.
-fn blob(answers: &mut impl BufRead) -> std::io::Result<Option<Vec<u8>>> {
+fn blob(answers: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
     let mut header = String::new();
     answers.read_line(&mut header)?;
     let mut fields = header.split_whitespace().skip(1);

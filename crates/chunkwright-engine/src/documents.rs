@@ -1,0 +1,222 @@
+//! Which documents do paths and bytes hold, and how are all of them worked on at once, in order and bounded memory?
+
+mod chunk;
+mod diff;
+mod explain;
+mod measure;
+mod outline;
+mod shard;
+mod statistics;
+
+use std::collections::{BTreeMap, HashSet};
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+
+use chunkwright::{Chunker, Document};
+use chunkwright_source::{Input, Inputs, Item, ReadSource, Skipped, Unread, WalkOptions, ordered};
+use serde::{Deserialize, Serialize};
+
+pub use chunk::{ChunkRequest, ChunkedDocument};
+pub use diff::DiffAnswer;
+pub use explain::{ExplainAnswer, ExplainRequest, ExplainedChunk};
+pub use measure::{Promise, Violation};
+pub use outline::{OutlineAnswer, OutlineRow};
+pub use shard::{Shard, ShardError};
+pub use statistics::{Coverage, DocumentStatistics};
+
+use crate::engine::Engine;
+use crate::error::Error;
+use crate::index::counted;
+use crate::notice::{Notice, NoticeCode};
+
+/// Which documents are worked on. Not JSON, since bytes reach each front end in its own way.
+#[derive(Clone, Debug, Default)]
+pub struct DocumentsRequest {
+    /// Files, folders and documents from memory.
+    pub inputs: Vec<Input>,
+    /// Only the documents of this shard.
+    pub shard: Option<Shard>,
+    /// Files that are no documents wherever they are, such as that which results are written to. Absolute, without
+    /// links.
+    pub exclude: Vec<PathBuf>,
+}
+
+/// Documents that were found and are not read yet.
+#[derive(Debug)]
+pub struct Documents {
+    engine: Engine,
+    chunker: Chunker,
+    items: Vec<Item>,
+    found: usize,
+    skipped: Vec<Skipped>,
+    errors: Vec<String>,
+    nuls: Mutex<BTreeMap<String, usize>>,
+}
+
+/// What was read, and what was not.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReadReport {
+    /// Documents found, whichever shard they are of.
+    pub found: usize,
+    /// What was left out, and why.
+    pub skipped: Vec<Skipped>,
+    /// What could not be read although it was asked for, one sentence each.
+    pub errors: Vec<String>,
+    /// What the caller should know.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notices: Vec<Notice>,
+}
+
+impl Engine {
+    /// Looks for documents: walks folders and notes what is left out. Documents are read when something is asked of them.
+    ///
+    /// # Errors
+    ///
+    /// A counter that does not exist, or whose model is not installed; a configuration that cannot be used. What cannot
+    /// be read is no error: the report lists it.
+    pub fn documents(&self, request: &DocumentsRequest) -> Result<Documents, Error> {
+        let chunker = self.chunker()?;
+        let mut inputs = self.on_threads(|| Inputs::gather(&request.inputs, &WalkOptions::default()));
+        let exclude: HashSet<&PathBuf> = request.exclude.iter().collect();
+        if !exclude.is_empty() {
+            let is_out = |item: &Item| {
+                item.file().is_some_and(|path| path.canonicalize().is_ok_and(|path| exclude.contains(&path)))
+            };
+            inputs.items.retain(|item| !is_out(item));
+        }
+        let found = inputs.items.len();
+        if let Some(shard) = request.shard {
+            inputs.items.retain(|item| shard.holds(item.doc_id()));
+        }
+        Ok(Documents {
+            engine: self.clone(),
+            chunker,
+            items: inputs.items,
+            found,
+            skipped: inputs.skipped,
+            errors: inputs.errors.iter().map(ToString::to_string).collect(),
+            nuls: Mutex::default(),
+        })
+    }
+
+    /// Reads and parses the one document that is meant.
+    ///
+    /// # Errors
+    ///
+    /// A folder, a file that is left out of folders, and one that cannot be read.
+    pub fn document(&self, input: &Input) -> Result<Document, Error> {
+        self.read_one(input).map(ReadSource::parse)
+    }
+
+    /// Reads the one document that is meant.
+    fn read_one(&self, input: &Input) -> Result<ReadSource, Error> {
+        let path = match input {
+            Input::Path(path) => path.display().to_string(),
+            Input::Memory { place, .. } | Input::Stream { place, .. } => place.clone(),
+        };
+        if let Input::Path(path) = input
+            && path.is_dir()
+        {
+            return Err(Error::IsFolder { path: path.display().to_string() });
+        }
+        let options = WalkOptions::default();
+        let inputs = self.on_threads(|| Inputs::gather(std::slice::from_ref(input), &options));
+        if let Some(error) = inputs.errors.into_iter().next() {
+            return Err(error.into());
+        }
+        let left_out = |skipped: &Skipped| Error::LeftOut { path: path.clone(), reason: skipped.reason };
+        if let Some(skipped) = inputs.skipped.first() {
+            return Err(left_out(skipped));
+        }
+        let item = inputs.items.first().ok_or_else(|| Error::NoDocument { path: path.clone() })?;
+        item.read().map_err(|unread| match unread {
+            Unread::Failed(error) => error.into(),
+            Unread::Skipped(skipped) => left_out(&skipped),
+        })
+    }
+}
+
+impl Documents {
+    /// Number of documents that are worked on.
+    pub fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    /// Whether there is no document to work on.
+    pub fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+
+    /// What cuts them.
+    pub fn chunker(&self) -> &Chunker {
+        &self.chunker
+    }
+
+    /// Name of the preset in force.
+    pub fn preset(&self) -> &str {
+        &self.engine.settings().preset
+    }
+
+    /// What was read so far, and what was not.
+    pub fn report(&self) -> ReadReport {
+        let nuls = self.nuls.lock().unwrap_or_else(PoisonError::into_inner);
+        let notice = |(doc_id, nuls): (&String, &usize)| {
+            let message = format!("`{doc_id}` has {}, kept in its text", counted(*nuls, "NUL character"));
+            Notice::new(NoticeCode::ControlCharacters, message)
+        };
+        ReadReport {
+            found: self.found,
+            skipped: self.skipped.clone(),
+            errors: self.errors.clone(),
+            notices: nuls.iter().map(notice).collect(),
+        }
+    }
+
+    /// Reads and parses all documents, and hands them on in order. `emit` is told of each that could not be read by
+    /// `None`, so that it can count.
+    ///
+    /// # Errors
+    ///
+    /// Those of `emit`, and [`Error::Cancelled`].
+    pub fn parse<E: From<Error>>(
+        &mut self,
+        mut emit: impl FnMut(Option<Document>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.each(ReadSource::parse, |_| 0, &mut emit)
+    }
+
+    /// Calls `work` on every document that can be read, on all threads, and `emit` on each result in order. `size` says
+    /// how many bytes of memory a result holds until its turn.
+    fn each<T: Send, E: From<Error>>(
+        &mut self,
+        work: impl Fn(ReadSource) -> T + Sync,
+        size: impl Fn(&T) -> usize + Sync,
+        mut emit: impl FnMut(Option<T>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let Self { engine, items, skipped, errors, nuls, .. } = self;
+        let nuls = &*nuls;
+        let read = |item: &Item| {
+            item.read().map(|read| {
+                if read.source.nuls > 0 {
+                    let mut nuls = nuls.lock().unwrap_or_else(PoisonError::into_inner);
+                    nuls.insert(read.doc_id.clone(), read.source.nuls);
+                }
+                work(read)
+            })
+        };
+        let size = |result: &Result<T, Unread>| result.as_ref().map_or(0, &size);
+        ordered(engine.thread_count(), items, read, size, |result| {
+            engine.check_cancelled()?;
+            match result {
+                Ok(result) => emit(Some(result)),
+                Err(unread) => {
+                    match unread {
+                        Unread::Skipped(entry) => skipped.push(entry),
+                        Unread::Failed(error) => errors.push(error.to_string()),
+                    }
+                    emit(None)
+                }
+            }
+        })
+    }
+}

@@ -1,0 +1,63 @@
+//! Into which chunks are documents cut, without any index?
+
+use chunkwright::{Document, Record, RecordContext};
+use serde::{Deserialize, Serialize};
+
+use super::Documents;
+use crate::error::Error;
+
+/// How documents are cut, beside what the settings say.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ChunkRequest {
+    /// Also make summaries of files, classes and functions of source code.
+    pub summaries: bool,
+}
+
+/// A document and its chunks.
+#[derive(Clone, Debug, Serialize)]
+pub struct ChunkedDocument {
+    /// Its key.
+    pub doc_id: String,
+    /// Its chunks, in order.
+    pub chunks: Vec<Record>,
+    /// Summaries of its file and symbols, where they were asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub summaries: Vec<Record>,
+    /// The document itself, for front ends that show its source.
+    #[serde(skip)]
+    pub document: Document,
+}
+
+impl Documents {
+    /// Cuts all documents. `render` makes of each what the caller wants, on the thread that cut it, and `emit` gets that
+    /// in order; it is told of each document that could not be read by `None`. `size` says how many bytes a result
+    /// holds: few megabytes of them wait at any time.
+    ///
+    /// # Errors
+    ///
+    /// Those of `emit`, and [`Error::Cancelled`].
+    pub fn chunk<T: Send, E: From<Error>>(
+        &mut self,
+        request: ChunkRequest,
+        render: impl Fn(ChunkedDocument) -> T + Sync,
+        size: impl Fn(&T) -> usize + Sync,
+        emit: impl FnMut(Option<T>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let chunker = self.chunker.clone();
+        let preset = self.preset().to_owned();
+        let cut = |source: chunkwright_source::ReadSource| {
+            let file_hash = source.source.file_hash.clone();
+            let context = RecordContext { preset: preset.clone(), file_hash, category: String::new() };
+            let document = source.parse();
+            let (chunks, summaries) = if request.summaries {
+                let result = chunker.process(&document, &context);
+                (result.chunks, result.summaries)
+            } else {
+                (chunker.records(&document, &chunker.chunk(&document), &context), Vec::new())
+            };
+            render(ChunkedDocument { doc_id: document.id().to_owned(), chunks, summaries, document })
+        };
+        self.each(cut, size, emit)
+    }
+}

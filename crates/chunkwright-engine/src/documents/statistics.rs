@@ -1,0 +1,161 @@
+//! How large are the chunks of documents, is every promise kept, and what became of each line?
+
+use std::collections::{BTreeMap, HashMap};
+
+use chunkwright::stats::{Distribution, TokenLevel, optimal_ratio};
+use chunkwright::{ChunkId, Unit};
+use serde::{Deserialize, Serialize};
+
+use super::measure::{Measured, Promise, Violation, measure};
+use super::{Documents, ReadReport};
+use crate::error::Error;
+
+/// What is measured, over all documents.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DocumentStatistics {
+    /// Name of the preset.
+    pub preset: String,
+    /// The strategy and its version.
+    pub strategy_version: String,
+    /// Hash of every setting that moves a boundary.
+    pub config_hash: String,
+    /// What counts tokens.
+    pub tokenizer: String,
+    /// Number of documents read.
+    pub documents: usize,
+    /// Documents without a visible character.
+    pub empty: usize,
+    /// Bytes of their texts.
+    pub bytes: usize,
+    /// Number of chunks.
+    pub chunks: usize,
+    /// Tokens of the chunks' texts.
+    pub tokens: Distribution,
+    /// What sizes are counted in.
+    pub unit: Unit,
+    /// The limit, in `unit`.
+    pub max_size: usize,
+    /// Sizes of the chunks' texts, in `unit`.
+    pub sizes: Distribution,
+    /// Chunks smaller than `min_size`.
+    pub below_min: usize,
+    /// Chunks over the limit because a block is kept whole.
+    pub oversize: usize,
+    /// Number of chunks of each level.
+    pub levels: BTreeMap<TokenLevel, usize>,
+    /// Number of chunks of each type.
+    pub content_types: BTreeMap<String, usize>,
+    /// Number of chunks that begin by each rule.
+    pub cuts: BTreeMap<String, usize>,
+    /// The band of sizes that is wanted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub band: Option<[usize; 2]>,
+    /// Share of chunks whose size is in the band.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub optimal_ratio: Option<f64>,
+    /// What became of the lines.
+    pub coverage: Coverage,
+    /// Promises that were broken.
+    pub violations: Vec<Violation>,
+}
+
+/// What became of the lines.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Coverage {
+    /// Non-blank lines of the documents read.
+    pub lines: usize,
+    /// Those of which every visible character is in a chunk.
+    pub lines_in_chunks: usize,
+    /// Files and folders left out, by reason.
+    pub skipped: BTreeMap<String, usize>,
+}
+
+impl ReadReport {
+    /// How many entries were left out for each reason.
+    pub fn reasons(&self) -> BTreeMap<String, usize> {
+        let mut reasons = BTreeMap::new();
+        for skipped in &self.skipped {
+            *reasons.entry(skipped.reason.as_str().to_owned()).or_default() += 1;
+        }
+        reasons
+    }
+}
+
+impl Documents {
+    /// Measures and verifies the chunks of all documents. `on_progress` is called after each.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Cancelled`].
+    pub fn statistics(&mut self, mut on_progress: impl FnMut()) -> Result<DocumentStatistics, Error> {
+        let (chunker, preset) = (self.chunker.clone(), self.preset().to_owned());
+        let mut sum = Measured::default();
+        let (mut documents, mut empty) = (0, 0);
+        let mut ids: HashMap<ChunkId, String> = HashMap::new();
+        let work = |source: chunkwright_source::ReadSource| {
+            let document = source.parse();
+            (document.id().to_owned(), measure(&chunker, &document))
+        };
+        self.each(
+            work,
+            |_| 0,
+            |measured| {
+                on_progress();
+                let Some((doc_id, measured)) = measured else { return Ok::<(), Error>(()) };
+                documents += 1;
+                empty += usize::from(measured.empty);
+                for &(id, line) in &measured.ids {
+                    if let Some(other) = ids.insert(id, doc_id.clone()) {
+                        sum.violations.push(Violation {
+                            rule: Promise::UniqueIds,
+                            doc_id: doc_id.clone(),
+                            chunk_id: Some(id),
+                            line,
+                            found: format!("a chunk of `{other}` has this id too"),
+                        });
+                    }
+                }
+                sum.add(measured);
+                Ok(())
+            },
+        )?;
+        let config = chunker.config();
+        let band = config.band_wanted();
+        Ok(DocumentStatistics {
+            preset,
+            strategy_version: chunker.strategy_version(),
+            config_hash: chunker.config_hash(),
+            tokenizer: chunker.counter().name().to_owned(),
+            documents,
+            empty,
+            bytes: sum.bytes,
+            chunks: sum.sizes.len(),
+            unit: config.unit,
+            max_size: config.max_size,
+            below_min: sum.sizes.iter().filter(|&&size| size < config.min_size).count(),
+            oversize: sum.oversize,
+            levels: levels(&sum.tokens),
+            content_types: sum.content_types,
+            cuts: sum.cuts,
+            band,
+            optimal_ratio: band.map(|band| optimal_ratio(&sum.sizes, band)),
+            tokens: Distribution::of(sum.tokens),
+            sizes: Distribution::of(sum.sizes),
+            coverage: Coverage {
+                lines: sum.lines,
+                lines_in_chunks: sum.lines_in_chunks,
+                skipped: self.report().reasons(),
+            },
+            violations: sum.violations,
+        })
+    }
+}
+
+fn levels(tokens: &[usize]) -> BTreeMap<TokenLevel, usize> {
+    let all = [TokenLevel::Normal, TokenLevel::Warning, TokenLevel::Large, TokenLevel::Oversized];
+    let mut levels = BTreeMap::from(all.map(|level| (level, 0)));
+    for &tokens in tokens {
+        *levels.entry(TokenLevel::of(tokens)).or_default() += 1;
+    }
+    levels
+}

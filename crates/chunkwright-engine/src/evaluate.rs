@@ -1,0 +1,294 @@
+//! How well do presets serve documents: do searches find the answers, does an edit keep the rest?
+
+mod inputs;
+mod tune;
+
+use std::path::PathBuf;
+
+use chunkwright::Chunker;
+use chunkwright::preset::PRESETS;
+use chunkwright_eval::report::main_measures;
+use chunkwright_eval::{
+    Asked, Bench, Edit, EvalError, MeasuredPreset, Options, Questions, Report, Run, retrieval, stability,
+};
+use chunkwright_index::{Fusion, Mode};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+pub use tune::{Proposal, TuneAnswer, TuneCandidate, TuneRequest};
+
+use crate::documents::{DocumentsRequest, ReadReport};
+use crate::engine::Engine;
+use crate::error::Error;
+use crate::index::counted;
+use crate::notice::{Notice, NoticeCode};
+use crate::settings::{Settings, SettingsError};
+
+/// What is measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct EvaluateRequest {
+    /// A file of questions, JSON Lines; without it edits are measured alone.
+    pub questions: Option<PathBuf>,
+    /// The presets, the first of which the others are compared with; `all` is every built-in one. Without any, that of
+    /// the settings.
+    pub presets: Vec<String>,
+    /// Limits to try in place of the presets' own, in their unit.
+    pub sizes: Vec<usize>,
+    /// Modes of the search; without any `hybrid`, or `lexical` where there is no embedder.
+    pub modes: Vec<Mode>,
+    /// How the rankings of the stages become one.
+    pub fusion: Fusion,
+    /// Budgets of tokens for `R@N`.
+    pub budgets: Vec<usize>,
+    /// Numbers of chunks for the other measures.
+    pub ks: Vec<usize>,
+    /// Whether every question has a line of its own.
+    pub per_question: bool,
+    /// Which edits are measured; none without it.
+    pub edits: Option<EditsRequest>,
+    /// What counts the tokens of a reader's budget; without it what counts those of chunks.
+    pub budget_tokenizer: Option<String>,
+    /// What is drawn at random is drawn from this number.
+    pub seed: u64,
+}
+
+/// Which edits are measured.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EditsRequest {
+    /// Those of a file, JSON Lines.
+    File(PathBuf),
+    /// So many drawn at random, and of each kind from the git history of the paths.
+    Drawn(usize),
+}
+
+impl Default for EvaluateRequest {
+    fn default() -> Self {
+        Self {
+            questions: None,
+            presets: Vec::new(),
+            sizes: Vec::new(),
+            modes: Vec::new(),
+            fusion: Fusion::default(),
+            budgets: vec![500, 1000, 2000],
+            ks: vec![1, 5, 10],
+            per_question: false,
+            edits: None,
+            budget_tokenizer: None,
+            seed: 0,
+        }
+    }
+}
+
+/// What was measured.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct EvaluateAnswer {
+    /// The figures.
+    #[serde(flatten)]
+    pub report: Report,
+    /// Names of the measures that people steer by.
+    #[serde(skip)]
+    pub main_measures: Vec<String>,
+}
+
+/// What happens while an evaluation runs.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum EvaluationStep {
+    /// A line of a file of questions or edits cannot be used.
+    Refused {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// Why, in one sentence.
+        reason: String,
+    },
+    /// Something that the caller should know.
+    Notice(Notice),
+    /// Measuring begins, of so many ways of cutting at most.
+    Begun {
+        /// The number.
+        total: usize,
+    },
+    /// One of them is measured.
+    Measured,
+    /// Everything was read; what was not is said. Sent last.
+    Read(ReadReport),
+}
+
+impl Engine {
+    /// Measures presets on documents. `None` where there is no document or nothing can be asked. `on_step` is told what
+    /// happens.
+    ///
+    /// # Errors
+    ///
+    /// Neither questions nor edits, files of them that cannot be read or hold none, a mode without its model, a preset
+    /// or size that cannot be used.
+    pub fn evaluate(
+        &self,
+        documents: &DocumentsRequest,
+        request: &EvaluateRequest,
+        on_step: &mut dyn FnMut(EvaluationStep),
+    ) -> Result<Option<EvaluateAnswer>, Error> {
+        if request.questions.is_none() && request.edits.is_none() {
+            return Err(Error::NothingToMeasure);
+        }
+        if request.ks.contains(&0) || request.budgets.contains(&0) {
+            return Err(Error::ZeroMeasure);
+        }
+        let presets = named_presets(&request.presets);
+        let names: Vec<Option<&str>> = match presets.as_slice() {
+            [] => vec![None],
+            presets => presets.iter().map(|preset| Some(preset.as_str())).collect(),
+        };
+        let variants: Result<Vec<Variant>, Error> =
+            names.iter().map(|preset| self.variant(*preset, &request.sizes)).collect();
+        let variants = variants?;
+        let file_of_edits = match &request.edits {
+            Some(EditsRequest::File(path)) => Some(path),
+            _ => None,
+        };
+        let others = request.questions.iter().chain(file_of_edits);
+        // Edits out of a file need no documents.
+        let needs_documents = request.questions.is_some() || file_of_edits.is_none();
+        let (corpus, read) =
+            if needs_documents { self.corpus(documents, others)? } else { Default::default() };
+        if corpus.documents().is_empty() && needs_documents {
+            on_step(EvaluationStep::Read(read));
+            on_step(EvaluationStep::Notice(no_document()));
+            return Ok(None);
+        }
+        let mut refused = 0;
+        let (edits, edits_from) = match &request.edits {
+            Some(edits) => inputs::edits(edits, &corpus, documents, request.seed, &mut refused, on_step)?,
+            None => Default::default(),
+        };
+        let questions = match &request.questions {
+            Some(path) => inputs::questions(path, &corpus, on_step)?,
+            None => Questions::default(),
+        };
+        refused += questions.refused.len();
+        let embedder =
+            if request.questions.is_some() { self.embedder_for(&request.modes, None)? } else { None };
+        let vectors = embedder.as_ref().map(|embedder| embedder.model().name.clone());
+        let counter = self.budget_counter(request.budget_tokenizer.as_deref())?;
+        let modes = match (request.modes.as_slice(), &embedder) {
+            ([], None) => vec![Mode::Lexical],
+            ([], Some(_)) => vec![Mode::Hybrid],
+            (asked, _) => asked.to_vec(),
+        };
+        if embedder.is_none() && modes.contains(&Mode::Hybrid) {
+            let message = "there is no embedder: `hybrid` is by words only";
+            on_step(EvaluationStep::Notice(Notice::new(NoticeCode::StageSkipped, message)));
+        }
+        let (budgets, ks) = (distinct(&request.budgets), distinct(&request.ks));
+        let options = Options {
+            modes,
+            fusion: request.fusion,
+            measures: retrieval::measures(&budgets, &ks),
+            band: self.settings().chunk.band_wanted(),
+            ..Options::default()
+        };
+        let main_measures = main_measures(&options.measures, &budgets, &ks);
+        let run = Run {
+            kind: "run",
+            documents: corpus.documents().len(),
+            questions: questions.questions.len(),
+            refused,
+            edits: edits.len(),
+            edits_from,
+            tokenizer: self.settings().tokenizer.clone(),
+            budget_tokenizer: counter.name().to_owned(),
+            embedder: vectors,
+            seed: request.seed,
+            baseline: variants.first().map(|variant| variant.preset.clone()).unwrap_or_default(),
+        };
+        let bench = Bench::new(&corpus, &questions.questions, counter, embedder, options);
+        on_step(EvaluationStep::Begun { total: variants.len() });
+        let mut measured = Vec::with_capacity(variants.len());
+        for variant in &variants {
+            self.check_cancelled()?;
+            measured.push(self.on_threads(|| measure(variant, &bench, &edits))?);
+            on_step(EvaluationStep::Measured);
+        }
+        let asked =
+            Asked { questions: &questions.questions, corpus: &corpus, per_question: request.per_question };
+        let report = Report::new(run, asked, bench.options(), &measured);
+        on_step(EvaluationStep::Read(read));
+        let main_measures = main_measures.iter().map(ToString::to_string).collect();
+        Ok(Some(EvaluateAnswer { report, main_measures }))
+    }
+
+    /// The chunkers of one preset, of all `sizes` or of its own; without a preset, of that in force.
+    fn variant(&self, preset: Option<&str>, sizes: &[usize]) -> Result<Variant, Error> {
+        let mut variant = Variant::default();
+        let sizes: Vec<Option<usize>> = match sizes {
+            [] => vec![None],
+            sizes => sizes.iter().copied().map(Some).collect(),
+        };
+        for size in sizes {
+            let settings = self.settings_of(preset, size)?;
+            variant.sizes.push(settings.chunk.max_size);
+            variant.chunkers.push(self.chunker_with(&settings)?);
+            variant.preset = settings.preset;
+        }
+        Ok(variant)
+    }
+
+    /// The settings in force with another preset or limit.
+    fn settings_of(&self, preset: Option<&str>, max_size: Option<usize>) -> Result<Settings, SettingsError> {
+        let preset = preset.map(|preset| ("preset".to_owned(), json!(preset)));
+        let max_size = max_size.map(|size| ("max_size".to_owned(), json!(size)));
+        self.settings().with(preset.into_iter().chain(max_size))
+    }
+}
+
+/// A preset with the chunkers of all its sizes.
+#[derive(Default)]
+struct Variant {
+    preset: String,
+    sizes: Vec<usize>,
+    chunkers: Vec<Chunker>,
+}
+
+fn measure(variant: &Variant, bench: &Bench<'_>, edits: &[Edit]) -> Result<MeasuredPreset, EvalError> {
+    let chunker = variant.chunkers.first();
+    Ok(MeasuredPreset {
+        preset: variant.preset.clone(),
+        max_sizes: variant.sizes.clone(),
+        unit: chunker.map(|chunker| chunker.config().unit).unwrap_or_default(),
+        strategy_version: chunker.map(Chunker::strategy_version).unwrap_or_default(),
+        retrieved: bench.run(&variant.chunkers)?,
+        stability: if edits.is_empty() { Vec::new() } else { stability::stability(&variant.chunkers, edits) },
+    })
+}
+
+/// Names of presets, each once; `all` is every built-in one.
+fn named_presets(names: &[String]) -> Vec<String> {
+    let mut presets: Vec<String> = Vec::new();
+    for name in names.iter().map(|name| name.trim()).filter(|name| !name.is_empty()) {
+        let meant = match name {
+            "all" => PRESETS.iter().map(|preset| preset.name).collect(),
+            name => vec![name],
+        };
+        for name in meant {
+            if !presets.iter().any(|preset| preset == name) {
+                presets.push(name.to_owned());
+            }
+        }
+    }
+    presets
+}
+
+fn no_document() -> Notice {
+    Notice::new(NoticeCode::Nothing, "no document was found at the paths given")
+}
+
+fn distinct(numbers: &[usize]) -> Vec<usize> {
+    let mut numbers = numbers.to_vec();
+    numbers.sort_unstable();
+    numbers.dedup();
+    numbers
+}

@@ -1,0 +1,250 @@
+//! Which preset and size find most on documents?
+
+use std::path::PathBuf;
+
+use chunkwright::Unit;
+use chunkwright::preset::PRESETS;
+use chunkwright_eval::heading::{self, Hidden};
+use chunkwright_eval::tune::{
+    Candidate, EDITS, MEASURE, candidates, most_candidates, proposal, ranked, sampled,
+};
+use chunkwright_eval::{Bench, Interval, Options, Rng, Sizes, edit};
+use chunkwright_index::{Fusion, Mode};
+use serde::{Deserialize, Serialize};
+
+use super::{EvaluationStep, inputs, named_presets, no_document};
+use crate::documents::DocumentsRequest;
+use crate::engine::Engine;
+use crate::error::Error;
+use crate::notice::{Notice, NoticeCode};
+
+/// What is tried.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct TuneRequest {
+    /// A file of questions, JSON Lines; without it they are made of section titles.
+    pub questions: Option<PathBuf>,
+    /// The presets; without any every built-in one. `auto` is always among them, since the others are compared with it.
+    pub presets: Vec<String>,
+    /// Limits to try beside the presets' own, in their unit; without any the best preset and `auto` are tried at usual
+    /// ones.
+    pub sizes: Vec<usize>,
+    /// Mode of the search; without it `hybrid`, or `lexical` where there is no embedder.
+    pub mode: Option<Mode>,
+    /// How the rankings of the stages become one.
+    pub fusion: Fusion,
+    /// How many questions are asked at most.
+    pub max_questions: usize,
+    /// How many bytes of documents are read at most: a larger corpus is sampled.
+    pub max_bytes: usize,
+    /// What counts the tokens of a reader's budget; without it what counts those of chunks.
+    pub budget_tokenizer: Option<String>,
+    /// What is drawn at random is drawn from this number.
+    pub seed: u64,
+}
+
+impl Default for TuneRequest {
+    fn default() -> Self {
+        Self {
+            questions: None,
+            presets: Vec::new(),
+            sizes: Vec::new(),
+            mode: None,
+            fusion: Fusion::default(),
+            max_questions: 300,
+            max_bytes: 4 << 20,
+            budget_tokenizer: None,
+            seed: 0,
+        }
+    }
+}
+
+/// What was measured, and what is proposed.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TuneAnswer {
+    /// The ways of cutting, best first.
+    pub candidates: Vec<TuneCandidate>,
+    /// The one to use.
+    pub proposal: Proposal,
+    /// Number of questions of the file that could not be asked.
+    #[serde(skip)]
+    pub refused: usize,
+}
+
+/// A way of cutting, measured.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TuneCandidate {
+    /// `candidate`.
+    pub kind: &'static str,
+    /// The preset.
+    pub preset: String,
+    /// Its limit, in `unit`.
+    pub max_size: usize,
+    /// What sizes are counted in.
+    pub unit: Unit,
+    /// How large its chunks are.
+    pub sizes: Sizes,
+    /// Share of the answers inside the first 1,000 tokens returned.
+    #[serde(rename = "R@1000")]
+    pub value: Interval,
+    /// To `auto`.
+    pub difference: Interval,
+    /// Chunks changed by an edit of one line, on average.
+    pub changed: f64,
+}
+
+/// What is proposed, and what it was measured on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Proposal {
+    /// `proposal`.
+    pub kind: &'static str,
+    /// The preset.
+    pub preset: String,
+    /// Its limit.
+    pub max_size: usize,
+    /// Whether it is better than `auto` beyond noise.
+    pub better: bool,
+    /// For `chunkwright.toml`.
+    pub toml: String,
+    /// Number of questions that were asked.
+    pub questions: usize,
+    /// Where they are from, in words.
+    pub questions_from: &'static str,
+    /// Number of documents that were searched.
+    pub documents: usize,
+    /// Number of documents found.
+    pub documents_found: usize,
+    /// The mode of the search.
+    pub mode: &'static str,
+    /// The model of the vectors; `null` for none.
+    pub embedder: Option<String>,
+    /// What chance was drawn from.
+    pub seed: u64,
+}
+
+/// The embedder that is fast enough to try many ways of cutting.
+const FAST: &str = "static";
+
+impl Engine {
+    /// Measures many ways of cutting and proposes the best that is better than `auto` beyond noise. `None` where there
+    /// is no document, or no question can be made of titles. `on_step` is told what happens.
+    ///
+    /// # Errors
+    ///
+    /// A file of questions that cannot be read or holds none, a mode without its model, a preset or size that cannot be
+    /// used.
+    pub fn tune(
+        &self,
+        documents: &DocumentsRequest,
+        request: &TuneRequest,
+        on_step: &mut dyn FnMut(EvaluationStep),
+    ) -> Result<Option<TuneAnswer>, Error> {
+        let (all, read) = self.corpus(documents, request.questions.iter())?;
+        let found = all.documents().len();
+        if found == 0 {
+            on_step(EvaluationStep::Read(read));
+            on_step(EvaluationStep::Notice(no_document()));
+            return Ok(None);
+        }
+        let seed = request.seed;
+        let asked =
+            request.questions.as_ref().map(|path| inputs::questions(path, &all, on_step)).transpose()?;
+        let refused = asked.as_ref().map_or(0, |asked| asked.refused.len());
+        let given = asked.map(|asked| asked.questions).unwrap_or_default();
+        let drawn = Rng::new(seed).sample(given.len(), request.max_questions);
+        let mut questions: Vec<_> = drawn.into_iter().map(|at| given[at].clone()).collect();
+        let corpus = sampled(&all, &mut questions, request.max_bytes, seed);
+        let mut hidden = Hidden::default();
+        if request.questions.is_none() {
+            (questions, hidden) = heading::questions(&corpus, request.max_questions, seed);
+        }
+        if questions.is_empty() {
+            on_step(EvaluationStep::Read(read));
+            let message = "no question could be made: no section title of the documents names one section with text of \
+                           its own; write questions (see `chunkwright help eval`)";
+            on_step(EvaluationStep::Notice(Notice::new(NoticeCode::Nothing, message)));
+            return Ok(None);
+        }
+        let fast = if self.is_installed(FAST) { FAST } else { "none" };
+        let embedder = self.embedder_for(request.mode.as_slice(), Some(fast))?;
+        let model = embedder.as_ref().map(|embedder| embedder.model().name.clone());
+        let mode = match (request.mode, &embedder) {
+            (_, None) => Mode::Lexical,
+            (None, Some(_)) => Mode::Hybrid,
+            (Some(mode), Some(_)) => mode,
+        };
+        let options = Options {
+            modes: vec![mode],
+            fusion: request.fusion,
+            measures: vec![MEASURE],
+            ..Options::default()
+        };
+        let counter = self.budget_counter(request.budget_tokenizer.as_deref())?;
+        let bench = Bench::new(&corpus, &questions, counter, embedder, options).hiding(hidden);
+        let presets = tuned_presets(&request.presets);
+        on_step(EvaluationStep::Begun { total: most_candidates(presets.len(), request.sizes.len()) });
+        let edits = edit::synthetic(&corpus, EDITS, seed);
+        let measure = |preset: &str, size: Option<usize>| -> Result<Candidate, Error> {
+            self.check_cancelled()?;
+            let chunker = self.chunker_with(&self.settings_of(Some(preset), size)?)?;
+            let measured =
+                self.on_threads(|| Candidate::measure(&bench, chunker, preset, size.is_none(), &edits))?;
+            on_step(EvaluationStep::Measured);
+            Ok(measured)
+        };
+        let candidates = candidates(&presets, &request.sizes, measure)?;
+        let figures: Vec<Vec<f64>> = candidates.iter().map(|candidate| candidate.figures.clone()).collect();
+        let ranked = ranked(&figures, seed);
+        let chosen = proposal(&ranked);
+        let best = &candidates[chosen];
+        let proposal = Proposal {
+            kind: "proposal",
+            preset: best.preset.clone(),
+            max_size: best.max_size,
+            better: chosen != 0,
+            toml: toml(best),
+            questions: questions.len(),
+            questions_from: if request.questions.is_some() { "a file" } else { "section titles" },
+            documents: corpus.documents().len(),
+            documents_found: found,
+            mode: mode.as_str(),
+            embedder: model,
+            seed,
+        };
+        let line = |it: chunkwright_eval::tune::Ranked| {
+            let candidate = &candidates[it.candidate];
+            TuneCandidate {
+                kind: "candidate",
+                preset: candidate.preset.clone(),
+                max_size: candidate.max_size,
+                unit: candidate.unit,
+                sizes: candidate.sizes,
+                value: it.value,
+                difference: it.difference,
+                changed: candidate.changed,
+            }
+        };
+        let candidates = ranked.into_iter().map(line).collect();
+        on_step(EvaluationStep::Read(read));
+        Ok(Some(TuneAnswer { candidates, proposal, refused }))
+    }
+}
+
+/// The presets that are tried, `auto` first.
+fn tuned_presets(names: &[String]) -> Vec<String> {
+    let mut presets = named_presets(names);
+    if presets.is_empty() {
+        presets = PRESETS.iter().map(|preset| preset.name.to_owned()).collect();
+    }
+    presets.retain(|preset| preset != "auto");
+    presets.insert(0, "auto".into());
+    presets
+}
+
+/// The lines of `chunkwright.toml` that say this.
+fn toml(candidate: &Candidate) -> String {
+    let preset = toml::Value::String(candidate.preset.clone());
+    let size =
+        if candidate.own_size { String::new() } else { format!("max_size = {}\n", candidate.max_size) };
+    format!("preset = {preset}\n{size}")
+}

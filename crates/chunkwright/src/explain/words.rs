@@ -1,0 +1,89 @@
+//! How is an explanation put into words?
+//!
+//! Titles in the sentences are the document's own: who shows them on a terminal has to neutralise them.
+
+use super::{Borrowed, End, Explanation};
+use crate::{Cut, Unit};
+
+impl Explanation {
+    /// Why the chunk begins where it does, as a clause.
+    pub fn begins(&self) -> String {
+        let title = self.begin.title.as_deref().map(|title| format!(" `{title}`")).unwrap_or_default();
+        let block = self.begin.block.as_str().replace('_', " ");
+        let why = match self.begin.cut {
+            Cut::Document => format!("the document begins, with a {block}"),
+            Cut::Heading => format!("the section{title} begins"),
+            Cut::Symbol => format!("the symbol{title} begins"),
+            Cut::Merged if title.is_empty() => {
+                "several small sections were joined; the first begins".to_owned()
+            }
+            Cut::Merged => format!("several small sections were joined, from{title} on"),
+            Cut::Full => format!("the chunk before is full; a {block} begins"),
+            Cut::Item => format!("the {block} is too large for one chunk; an item or inner block begins"),
+            Cut::BlankLine => {
+                format!("the {block} is too large for one chunk; a line after a blank line begins")
+            }
+            Cut::Statement => format!("the {block} is too large for one chunk; a statement begins"),
+            Cut::Indent => {
+                format!("the {block} is too large for one chunk; a line of little indentation begins")
+            }
+            Cut::Row => "the table is too large for one chunk; a row begins".to_owned(),
+            Cut::Cell => "one row of the table is too large for one chunk; a cell begins".to_owned(),
+            Cut::Sentence => format!("the {block} is too large for one chunk; a sentence begins"),
+            Cut::Word => "a sentence or line is too large for one chunk; a word begins".to_owned(),
+            Cut::Grapheme => "one word is over the limit; a character begins".to_owned(),
+            other => format!("the rule `{other}`"),
+        };
+        format!("{} ({})", why, self.begin.cut)
+    }
+
+    /// Why the chunk ends where it does, as a clause.
+    pub fn ends(&self) -> String {
+        let limit = self.max_size;
+        let unit = match self.unit {
+            Unit::Tokens => "tokens",
+            Unit::Chars => "characters",
+        };
+        match &self.end {
+            End::Document => "the document ends".into(),
+            End::Section { title, size_with_next } => {
+                let what = if title.is_empty() {
+                    "a chunk of several small sections begins".into()
+                } else {
+                    format!("the section `{title}` begins")
+                };
+                format!("{what}; with what follows it would have {size_with_next} {unit}")
+            }
+            End::Full { size_with_next } => {
+                format!("the next block would have made it {size_with_next} {unit}, over {limit}")
+            }
+            End::Balanced { size_with_next } => format!(
+                "the next block would have made it {size_with_next} {unit}; cutting here divides the section more evenly"
+            ),
+            End::Split { cut, size_with_next } if *size_with_next > limit => {
+                format!(
+                    "the block goes on; with more of it it would have {size_with_next} {unit}, over {limit} ({cut})"
+                )
+            }
+            End::Split { cut, .. } => {
+                format!("the block goes on; cutting here divides it more evenly ({cut})")
+            }
+        }
+    }
+}
+
+impl Borrowed {
+    /// What is borrowed, in words.
+    pub fn in_words(&self) -> &'static str {
+        match self.kind {
+            "document" => "the document's name",
+            "path" => "the titles above it",
+            "signature" => "the signature around it",
+            "fence" => "the fence's opening line",
+            "table_header" => "the table's header",
+            "overlap" => "text before it",
+            "close" => "the fence's closing line",
+            other => other,
+        }
+    }
+}
