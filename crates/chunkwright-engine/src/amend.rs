@@ -15,6 +15,7 @@ use crate::snapshot::Snapshot;
 
 /// A change by hand to how chunks are found. What is absent stays as it is.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct AmendRequest {
     /// The chunks, by their ids or by those that overlays were made for.
@@ -35,6 +36,7 @@ pub struct AmendRequest {
 
 /// The overlays that a request asks for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct OverlaysRequest {
     /// Only those that need a review: carried, in conflict, orphaned, or not yet applied.
@@ -43,6 +45,7 @@ pub struct OverlaysRequest {
 
 /// Overlays, by chunk id.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OverlaysAnswer {
     /// Those that were asked for.
     pub overlays: Vec<ListedOverlay>,

@@ -10,6 +10,7 @@ use crate::snapshot::Snapshot;
 
 /// What to fetch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct FetchRequest {
     /// A document's id, a chunk's id, `DOC_ID#INDEX` or `DOC_ID#L10-L80`.
@@ -21,6 +22,7 @@ pub struct FetchRequest {
 
 /// What was fetched.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FetchAnswer {
     /// The document.
     pub document: DocumentInfo,

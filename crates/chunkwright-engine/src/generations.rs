@@ -11,6 +11,7 @@ use crate::error::Error;
 
 /// The generations of a collection.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GenerationsAnswer {
     /// The collection.
     pub collection: String,
@@ -22,6 +23,7 @@ pub struct GenerationsAnswer {
 
 /// Which generations are removed, or what of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct PruneRequest {
     /// Remove generations that were never completed too.
@@ -34,6 +36,7 @@ pub struct PruneRequest {
 
 /// What was removed of a generation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PrunedGeneration {
     /// The generation, as it was.
     pub generation: GenerationStatus,
@@ -47,6 +50,7 @@ pub struct PrunedGeneration {
 
 /// Which documents are removed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct DeleteRequest {
     /// The documents.
@@ -58,6 +62,7 @@ pub struct DeleteRequest {
 
 /// Documents to be removed from a collection.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Deleted {
     /// Those whose id matches this pattern.
@@ -70,6 +75,7 @@ pub enum Deleted {
 
 /// A document that was removed from a generation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DeletedDocument {
     /// The document.
     pub doc_id: String,

@@ -16,6 +16,7 @@ use crate::notice::{Notice, NoticeCode};
 
 /// What is indexed, and how.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 pub struct IndexRequest {
@@ -50,6 +51,7 @@ pub struct IndexRequest {
 
 /// What a run did.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct IndexAnswer {
     /// The collection.
     pub collection: String,

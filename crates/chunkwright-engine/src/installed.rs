@@ -9,6 +9,7 @@ use crate::error::Error;
 
 /// A model that can be installed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ModelEntry {
     /// Its name.
     pub name: &'static str,
@@ -29,6 +30,7 @@ pub struct ModelEntry {
 
 /// Which models are to be installed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct InstallModelsRequest {
     /// Their names; none for the usual ones.
@@ -37,6 +39,7 @@ pub struct InstallModelsRequest {
 
 /// Which models are to be removed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct RemoveModelsRequest {
     /// Their names.
@@ -45,6 +48,7 @@ pub struct RemoveModelsRequest {
 
 /// What became of a model that was to be installed or removed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ModelChange {
     /// Its name.
     pub name: &'static str,
@@ -58,6 +62,7 @@ pub struct ModelChange {
 
 /// What was done with a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ModelAction {
     /// It was downloaded and is whole.

@@ -31,6 +31,8 @@ mod maintenance;
 mod models;
 mod notice;
 pub mod page;
+#[cfg(feature = "schema")]
+pub mod schema;
 mod search;
 pub mod settings;
 mod snapshot;

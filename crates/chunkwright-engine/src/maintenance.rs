@@ -10,6 +10,7 @@ use crate::error::Error;
 
 /// A collection, by its current generation, and its folders.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CollectionStatus {
     /// What is current of it.
     #[serde(flatten)]
@@ -20,6 +21,7 @@ pub struct CollectionStatus {
 
 /// How much was forgotten.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClearedCache {
     /// Number of entries.
     pub forgotten: usize,

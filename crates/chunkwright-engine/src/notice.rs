@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// Something that a caller should know about an answer. It is data: the front end decides where it is shown.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Notice {
     /// What kind of thing it is.
     pub code: NoticeCode,
@@ -15,6 +16,7 @@ pub struct Notice {
 
 /// Kinds of notices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum NoticeCode {

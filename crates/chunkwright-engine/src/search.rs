@@ -13,6 +13,7 @@ use crate::snapshot::Snapshot;
 
 /// A search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct SearchRequest {
     /// What to look for; may hold conditions such as `path:docs/ lang:rust`.
@@ -23,6 +24,7 @@ pub struct SearchRequest {
     pub top_k: usize,
     /// Only chunks that pass: an expression such as `language=rust and token_count<200`, or its conditions as JSON.
     #[serde(deserialize_with = "filter")]
+    #[cfg_attr(feature = "schema", schemars(with = "FilterForm"))]
     pub filter: Filter,
     /// Whether every generation of the collection is searched, not the current one alone.
     pub all_versions: bool,
@@ -42,6 +44,7 @@ pub struct SearchRequest {
 
 /// What a chunk is read with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ExpandRequest {
     /// `parent`, `merge` or a number of neighbours.
@@ -53,6 +56,7 @@ pub struct ExpandRequest {
 
 /// What a search found.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SearchAnswer {
     /// The hits, or the passages that hold them.
     #[serde(flatten)]
@@ -64,6 +68,7 @@ pub struct SearchAnswer {
 
 /// Hits, or passages where the request expands them.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Found {
     /// Chunks.
@@ -131,17 +136,19 @@ impl SearchAnswer {
     }
 }
 
-/// Reads a filter as an expression or as its conditions.
+/// A filter as an expression or as its conditions.
+#[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(untagged)]
+enum FilterForm {
+    Expression(String),
+    Conditions(Filter),
+}
+
 fn filter<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Filter, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Either {
-        Expression(String),
-        Conditions(Filter),
-    }
-    match Either::deserialize(deserializer)? {
-        Either::Expression(text) => Filter::parse(&text).map_err(serde::de::Error::custom),
-        Either::Conditions(filter) => Ok(filter),
+    match FilterForm::deserialize(deserializer)? {
+        FilterForm::Expression(text) => Filter::parse(&text).map_err(serde::de::Error::custom),
+        FilterForm::Conditions(filter) => Ok(filter),
     }
 }
 

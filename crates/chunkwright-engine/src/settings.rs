@@ -69,6 +69,7 @@ pub struct Settings {
 
 /// A value of the settings, as `config show` lists it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Setting {
     /// The key.
     pub key: String,

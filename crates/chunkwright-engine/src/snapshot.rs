@@ -22,6 +22,7 @@ pub struct Snapshot {
 
 /// Documents beside one, and documents about the same.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RelatedAnswer {
     /// The documents of its folder.
     pub siblings: Siblings,

@@ -20,6 +20,7 @@ use crate::snapshot::Snapshot;
 
 /// What of a collection is exported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct ExportRequest {
     /// Vectors too.
@@ -30,6 +31,7 @@ pub struct ExportRequest {
 
 /// What an import did.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ImportAnswer {
     /// What came in.
     #[serde(flatten)]

@@ -20,6 +20,7 @@ pub(crate) use area::Shown;
 
 /// What a chunk is read with: `parent`, `merge`, or a number of neighbours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(try_from = "String", into = "String")]
 pub enum Expand {
     /// The section around it: its record's `parent`. Where that is over the limit, as many whole
@@ -105,6 +106,7 @@ impl Expansion<'_> {
 
 /// A stretch of a document's source.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Passage {
     /// The document.
     pub doc_id: String,
@@ -128,6 +130,7 @@ pub struct Passage {
 
 /// A search's answer, expanded.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ExpandedAnswer {
     /// The passages, in the order of the best hit in each. No byte of a document is in two that were expanded.
     pub passages: Vec<FoundPassage>,
@@ -139,6 +142,7 @@ pub struct ExpandedAnswer {
 
 /// A passage and the hits inside it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FoundPassage {
     /// Position in the answer, from 1.
     pub rank: usize,
@@ -156,6 +160,7 @@ pub struct FoundPassage {
 
 /// A hit without its text, which its passage has.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FoundChunk {
     /// Position among the hits, from 1.
     pub rank: usize,

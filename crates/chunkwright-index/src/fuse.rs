@@ -9,6 +9,7 @@ use crate::store::Scored;
 
 /// How the rankings of the stages become one. The sparse stage is there where the model gives sparse vectors.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "method", rename_all = "snake_case")]
 pub enum Fusion {
     /// Reciprocal rank fusion: the sum of `1 / (k + rank)` over the stages. Scores play no part.

@@ -114,6 +114,7 @@ impl IndexOptions {
 
 /// What happens to documents whose files are gone from the paths that were scanned.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Prune {
     /// They stay.

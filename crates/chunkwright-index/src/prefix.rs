@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 /// A name for a folder in a collection that has several: `NAME` makes `NAME/README.md` of `README.md`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(try_from = "String", into = "String")]
 pub struct Prefix(String);
 

@@ -13,6 +13,7 @@ use crate::store::{Condition, Field, Filter, Generation, Store, StoreError};
 
 /// Documents of the folder that a document is in.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Siblings {
     /// The folder: the document's id up to its last `/`.
     pub folder: String,
@@ -24,6 +25,7 @@ pub struct Siblings {
 
 /// A document about the same.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Related {
     /// The document.
     pub doc_id: String,

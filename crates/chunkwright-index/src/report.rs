@@ -10,6 +10,7 @@ use crate::settle::OverlayCounts;
 /// Every file system entry that was seen is counted once:
 /// `seen == indexed + unchanged + empty + skipped.len() + failed.len()`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct IndexReport {
     /// Entries seen. An ignored folder is one entry: nothing in it is looked at.
     pub seen: usize,
@@ -99,6 +100,7 @@ impl IndexReport {
 
 /// A folder of a collection that is in another place than before.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Moved {
     /// Where it was, absolute, printable like a document's id.
     pub from: String,
@@ -110,6 +112,7 @@ pub struct Moved {
 
 /// A document with NUL characters.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Nuls {
     /// The document.
     pub doc_id: String,
@@ -119,6 +122,7 @@ pub struct Nuls {
 
 /// A document that could not be indexed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Failure {
     /// The document.
     pub doc_id: String,

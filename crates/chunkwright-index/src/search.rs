@@ -23,6 +23,7 @@ use choose::{chosen, pinned, rerank};
 
 /// How to search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct SearchOptions {
     /// Which stages run.
@@ -45,6 +46,7 @@ pub struct SearchOptions {
 
 /// What becomes of hits whose content is that of a better one: copies of a file, repeated notices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Duplicates {
     /// They are named by the better one, and leave their place to others.
@@ -72,6 +74,7 @@ impl<'a> Models<'a> {
 
 /// Which stages of the search run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
     /// Words and meaning, and the model's weights of tokens where it gives such.
@@ -87,6 +90,7 @@ pub enum Mode {
 
 /// What a search found.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Answer {
     /// The hits, best first.
     pub hits: Vec<Hit>,
@@ -102,6 +106,7 @@ pub struct Answer {
 
 /// A chunk that was found.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Hit {
     /// Position in the answer, from 1.
     pub rank: usize,
@@ -136,6 +141,7 @@ pub struct Hit {
 
 /// Why a chunk is in an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Kept {
     /// Somebody said that it answers this query.
@@ -152,6 +158,7 @@ pub enum Kept {
 
 /// What one stage of the search thought of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Stage {
     /// Position in the stage's ranking, from 1.
     pub rank: usize,

@@ -18,6 +18,7 @@ use crate::store::{
 
 /// How many overlays stand how to the chunks of a generation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OverlayCounts {
     /// In force on the chunks that they were made for.
     pub on: usize,
@@ -394,6 +395,7 @@ fn embed(
 
 /// An overlay as searches of a generation see it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ListedOverlay {
     /// The overlay.
     #[serde(flatten)]

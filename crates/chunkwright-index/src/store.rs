@@ -261,6 +261,7 @@ pub enum Access {
 
 /// A document as a store lists it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DocumentInfo {
     /// Key in the collection.
     pub doc_id: String,
@@ -466,6 +467,7 @@ pub struct Scored {
 
 /// What a check found.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CheckReport {
     /// Documents looked at, of all generations.
     pub documents: usize,
@@ -480,6 +482,7 @@ pub struct CheckReport {
 
 /// A document that a check found not to be sound.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DamagedDocument {
     /// Its collection.
     pub collection: String,

@@ -9,6 +9,7 @@ use crate::format::ReadError;
 
 /// An entry that was left out.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Skipped {
     /// Where it is, relative to the path that was given, printable like a document's id.
     pub path: String,
@@ -18,6 +19,7 @@ pub struct Skipped {
 
 /// Why an entry was left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum SkipReason {

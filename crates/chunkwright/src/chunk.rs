@@ -42,6 +42,7 @@ pub use window::Window;
 
 /// A chunk of one document: the span it owns, what it borrows, and why it begins where it does.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Chunk {
     /// Identity: what the chunk says and where it belongs (see [`ChunkId`]).
     pub id: ChunkId,
@@ -71,6 +72,7 @@ pub struct Chunk {
 
 /// A piece of a block or symbol that was too large for one chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Part {
     /// Position among the pieces, from 0.
     pub index: u32,
@@ -80,6 +82,7 @@ pub struct Part {
 
 /// Why a chunk begins where it does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Cut {
@@ -217,6 +220,21 @@ impl FromStr for ChunkId {
         let bytes: Option<Vec<u8>> = text.as_bytes().chunks(2).map(byte).collect();
         let id = bytes.and_then(|bytes| bytes.try_into().ok());
         id.map(Self).ok_or_else(|| ParseChunkIdError(text.into()))
+    }
+}
+
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for ChunkId {
+    fn schema_name() -> Cow<'static, str> {
+        "ChunkId".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "description": "The id of a chunk: 32 hex digits.",
+            "type": "string",
+            "pattern": "^[0-9a-f]{32}$",
+        })
     }
 }
 

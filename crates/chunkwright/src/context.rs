@@ -12,6 +12,7 @@ use crate::span::{Span, is_blank};
 
 /// One borrowed piece of text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Borrow {

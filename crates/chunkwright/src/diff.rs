@@ -14,6 +14,7 @@ use crate::record::Record;
 
 /// The difference between two sets of chunks.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Diff {
     /// Every chunk of either side, once: documents in order of their id; within one the new chunks in
     /// order, each removed chunk after the new ones that took its place.
@@ -24,6 +25,7 @@ pub struct Diff {
 
 /// How much of each kind there is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Summary {
     /// Chunks on the old side.
     pub old_chunks: usize,
@@ -49,6 +51,7 @@ pub struct Summary {
 
 /// What became of one chunk.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Change {
     /// What happened.
     pub kind: ChangeKind,
@@ -66,6 +69,7 @@ pub struct Change {
 
 /// Kinds of [`Change`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum ChangeKind {
     /// Same id on the same lines.
@@ -98,6 +102,7 @@ impl ChangeKind {
 
 /// A chunk on one side of a difference.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Place {
     /// Its identity.
     pub chunk_id: ChunkId,

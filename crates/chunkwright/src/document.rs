@@ -54,6 +54,7 @@ pub struct Document {
 
 /// Position of a section in [`Document::sections`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SectionId(pub u32);
 
 impl SectionId {
@@ -63,6 +64,7 @@ impl SectionId {
 
 /// A named part of a document: a heading with what stands under it, or a symbol of source code.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Section {
     /// What it is.
     pub kind: SectionKind,
@@ -80,6 +82,7 @@ pub struct Section {
 
 /// What a section is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum SectionKind {
     /// The document itself.
@@ -94,6 +97,7 @@ pub enum SectionKind {
 
 /// What kind of symbol a section of source code is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum SymbolKind {
@@ -145,6 +149,7 @@ impl SymbolKind {
 
 /// A block: the least that is not cut while it fits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Block {
     /// What it is.
     pub kind: BlockKind,
@@ -156,6 +161,7 @@ pub struct Block {
 
 /// What a block is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum BlockKind {

@@ -16,6 +16,7 @@ use crate::tokens::{Chars, TokenCounter};
 
 /// Why one chunk is as it is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Explanation {
     /// Position in the document, from 0.
     pub chunk_index: u32,
@@ -54,6 +55,7 @@ pub struct Explanation {
 
 /// Why a chunk begins where it does.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Begin {
     /// The rule, as in records: `heading`, `full`, `split:sentence`, ...
     pub cut: Cut,
@@ -66,6 +68,7 @@ pub struct Begin {
 
 /// Why a chunk ends where it does.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "why", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum End {
@@ -101,6 +104,7 @@ pub enum End {
 
 /// A place where the structure would have allowed a cut.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Candidate {
     /// First line after the cut, 1-based.
     pub line: u32,
@@ -113,6 +117,7 @@ pub struct Candidate {
 
 /// The structural level of a [`Candidate`]: the earlier in this list, the better a place to cut.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "level", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Level {
@@ -137,6 +142,7 @@ pub enum Level {
 
 /// A piece of borrowed text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Borrowed {
     /// `document`, `path`, `heading`, `signature`, `item`, `fence`, `table_header`, `overlap` or `close`.
     pub kind: &'static str,

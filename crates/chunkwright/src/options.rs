@@ -125,6 +125,7 @@ macro_rules! keys {
         /// A configuration of which any key may be left out. What is left out is the preset's value, or follows from
         /// the keys that are set: see [`resolve`](Self::resolve).
         #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         #[serde(default, deny_unknown_fields)]
         pub struct ChunkOptions {
             /// Name of the preset to start from; without it `auto`.

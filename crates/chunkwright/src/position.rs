@@ -9,6 +9,7 @@ use crate::span::Span;
 
 /// Where a chunk stands in the file that its document was converted from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Position {
     /// What is counted.
     pub unit: PositionUnit,
@@ -20,6 +21,7 @@ pub struct Position {
 
 /// What a converted file is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum PositionUnit {
@@ -47,6 +49,7 @@ impl PositionUnit {
 
 /// Which bytes of a converted text stand on which page, slide, sheet or paragraph.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Positions {
     unit: PositionUnit,
     /// First byte and number of each, both ascending.

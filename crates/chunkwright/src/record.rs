@@ -29,6 +29,7 @@ pub const MAX_NAMES: (usize, usize) = (256, 8192);
 
 /// A chunk as it leaves the library: JSON Lines, Parquet columns, store payloads, answers to agents.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Record {
     /// Identity, 32 hex digits.
     pub chunk_id: ChunkId,
@@ -128,6 +129,7 @@ pub struct Record {
 
 /// Names of the symbols around a chunk of source code.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Symbols {
     /// The innermost function or method.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -145,6 +147,7 @@ pub struct Symbols {
 
 /// Additional fields of records that the strategy `adaptive` made.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AdaptiveFields {
     /// Always true.
     pub adaptive_chunking: bool,

@@ -11,6 +11,7 @@ use unicode_segmentation::UnicodeSegmentation;
 /// Offsets are `u32`: a source longer than 4 GiB is refused by [`Document::parse`](crate::Document::parse).
 /// Both ends always fall on `char` boundaries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Span {
     /// First byte.
     pub start: u32,

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// How a chunk's token count reads to an operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum TokenLevel {
     /// Below 512.
@@ -40,6 +41,7 @@ impl TokenLevel {
 
 /// The distribution of a set of sizes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Distribution {
     /// Number of values.
     pub count: usize,

@@ -17,6 +17,7 @@ use crate::span::Span;
 
 /// What a summary is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum SummaryKind {
     /// A function, method or macro.
     #[serde(rename = "function_summary")]

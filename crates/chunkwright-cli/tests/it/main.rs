@@ -17,6 +17,7 @@ mod models;
 mod outline;
 mod outputs;
 mod page;
+mod schema;
 mod services;
 mod stats;
 #[path = "../../../chunkwright-index/tests/it/strace.rs"]

@@ -128,6 +128,7 @@ fn listed(doc_ids: &[String]) -> String {
 
 /// A folder of a collection, or a file that was given alone.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Folder {
     /// Where it is, absolute; empty for documents that no file was read for.
     pub root: String,

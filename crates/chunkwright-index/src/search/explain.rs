@@ -10,6 +10,7 @@ use crate::store::{Generation, Scored, Store};
 
 /// What became of one chunk in a search.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Explained {
     /// The chunk.
     pub chunk_id: ChunkId,
@@ -39,6 +40,7 @@ pub struct Explained {
 
 /// What decided whether a chunk is in an answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "verdict", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Verdict {

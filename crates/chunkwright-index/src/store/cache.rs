@@ -35,6 +35,7 @@ pub trait Cache: Send + Sync {
 
 /// How much a cache remembers of one kind.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CacheUsage {
     /// The model whose vectors they are; none for notes.
     pub model: Option<String>,

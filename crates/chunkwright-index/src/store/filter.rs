@@ -23,6 +23,7 @@ pub(crate) use field::{Facts, Fields, Got, facts, record_symbols};
 /// As JSON: `{"field": "language", "is": "rust"}`, `{"and": [..]}`, `{"or": [..]}`, `{"not": ..}`; tests
 /// are `is`, `in` (a list), `prefix`, `glob`, `gt`, `gte`, `lt`, `lte`. As text, see [`Filter::parse`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct Filter {
     condition: Option<Condition>,
@@ -30,6 +31,7 @@ pub struct Filter {
 
 /// What a chunk must be.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Condition {
     /// All of these; of none, always true.
@@ -51,6 +53,7 @@ pub enum Condition {
 
 /// What a value must be.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Test {
     /// This value.
@@ -68,6 +71,7 @@ pub enum Test {
 
 /// Bounds, each of which may be missing.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Range {
     /// Greater than this.

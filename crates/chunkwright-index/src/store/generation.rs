@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 /// The model that made vectors.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Model {
     /// Its name, which is different for whatever gives different vectors.
     pub name: String,
@@ -31,6 +32,7 @@ impl From<&ModelInfo> for Model {
 
 /// What all chunks of a generation have in common.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GenerationSpec {
     /// `<strategy>-v<major>.<minor>`.
     pub strategy_version: String,
@@ -43,6 +45,7 @@ pub struct GenerationSpec {
 /// One generation of a collection: what every method of a store is told, so that a reader stays with the
 /// one that it began with.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Generation {
     /// The collection.
     pub collection: String,
@@ -76,6 +79,7 @@ pub(super) fn parse_name(name: &str) -> (&str, Option<i64>) {
 
 /// What a generation is to its collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum GenerationState {
     /// What searches see.
@@ -99,6 +103,7 @@ impl GenerationState {
 
 /// A generation and how much is in it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GenerationStatus {
     /// The generation.
     #[serde(flatten)]
@@ -117,6 +122,7 @@ pub struct GenerationStatus {
 
 /// A set of documents that are searched together.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Collection {
     /// Its name.
     pub name: String,

@@ -20,6 +20,7 @@ pub const MAX_PAGE: usize = 1_000;
 
 /// Which chunks are listed, in which order, and from where on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct ListRequest {
     /// Which chunks are listed. As in a search, summaries are only where it speaks of `artifact`.
@@ -52,6 +53,7 @@ impl Default for ListRequest {
 
 /// Which chunks are listed by whether searches may find them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Visibility {
     /// Enabled and disabled ones.
@@ -75,6 +77,7 @@ impl Visibility {
 
 /// What chunks are ordered by. Equal ones are in the order of documents.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum SortKey {
     /// The document's id by its bytes, then the place in the document; summaries stand behind the chunks of theirs.
@@ -88,6 +91,7 @@ pub enum SortKey {
 
 /// From which end chunks are listed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
     /// The least first.
@@ -103,6 +107,7 @@ pub enum Direction {
 /// that it was returned for, and is refused with others; the limit may differ. Whatever is written between two pages, a
 /// chunk that was there all the time, on the same side of the chunks listed before, is listed exactly once.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct Cursor(String);
 
@@ -120,6 +125,7 @@ impl Cursor {
 
 /// Some chunks of a list.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ChunkPage {
     /// The chunks, in order.
     pub chunks: Vec<ListedChunk>,
@@ -129,6 +135,7 @@ pub struct ChunkPage {
 
 /// A chunk of a list.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ListedChunk {
     /// The chunk.
     #[serde(flatten)]

@@ -20,6 +20,7 @@ pub(crate) use placing::{Elsewhere, Search as OverlaySearch, place_in};
 
 /// What was changed by hand of one chunk.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Overlay {
     /// Id of the chunk it was made for.
@@ -49,6 +50,7 @@ pub struct Overlay {
 
 /// How an overlay stands to the chunks of a generation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum OverlayState {
     /// In force, on the chunk that it was made for or the one with the same content.

@@ -9,6 +9,7 @@ use super::Filter;
 
 /// Which chunks are counted.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct StatisticsRequest {
     /// Which chunks are counted, enabled or not. As in a search, summaries are only where it speaks of `artifact`.
@@ -19,6 +20,7 @@ pub struct StatisticsRequest {
 
 /// What the chunks that pass a filter are.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Statistics {
     /// Documents with a chunk that passes.
     pub documents: usize,
@@ -57,6 +59,7 @@ pub const TOKEN_RANGES: [usize; 9] = [0, 32, 64, 128, 256, 384, 512, 1024, 2049]
 
 /// A range of token counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TokenRange {
     /// Least count in it.
     pub from: usize,

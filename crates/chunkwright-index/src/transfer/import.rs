@@ -28,6 +28,7 @@ use crate::verify::{self, Counters, is_doc_id};
 
 /// What an import did.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Imported {
     /// Documents written.
     pub documents: usize,

@@ -10,6 +10,7 @@ use crate::preset;
 
 /// What sizes are counted in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Unit {
     /// Tokens of the chunker's counter.
@@ -21,6 +22,7 @@ pub enum Unit {
 
 /// What chunks borrow beside what well-formed text needs (reopened fences, table headers).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum ContextRule {
     /// Nothing.
@@ -40,6 +42,7 @@ pub enum ContextRule {
 
 /// How the blocks of a section that is too large are put together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Packing {
     /// Toward `target_size`, at places that an edit elsewhere does not move.
@@ -54,6 +57,7 @@ pub enum Packing {
 
 /// A kind of block that may be kept whole or set apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Keep {
     /// Fenced and indented code in prose.
@@ -74,6 +78,7 @@ impl Keep {
 
 /// What documents at certain paths are, and what is different for them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Kind {
     /// The `category` of their chunks.
@@ -92,6 +97,7 @@ pub struct Kind {
 
 /// How a document is cut. Plain data: [`Chunker::new`] checks it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct ChunkConfig {
     /// Name of the strategy, one of [`STRATEGIES`] or of the caller's own ([`Chunker::with_strategy`]).

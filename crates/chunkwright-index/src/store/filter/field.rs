@@ -10,6 +10,7 @@ use super::FilterError;
 
 /// The name of a field that a condition may be about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct Field(&'static str);
 

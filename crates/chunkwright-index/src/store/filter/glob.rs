@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 /// A pattern: `*` matches within a folder, `**` across folders, `?` one character, `[ab]` one of several, `{a,b}`
 /// either. A text matches itself, whatever characters it has.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(try_from = "String", into = "String")]
 pub struct Glob(String);
 
