@@ -244,10 +244,9 @@ fn percentiles(mut times: Vec<Duration>) -> String {
 /// A record as chunking makes it.
 fn template(chunker: &Chunker) -> Result<Record> {
     let document = Document::parse("doc.txt", "A text.\n", &Text);
-    let chunks = chunker.chunk(&document);
     let context =
         RecordContext { preset: "auto".into(), file_hash: file_hash(b""), ..RecordContext::default() };
-    chunker.records(&document, &chunks, &context).pop().ok_or_else(|| anyhow!("no chunk"))
+    chunker.chunk(&document).records(&context).pop().ok_or_else(|| anyhow!("no chunk"))
 }
 
 /// A document whose chunks are `texts`.

@@ -33,7 +33,7 @@ fn main() {
             let Some(parser) = chunkwright_code::language_for(name, &source) else { continue };
             if wants_ids {
                 let document = Document::parse(name, source.as_str(), parser);
-                for chunk in chunker.chunk(&document) {
+                for chunk in &chunker.chunk(&document) {
                     println!(
                         "{path}\t{}\t{}\t{}\t{}",
                         preset.name, chunk.id, chunk.span.start, chunk.span.end

@@ -24,7 +24,7 @@ use std::sync::{Arc, OnceLock};
 use std::{env, fs};
 
 use chunkwright::preset::PRESETS;
-use chunkwright::{Chunk, Chunker, Document, PARSERS, Parser, SectionKind, Words, with_lf};
+use chunkwright::{ChunkIn, Chunker, Document, PARSERS, Parser, SectionKind, Words, with_lf};
 use chunkwright_code::{LANGUAGES, LEFT_OUT, language_for, language_named};
 use proptest::prelude::*;
 
@@ -148,11 +148,11 @@ fn every_language_gives_the_same_chunks_whatever_ends_its_lines() {
         let chunker = Chunker::new((preset.config)(), Arc::new(Words)).unwrap();
         let said = |name: &str, source: &str| -> Vec<_> {
             let document = parse(name, source);
-            let lines = |chunk: &Chunk| document.lines().lines(chunk.span);
+            let lines = |chunk: ChunkIn<'_>| document.lines().lines(chunk.span);
             let chunks = chunker.chunk(&document);
             chunks
                 .iter()
-                .map(|chunk| (chunk.id, lines(chunk), with_lf(chunk.content(&document)).into_owned()))
+                .map(|chunk| (chunk.id, lines(chunk), with_lf(chunk.content()).into_owned()))
                 .collect()
         };
         for (name, source) in samples() {

@@ -18,7 +18,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use chunkwright::{Block, BlockKind, Borrow, Chunk, Chunker, Document, Record, SectionId, SectionKind, Span};
+use chunkwright::{Block, BlockKind, Borrow, ChunkIn, Document, Record, SectionId, SectionKind, Span};
 
 use crate::bootstrap::Rng;
 use crate::corpus::Corpus;
@@ -104,20 +104,12 @@ fn headings(document: &Document) -> HashMap<SectionId, Span> {
 
 impl Hidden {
     /// Takes hidden titles out of what is indexed of a chunk.
-    pub(crate) fn hide(
-        &self,
-        at: usize,
-        document: &Document,
-        chunker: &Chunker,
-        chunk: &Chunk,
-        record: &mut Record,
-    ) {
+    pub(crate) fn hide(&self, at: usize, chunk: ChunkIn<'_>, record: &mut Record) {
         if self.asked.is_empty() {
             return;
         }
-        let mut chunk = chunk.clone();
-        chunk.borrows.retain(|borrow| !matches!(borrow, Borrow::Path(_) | Borrow::Heading(_)));
-        let rendered = chunker.render(document, &chunk);
+        let document = chunk.chunks().document();
+        let rendered = chunk.render_with(|borrow| !matches!(borrow, Borrow::Path(_) | Borrow::Heading(_)));
         let close = &rendered.text()[rendered.context().len() + rendered.content().len()..];
         let mut text = rendered.context().to_owned();
         let mut done = chunk.span.start;
@@ -147,7 +139,7 @@ mod tests {
     use std::sync::Arc;
 
     use chunkwright::parse::Markdown;
-    use chunkwright::{ChunkConfig, RecordContext, Words};
+    use chunkwright::{ChunkConfig, Chunker, RecordContext, Words};
 
     use super::*;
 
@@ -185,9 +177,9 @@ mod tests {
             };
             let chunker = Chunker::new(config, Arc::new(Words)).unwrap();
             let chunks = chunker.chunk(document);
-            let records = chunker.records(document, &chunks, &RecordContext::default());
+            let records = chunks.records(&RecordContext::default());
             for (chunk, mut record) in chunks.iter().zip(records) {
-                hidden.hide(0, document, &chunker, chunk, &mut record);
+                hidden.hide(0, chunk, &mut record);
                 assert!(!record.text.contains("Daily") && !record.text.contains('>'), "{}", record.text);
             }
         }

@@ -238,11 +238,12 @@ impl<'a> Bench<'a> {
         let parts: Arc<Mutex<Vec<CutDocument>>> = Arc::default();
         let (seen, counter, hidden) = (Arc::clone(&parts), Arc::clone(&self.counter), self.hidden.clone());
         let places: HashMap<String, usize> = self.corpus.documents().iter().enumerate().map(by_id).collect();
-        let revise: Arc<Revise> = Arc::new(move |document, chunker, chunks, records| {
+        let revise: Arc<Revise> = Arc::new(move |chunks, records| {
+            let (document, chunker) = (chunks.document(), chunks.chunker());
             let Some(&at) = places.get(document.id()) else { return };
-            let cut = CutDocument::new(at, document, chunker, (chunks, &*records), &*counter);
+            let cut = CutDocument::new(at, document, chunker, (&**chunks, &*records), &*counter);
             for (chunk, record) in chunks.iter().zip(records) {
-                hidden.hide(at, document, chunker, chunk, record);
+                hidden.hide(at, chunk, record);
             }
             seen.lock().unwrap_or_else(PoisonError::into_inner).push(cut);
         });

@@ -136,7 +136,7 @@ pub(crate) fn records(chunker: &Chunker, edit: &Edit, text: &str) -> Vec<Record>
     let head: String = text.lines().next().unwrap_or_default().chars().take(256).collect();
     let parser = parser_for(Path::new(&edit.doc_id), &head);
     let document = parse(&edit.doc_id, text, parser);
-    chunker.records(&document, &chunker.chunk(&document), &RecordContext::default())
+    chunker.chunk(&document).records(&RecordContext::default())
 }
 
 #[cfg(test)]

@@ -26,7 +26,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use chunkwright::{Chunk, Chunker, Document, Record};
+use chunkwright::{Chunked, Chunker, Document, Record};
 use chunkwright_models::Embedder;
 use rayon::ThreadPool;
 use serde::{Deserialize, Serialize};
@@ -58,7 +58,7 @@ pub struct Pipeline {
 }
 
 /// Changes what is stored of the chunks of a document: their records, before anything is made of their texts.
-pub type Revise = dyn Fn(&Document, &Chunker, &[Chunk], &mut [Record]) + Send + Sync;
+pub type Revise = dyn Fn(&Chunked<'_>, &mut [Record]) + Send + Sync;
 
 impl fmt::Debug for Pipeline {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

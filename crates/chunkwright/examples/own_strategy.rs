@@ -46,10 +46,10 @@ pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
     let chunks = chunker.chunk(&document);
     let mut owned = String::new();
     for chunk in &chunks {
-        let text = chunker.render(&document, chunk);
+        let text = chunk.render();
         println!("{} {:>3} {:?}", chunk.id, chunk.size, text.text());
         assert!(text.text().chars().count() <= 120, "no text is over the limit, whatever a strategy reports");
-        owned.push_str(chunk.content(&document));
+        owned.push_str(chunk.content());
     }
     // Two answers, and what stands before them, which was not reported.
     assert_eq!(chunks.len(), 3);

@@ -2,6 +2,7 @@
 
 mod adaptive;
 mod alias;
+mod chunked;
 mod config;
 mod fill;
 mod finish;
@@ -30,6 +31,7 @@ use crate::tokens::{Chars, TokenCounter};
 
 pub use adaptive::Adaptive;
 pub use alias::{ALIASES, Alias, Assignments, Means};
+pub use chunked::{ChunkIn, Chunked};
 pub use config::{ChunkConfig, ConfigError, ContextRule, Keep, Kind, Packing, Unit};
 pub(crate) use finish::{blocks_in, dominant_kind, number_parts, section_of};
 pub use lines::Lines;
@@ -51,7 +53,7 @@ pub struct Chunk {
     pub span: Span,
     /// The innermost section that holds all of it.
     pub section: SectionId,
-    /// Size of its text (see [`Chunker::render`]) in the unit of the configuration.
+    /// Size of its text (see [`ChunkIn::render`]) in the unit of the configuration.
     pub size: usize,
     /// Why it begins where it does.
     pub cut: Cut,
@@ -373,8 +375,9 @@ impl Chunker {
     }
 
     /// Cuts `document`.
-    pub fn chunk(&self, document: &Document) -> Vec<Chunk> {
-        document.cut_with_lf(|document| self.cut(document))
+    pub fn chunk<'a>(&'a self, document: &'a Document) -> Chunked<'a> {
+        let chunks = document.cut_with_lf(|document| self.cut(document));
+        Chunked::new(self, document, chunks)
     }
 
     fn cut(&self, document: &Document) -> Vec<Chunk> {
@@ -394,7 +397,7 @@ impl Chunker {
     }
 
     /// The text of a chunk of `document`, with what it borrows.
-    pub fn render(&self, document: &Document, chunk: &Chunk) -> Rendered {
+    pub(crate) fn render(&self, document: &Document, chunk: &Chunk) -> Rendered {
         context::render(document, chunk.span, &chunk.borrows)
     }
 
@@ -468,7 +471,8 @@ mod tests {
     fn a_chunk_and_a_section_are_json_and_back() {
         let document = Document::parse("a.md", "# A\n\nOne.\n\n## B\n\nTwo.\n", &crate::parse::Markdown);
         let config = ChunkConfig { max_size: 8, target_size: 8, min_size: 0, ..ChunkConfig::default() };
-        let chunks = Chunker::new(config, Arc::new(crate::tokens::Words)).unwrap().chunk(&document);
+        let chunks =
+            Chunker::new(config, Arc::new(crate::tokens::Words)).unwrap().chunk(&document).into_chunks();
         let json = serde_json::to_value(&chunks).unwrap();
         assert_eq!(json[0]["span"], serde_json::json!({"start": 0, "end": 9}));
         assert_eq!(json[1]["cut"], "heading");

@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 use unicode_segmentation::UnicodeSegmentation;
 
-use crate::chunk::{Chunk, ChunkConfig, ContextRule, Lines, Strategy};
+use crate::chunk::{ChunkConfig, ContextRule, Lines, Strategy};
 use crate::document::{BlockKind, Document, Enclosure, EnclosureKind, SectionId, SectionKind};
 use crate::span::{Span, is_blank};
 
@@ -366,11 +366,4 @@ fn overlap(
         .or_else(|| furthest(words().collect()))?;
     let start = previous.start as usize + start;
     Some(Borrow::Overlap(Span::new(start, span.start as usize)))
-}
-
-impl Chunk {
-    /// What the chunk owns, exactly as in the source.
-    pub fn content<'d>(&self, document: &'d Document) -> &'d str {
-        self.span.of(document.source())
-    }
 }

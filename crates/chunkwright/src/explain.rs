@@ -153,19 +153,12 @@ pub struct Borrowed {
 }
 
 impl Chunker {
-    /// Explains the chunks that [`chunk`](Self::chunk) made of `document`, in order.
-    ///
-    /// Counts the text of each chunk about twice.
-    pub fn explain(&self, document: &Document, chunks: &[Chunk]) -> Vec<Explanation> {
-        (0..chunks.len()).map(|index| self.explain_one(document, chunks, index)).collect()
-    }
-
     /// Explains the chunk at `index` among all `chunks` of `document`.
     ///
     /// # Panics
     ///
     /// If there is no such chunk.
-    pub fn explain_one(&self, document: &Document, chunks: &[Chunk], index: usize) -> Explanation {
+    pub(crate) fn explain_one(&self, document: &Document, chunks: &[Chunk], index: usize) -> Explanation {
         let chunk = &chunks[index];
         let (start_line, end_line) = document.lines().lines(chunk.span);
         Explanation {
@@ -308,7 +301,7 @@ mod tests {
         let chunker = Chunker::new(config, Arc::new(Words)).unwrap();
         let document = Document::parse("a.md", source, &Markdown);
         let chunks = chunker.chunk(&document);
-        let explained = chunker.explain(&document, &chunks);
+        let explained = chunks.explain();
         for (index, (it, chunk)) in explained.iter().zip(&chunks).enumerate() {
             let next = chunks.get(index + 1).map(|next| next.cut);
             match &it.end {
@@ -322,7 +315,7 @@ mod tests {
                 }
             }
             let borrowed: String = it.borrows.iter().map(|borrowed| borrowed.text.as_str()).collect();
-            let rendered = chunker.render(&document, chunk);
+            let rendered = chunk.render();
             assert_eq!(borrowed, rendered.context(), "the document closes no fence that it opens");
             assert!(it.rejected.iter().all(|candidate| chunk.span.divided_by(candidate.byte)), "{it:?}");
             assert!(it.rejected.is_sorted_by(|a, b| a.byte < b.byte), "{it:?}");

@@ -24,9 +24,9 @@
 //! let document = Document::parse("guide.md", source, &Markdown);
 //! let config = ChunkConfig { unit: chunkwright::Unit::Chars, max_size: 40, target_size: 30, min_size: 10, ..ChunkConfig::default() };
 //! let chunker = Chunker::new(config, Arc::new(Chars))?;
-//! for chunk in chunker.chunk(&document) {
-//!     assert!(chunker.render(&document, &chunk).text().chars().count() <= 40);
-//!     assert!(source.contains(chunk.content(&document)));
+//! for chunk in &chunker.chunk(&document) {
+//!     assert!(chunk.render().text().chars().count() <= 40);
+//!     assert!(source.contains(chunk.content()));
 //! }
 //! # Ok::<(), chunkwright::ConfigError>(())
 //! ```
@@ -49,8 +49,8 @@ pub mod tokens;
 pub mod verify;
 
 pub use chunk::{
-    ALIASES, Alias, Assignments, Chunk, ChunkConfig, ChunkId, Chunker, ConfigError, ContextRule, Cut, Keep,
-    Kind, Means, Packing, Part, Plan, STRATEGIES, Strategy, Unit,
+    ALIASES, Alias, Assignments, Chunk, ChunkConfig, ChunkId, ChunkIn, Chunked, Chunker, ConfigError,
+    ContextRule, Cut, Keep, Kind, Means, Packing, Part, Plan, STRATEGIES, Strategy, Unit,
 };
 pub use context::{Borrow, Rendered};
 pub use document::{

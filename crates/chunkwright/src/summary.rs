@@ -72,7 +72,7 @@ const MAX_LISTED: usize = 40;
 impl Chunker {
     /// The chunks and summaries of a document.
     pub fn process(&self, document: &Document, context: &RecordContext) -> ChunkingResult {
-        let chunks = self.records(document, &self.chunk(document), context);
+        let chunks = self.chunk(document).records(context);
         ChunkingResult {
             chunks,
             summaries: self.summary_records(document, &self.summaries(document), context),

@@ -75,7 +75,7 @@ pub(crate) fn moved(
 ) -> (usize, usize) {
     let old = Document::parse(name, source, parser);
     let new = Document::parse(name, edit.new.as_str(), parser);
-    let known: HashSet<_> = chunker.chunk(&old).into_iter().map(|chunk| chunk.id).collect();
+    let known: HashSet<_> = chunker.chunk(&old).iter().map(|chunk| chunk.id).collect();
     let chunks = chunker.chunk(&new);
     let hit = chunks.partition_point(|chunk| chunk.span.end as usize <= edit.at);
     let is_new = |index: &usize| !known.contains(&chunks[*index].id);

@@ -196,7 +196,7 @@ fn a_method_of_a_script_says_which_part_and_file_it_is_of() {
     };
     let chunker = Chunker::new(config, Arc::new(Chars)).unwrap();
     let chunks = invariants::chunk(&chunker, &document);
-    let texts: Vec<_> = chunks.iter().map(|chunk| chunker.render(&document, chunk).into_text()).collect();
+    let texts: Vec<_> = chunks.iter().map(|chunk| chunk.render().into_text()).collect();
     let method = texts.iter().find(|text| text.contains("function add")).unwrap();
     assert_eq!(
         method,

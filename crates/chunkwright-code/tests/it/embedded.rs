@@ -66,7 +66,7 @@ fn a_fence_is_read_once_and_only_if_it_is_divided() {
     source.push_str("```\n");
     let document = Document::parse("a.md", source, &Markdown).with_languages(asking);
     let chunker = chunker("tree", 300);
-    invariants::well_formed(&chunker, &document, &invariants::chunk(&chunker, &document));
+    invariants::well_formed(&invariants::chunk(&chunker, &document));
     assert_eq!(ASKED.load(Ordering::Relaxed), 1);
 }
 
@@ -76,7 +76,8 @@ fn a_fence_that_its_grammar_does_not_understand_is_cut_as_if_it_named_none() {
     let cuts = |language: &str| {
         let source = format!("```{language}\n{body}```\n");
         let document = Document::parse("a.md", source, &Markdown).with_languages(language_named);
-        let chunks = invariants::chunk(&chunker("tree", 200), &document);
+        let chunker = chunker("tree", 200);
+        let chunks = invariants::chunk(&chunker, &document);
         chunks.iter().map(|chunk| chunk.span).collect::<Vec<_>>()
     };
     assert_eq!(cuts("python"), cuts("foobar"));

@@ -54,7 +54,7 @@ impl Documents {
                 let result = chunker.process(&document, &context);
                 (result.chunks, result.summaries)
             } else {
-                (chunker.records(&document, &chunker.chunk(&document), &context), Vec::new())
+                (chunker.chunk(&document).records(&context), Vec::new())
             };
             render(ChunkedDocument { doc_id: document.id().to_owned(), chunks, summaries, document })
         };

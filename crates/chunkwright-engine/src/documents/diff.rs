@@ -55,8 +55,7 @@ impl Engine {
                 for side in sides {
                     let read = self.read_one(&renamed(side, &name))?;
                     let document = ReadSource { doc_id: name.clone(), ..read }.parse();
-                    let chunks = chunker.chunk(&document);
-                    records.push(chunker.records(&document, &chunks, &RecordContext::default()));
+                    records.push(chunker.chunk(&document).records(&RecordContext::default()));
                 }
             }
             _ => return Err(Error::FileAndFolder { old: place(old), new: place(new) }),
@@ -73,7 +72,7 @@ impl Documents {
         let (mut done, mut all) = (0, Vec::new());
         let cut = |source: ReadSource| {
             let document = source.parse();
-            chunker.records(&document, &chunker.chunk(&document), &RecordContext::default())
+            chunker.chunk(&document).records(&RecordContext::default())
         };
         self.each(
             cut,

@@ -67,10 +67,10 @@ impl Engine {
                 first..after.max(first)
             }
         };
-        let explained = asked.map(|index| ExplainedChunk {
+        let explained = asked.filter_map(|index| chunks.nth(index)).map(|chunk| ExplainedChunk {
             doc_id: document.id().to_owned(),
-            explanation: chunker.explain_one(&document, &chunks, index),
-            content: chunks[index].content(&document).to_owned(),
+            explanation: chunk.explain(),
+            content: chunk.content().to_owned(),
         });
         Ok(ExplainAnswer { total_chunks: chunks.len(), chunks: explained.collect() })
     }

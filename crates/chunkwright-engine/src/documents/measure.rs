@@ -45,7 +45,7 @@ impl Measured {
 pub(super) fn measure(chunker: &Chunker, document: &Document) -> Measured {
     let source = document.source();
     let chunks = chunker.chunk(document);
-    let records = chunker.records(document, &chunks, &RecordContext::default());
+    let records = chunks.records(&RecordContext::default());
     let mut measured = Measured {
         empty: document.blocks().is_empty(),
         bytes: source.len(),
@@ -175,7 +175,7 @@ mod tests {
         let chunker =
             Chunker::new(ChunkConfig { min_size: 0, ..ChunkConfig::default() }, Arc::new(Words)).unwrap();
         let document = Document::parse("a.md", "# A\n\none\n\n# B\n\ntwo\n\n# C\n\nthree\n", &Markdown);
-        let mut chunks = chunker.chunk(&document);
+        let mut chunks = chunker.chunk(&document).into_chunks();
         assert_eq!(chunks.len(), 3);
         chunks.remove(1);
         // Only a part of the last line is left.

@@ -146,12 +146,12 @@ impl Pipeline {
             file_hash: info.file_hash.clone(),
             ..RecordContext::default()
         };
-        let mut records = self.chunker.records(&document, &chunks, &context);
+        let mut records = chunks.records(&context);
         if let Err(message) = verify(document.source(), &records) {
             return Prepared::Failed(message);
         }
         if let Some(revise) = &self.revise {
-            revise(&document, &self.chunker, &chunks, &mut records);
+            revise(&chunks, &mut records);
         }
         if self.summaries {
             let summaries = self.chunker.summaries(&document);

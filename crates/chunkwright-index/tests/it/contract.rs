@@ -33,12 +33,7 @@ pub(crate) fn document(doc_id: &str, base: i64, paragraphs: &[&str]) -> NewDocum
     let parsed = Document::parse(doc_id, source.as_str(), &Text);
     let file_hash = format::file_hash(source.as_bytes());
     let context = RecordContext { preset: "test".into(), file_hash, ..RecordContext::default() };
-    let mut chunks = Vec::new();
-    let chunker = chunker();
-    for chunk in chunker.chunk(&parsed) {
-        chunks.push(chunk);
-    }
-    let records = chunker.records(&parsed, &chunks, &context);
+    let records = chunker().chunk(&parsed).records(&context);
     let info = DocumentInfo {
         doc_id: doc_id.into(),
         file_hash: context.file_hash,

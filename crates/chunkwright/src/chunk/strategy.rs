@@ -43,7 +43,7 @@ use crate::tokens::TokenCounter;
 /// let document = Document::parse("a.md", "One.\n\nTwo.\n", &Markdown);
 /// let chunker = Chunker::with_strategy(ChunkConfig::default(), Arc::new(Chars), Arc::new(Blocks))?;
 /// let chunks = chunker.chunk(&document);
-/// assert_eq!(chunks.iter().map(|chunk| chunk.content(&document)).collect::<Vec<_>>(), ["One.", "Two."]);
+/// assert_eq!(chunks.iter().map(|chunk| chunk.content()).collect::<Vec<_>>(), ["One.", "Two."]);
 /// assert_eq!(chunker.strategy_version(), "blocks-v1.0");
 /// # Ok::<(), chunkwright::ConfigError>(())
 /// ```

@@ -3,20 +3,20 @@
 use std::collections::HashSet;
 
 use chunkwright::{
-    Borrow, Chunk, Chunker, Document, Parent, RecordContext, Section, Span, TokenCounter, Unit,
+    Borrow, Chunk, Chunked, Chunker, Document, Parent, RecordContext, Section, Span, TokenCounter, Unit,
 };
 use unicode_segmentation::UnicodeSegmentation;
 
 /// Cuts `document` and asserts every invariant.
-pub(crate) fn chunk(chunker: &Chunker, document: &Document) -> Vec<Chunk> {
+pub(crate) fn chunk<'a>(chunker: &'a Chunker, document: &'a Document) -> Chunked<'a> {
     model(document);
     let chunks = chunker.chunk(document);
     assert_eq!(chunks, chunker.chunk(document), "cutting is not deterministic");
     tiling(document, &chunks);
-    limit(chunker, document, &chunks);
+    limit(&chunks);
     identity(&chunks);
     graphemes(document, &chunks);
-    neighbourhood(chunker, document, &chunks);
+    neighbourhood(&chunks);
     chunks
 }
 
@@ -55,9 +55,10 @@ fn tiling(document: &Document, chunks: &[Chunk]) {
 }
 
 /// No text is over the limit by a recount; content stands in the text exactly.
-fn limit(chunker: &Chunker, document: &Document, chunks: &[Chunk]) {
+fn limit(chunks: &Chunked<'_>) {
+    let (chunker, document) = (chunks.chunker(), chunks.document());
     for chunk in chunks {
-        let rendered = chunker.render(document, chunk);
+        let rendered = chunk.render();
         let size = match chunker.config().unit {
             Unit::Chars => rendered.text().chars().count(),
             Unit::Tokens => chunker.counter().count(rendered.text()),
@@ -72,7 +73,7 @@ fn limit(chunker: &Chunker, document: &Document, chunks: &[Chunk]) {
         let kept =
             keeps(&config.keep_whole) || config.kinds.iter().filter_map(|k| k.keep_whole.as_ref()).any(keeps);
         // What markup reads as, at most 256 bytes, cannot be divided.
-        let read = document.read(chunk.span) != chunk.content(document);
+        let read = document.read(chunk.span) != chunk.content();
         let markup = read && max < 256 && chunk.borrows.is_empty();
         assert!(!chunk.oversize || kept || markup, "nothing is kept whole here: {:?}", rendered.text());
     }
@@ -99,15 +100,16 @@ fn graphemes(document: &Document, chunks: &[Chunk]) {
 
 /// A record's `parent` is the smallest section that holds the chunk and has visible text beside it, or the
 /// document; `previous` and `next` are the chunks beside it.
-fn neighbourhood(chunker: &Chunker, document: &Document, chunks: &[Chunk]) {
+fn neighbourhood(chunks: &Chunked<'_>) {
+    let (chunker, document) = (chunks.chunker(), chunks.document());
     let (source, lines) = (document.source(), document.lines());
-    let records = chunker.records(document, chunks, &RecordContext::default());
+    let records = chunks.records(&RecordContext::default());
     for (index, (record, chunk)) in records.iter().zip(chunks).enumerate() {
         let id = |chunk: &Chunk| chunk.id;
         assert_eq!(record.previous, index.checked_sub(1).map(|before| id(&chunks[before])));
         assert_eq!(record.next, chunks.get(index + 1).map(id));
         // Searched for among all sections, from the innermost: those that hold one chunk nest.
-        let text = chunk.content(document);
+        let text = chunk.content();
         let start = chunk.span.start as usize + text.len() - text.trim_start_matches(blank).len();
         let end = start + text.trim_matches(blank).len();
         let has_more = |section: &&Section| {
@@ -174,9 +176,10 @@ impl TokenCounter for Quads {
 }
 
 /// Every piece of a divided fence or table is opened and closed.
-pub(crate) fn well_formed(chunker: &Chunker, document: &Document, chunks: &[Chunk]) {
+pub(crate) fn well_formed(chunks: &Chunked<'_>) {
+    let document = chunks.document();
     for chunk in chunks {
-        let rendered = chunker.render(document, chunk);
+        let rendered = chunk.render();
         let fences = rendered.text().lines().filter(|line| line.trim_start().starts_with("```")).count();
         assert_eq!(fences % 2, 0, "unbalanced fence in {:?}", rendered.text());
         let in_table = document.enclosure_at(chunk.span.start).is_some();

@@ -46,8 +46,9 @@ fn chunker(config: ChunkConfig, spans: &[(u32, u32)]) -> Chunker {
 /// Cuts a Markdown document at `spans` and expects chunks with these contents.
 fn check(source: &str, spans: &[(u32, u32)], expected: &[&str]) {
     let document = Document::parse("a.md", source, &chunkwright::parse::Markdown);
-    let chunks = invariants::chunk(&chunker(ChunkConfig::default(), spans), &document);
-    let contents: Vec<_> = chunks.iter().map(|chunk| chunk.content(&document)).collect();
+    let chunker = chunker(ChunkConfig::default(), spans);
+    let chunks = invariants::chunk(&chunker, &document);
+    let contents: Vec<_> = chunks.iter().map(|chunk| chunk.content()).collect();
     assert_eq!(contents, expected, "{source:?} {spans:?}");
 }
 
@@ -77,12 +78,11 @@ fn a_block_of_keep_whole_is_kept_whole() {
     let document = Document::parse("a.md", source.as_str(), &chunkwright::parse::Markdown);
     let spans = [(0, 7), (9, source.len() as u32)];
     let config = ChunkConfig { max_size: 64, target_size: 64, min_size: 0, ..ChunkConfig::default() };
-    let divided = invariants::chunk(&chunker(config.clone(), &spans), &document);
+    let dividing = chunker(config.clone(), &spans);
+    let divided = invariants::chunk(&dividing, &document);
     assert!(divided.len() > 2 && divided.iter().all(|chunk| !chunk.oversize));
-    let kept = invariants::chunk(
-        &chunker(ChunkConfig { keep_whole: vec![Keep::Code], ..config }, &spans),
-        &document,
-    );
+    let keeping = chunker(ChunkConfig { keep_whole: vec![Keep::Code], ..config }, &spans);
+    let kept = invariants::chunk(&keeping, &document);
     assert_eq!(kept.iter().map(|chunk| chunk.oversize).collect::<Vec<_>>(), [false, true]);
 }
 

@@ -14,7 +14,7 @@ fn check(source: &str, max_size: usize, expected: &[(&str, &str)]) {
         ChunkConfig { unit, max_size, target_size, min_size: max_size / 4, ..ChunkConfig::default() };
     let chunker = Chunker::new(config, Arc::new(Chars)).unwrap();
     let document = Document::parse("a.md", source, &Markdown);
-    let records = chunker.records(&document, &chunk(&chunker, &document), &RecordContext::default());
+    let records = chunk(&chunker, &document).records(&RecordContext::default());
     let actual: Vec<(String, &str)> = records
         .iter()
         .map(|record| (format!("{}-{}", record.start_line, record.end_line), record.parent.as_str()))
@@ -34,7 +34,7 @@ fn a_chunk_that_begins_with_headings_above_its_section_has_a_parent_that_holds_i
             ChunkConfig { unit: Unit::Chars, max_size: 200, target_size: 150, ..ChunkConfig::default() };
         let chunker = Chunker::new(ChunkConfig { min_size: 60, ..config }, Arc::new(Chars)).unwrap();
         let document = Document::parse("a.md", source.as_str(), &Markdown);
-        let records = chunker.records(&document, &chunk(&chunker, &document), &RecordContext::default());
+        let records = chunk(&chunker, &document).records(&RecordContext::default());
         assert!(records[0].content.starts_with(&format!("# {title}\n\n## B")), "{:?}", records[0].content);
         assert_eq!(records[0].parent, "a.md#L1-L87");
         assert!(records[1..].iter().all(|record| record.parent == "a.md#L7-L87"), "{records:?}");
@@ -62,7 +62,7 @@ fn a_parent_that_does_not_hold_its_record_is_told_from_one_that_does() {
     let document = Document::parse("a.md#L1-L2", "# A\n\nText.\n", &Markdown);
     let chunker = Chunker::new(ChunkConfig::default(), Arc::new(Chars)).unwrap();
     let chunks = chunk(&chunker, &document);
-    let mut record = chunker.records(&document, &chunks, &RecordContext::default()).remove(0);
+    let mut record = chunks.records(&RecordContext::default()).remove(0);
     for (parent, expected) in [
         ("a.md#L1-L2", Some(Parent::Document)),
         ("a.md#L1-L2#L1-L3", Some(Parent::Lines(1, 3))),

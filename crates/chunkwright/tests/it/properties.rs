@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use chunkwright::{
-    Chunk, ChunkConfig, Chunker, ContextRule, Document, PARSERS, Parser, STRATEGIES, Unit, with_lf,
+    ChunkConfig, ChunkIn, Chunker, ContextRule, Document, PARSERS, Parser, STRATEGIES, Unit, with_lf,
 };
 use proptest::prelude::*;
 
@@ -29,10 +29,10 @@ fn every_sample_keeps_the_invariants_under_every_configuration() {
 
 /// What chunks say, and where by lines: what does not depend on the bytes that end a line.
 fn said(chunker: &Chunker, document: &Document) -> Vec<impl PartialEq + std::fmt::Debug> {
-    let said = |chunk: &Chunk| {
+    let said = |chunk: ChunkIn<'_>| {
         let lines = document.lines().lines(chunk.span);
-        let content = with_lf(chunk.content(document)).into_owned();
-        let text = chunker.render(document, chunk).into_text();
+        let content = with_lf(chunk.content()).into_owned();
+        let text = chunk.render().into_text();
         (chunk.id, lines, chunk.cut, chunk.kind, chunk.size, chunk.part, content, text)
     };
     chunk(chunker, document).iter().map(said).collect()
@@ -106,16 +106,16 @@ fn a_marker_is_never_without_its_text() {
                 for source in MARKED {
                     let document = Document::parse("a.md", *source, PARSERS[0]);
                     let chunks = chunk(&chunker, &document);
-                    for pair in chunks.windows(2) {
-                        let content = pair[0].content(&document);
+                    for (before, after) in chunks.iter().zip(chunks.iter().skip(1)) {
+                        let content = before.content();
                         let line = content.rsplit('\n').next().unwrap_or_default();
-                        let rest = &source[pair[1].span.start as usize..];
+                        let rest = &source[after.span.start as usize..];
                         let first = rest.trim_start().chars().next().map(String::from).unwrap_or_default();
                         if MARKERS.contains(&line.trim()) && chunker.fits(&format!("{line} {first}")) {
                             torn.push(format!(
                                 "{} {max_size} {unit:?} {context:?}: {content:?} | {:?}",
                                 strategy.name(),
-                                pair[1].content(&document)
+                                after.content()
                             ));
                         }
                     }
@@ -143,7 +143,7 @@ fn divided_fences_and_tables_are_well_formed() {
         let document = Document::parse("a.md", source, PARSERS[0]);
         let chunks = chunk(&chunker, &document);
         assert!(chunks.len() > 10);
-        invariants::well_formed(&chunker, &document, &chunks);
+        invariants::well_formed(&chunks);
     }
 }
 
@@ -213,7 +213,7 @@ proptest! {
         let parser: &dyn Parser = PARSERS[0];
         let before = Document::parse("a.md", body.as_str(), parser);
         let after = Document::parse("a.md", format!("A new line. {enough}\n\n{body}"), parser);
-        let ids = |document: &Document| chunk(&auto, document).iter().map(|c| (c.id, c.content(document).to_owned())).collect::<Vec<_>>();
+        let ids = |document: &Document| chunk(&auto, document).iter().map(|c| (c.id, c.content().to_owned())).collect::<Vec<_>>();
         let (before, after) = (ids(&before), ids(&after));
         for pair in &before {
             prop_assert!(after.contains(pair), "{pair:?} is gone");

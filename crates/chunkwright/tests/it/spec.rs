@@ -80,7 +80,7 @@ fn outcome(info: &str, input: &str, config: &str) -> String {
     let chunker = Chunker::new(read(config), Arc::new(Chars)).unwrap();
     let chunks = invariants::chunk(&chunker, &document);
     let mut out = String::new();
-    for record in chunker.records(&document, &chunks, &chunkwright::RecordContext::default()) {
+    for record in chunks.records(&chunkwright::RecordContext::default()) {
         let path = record.section_path.join(" > ");
         let part =
             record.part.map_or(String::new(), |part| format!(", part {}/{}", part.index + 1, part.total));

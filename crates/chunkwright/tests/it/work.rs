@@ -30,7 +30,8 @@ fn work(source: &str, parser: &dyn Parser, preset: &str) -> f64 {
     let config = chunkwright::preset::preset(preset).unwrap();
     let document = Document::parse("a.md", source, parser);
     let keeps = !config.keep_whole.is_empty();
-    let chunks = Chunker::new(config, Arc::<Work>::clone(&work)).unwrap().chunk(&document);
+    let chunker = Chunker::new(config, Arc::<Work>::clone(&work)).unwrap();
+    let chunks = chunker.chunk(&document);
     assert!(keeps || chunks.iter().all(|chunk| !chunk.oversize));
     work.0.load(Ordering::Relaxed) as f64 / source.len() as f64
 }

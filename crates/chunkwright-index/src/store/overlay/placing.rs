@@ -217,7 +217,7 @@ mod tests {
         let config = chunkwright::ChunkConfig { min_size: 0, ..chunkwright::ChunkConfig::default() };
         let chunker = Chunker::new(config, Arc::new(Words)).unwrap();
         let document = Document::parse(doc_id, text, &Markdown);
-        chunker.records(&document, &chunker.chunk(&document), &RecordContext::default())
+        chunker.chunk(&document).records(&RecordContext::default())
     }
 
     fn overlays(records: &[Record]) -> Vec<Overlay> {

@@ -199,8 +199,7 @@ mod tests {
         let parsed = Document::parse(doc_id, source.as_str(), &Text);
         let config = ChunkConfig { max_size: 8, target_size: 1, min_size: 0, ..ChunkConfig::default() };
         let chunker = Chunker::new(config, Arc::new(Words)).expect("a configuration");
-        let cut = chunker.chunk(&parsed);
-        let records = chunker.records(&parsed, &cut, &RecordContext::default());
+        let records = chunker.chunk(&parsed).records(&RecordContext::default());
         let info = DocumentInfo { doc_id: doc_id.into(), ..DocumentInfo::default() };
         let document = StoredDocument { info, source, ..StoredDocument::default() };
         let chunks = records.into_iter().map(NewChunk::new).collect();
