@@ -28,7 +28,7 @@ use chunkwright_index::{
     Access, Change, DocumentInfo, Filter, Generation, GenerationSpec, Mode, Model, Models, NewChunk,
     NewDocument, SearchOptions, SqliteStore, Store, StoredDocument, search,
 };
-use chunkwright_models::{EmbedError, Embedder, Embedding, ModelInfo, Reads, Role, text_hash};
+use chunkwright_models::{EmbedError, Embedder, Embedding, Languages, ModelInfo, Role, text_hash};
 use chunkwright_source::format::file_hash;
 
 const CHUNKS_OF_DOCUMENT: usize = 20;
@@ -127,7 +127,7 @@ fn run(size: usize, data: Option<&Path>) -> Result<()> {
             sparse: false,
             max_tokens: None,
             counter: Arc::new(Words),
-            reads: Reads::All,
+            reads: Languages::All,
             price_per_million_tokens: None,
         },
         queries: queries.clone(),

@@ -15,7 +15,7 @@ pub enum Error {
         column: String,
     },
     /// A column is of another type.
-    #[error("column `{column}` is of type `{found}`; it has to be {expected}")]
+    #[error("column `{column}` is of type `{found}`; expected {expected}")]
     Type {
         /// Name of the column, with those of the structs around it.
         column: String,
@@ -45,7 +45,7 @@ pub enum Error {
         known: String,
     },
     /// A row holds what its file has no column for.
-    #[error("chunk `{chunk_id}` has a `{column}`, and there is no such column; it has to be asked for first")]
+    #[error("chunk `{chunk_id}` has `{column}`, but that column was not requested")]
     NoColumn {
         /// `document`, `vector` or `sparse`.
         column: &'static str,
@@ -53,7 +53,7 @@ pub enum Error {
         chunk_id: ChunkId,
     },
     /// A vector is longer or shorter than the others.
-    #[error("the vector of chunk `{chunk_id}` has {found} numbers; all have to have {expected}")]
+    #[error("the vector of chunk `{chunk_id}` has {found} numbers; expected {expected}")]
     Dimensions {
         /// Id of the row's chunk.
         chunk_id: ChunkId,
@@ -63,16 +63,16 @@ pub enum Error {
         expected: usize,
     },
     /// The rows do not fit into one batch.
-    #[error("a batch of {bytes} bytes of text is too large; it has to be below 2 GiB")]
+    #[error("a batch of {bytes} bytes of text is too large; the limit is 2 GiB")]
     TooLarge {
         /// Bytes of text in the rows.
         bytes: usize,
     },
     /// The file is no Parquet file, or a damaged one.
-    #[error("this is not a Parquet file that can be read, or it is damaged: {0}")]
+    #[error("not a readable Parquet file: {0}")]
     Unreadable(String),
     /// The file is compressed in a way that this build cannot undo.
-    #[error("the file is compressed by `{codec}`; it has to be by snappy or gzip, or not at all")]
+    #[error("the file is compressed with `{codec}`; supported are snappy, gzip and no compression")]
     Codec {
         /// Parquet's name of the codec.
         codec: String,

@@ -206,13 +206,10 @@ impl Value for ChunkId {
     ) -> Result<Vec<Option<Self>>, Error> {
         let is_present = |row| present.is_none_or(|present| present.is_valid(row));
         let id = |(row, value): (usize, Option<String>)| match value {
-            Some(value) if is_present(row) => match value.parse() {
-                Ok(id) => Ok(Some(id)),
-                Err(_) => {
-                    let known = "32 hex digits".to_owned();
-                    Err(Error::Value { column: name.to_owned(), row, value, known })
-                }
-            },
+            Some(value) if is_present(row) => value.parse().map(Some).map_err(|_| {
+                let known = "32 hex digits".to_owned();
+                Error::Value { column: name.to_owned(), row, value, known }
+            }),
             _ => Ok(None),
         };
         String::values(array, name, present)?.into_iter().enumerate().map(id).collect()

@@ -40,18 +40,16 @@ Configuration, lowest first: the preset, the nearest `chunkwright.toml` upward f
 directory, CHUNKWRIGHT_* in the environment, flags. `chunkwright config show` prints every value and \
 where it came from.
 
-Exit status: 0 success; 1 nothing was found, or violations were; 2 an error, with one sentence that says \
-what is wrong and what would be right; 3 some documents could not be indexed, the others were; 130 and 143 \
-ended by SIGINT and SIGTERM, with one sentence that says what is kept. With 1 and 2 no file is replaced.";
+Exit status: 0 success; 1 nothing was found, or a check failed; 2 an error, with one sentence that says what is wrong and what would be right; 3 some documents could not be indexed, the others were; 130 and 143 interrupted by SIGINT and SIGTERM, with one sentence that says what is kept. With 1 and 2 no file is replaced.";
 
 /// Flags of every command.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Global options")]
 pub(crate) struct Global {
-    /// Say nothing on standard error but errors
+    /// Print only errors to standard error
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
-    /// Say more on standard error: every entry that is left out, and how much was read
+    /// Print more to standard error: every skipped entry, and how much was read
     #[arg(short, long, global = true)]
     pub(crate) verbose: bool,
     /// Read this configuration file instead of the nearest `chunkwright.toml`

@@ -18,22 +18,22 @@ use crate::text::{plain, red};
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Input")]
 pub(crate) struct EvaluationFlags {
-    /// A file of questions, if the first name ends in `.jsonl`; then files and folders of documents
+    /// A file of questions if the first name ends in `.jsonl`, then files and folders of documents
     #[arg(value_name = "[QUESTIONS.jsonl] PATH", help_heading = "Arguments")]
     paths: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) threads: ThreadFlags,
-    /// Limits to try in place of the presets' own, in their unit, such as 180,200,220; other sizes follow
+    /// Limits to try instead of those of the presets, in their unit, such as 180,200,220; other sizes follow
     #[arg(long, value_name = "N,...", value_delimiter = ',', help_heading = "Cutting")]
     pub(crate) sizes: Vec<usize>,
     #[command(flatten)]
     pub(crate) embedder: EmbedderFlags,
     #[command(flatten)]
     pub(crate) fusion: FusionFlags,
-    /// What counts the tokens of a reader's budget; by default what counts those of chunks
+    /// Tokenizer for the budgets; by default the one that counts the tokens of chunks
     #[arg(long, value_name = "NAME|FILE", help_heading = "Measuring")]
     pub(crate) budget_tokenizer: Option<String>,
-    /// What is drawn at random is drawn from this number; the same number gives the same figures
+    /// Seed of random draws; the same seed gives the same figures
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Measuring")]
     pub(crate) seed: u64,
 }

@@ -9,14 +9,14 @@ use clap::Args;
 #[derive(Clone, Copy, Debug, Args)]
 #[command(next_help_heading = "Expansion")]
 pub(crate) struct ExpandFlags {
-    /// What a chunk is shown with: `parent` (the section around it), a number of neighbours on each side, or
-    /// `merge` (hits side by side are shown as one)
+    /// What to show with a chunk: `parent` (the section around it), a number of neighbours on each side, or `merge`
+    /// (adjacent hits as one passage)
     ///
-    /// A section over --expand-tokens is not shown whole, but as the chunk with as many whole neighbours on
-    /// both sides as fit. What two chunks share is shown once.
+    /// Of a section above --expand-tokens, the chunk is shown with as many whole neighbours on both sides as fit.
+    /// Text that two chunks share is shown once.
     #[arg(short, long, value_name = "parent|merge|N", visible_alias = "window")]
     expand: Option<Expand>,
-    /// Most tokens of an expanded text; by default 1000, and no limit for neighbours
+    /// Maximum number of tokens of an expanded text; by default 1000, and no limit for neighbours
     #[arg(long, value_name = "N", requires = "expand")]
     expand_tokens: Option<NonZeroUsize>,
 }

@@ -18,11 +18,11 @@ use crate::text::{grouped, plain, red, yellow};
 pub(crate) struct InputFlags {
     /// Files and folders; `-` is standard input
     ///
-    /// Folders are walked as ripgrep does: hidden and binary files and what `.gitignore` says are left
-    /// out and counted.
+    /// Folders are walked as ripgrep does: hidden files, binary files and what `.gitignore` excludes are skipped and
+    /// counted.
     #[arg(value_name = "PATH", default_value = ".", help_heading = "Arguments")]
     pub(crate) paths: Vec<PathBuf>,
-    /// Name of what is read from standard input: its document id, and by its extension its format
+    /// Name of the document on standard input: its id, and by its extension its format
     #[arg(long, value_name = "NAME", default_value = "stdin")]
     pub(crate) stdin_filename: String,
     #[command(flatten)]
@@ -32,7 +32,7 @@ pub(crate) struct InputFlags {
 /// How many threads work.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct ThreadFlags {
-    /// Number of threads; by default one for each processor. The results are the same with any number
+    /// Number of threads; by default one per processor. Results are the same with any number
     #[arg(short = 'j', long, value_name = "N", value_parser = threads)]
     threads: Option<NonZeroUsize>,
 }
@@ -87,7 +87,7 @@ pub(crate) fn ended(global: &Global, documents: &Documents) -> Outcome {
     match (read.errors.is_empty(), read.found) {
         (false, _) => Outcome::Failed,
         (true, 0) => {
-            global.say("no document was found at the paths given");
+            global.say("no document was found at the given paths");
             Outcome::Nothing
         }
         (true, _) => Outcome::Success,

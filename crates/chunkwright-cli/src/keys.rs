@@ -109,7 +109,7 @@ fn augment(group: Group, heading: &'static str, command: Command) -> Command {
     if group == Group::Cutting {
         // Hidden: with them the help would be twice as long.
         let alias = |name: &'static str| Arg::new(name).long(name.replace('_', "-")).hide(true);
-        let help = "A key of another system, understood as it is there";
+        let help = "A key of another tool, with its meaning there";
         command = command.args(ALIASES.iter().map(|other| alias(other.name).value_name("VALUE").help(help)));
     }
     command.next_help_heading(None)

@@ -57,10 +57,10 @@ impl OutputPath {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct OutputFlags {
-    /// Format of the results; by default `text` on a terminal, `jsonl` when piped or in a file
+    /// Format of the results; by default `text` on a terminal, `jsonl` in a pipe or file
     #[arg(short, long)]
     format: Option<Format>,
-    /// Write the results to this file instead of standard output; it appears whole or not at all
+    /// Write the results to this file instead of standard output; it is replaced atomically
     #[arg(short, long, value_name = "FILE")]
     output: Option<OutputPath>,
 }
@@ -194,14 +194,14 @@ pub(crate) fn settle(global: &Global, outcome: Outcome) -> Result<()> {
             Outcome::Success | Outcome::Partial => file.persist(),
             Outcome::Nothing => match file.persist_new() {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                    global.say(&format!("`{path}` is as it was, since the exit status is 1"));
+                    global.say(&format!("`{path}` was not replaced, because the exit status is 1"));
                     continue;
                 }
                 persisted => persisted,
             },
             Outcome::Failed => {
                 let state = if path.0.exists() { "is as it was" } else { "was not written" };
-                global.say(&format!("`{path}` {state}, since the exit status is 2"));
+                global.say(&format!("`{path}` {state}, because the exit status is 2"));
                 continue;
             }
         };

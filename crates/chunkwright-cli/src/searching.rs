@@ -17,7 +17,7 @@ pub(crate) enum ModeFlag {
 #[derive(Clone, Copy, Debug, Args)]
 #[command(next_help_heading = "Searching")]
 pub(crate) struct FusionFlags {
-    /// How the rankings become one: `sum` (of scores stretched to 0..1) or `rrf` (of reciprocal ranks)
+    /// How rankings are fused: `sum` (of scores scaled to 0..1) or `rrf` (reciprocal rank fusion)
     #[arg(long, value_name = "HOW", default_value = "sum")]
     fusion: FusionFlag,
     #[arg(long, value_name = "0..1", value_parser = weight, allow_negative_numbers = true, help = dense_weight_help())]

@@ -91,7 +91,7 @@ pub enum ConvertError {
     #[error("it is encrypted; save a copy without a password")]
     Encrypted,
     /// It holds pictures of text at most.
-    #[error("it has no text; a scan has to go through text recognition first")]
+    #[error("it has no text; scanned pages need text recognition (OCR) first")]
     NoText,
     /// The file, what it unpacks to, or its text is too large.
     #[error("it is too large to convert: {what} is over {limit} bytes")]
@@ -102,7 +102,7 @@ pub enum ConvertError {
         limit: u64,
     },
     /// It breaks the rules of its format.
-    #[error("it is damaged, or no `{format}` file: {problem}")]
+    #[error("it is damaged or not a `{format}` file: {problem}")]
     Damaged {
         /// The format's name.
         format: &'static str,
@@ -110,19 +110,19 @@ pub enum ConvertError {
         problem: String,
     },
     /// It takes longer than [`MAX_TIME`].
-    #[error("it was not converted within {seconds} seconds")]
+    #[error("the conversion took longer than {seconds} seconds")]
     TooLong {
         /// The limit, in seconds.
         seconds: u64,
     },
     /// The system has no thread to convert it in.
-    #[error("no thread could be started to convert it: {problem}")]
+    #[error("the thread that converts it could not be started: {problem}")]
     Thread {
         /// What the system said.
         problem: String,
     },
     /// It takes more memory than it may.
-    #[error("it cannot be converted within {limit} MB of memory")]
+    #[error("the conversion needs more than {limit} MB of memory")]
     TooMuchMemory {
         /// The limit, in megabytes of 2^20 bytes.
         limit: u64,

@@ -53,7 +53,7 @@ impl Engine {
             findings.push(finding("strategy", strategy.name(), State::Ok, note));
         }
         let state = if data_dir.is_dir() { State::Ok } else { State::Missing };
-        let note = "models and the default store; made when it is needed";
+        let note = "models and the default store; created when needed";
         findings.push(finding("data", &data_dir.display().to_string(), state, note));
         for status in verify(&data_dir) {
             let model = status.model;
@@ -111,8 +111,8 @@ impl Engine {
         let name = self.settings().service_spec(Kind::Writer)?;
         let asked = self.writer().and_then(|writer| Ok(writer.map(|writer| writer.check()).transpose()?));
         let (state, note) = match asked.map(Option::flatten) {
-            Ok(Some(true)) => (State::Ok, "the service answers and has the model".to_owned()),
-            Ok(None) => (State::Ok, "the service answers; it does not list its models".to_owned()),
+            Ok(Some(true)) => (State::Ok, "the service responds and has the model".to_owned()),
+            Ok(None) => (State::Ok, "the service responds; it does not list its models".to_owned()),
             Ok(Some(false)) => (State::Damaged, "the service does not list this model".to_owned()),
             Err(error) => (State::Damaged, error.to_string()),
         };

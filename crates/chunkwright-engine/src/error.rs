@@ -90,7 +90,7 @@ pub enum Error {
         error: io::Error,
     },
     /// A file of questions in another encoding.
-    #[error("the questions `{path}` are no UTF-8; save them as UTF-8, one JSON object a line")]
+    #[error("the questions `{path}` are not UTF-8; save them as UTF-8 with one JSON object per line")]
     NotUtf8 {
         /// The file.
         path: String,
@@ -104,7 +104,9 @@ pub enum Error {
         why: String,
     },
     /// A file of edits that cannot be read.
-    #[error("the edits `{path}` could not be read; give UTF-8, one JSON object a line: {error}")]
+    #[error(
+        "the edits `{path}` could not be read; they must be UTF-8 with one JSON object per line: {error}"
+    )]
     Edits {
         /// The file.
         path: String,
@@ -112,7 +114,9 @@ pub enum Error {
         error: io::Error,
     },
     /// A file without an edit.
-    #[error("`{path}` holds no edit; a line is {{\"doc_id\": .., \"old\": .., \"new\": .., \"kind\": ..}}")]
+    #[error(
+        "`{path}` has no edits; expected lines such as {{\"doc_id\": .., \"old\": .., \"new\": .., \"kind\": ..}}"
+    )]
     NoEdit {
         /// The file.
         path: String,
@@ -121,9 +125,7 @@ pub enum Error {
     #[error("mode `dense` needs an embedder; install one (`chunkwright doctor` says how) or use `lexical`")]
     NoEmbedder,
     /// A mode that needs sparse vectors, and the embedder gives none.
-    #[error(
-        "mode `sparse` needs an embedder that gives sparse vectors; configure one with `sparse` or `sparse_url`"
-    )]
+    #[error("mode `sparse` needs an embedder with sparse vectors; configure `sparse` or `sparse_url`")]
     NoSparseEmbedder,
     /// Something that was asked for and cannot be read.
     #[error(transparent)]
@@ -146,13 +148,13 @@ pub enum Error {
         reason: SkipReason,
     },
     /// A path without a document.
-    #[error("`{path}` holds no document")]
+    #[error("`{path}` has no documents")]
     NoDocument {
         /// The path.
         path: String,
     },
     /// A line that a document does not have.
-    #[error("`{doc_id}` has lines 1 to {last}; there is no `{line}`")]
+    #[error("`{doc_id}` has lines 1 to {last}; line {line} is out of range")]
     NoSuchLine {
         /// The document.
         doc_id: String,
@@ -213,7 +215,7 @@ pub enum Error {
     #[error("the vectors are too long for a column; the limit is {} numbers", u16::MAX)]
     LongVectors,
     /// Notes without a chat model.
-    #[error("notes need a chat model; name it by `--writer`, such as `--writer ollama:llama3.2`")]
+    #[error("notes need a chat model; set `--writer`, for example `--writer ollama:llama3.2`")]
     NoWriter,
     /// A change by hand that changes nothing.
     #[error(
@@ -247,7 +249,9 @@ pub enum Error {
         least: usize,
     },
     /// What is only possible with a store in a folder.
-    #[error("the store is `{store}`; this command is for stores in folders, a server has tools of its own")]
+    #[error(
+        "the store is `{store}`; this command works on stores in folders only; use the server's own tools"
+    )]
     NotAFolder {
         /// The store.
         store: String,
@@ -260,8 +264,7 @@ pub enum Error {
     },
     /// Vectors of a service, and no service is configured.
     #[error(
-        "the vectors of the collection are those of the service `{name}`; name it by `--embedder`, or by `embedder` \
-         in `chunkwright.toml`, or search with `--mode lexical`"
+        "the collection has vectors of the service `{name}`; set `--embedder`, or `embedder` in `chunkwright.toml`, or search with `--mode lexical`"
     )]
     UnconfiguredService {
         /// The service.
@@ -279,15 +282,11 @@ pub enum Error {
         model: String,
     },
     /// The key of a service of sparse vectors, and no such service.
-    #[error(
-        "a key for sparse vectors is configured, but no service that gives them; name it by `sparse`, and its address \
-         by `sparse_url`"
-    )]
+    #[error("a key for sparse vectors is configured, but no service; set `sparse` and `sparse_url`")]
     SparseKeyWithoutService,
     /// A configuration file that nobody named says where a key is.
     #[error(
-        "a `chunkwright.toml` that was found on the way up may not say where a key is, since any repository could \
-         have it sent anywhere; name the file by `--config`"
+        "a `chunkwright.toml` that was not passed with `--config` may not name a key, because any repository could send it anywhere; pass the file with `--config`"
     )]
     UntrustedKey,
     /// Two keys for one service.
@@ -297,7 +296,7 @@ pub enum Error {
         names: [&'static str; 2],
     },
     /// A variable that should hold a key.
-    #[error("the variable `{name}` holds no key")]
+    #[error("the variable `{name}` is empty; it must hold the key")]
     EmptyVariable {
         /// The variable.
         name: String,
@@ -305,7 +304,7 @@ pub enum Error {
     /// Threads cannot be started.
     #[error("threads could not be started: {0}")]
     Threads(io::Error),
-    /// The caller asked to stop.
+    /// The caller cancelled the request.
     #[error("interrupted")]
     Cancelled,
 }
@@ -340,19 +339,19 @@ macro_rules! codes {
 }
 
 codes! {
-    INVALID_SETTINGS: "invalid_settings", 2, 400, -32602, "SettingsError", "The settings or the configuration of cutting cannot be used.";
-    INVALID_REQUEST: "invalid_request", 2, 400, -32602, "RequestError", "The request has a value that cannot be used.";
-    UNKNOWN_COLLECTION: "unknown_collection", 2, 404, -32002, "UnknownCollectionError", "There is no such collection or generation.";
-    NOT_FOUND: "not_found", 2, 404, -32002, "NotFoundError", "There is no such document, chunk or overlay.";
+    INVALID_SETTINGS: "invalid_settings", 2, 400, -32602, "SettingsError", "The settings are invalid.";
+    INVALID_REQUEST: "invalid_request", 2, 400, -32602, "RequestError", "The request has an invalid value.";
+    UNKNOWN_COLLECTION: "unknown_collection", 2, 404, -32002, "UnknownCollectionError", "The collection or generation does not exist.";
+    NOT_FOUND: "not_found", 2, 404, -32002, "NotFoundError", "The document, chunk or overlay does not exist.";
     CONFLICT: "conflict", 2, 409, -32000, "ConflictError", "The request contradicts what is stored.";
-    LOCKED: "locked", 2, 423, -32000, "LockedError", "Another process writes to the store.";
-    FORBIDDEN: "forbidden", 2, 403, -32000, "AccessError", "The store was not opened for this, or a key may not be used.";
+    LOCKED: "locked", 2, 423, -32000, "LockedError", "Another process is writing to the store.";
+    FORBIDDEN: "forbidden", 2, 403, -32000, "AccessError", "The store was opened with less access, or a key may not be used.";
     TOO_LARGE: "too_large", 2, 413, -32602, "TooLargeError", "A text is over the limit.";
     MODEL_UNAVAILABLE: "model_unavailable", 2, 503, -32000, "ModelError", "A model is not installed or cannot be used.";
-    SERVICE_FAILED: "service_failed", 2, 502, -32000, "ServiceError", "A service failed or gave an answer that cannot be used.";
-    STORE_FAILED: "store_failed", 2, 500, -32603, "StoreError", "The store is missing, damaged or could not be read or written.";
-    INTERNAL: "internal", 2, 500, -32603, "ChunkwrightError", "The system refused what the request needs.";
-    CANCELLED: "cancelled", 130, 499, -32000, "CancelledError", "The caller asked to stop.";
+    SERVICE_FAILED: "service_failed", 2, 502, -32000, "ServiceError", "A service failed or returned an unusable answer.";
+    STORE_FAILED: "store_failed", 2, 500, -32603, "StoreError", "The store is missing or damaged, or could not be read or written.";
+    INTERNAL: "internal", 2, 500, -32603, "ChunkwrightError", "The operating system refused a resource.";
+    CANCELLED: "cancelled", 130, 499, -32000, "CancelledError", "The caller cancelled the request.";
 }
 
 impl Error {

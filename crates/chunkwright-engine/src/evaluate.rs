@@ -180,7 +180,7 @@ impl Engine {
             (asked, _) => asked.to_vec(),
         };
         if embedder.is_none() && modes.contains(&Mode::Hybrid) {
-            let message = "there is no embedder: `hybrid` is by words only";
+            let message = "there is no embedder: `hybrid` is lexical only";
             on_step(EvaluationStep::Notice(Notice::new(NoticeCode::StageSkipped, message)));
         }
         let (budgets, ks) = (distinct(&request.budgets), distinct(&request.ks));
@@ -283,7 +283,7 @@ fn named_presets(names: &[String]) -> Vec<String> {
 }
 
 fn no_document() -> Notice {
-    Notice::new(NoticeCode::Nothing, "no document was found at the paths given")
+    Notice::new(NoticeCode::Nothing, "no document was found at the given paths")
 }
 
 fn distinct(numbers: &[usize]) -> Vec<usize> {

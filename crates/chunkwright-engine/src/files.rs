@@ -5,13 +5,13 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use chunkwright_index::SqliteStore;
-use chunkwright_index::durable::{FileId, lies_in, resolve};
+use chunkwright_index::atomic_file::{FileId, lies_in, resolve};
 use chunkwright_source::{WalkOptions, walk};
 
 use crate::page;
 use crate::settings::Layers;
 
-pub use chunkwright_index::durable::{AtomicFile, discard_all, unfinished};
+pub use chunkwright_index::atomic_file::{AtomicFile, discard_all, unfinished};
 
 impl Layers {
     /// Folders that nobody else writes into, whether or not they exist: that of the store in force, and those of the
@@ -49,7 +49,7 @@ pub enum OutputError {
         store: PathBuf,
     },
     /// It is read.
-    #[error("`{}` is read by this command; write the results to another file", input.display())]
+    #[error("`{}` is an input of this command; write the results to another file", input.display())]
     IsInput {
         /// What is read, by the name under which it is.
         input: PathBuf,

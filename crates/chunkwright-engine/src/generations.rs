@@ -69,7 +69,7 @@ pub enum Deleted {
     Source(Glob),
     /// Those of this folder and of folders inside it, which need not exist any more.
     Folder(PathBuf),
-    /// The whole collection, with what was changed of it by hand.
+    /// The whole collection, including changes made by hand.
     All,
 }
 

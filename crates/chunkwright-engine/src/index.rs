@@ -40,7 +40,7 @@ pub struct IndexRequest {
     pub summaries: bool,
     /// Leave out files that are generated or minified.
     pub skip_generated: bool,
-    /// Have the writer say before each chunk what it is about, within the limit.
+    /// Let the writer add a note to each chunk that says what it is about, within the limit.
     pub context_notes: bool,
     /// Have the writer summarise each document.
     pub document_summaries: bool,
@@ -187,7 +187,7 @@ impl Collection {
             }
             // Lexical search is enough to begin with. Vectors need a generation of their own, since their length is
             // part of it: the first run that reaches the service makes it.
-            Err(Error::Embed(error)) if stored.is_none() && EmbedError::is_away(&error) => {
+            Err(Error::Embed(error)) if stored.is_none() && EmbedError::is_unavailable(&error) => {
                 let message = format!(
                     "no chunk has a vector: {error}; search is lexical only until a run reaches the service"
                 );
@@ -289,39 +289,38 @@ impl Indexer {
         if let Some(before) = report.switched {
             let (name, now) = (self.collection.name(), report.generation.unwrap_or_default());
             let message = format!(
-                "searches see `{name}@{now}` now; `{name}@{before}` is kept until `chunkwright prune`"
+                "searches now use `{name}@{now}`; `{name}@{before}` is kept until `chunkwright prune`"
             );
             say(NoticeCode::Switched, message);
         }
         if let Some(why) = &report.withheld {
             let message =
-                format!("searches still see the generation before, since {why}; the next run resumes");
+                format!("searches still use the previous generation, because {why}; the next run resumes");
             say(NoticeCode::Withheld, message);
         }
         let OverlayCounts { carried, conflict, orphaned, .. } = report.overlays;
         if report.overlays.need_review() {
             let message = format!(
-                "of the changes by hand, {carried} carried to edited chunks, {conflict} in conflict, {orphaned} orphaned; \
-                 `chunkwright overlays --review` lists them"
+                "of the changes made by hand, {carried} were carried to edited chunks, {conflict} are in conflict and {orphaned} are orphaned; `chunkwright overlays --review` lists them"
             );
             say(NoticeCode::ReviewOverlays, message);
         }
         if report.pending > 0 {
             let why = report.embed_error.as_deref().unwrap_or("the embedder failed");
             let chunks = counted(report.pending, "chunk");
-            let message = format!("{chunks} without a vector: {why}; the next run tries again");
+            let message = format!("{chunks} without a vector: {why}; the next run retries");
             say(NoticeCode::VectorsPending, message);
         }
         if report.notes_pending > 0 {
             let why = report.notes_error.as_deref().unwrap_or("the writer failed");
             let notes = counted(report.notes_pending, "note");
-            say(NoticeCode::NotesPending, format!("{notes} missing: {why}; the next run tries again"));
+            say(NoticeCode::NotesPending, format!("{notes} missing: {why}; the next run retries"));
         }
         if !self.request.dry_run
             && report.failed.is_empty()
             && report.indexed + report.unchanged + report.empty == 0
         {
-            say(NoticeCode::Nothing, "no document was found at the paths given".to_owned());
+            say(NoticeCode::Nothing, "no document was found at the given paths".to_owned());
         }
         notices
     }

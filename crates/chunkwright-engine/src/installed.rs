@@ -1,6 +1,8 @@
 //! Which models are on this machine, and how are they installed and removed?
 
-use chunkwright_models::{DEFAULT_MODELS, EMBEDDERS, MODELS, Model, ModelState, RERANKERS, install, remove};
+use chunkwright_models::{
+    DEFAULT_MODELS, EMBEDDERS, InstallableModel, MODELS, ModelState, RERANKERS, install, remove,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::doctor::State;
@@ -153,8 +155,8 @@ impl Engine {
 }
 
 /// The models of these names, each once.
-fn known(names: &[&str]) -> Result<Vec<&'static Model>, Error> {
-    let mut found: Vec<&Model> = Vec::new();
+fn known(names: &[&str]) -> Result<Vec<&'static InstallableModel>, Error> {
+    let mut found: Vec<&InstallableModel> = Vec::new();
     for name in names {
         let model = chunkwright_models::data::model(name).map_err(chunkwright_models::InstallError::from)?;
         if !found.iter().any(|other| other.name == model.name) {
@@ -164,12 +166,12 @@ fn known(names: &[&str]) -> Result<Vec<&'static Model>, Error> {
     Ok(found)
 }
 
-fn change(model: &Model, action: ModelAction, dir: &std::path::Path) -> ModelChange {
+fn change(model: &InstallableModel, action: ModelAction, dir: &std::path::Path) -> ModelChange {
     ModelChange { name: model.name, action, bytes: model.size(), path: dir.display().to_string() }
 }
 
 /// What configurations can name a model for.
-fn uses(model: &Model) -> Vec<&'static str> {
+fn uses(model: &InstallableModel) -> Vec<&'static str> {
     let embedder = EMBEDDERS.iter().any(|info| info.name == model.name).then_some("embedder");
     let reranker = RERANKERS.iter().any(|info| info.name == model.name).then_some("reranker");
     embedder.into_iter().chain(reranker).collect()

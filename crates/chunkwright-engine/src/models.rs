@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use chunkwright::TokenCounter;
 use chunkwright_http::{HttpOptions, Secret};
-use chunkwright_index::{Model, Place};
+use chunkwright_index::{Model, StoreLocation};
 use chunkwright_models::{
     EMBEDDERS, Embedder, RemoteOptions, RerankOptions, Reranker, ServiceOptions, SparseOptions, Writer,
     WriterOptions,
@@ -20,9 +20,9 @@ pub(crate) fn data_dir(settings: &Settings) -> Result<PathBuf, Error> {
 }
 
 /// Where the store is.
-pub(crate) fn place(settings: &Settings) -> Result<Place, Error> {
+pub(crate) fn place(settings: &Settings) -> Result<StoreLocation, Error> {
     let Some(location) = settings.store.as_deref().filter(|store| store.contains("://")) else {
-        return Ok(Place::folder(&store_dir(settings)?));
+        return Ok(StoreLocation::folder(&store_dir(settings)?));
     };
     let key = match (Secret::from_variable(STORE_KEY), &settings.store_key_file) {
         (None, Some(file)) => Some(Secret::from_file(Path::new(file))?),
@@ -30,7 +30,7 @@ pub(crate) fn place(settings: &Settings) -> Result<Place, Error> {
     };
     // Stores on servers share what is remembered: a vector belongs to its text.
     let cache = data_dir(settings)?.join("cache");
-    Ok(Place { location: location.to_owned(), key, cache, ..Place::default() })
+    Ok(StoreLocation { location: location.to_owned(), key, cache, ..StoreLocation::default() })
 }
 
 /// The folder of a store that is not on a server.

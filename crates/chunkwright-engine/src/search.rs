@@ -34,7 +34,7 @@ pub struct SearchRequest {
     pub candidates: usize,
     /// Number of the best that the reranker, where there is one, puts in its own order.
     pub rerank: usize,
-    /// Most hits of one document; none for no limit.
+    /// Maximum number of hits per document; none for no limit.
     pub per_document: Option<usize>,
     /// What becomes of hits that say what a better one says.
     pub duplicates: Duplicates,

@@ -156,7 +156,7 @@ impl Collection {
             let (number, ids) = (imported.kept_overlays.len(), imported.kept_overlays.join(", "));
             let chunks = if number == 1 { "chunk".to_owned() } else { format!("{number} chunks") };
             let message = format!(
-                "{chunks} changed by hand both here and in the file; the changes made here stay: {ids}"
+                "{chunks} changed by hand both here and in the file; the changes made here are kept: {ids}"
             );
             notices.push(Notice::new(NoticeCode::OverlaysKept, message));
         }

@@ -77,9 +77,8 @@ impl Indexer {
         });
         if let Err(error) = &started {
             let seconds = INTERVAL.as_secs();
-            let message = format!(
-                "these paths cannot be watched ({error}); they are looked at every {seconds} seconds"
-            );
+            let message =
+                format!("these paths cannot be watched ({error}); they are polled every {seconds} seconds");
             on_event(Watched::Notice(Notice::new(NoticeCode::WatchPolls, message)))?;
         }
         // What changed before the paths were watched is seen by this run.

@@ -4,7 +4,7 @@
 //! cargo run --release -p chunkwright-eval --example overlays -- EDITS.jsonl
 //! ```
 //!
-//! An edit is a line `{"doc_id": .., "old": .., "new": .., "kind": ..}` with both texts whole.
+//! An edit is a line `{"doc_id": .., "old": .., "new": .., "kind": ..}` with both complete texts.
 
 use std::sync::Arc;
 

@@ -31,7 +31,7 @@ fn no_kind() -> String {
 /// A line that is no edit.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "this is no edit ({0}); a line is {{\"doc_id\": .., \"old\": .., \"new\": .., \"kind\": ..}} with both texts whole"
+    "not an edit ({0}); expected {{\"doc_id\": .., \"old\": .., \"new\": .., \"kind\": ..}} with both complete texts"
 )]
 pub struct EditError(String);
 
@@ -176,6 +176,6 @@ mod tests {
             read("{\"file\":\"a.md\",\"old\":\"x\",\"new\":\"y\",\"commit\":\"1\"}\n\n{\"file\":\"a.md\"}\n");
         assert_eq!((edits.len(), edits[0].kind.as_str(), refused.len()), (1, "given", 1));
         assert_eq!(refused[0].0, 3);
-        assert!(refused[0].1.to_string().contains("both texts whole"), "{}", refused[0].1);
+        assert!(refused[0].1.to_string().contains("both complete texts"), "{}", refused[0].1);
     }
 }

@@ -32,14 +32,14 @@ struct Candidate {
 pub enum HistoryError {
     /// The program `git` is not installed.
     #[error(
-        "the program `git` is not there, so the history of `{path}` is not measured; install it, or give --edits FILE"
+        "`git` is not installed, so the history of `{path}` is not measured; install it, or give --edits FILE"
     )]
     NoGit {
         /// The folder.
         path: String,
     },
     /// The folder is in no repository.
-    #[error("`{path}` has no git history; only edits drawn at random are measured")]
+    #[error("`{path}` has no git history; only random edits are measured")]
     NoHistory {
         /// The folder.
         path: String,
@@ -61,9 +61,7 @@ pub enum HistoryError {
         error: io::Error,
     },
     /// Nothing small was changed.
-    #[error(
-        "the git history of `{path}` has no small edit of a document; only edits drawn at random are measured"
-    )]
+    #[error("the git history of `{path}` has no small edit of a document; only random edits are measured")]
     NoEdit {
         /// The folder.
         path: String,

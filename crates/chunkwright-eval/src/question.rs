@@ -54,16 +54,16 @@ pub struct Questions {
 #[non_exhaustive]
 pub enum QuestionError {
     /// The line is no JSON object.
-    #[error("this is no JSON object ({0}); a line is {{\"question\": .., \"doc_id\": .., \"excerpt\": ..}}")]
+    #[error("not a JSON object ({0}); expected {{\"question\": .., \"doc_id\": .., \"excerpt\": ..}}")]
     NoObject(String),
     /// There is no text to ask.
-    #[error("it asks nothing; `question` must be text")]
+    #[error("the question is missing; `question` must be text")]
     NoQuestion,
     /// A gold belongs to no document.
-    #[error("a gold names no document; give `doc_id`, the path relative to the folder given")]
+    #[error("a gold passage names no document; set `doc_id` to its path relative to the given folder")]
     NoDocument,
     /// There is no such document.
-    #[error("there is no document `{doc_id}`{}; `doc_id` is the path relative to the folder given", hint(nearest.as_ref()))]
+    #[error("there is no document `{doc_id}`{}; `doc_id` is the path relative to the given folder", hint(nearest.as_ref()))]
     UnknownDocument {
         /// The id that was given.
         doc_id: String,
@@ -72,16 +72,16 @@ pub enum QuestionError {
     },
     /// There is no answer.
     #[error(
-        "it has no gold; give `excerpt`, `lines`, `start_char` and `end_char`, or a list of those as `gold`"
+        "it has no gold passage; give `excerpt`, `lines`, `start_char` and `end_char`, or a list of those as `gold`"
     )]
     NoGold,
     /// A gold is written in no known way.
     #[error(
-        "a gold must be an object with `excerpt`, `lines`, `start_char` and `end_char`, or `start_byte` and `end_byte`"
+        "a gold passage must be an object with `excerpt`, `lines`, `start_char` and `end_char`, or `start_byte` and `end_byte`"
     )]
     UnknownGold,
     /// A span is none of its document.
-    #[error("{what} {start} to {end} are no text of `{doc_id}`, which has {len}")]
+    #[error("{what} {start} to {end} are outside `{doc_id}`, which has {len}")]
     OutOfRange {
         /// Characters, bytes or lines.
         what: &'static str,
@@ -96,7 +96,7 @@ pub enum QuestionError {
     },
     /// A byte offset falls inside a character.
     #[error(
-        "bytes {start} to {end} of `{doc_id}` begin or end inside a character; give offsets of whole ones"
+        "bytes {start} to {end} of `{doc_id}` begin or end inside a character; give offsets of whole characters"
     )]
     InsideCharacter {
         /// The first.
@@ -107,10 +107,10 @@ pub enum QuestionError {
         doc_id: String,
     },
     /// `lines` is written in no known way.
-    #[error("`lines` is `{0}`; it must be such as `L10-L20`")]
+    #[error("`lines` is `{0}`; expected a range such as `L10-L20`")]
     Lines(String),
     /// The passage holds no visible character.
-    #[error("a gold holds no visible character")]
+    #[error("a gold passage has no visible character")]
     Blank,
     /// The excerpt is not in the document.
     #[error("the excerpt `{excerpt}` is not in `{doc_id}`; copy it exactly")]
@@ -121,7 +121,7 @@ pub enum QuestionError {
         doc_id: String,
     },
     /// The excerpt is in the document more than once.
-    #[error("the excerpt `{excerpt}` is {times} times in `{doc_id}`; make it longer, or give `lines`")]
+    #[error("the excerpt `{excerpt}` occurs {times} times in `{doc_id}`; make it longer, or give `lines`")]
     Ambiguous {
         /// How it begins.
         excerpt: String,
@@ -401,15 +401,15 @@ mod tests {
     fn what_cannot_be_asked_is_refused_with_what_would_be_right() {
         check(
             r#"{"question":"x","doc_id":"a.md","excerpt":"One"}"#,
-            "there is no document `a.md`, but `en/a.md`; `doc_id` is the path relative to the folder given",
+            "there is no document `a.md`, but `en/a.md`; `doc_id` is the path relative to the given folder",
         );
         check(
             r#"{"question":"x","doc_id":"nope","excerpt":"One"}"#,
-            "there is no document `nope`; `doc_id` is the path relative to the folder given",
+            "there is no document `nope`; `doc_id` is the path relative to the given folder",
         );
         check(
             r#"{"question":"x","doc_id":"en/a.md","excerpt":"One"}"#,
-            "the excerpt `One` is 2 times in `en/a.md`; make it longer, or give `lines`",
+            "the excerpt `One` occurs 2 times in `en/a.md`; make it longer, or give `lines`",
         );
         check(
             r#"{"question":"x","doc_id":"en/a.md","excerpt":"Nine"}"#,
@@ -417,41 +417,41 @@ mod tests {
         );
         check(
             r#"{"question":" ","doc_id":"zh.md","excerpt":"标题"}"#,
-            "it asks nothing; `question` must be text",
+            "the question is missing; `question` must be text",
         );
         check(
             r#"{"question":"x","excerpt":"标题"}"#,
-            "a gold names no document; give `doc_id`, the path relative to the folder given",
+            "a gold passage names no document; set `doc_id` to its path relative to the given folder",
         );
         check(
             r#"{"question":"x","doc_id":"zh.md"}"#,
-            "it has no gold; give `excerpt`, `lines`, `start_char` and `end_char`, or a list of those as `gold`",
+            "it has no gold passage; give `excerpt`, `lines`, `start_char` and `end_char`, or a list of those as `gold`",
         );
         check(
             r#"{"question":"x","doc_id":"zh.md","start_char":4}"#,
-            "a gold must be an object with `excerpt`, `lines`, `start_char` and `end_char`, or `start_byte` and `end_byte`",
+            "a gold passage must be an object with `excerpt`, `lines`, `start_char` and `end_char`, or `start_byte` and `end_byte`",
         );
         check(
             r#"{"question":"x","doc_id":"zh.md","start_char":4,"end_char":99}"#,
-            "characters 4 to 99 are no text of `zh.md`, which has 15",
+            "characters 4 to 99 are outside `zh.md`, which has 15",
         );
         check(
             r#"{"question":"x","doc_id":"zh.md","start_char":4,"end_char":2}"#,
-            "characters 4 to 2 are no text of `zh.md`, which has 15",
+            "characters 4 to 2 are outside `zh.md`, which has 15",
         );
         check(
             r#"{"question":"x","doc_id":"zh.md","start_byte":3,"end_byte":10}"#,
-            "bytes 3 to 10 of `zh.md` begin or end inside a character; give offsets of whole ones",
+            "bytes 3 to 10 of `zh.md` begin or end inside a character; give offsets of whole characters",
         );
         check(
             r#"{"question":"x","doc_id":"zh.md","lines":"ten"}"#,
-            "`lines` is `ten`; it must be such as `L10-L20`",
+            "`lines` is `ten`; expected a range such as `L10-L20`",
         );
         check(
             r#"{"question":"x","doc_id":"zh.md","lines":"L3-L9"}"#,
-            "lines 3 to 9 are no text of `zh.md`, which has 4",
+            "lines 3 to 9 are outside `zh.md`, which has 4",
         );
-        check(r#"{"question":"x","doc_id":"zh.md","lines":"L2"}"#, "a gold holds no visible character");
+        check(r#"{"question":"x","doc_id":"zh.md","lines":"L2"}"#, "a gold passage has no visible character");
         let read = Questions::read("nonsense\n\n[1]\n", &corpus());
         assert_eq!(read.refused.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [1, 3]);
     }

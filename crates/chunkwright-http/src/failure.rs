@@ -87,7 +87,7 @@ pub enum HttpError {
         which: String,
     },
     /// The service refuses the request for its size: it may take a smaller one.
-    #[error("`{url}` refuses the size of the request ({status}): {message}")]
+    #[error("`{url}` rejected the size of the request ({status}): {message}")]
     Size {
         /// The address of the request.
         url: String,
@@ -148,7 +148,7 @@ impl HttpError {
     }
 
     /// Whether the service may answer the same request at another time: it is not there, busy or out of order.
-    pub fn is_away(&self) -> bool {
+    pub fn is_unavailable(&self) -> bool {
         match self {
             Self::Connection { .. } | Self::Timeout { .. } => true,
             Self::Status { status, .. } => PASSING.contains(status),

@@ -21,7 +21,7 @@ pub enum AmendError {
         generation: String,
     },
     /// An overlay that is on no chunk cannot be accepted.
-    #[error("the overlay of `{id}` is on no chunk of `{generation}`; amend the chunk that it should be on")]
+    #[error("the overlay of `{id}` is orphaned in `{generation}`; amend the chunk that it should apply to")]
     Orphaned {
         /// The id.
         id: String,

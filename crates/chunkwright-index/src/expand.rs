@@ -34,7 +34,7 @@ pub enum Expand {
 
 /// A text that names no expansion.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no expansion; it is `parent`, `merge` or a number of neighbours, such as `1`")]
+#[error("`{0}` is not an expansion; expected `parent`, `merge` or a number of neighbours, such as `1`")]
 pub struct ParseExpandError(String);
 
 impl FromStr for Expand {

@@ -102,7 +102,7 @@ pub enum FetchError {
         reference: String,
     },
     /// Lines that the document does not have.
-    #[error("`{doc_id}` has lines 1 to {last}; `{start}` to `{end}` is not a range of them")]
+    #[error("`{doc_id}` has lines 1 to {last}; lines {start} to {end} are out of range")]
     Lines {
         /// The document.
         doc_id: String,
@@ -114,7 +114,7 @@ pub enum FetchError {
         end: usize,
     },
     /// A chunk index that the document does not have.
-    #[error("`{doc_id}` has {total} chunks, numbered from 0; there is no `{index}`")]
+    #[error("`{doc_id}` has {total} chunks, numbered from 0; `{index}` is out of range")]
     Index {
         /// The document.
         doc_id: String,

@@ -24,8 +24,8 @@
 
 pub mod amend;
 pub mod analysis;
+pub mod atomic_file;
 pub mod bm25;
-pub mod durable;
 pub mod expand;
 pub mod fetch;
 pub mod fuse;
@@ -67,8 +67,8 @@ pub use store::{
     DamagedDocument, Direction, DocumentInfo, Field, Filter, FilterError, Generation, GenerationSpec,
     GenerationState, GenerationStatus, Glob, GlobError, LEAST_LEAD, LEAST_LIKENESS, ListRequest, ListedChunk,
     MAX_PAGE, MemoryStore, Model, NewChunk, NewDocument, OriginalText, Outcome, Overlay, OverlayState,
-    Overlays, Place, STORES, Scored, SortKey, Statistics, StatisticsRequest, Store, StoreError, StoredChunk,
-    StoredDocument, TOKEN_RANGES, TokenRange, Vector, Visibility, open_store,
+    Overlays, STORES, Scored, SortKey, Statistics, StatisticsRequest, Store, StoreError, StoreLocation,
+    StoredChunk, StoredDocument, TOKEN_RANGES, TokenRange, Vector, Visibility, open_store,
 };
 #[cfg(feature = "chroma")]
 pub use store::{ChromaOptions, chroma_name};

@@ -168,7 +168,7 @@ pub enum IndexError {
     Store(#[from] StoreError),
     /// Too many documents would be removed.
     #[error(
-        "{vanished} of {known} documents are gone from the paths scanned; if that is right, force their removal"
+        "{vanished} of {known} documents are gone from the scanned paths; if that is intended, force their removal"
     )]
     MassDelete {
         /// Documents whose files are gone.

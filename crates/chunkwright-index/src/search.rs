@@ -38,7 +38,7 @@ pub struct SearchOptions {
     pub candidates: usize,
     /// Number of the best that a reranker, where there is one, puts in its own order.
     pub rerank: usize,
-    /// Most hits of one document, at least 1; none for no limit.
+    /// Maximum number of hits per document, at least 1; none for no limit.
     pub per_document: Option<usize>,
     /// What becomes of hits that say what a better one says.
     pub duplicates: Duplicates,
@@ -190,10 +190,10 @@ pub enum SearchError {
     #[error("the query is empty; say what to look for")]
     EmptyQuery,
     /// Dense search was asked for and cannot be done.
-    #[error("dense search is not possible: {0}; search by `lexical` or `hybrid`")]
+    #[error("dense search is not possible: {0}; use the mode `lexical` or `hybrid`")]
     NoDense(String),
     /// Search by sparse vectors was asked for and cannot be done.
-    #[error("sparse search is not possible: {0}; search by `lexical` or `hybrid`")]
+    #[error("sparse search is not possible: {0}; use the mode `lexical` or `hybrid`")]
     NoSparse(String),
     /// The embedder failed.
     #[error(transparent)]

@@ -40,7 +40,7 @@ pub use list::{ChunkPage, Cursor, Direction, ListRequest, ListedChunk, MAX_PAGE,
 pub use memory::MemoryStore;
 pub use overlay::{Applied, LEAST_LEAD, LEAST_LIKENESS, OriginalText, Overlay, OverlayState, Overlays};
 pub(crate) use overlay::{Elsewhere, OverlaySearch, place_in, write_applied};
-pub use place::Place;
+pub use place::StoreLocation;
 #[cfg(feature = "qdrant")]
 pub use qdrant::QdrantOptions;
 #[cfg(any(feature = "chroma", feature = "qdrant"))]
@@ -191,34 +191,34 @@ pub struct StoreKind {
 }
 
 /// Opens a store.
-pub type OpenStore = fn(&Place, Access) -> Result<Arc<dyn Store>, StoreError>;
+pub type OpenStore = fn(&StoreLocation, Access) -> Result<Arc<dyn Store>, StoreError>;
 
 /// All kinds of stores of this build: each but the one in memory is a feature.
 pub static STORES: &[StoreKind] = &[
     #[cfg(feature = "sqlite")]
     StoreKind {
         name: "sqlite",
-        summary: "one folder on disk, nothing to run; the default",
+        summary: "a folder on disk, with no server to run; the default",
         schemes: &[],
         open: |place, access| Ok(Arc::new(SqliteStore::open(Path::new(&place.location), access)?)),
     },
     StoreKind {
         name: "memory",
-        summary: "gone with the process; for trying things out and for tests",
+        summary: "in memory, gone with the process; for experiments and tests",
         schemes: &[],
         open: |_, _| Ok(Arc::new(MemoryStore::default())),
     },
     #[cfg(feature = "qdrant")]
     StoreKind {
         name: "qdrant",
-        summary: "a Qdrant server, which ranks by words and by meaning",
+        summary: "a Qdrant server, which computes the lexical and the dense ranking",
         schemes: &["qdrant", "qdrant+https"],
         open: |place, access| Ok(Arc::new(RemoteStore::open_qdrant(place, access)?)),
     },
     #[cfg(feature = "chroma")]
     StoreKind {
         name: "chroma",
-        summary: "a Chroma server, which ranks by meaning; words are ranked here",
+        summary: "a Chroma server, which computes the dense ranking; the lexical one is computed here",
         schemes: &["chroma", "chroma+https"],
         open: |place, access| Ok(Arc::new(RemoteStore::open_chroma(place, access)?)),
     },
@@ -229,7 +229,7 @@ pub static STORES: &[StoreKind] = &[
 /// # Errors
 ///
 /// A scheme that no kind of store has, and what opening a store of that kind may fail by.
-pub fn open_store(place: &Place, access: Access) -> Result<Arc<dyn Store>, StoreError> {
+pub fn open_store(place: &StoreLocation, access: Access) -> Result<Arc<dyn Store>, StoreError> {
     let kind = match place.scheme() {
         None => STORES.iter().find(|kind| kind.name == "sqlite"),
         Some(scheme) => STORES.iter().find(|kind| kind.schemes.contains(&scheme)),

@@ -11,7 +11,7 @@ use etcetera::BaseStrategy;
 
 /// A model that can be installed.
 #[derive(Clone, Copy, Debug)]
-pub struct Model {
+pub struct InstallableModel {
     /// The name that commands and configurations use.
     pub name: &'static str,
     /// What it is, in one line.
@@ -48,8 +48,8 @@ pub struct ModelFile {
 }
 
 /// All models that can be installed.
-pub const MODELS: &[Model] = &[
-    Model {
+pub const MODELS: &[InstallableModel] = &[
+    InstallableModel {
         name: "e5",
         summary: "multilingual-e5-small: 384 dimensions, 512 tokens, a hundred languages; also the vocabulary of \
                   the counter `xlm-r`",
@@ -67,7 +67,7 @@ pub const MODELS: &[Model] = &[
             blake3: "a575c954aa93ea5cc856074a74b830af7c69d97996553ea5587df832dfd813d4",
         }],
     },
-    Model {
+    InstallableModel {
         name: "static",
         summary: "wordllama: 256 dimensions, any length, English; a thousand times faster than `e5`",
         package: "wordllama",
@@ -116,7 +116,7 @@ pub fn data_dir(configured: Option<&Path>) -> Result<PathBuf, ModelError> {
 /// # Errors
 ///
 /// If there is none.
-pub fn model(name: &str) -> Result<&'static Model, ModelError> {
+pub fn model(name: &str) -> Result<&'static InstallableModel, ModelError> {
     MODELS
         .iter()
         .find(|model| model.name == name)
@@ -139,7 +139,7 @@ pub enum ModelState {
 #[derive(Clone, Debug)]
 pub struct ModelStatus {
     /// The model.
-    pub model: &'static Model,
+    pub model: &'static InstallableModel,
     /// Where it is, or would be.
     pub dir: PathBuf,
     /// Whether it is there and whole.
@@ -151,7 +151,7 @@ pub fn verify(data_dir: &Path) -> Vec<ModelStatus> {
     MODELS.iter().map(|model| model.verify(data_dir)).collect()
 }
 
-impl Model {
+impl InstallableModel {
     /// Where the model is installed.
     pub fn dir(&self, data_dir: &Path) -> PathBuf {
         data_dir.join("models").join(self.name)

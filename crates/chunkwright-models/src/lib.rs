@@ -29,9 +29,11 @@ pub mod vectors;
 mod xlm_r;
 
 pub use counters::{COUNTERS, CounterError, CounterInfo, counter};
-pub use data::{DEFAULT_MODELS, MODELS, Model, ModelError, ModelState, ModelStatus, data_dir, verify};
+pub use data::{
+    DEFAULT_MODELS, InstallableModel, MODELS, ModelError, ModelState, ModelStatus, data_dir, verify,
+};
 pub use embedders::{
-    DIALECTS, EMBEDDERS, EmbedError, Embedder, EmbedderInfo, Embedding, MAX_WEIGHTS, ModelInfo, Reads,
+    DIALECTS, EMBEDDERS, EmbedError, Embedder, EmbedderInfo, Embedding, Languages, MAX_WEIGHTS, ModelInfo,
     RemoteOptions, Role, SPARSE_DIALECTS, SparseOptions, default_embedder, embedder, is_remote,
     is_sparse_vector, remote_embedder, sparse_dot,
 };

@@ -70,8 +70,7 @@ pub const RERANKERS: &[RerankerInfo] = &[
     #[cfg(feature = "local")]
     RerankerInfo {
         name: "e5",
-        summary: "late interaction of multilingual-e5-small: compares a question's tokens with a text's, by a model that was \
-              not trained for it; no cross-encoder",
+        summary: "late interaction with multilingual-e5-small: compares the tokens of a question with those of a text, by a model that was not trained for it; not a cross-encoder",
         make: |data_dir| Ok(Arc::new(late::Late::open(data_dir)?)),
     },
 ];

@@ -74,7 +74,7 @@ pub enum ServiceError {
         reason: Malformed,
     },
     /// No key is configured for a service that wants one.
-    #[error("`{url}` wants a key: set `{variable}`, or configure `key_file` or `key_variable`")]
+    #[error("`{url}` requires a key: set `{variable}`, or configure `key_file` or `key_variable`")]
     NoKey {
         /// The service.
         url: &'static str,
@@ -98,8 +98,8 @@ pub struct CallError(HttpError);
 
 impl CallError {
     /// Whether the service may answer at another time.
-    pub fn is_away(&self) -> bool {
-        self.0.is_away()
+    pub fn is_unavailable(&self) -> bool {
+        self.0.is_unavailable()
     }
 
     /// Whether the service refuses a request for its size.
@@ -115,8 +115,8 @@ impl CallError {
 
 impl ServiceError {
     /// Whether the service may answer at another time.
-    pub fn is_away(&self) -> bool {
-        matches!(self, Self::Call(error) if error.is_away())
+    pub fn is_unavailable(&self) -> bool {
+        matches!(self, Self::Call(error) if error.is_unavailable())
     }
 }
 
@@ -131,10 +131,10 @@ impl From<HttpError> for ServiceError {
 #[non_exhaustive]
 pub enum Malformed {
     /// It says that something failed, with a status of success.
-    #[error("it is an error: {0}")]
+    #[error("it reports an error: {0}")]
     Error(String),
     /// A field is missing, or holds something else.
-    #[error("it has no `{0}` as it should be")]
+    #[error("field `{0}` is missing or malformed")]
     Field(&'static str),
     /// There are more or fewer results than texts.
     #[error("it has {found} results for {wanted} texts")]
@@ -145,7 +145,7 @@ pub enum Malformed {
         found: usize,
     },
     /// Results name places that are no places of texts, or one twice.
-    #[error("its results do not name the place of each text once")]
+    #[error("its results do not give the index of each text exactly once")]
     Order,
     /// A vector has another length.
     #[error("it has a vector of {found} numbers, not {wanted}")]
@@ -156,7 +156,7 @@ pub enum Malformed {
         found: usize,
     },
     /// Something is no number, or too large for one.
-    #[error("it holds something that is no finite number")]
+    #[error("it contains a value that is not a finite number")]
     NotFinite,
     /// As many weights as tokens are a sparse vector, and there are others.
     #[error("it has {found} weights for a text of {tokens} tokens")]
@@ -167,7 +167,7 @@ pub enum Malformed {
         found: usize,
     },
     /// A sparse vector of more tokens than any model gives.
-    #[error("it has a sparse vector of {found} weights; at most {most} are taken", most = MAX_WEIGHTS)]
+    #[error("it has a sparse vector of {found} weights; at most {most} are accepted", most = MAX_WEIGHTS)]
     TooManyWeights {
         /// Number of weights.
         found: usize,
@@ -182,7 +182,7 @@ pub enum Malformed {
         token: u32,
     },
     /// Nothing but zeros.
-    #[error("its vectors hold nothing but zeros")]
+    #[error("its vectors are all zeros")]
     Zero,
 }
 

@@ -78,7 +78,7 @@ pub struct Source {
 #[non_exhaustive]
 pub enum ReadError {
     /// They are not text, and of no format that is converted.
-    #[error("it is not text, nor a document that can be converted")]
+    #[error("it is neither text nor a document that can be converted")]
     Binary,
     /// They are of a format that is converted, but this one was not.
     #[error(transparent)]

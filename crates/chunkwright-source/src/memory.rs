@@ -66,7 +66,7 @@ pub enum NewSourceError {
     #[error("an id must not be empty")]
     Empty,
     /// Its id is too long.
-    #[error("its id has {bytes} bytes; the most are {MAX_DOC_ID}")]
+    #[error("its id has {bytes} bytes; the limit is {MAX_DOC_ID}")]
     TooLong {
         /// The length of the id.
         bytes: usize,

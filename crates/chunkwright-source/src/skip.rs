@@ -91,7 +91,7 @@ impl SkipReason {
         match self {
             Self::Hidden => "its name starts with a dot",
             Self::Ignored => "an ignore file says so",
-            Self::Binary => "it is not text, nor a document that can be converted",
+            Self::Binary => "it is neither text nor a document that can be converted",
             Self::Encrypted => "it is encrypted",
             Self::NoText => "it has no text, as a scan has none",
             Self::Generated => "a program wrote it",

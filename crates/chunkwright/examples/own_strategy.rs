@@ -1,6 +1,7 @@
 //! Cuts a list of questions by a strategy of its own: one chunk for each question with its answer.
 //!
 //! `cargo run -p chunkwright --example own_strategy`
+#![expect(clippy::print_stdout, reason = "an example prints what it found")]
 
 use std::sync::Arc;
 

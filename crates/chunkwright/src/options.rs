@@ -166,48 +166,48 @@ keys! {
     strategy: String = Values::Text("NAME"), false, true;
     /// What sizes are counted in: `tokens` or `chars` (Unicode scalar values)
     ///
-    /// The sizes of a preset made for the other unit are scaled by 4 characters a token: `--unit chars`
-    /// alone turns auto's 256, 200 and 64 into 1024, 800 and 256.
+    /// The sizes of a preset made for the other unit are scaled by 4 characters per token: `--unit chars` alone turns
+    /// 256, 200 and 64 of `auto` into 1024, 800 and 256.
     unit: Unit = Values::OneOf(&["tokens", "chars"]), false, true;
     /// Hard limit of the text that is embedded, borrowed context included
     ///
-    /// Sizes that are not set with it keep their proportion to it: in `auto`, the target is 200/256
-    /// and the minimum 64/256 of it.
+    /// Sizes that are not set keep their proportion to it: in `auto`, the target is 200/256 and the minimum 64/256 of
+    /// it.
     max_size: usize = SIZE, true, true;
-    /// Size aimed at where a section is divided
+    /// Size aimed at where a section is split
     target_size: usize = SIZE, true, true;
     /// A chunk below this size joins a neighbour where it can
     min_size: usize = SIZE, true, true;
     /// Size of the text before a chunk that is repeated as its context
     overlap_size: usize = SIZE, true, true;
-    /// What a chunk borrows: `title` (of the innermost section), `path` (all titles around it), `heading` (as it
-    /// stands in the source, where the chunk has none) or `none`; for source code each but `none` borrows signatures
+    /// What a chunk borrows: `title` (of the innermost section), `path` (all titles above it), `heading` (as in the
+    /// source, if the chunk has none) or `none`; for source code, each but `none` borrows signatures
     context: ContextRule = Values::OneOf(&["none", "path", "title", "heading"]), false, true;
     /// Deepest heading level in `header_path`, 1 to 6
     max_heading_level_for_path: u8 = LEVEL, false, false;
     /// `sections`: deepest heading level that begins a section, 1 to 6
     section_level: u8 = LEVEL, false, true;
-    /// How a section that is too large is divided: `balanced`, `even` or `first_fit`
+    /// How a section that is too large is split: `balanced`, `even` or `first_fit`
     packing: Packing = Values::OneOf(&["balanced", "even", "first_fit"]), false, true;
-    /// Blocks that are never divided, marked `oversize` over the limit: `code`, `table`, or both with a comma
+    /// Blocks that are never split, and marked `oversize` if over the limit: `code`, `table`, or both with a comma
     keep_whole: Vec<Keep> = KINDS, false, true;
-    /// Blocks that are chunks of their own: `code`, `table`, or both with a comma
+    /// Blocks that become chunks of their own: `code`, `table`, or both with a comma
     set_apart: Vec<Keep> = KINDS, false, true;
     /// A paragraph shorter than this, in characters, may introduce the code, table or list after it
     lead_in_chars: usize = SIZE, false, true;
     /// `adaptive`: a document below this size is one chunk
     short_size: usize = SIZE, true, true;
-    /// `adaptive`: a document over this size is cut by its headings
+    /// `adaptive`: a document above this size is cut at its headings
     long_size: usize = SIZE, true, true;
-    /// `adaptive`: limit in documents between the two
+    /// `adaptive`: limit in documents between these sizes
     medium_max_size: usize = SIZE, true, true;
-    /// `adaptive`: overlap in documents between the two
+    /// `adaptive`: overlap in documents between these sizes
     medium_overlap_size: usize = SIZE, true, true;
-    /// Sizes wanted, such as 410-614: reports count the share within, `adaptive` aims at it
+    /// Wanted sizes, such as 410-614: reports count the share inside, `adaptive` aims at it
     band: [usize; 2] = Values::Range, false, true;
-    /// Source code without a grammar is cut every so many lines; 0: like everything else
+    /// Lines per chunk of source code without a grammar; 0 cuts it like everything else
     fixed_chunk_lines: usize = SIZE, false, true;
-    /// Lines that a chunk cut by lines repeats of the one before
+    /// Lines that a chunk cut by lines repeats from the one before
     overlap_lines: usize = SIZE, false, true;
     /// What documents are, by their paths: tables with `name`, `paths` and what differs for them
     kinds: Vec<Kind> = Values::Tables, false, true;

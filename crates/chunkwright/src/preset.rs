@@ -28,7 +28,7 @@ pub static PRESETS: &[Preset] = &[
     },
     Preset {
         name: "docs",
-        summary: "documentation sites: sections with their heading, api, demo and doc pages told apart",
+        summary: "documentation sites: sections with their heading; api, demo and doc pages are distinguished",
         config: docs,
     },
     Preset {
@@ -36,7 +36,7 @@ pub static PRESETS: &[Preset] = &[
         summary: "course material by top-level headings, 1000 characters; code and tables whole and apart",
         config: course,
     },
-    Preset { name: "code", summary: "source code, one chunk a symbol, at most 512 tokens", config: code },
+    Preset { name: "code", summary: "source code, one chunk per symbol, at most 512 tokens", config: code },
     Preset {
         name: "adaptive",
         summary: "by document size: whole, windows of 512 tokens, or headings with windows of 800",

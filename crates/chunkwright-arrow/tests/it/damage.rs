@@ -21,7 +21,7 @@ fn file() -> Vec<u8> {
 fn what_is_no_parquet_file_is_said_to_be_none() {
     for bytes in ["", "PAR1", "PAR1PAR1", "{\"chunk_id\":\"1\"}\n{\"chunk_id\":\"2\"}\n"] {
         let error = read(bytes.into()).unwrap_err();
-        assert!(error.to_string().starts_with("this is not a Parquet file"), "{error}");
+        assert!(error.to_string().starts_with("not a readable Parquet file"), "{error}");
     }
 }
 

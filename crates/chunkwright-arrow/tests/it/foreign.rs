@@ -103,23 +103,23 @@ fn a_column_of_another_type_is_named_with_both_types() {
     let text = strings("1");
     assert_eq!(
         error("start_byte", Some(Arc::clone(&text))),
-        "column `start_byte` is of type `Utf8`; it has to be an unsigned 32-bit integer"
+        "column `start_byte` is of type `Utf8`; expected an unsigned 32-bit integer"
     );
     assert_eq!(
         error("section_path", Some(Arc::clone(&text))),
-        "column `section_path` is of type `Utf8`; it has to be a list of strings"
+        "column `section_path` is of type `Utf8`; expected a list of strings"
     );
     assert_eq!(
         error("symbols", Some(Arc::clone(&text))),
-        "column `symbols` is of type `Utf8`; it has to be a struct"
+        "column `symbols` is of type `Utf8`; expected a struct"
     );
     assert_eq!(
         error("vector", Some(text)),
-        "column `vector` is of type `Utf8`; it has to be a list of 32-bit floating-point numbers"
+        "column `vector` is of type `Utf8`; expected a list of 32-bit floating-point numbers"
     );
     assert_eq!(
         error("content", Some(Arc::new(Int64Array::from(vec![1])))),
-        "column `content` is of type `Int64`; it has to be a string"
+        "column `content` is of type `Int64`; expected a string"
     );
 }
 

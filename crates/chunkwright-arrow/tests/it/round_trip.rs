@@ -115,6 +115,6 @@ fn a_vector_of_another_length_is_an_error() {
     let error = to_batch(&[row], ALL).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the vector of chunk `00000000000000000000000000000000` has 1 numbers; all have to have 3"
+        "the vector of chunk `00000000000000000000000000000000` has 1 numbers; expected 3"
     );
 }

@@ -10,35 +10,35 @@ use chunkwright_engine::{Access, AmendRequest};
 use crate::app::{CollectionFlags, Global, Outcome};
 use crate::text::plain;
 
-/// Change by hand how a chunk is found
+/// Change the text, keywords or pinned queries of a chunk
 ///
-/// What is embedded and searched instead of its text, words it is also found by, queries it is the first
-/// answer to. The source stays what it is. A change is kept apart from the chunks and is put on again after
-/// every indexing: on the chunk with the same id, else on the one with the same content, else on the only one
-/// that is like it. `chunkwright overlays` lists all changes, and with --review those to look at.
+/// Sets the text that is embedded and searched instead of its own, keywords that also find it, and queries that it
+/// answers first. The source is not changed. Changes are stored apart from chunks and re-applied after every
+/// indexing: to the chunk with the same id, else to the one with the same content, else to the only similar one.
+/// `chunkwright overlays` lists all changes, and with --review those that need attention.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Amend {
-    /// Id of the chunk, or of the chunk that the change was made for
+    /// Id of the chunk, or of the chunk for which the change was made
     #[arg(value_name = "CHUNK_ID")]
     chunk: ChunkId,
-    /// What is embedded and searched instead of its text, within the limit; empty takes it back
+    /// Text that is embedded and searched instead of its own, within the limit; empty removes it
     #[arg(long, value_name = "TEXT", conflicts_with = "text_file")]
     text: Option<String>,
-    /// As --text, from a file
+    /// Like --text, from a file
     #[arg(long, value_name = "FILE")]
     text_file: Option<PathBuf>,
-    /// Words, names and aliases that it is also found by, separated by commas; empty takes them back
+    /// Words, names and aliases that also find it, separated by commas; empty removes them
     #[arg(long, value_name = "WORDS", value_delimiter = ',')]
     keywords: Option<Vec<String>>,
-    /// Queries that it is the first answer to, each a flag; an empty one takes them back
+    /// Query that it answers first; may be repeated; an empty one removes all
     #[arg(long, value_name = "QUERY")]
     pin: Option<Vec<String>>,
-    /// Accept a change that was carried to this chunk, or put its text over the text in conflict with it
+    /// Accept a change that was carried to this chunk, or replace the conflicting text
     ///
-    /// With `--text ""` the chunk keeps its own text, and all else of the change is accepted.
+    /// With `--text ""` the chunk keeps its own text, and the rest of the change is accepted.
     #[arg(long)]
     accept: bool,
-    /// Take back the text, the keywords and the queries
+    /// Remove the text, the keywords and the queries
     #[arg(long, conflicts_with_all = ["text", "text_file", "keywords", "pin", "accept"])]
     reset: bool,
     #[command(flatten)]

@@ -7,13 +7,13 @@ use crate::app::{CollectionFlags, Global, Outcome};
 use crate::output::OutputFlags;
 use crate::text::{Table, bold, dim, grouped, plain};
 
-/// Show what is remembered of models: vectors and notes
+/// Show or clear the cache of vectors and notes
 ///
-/// A text that was embedded once is not embedded again, whatever becomes of its chunk. --clear forgets what
-/// no chunk needs.
+/// A text that was embedded once is never embedded again, even if its chunk changes. --clear removes what no chunk
+/// needs.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Cache {
-    /// Forget vectors of texts that no chunk has, and all notes
+    /// Remove all notes and the vectors of texts that no chunk has
     #[arg(long)]
     clear: bool,
     #[command(flatten)]

@@ -7,12 +7,12 @@ use crate::app::{CollectionFlags, Global, Outcome};
 use crate::output::OutputFlags;
 use crate::text::{count, plain, red};
 
-/// Prove that the store is sound
+/// Verify everything in the store
 ///
-/// The storage engine's own checks, and then every document: its text is that of its file; its chunks hold every
-/// visible byte once, in order; their lines, characters, counts, paths, parents, neighbours, texts and ids are
-/// those that follow from the text; their words are found, with the changes made by hand; vectors are those of
-/// their texts, of length 1. The exit status is 1 if anything is found.
+/// Runs the checks of the storage engine, then verifies every document: its text is that of its file; its chunks hold
+/// every visible byte once, in order; their lines, characters, counts, paths, parents, neighbours, texts and ids
+/// follow from the text; their terms are indexed, including changes made by hand; vectors belong to their texts and
+/// have length 1. The exit status is 1 if a problem is found.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Check {
     #[command(flatten)]

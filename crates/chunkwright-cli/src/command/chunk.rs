@@ -15,11 +15,11 @@ use crate::text::{Table, bold, count, dim, plain, preview, terminal_width};
 
 /// Cut documents into chunks
 ///
-/// Prints one record for each chunk: its id, its text, where it stands and why it begins there. Needs no
-/// index and writes none. The output is the same bytes on every run, with any number of threads.
+/// Prints one record per chunk: its id, its text, its position and why it begins there. Needs no index and writes
+/// none. The output is identical on every run, with any number of threads.
 ///
-/// A PATH that does not exist or cannot be read is reported, the rest is chunked, and the exit status
-/// is 2. If there is no document at all it is 1.
+/// A PATH that does not exist or cannot be read is reported, the rest is chunked, and the exit status is 2. If there
+/// are no documents, it is 1.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Chunk {
@@ -27,19 +27,19 @@ pub(crate) struct Chunk {
     input: InputFlags,
     /// Cut only the documents of shard I of N, such as 2/8
     ///
-    /// Documents are dealt out by a hash of their id: a document's shard depends on nothing else, and the
-    /// shards 1/N to N/N together are the whole.
+    /// A hash of its id decides a document's shard, and nothing else. The shards 1/N to N/N together hold every
+    /// document.
     #[arg(long, value_name = "I/N", help_heading = "Input")]
     shard: Option<Shard>,
     #[command(flatten)]
     cut: CutFlags,
-    /// After the chunks of source code, summaries of its file, classes and functions: records with `artifact`
+    /// Add summaries of files, classes and functions after the chunks of source code: records with `artifact`
     #[arg(long)]
     summaries: bool,
-    /// Format of the results; by default `text` on a terminal, `jsonl` when piped or in a file
+    /// Format of the results; by default `text` on a terminal, `jsonl` in a pipe or file
     #[arg(short, long, help_heading = "Output")]
     format: Option<ChunkFormat>,
-    /// Write the results to this file instead of standard output; it appears whole or not at all
+    /// Write the results to this file instead of standard output; it is replaced atomically
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<OutputPath>,
 }
@@ -60,7 +60,7 @@ enum ChunkFormat {
     Json,
     /// For people
     Text,
-    /// One page for a browser: the source beside its chunks, why it is cut there, sizes; needs no network
+    /// One page for a browser: sources beside their chunks, reasons and sizes; needs no network
     Html,
 }
 

@@ -11,27 +11,28 @@ use crate::text::{Table, bold, dim, grouped, plain, preview, terminal_width};
 
 /// List the chunks of a collection, page by page
 ///
-/// Enabled and disabled ones, each as its record. Where more follow, the cursor to continue with is printed on standard
-/// error, and is `next` in JSON; it stays valid whatever is indexed meanwhile. The exit status is 1 if no chunk was found.
+/// Lists enabled and disabled chunks as records. If more follow, the cursor of the next page is printed to standard
+/// error, and is `next` in JSON; it stays valid whatever is indexed in between. The exit status is 1 if no chunk was
+/// found.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Chunks {
-    /// Only chunks that pass: conditions as those of `chunkwright search --filter`; given twice, both must hold
+    /// Only chunks that match: conditions as in `chunkwright search --filter`; if given twice, both must hold
     #[arg(long, value_name = "EXPRESSION", value_parser = Filter::parse)]
     filter: Vec<Filter>,
-    /// Only chunks that searches may find, or only those that were disabled by hand
+    /// Only enabled chunks, or only disabled ones
     #[arg(long)]
     only: Option<Only>,
-    /// What the chunks are ordered by
+    /// Sort key
     #[arg(long, value_name = "KEY", default_value = "document")]
     sort: Sort,
-    /// The greatest first
+    /// Greatest first
     #[arg(long)]
     descending: bool,
-    /// Most chunks of the page, at most 1000
+    /// Chunks per page, at most 1000
     #[arg(short = 'n', long, value_name = "N", default_value_t = 100, value_parser = page_size)]
     limit: usize,
-    /// Continue behind the page that ended with this cursor
+    /// Continue after the page that ended with this cursor
     #[arg(long, value_name = "CURSOR")]
     after: Option<String>,
     /// List all pages
@@ -60,11 +61,11 @@ enum Only {
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 #[value(rename_all = "snake_case")]
 enum Sort {
-    /// The document, then the place in it
+    /// Document, then position in it
     Document,
     /// The number of tokens
     TokenCount,
-    /// The place in the document, whichever that is
+    /// Position in the document, across documents
     ChunkIndex,
 }
 

@@ -7,7 +7,7 @@ use crate::output::OutputFlags;
 use crate::keys::{RerankerFlags, WriterFlags};
 use crate::text::{Table, bold, dim, plain};
 
-/// Show the configuration in force
+/// Show the configuration
 #[derive(Debug, clap::Args)]
 pub(crate) struct Config {
     #[command(subcommand)]
@@ -47,7 +47,7 @@ Presets of your own are tables of `chunkwright.toml`:
   base = \"auto\"
   max_size = 400
 
-How a service is used is a table too; its key is in a file or a variable, never here:
+A service is a table too; its key is in a file or a variable, never here:
   embedder = \"ours\"
 
   [embedders.ours]

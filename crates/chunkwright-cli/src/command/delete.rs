@@ -11,20 +11,19 @@ use crate::text::plain;
 
 /// Remove documents from a collection, or the collection
 ///
-/// From every generation, so that they come back with none. A later run indexes them again if their files
-/// are still there.
+/// They are removed from every generation. A later run indexes them again if their files still exist.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Delete {
     /// Documents with this id, or whose id matches this glob, such as `docs/**`
     #[arg(long, value_name = "PATTERN", required_unless_present_any = ["all", "folder"])]
     source: Option<Glob>,
-    /// Documents of this folder, as `status` names it, and of folders inside it; it need not exist any more
+    /// Documents of this folder, as `status` names it, and of folders inside it; the folder need not exist any more
     #[arg(long, value_name = "FOLDER", conflicts_with_all = ["all", "source"])]
     folder: Option<PathBuf>,
-    /// The whole collection, with what was changed of it by hand
+    /// The whole collection, including changes made by hand
     #[arg(long, conflicts_with = "source")]
     all: bool,
-    /// Say what would be removed, and remove nothing
+    /// Show what would be removed and remove nothing
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
@@ -50,9 +49,9 @@ impl Delete {
         self.output.list(&deleted, |deleted| deleted.iter().map(line).collect())?;
         if deleted.is_empty() && request.what != Deleted::All {
             global.say(if self.folder.is_some() {
-                "no document is of that folder"
+                "that folder has no documents"
             } else {
-                "no document has such an id"
+                "no document matches"
             });
             return Ok(Outcome::Nothing);
         }

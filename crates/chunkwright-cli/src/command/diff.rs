@@ -15,14 +15,14 @@ use crate::text::{Table, bold, count, dim, green, grouped, preview, red, termina
 
 /// Compare the chunks of two versions of a file or folder
 ///
-/// Says which chunks survive: kept (same id, same lines), moved (same id, other lines), changed (another
-/// text or path in the same place), added, removed; and how many tokens have to be embedded again, which
-/// are those of texts that the old side does not have.
+/// Says which chunks survive: kept (same id, same lines), moved (same id, other lines), changed (another text or path
+/// in the same place), added, removed; and how many tokens have to be embedded again: those of texts that the old
+/// side does not have.
 ///
-/// Two files are taken as two versions of one document, whatever their names. Documents of two folders
-/// are the same if their paths in them are. JSON Lines have one change a line and the summary last.
+/// Two files are compared as versions of one document, whatever their names. Documents of two folders are compared if
+/// they have the same path. JSON Lines have one change per line and the summary last.
 ///
-/// The exit status is 0 whether there are differences or not.
+/// The exit status is 0 with and without differences.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Diff {
@@ -86,7 +86,7 @@ impl Diff {
         let mut table = Table::new(["change", "lines before", "lines now", "tokens", "document", "path"]);
         let width = terminal_width();
         for change in diff.changes.iter().filter(|change| self.all || change.kind != ChangeKind::Kept) {
-            let lines = |place: &Option<chunkwright::diff::Place>| {
+            let lines = |place: &Option<chunkwright::diff::StoreLocation>| {
                 place.as_ref().map(|place| format!("{}-{}", place.start_line, place.end_line)).unwrap_or_default()
             };
             table.row([
@@ -110,7 +110,7 @@ impl Diff {
         let before = count(summary.old_chunks, "chunk");
         let total = format!("{before} before, {} now: {}", summary.new_chunks, counts.join(", "));
         let (tokens, texts) = (count(summary.tokens_to_embed, "token"), count(summary.texts_to_embed, "text"));
-        let cost = format!("{tokens} in {texts} to embed again, of {}", grouped(summary.new_tokens));
+        let cost = format!("{tokens} in {texts} have to be embedded again, of {}", grouped(summary.new_tokens));
         let changes = if table.is_empty() { String::new() } else { format!("{table}\n") };
         format!("{changes}{}\n{}\n", bold(&total), dim(&cost))
     }

@@ -9,8 +9,8 @@ use crate::command::amend::amend;
 
 /// Hide chunks from searches
 ///
-/// They stay stored and can be fetched. Kept apart from the chunks, it holds over re-indexing for as long
-/// as the chunk, or one of its document with the same content, is there.
+/// Hidden chunks stay stored and can be fetched. They stay hidden when documents are indexed again, as long as the
+/// document has the chunk or one with the same content.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Disable {
     /// Ids of the chunks

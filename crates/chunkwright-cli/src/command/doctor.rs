@@ -10,9 +10,8 @@ use crate::text::{Table, bold, dim, green, plain, red, yellow};
 
 /// Check the installation: models, tokenizers, store
 ///
-/// Reads every installed model file and compares it with its hash, asks the services that are configured,
-/// and looks through the store for damage. What is missing is no failure: the command that installs it is printed. Damage makes the exit
-/// status 1.
+/// Compares every installed model file with its hash, calls the configured services, and checks the store for damage.
+/// Missing models are not a failure: the command that installs them is printed. Damage makes the exit status 1.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Doctor {
     #[command(flatten)]

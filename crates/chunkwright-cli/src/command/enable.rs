@@ -7,9 +7,9 @@ use chunkwright_engine::AmendRequest;
 use crate::app::{CollectionFlags, Global, Outcome};
 use crate::command::amend::amend;
 
-/// Let searches find chunks again
+/// Show hidden chunks in searches again
 ///
-/// Takes back what `chunkwright disable` did.
+/// Reverts `chunkwright disable`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Enable {
     /// Ids of the chunks

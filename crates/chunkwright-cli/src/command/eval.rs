@@ -13,26 +13,26 @@ use crate::output::{Format, OutputFlags};
 use crate::searching::ModeFlag;
 use crate::text::count;
 
-/// Measure how well presets serve your documents: do searches find the answers, does an edit keep the rest
+/// Measure how well presets serve your documents: whether searches find the answers and edits keep the rest
 ///
-/// Questions are JSON Lines: {"question": .., "doc_id": .., "excerpt": ..}. In place of `excerpt`, which is
-/// text of the document that occurs once, `lines` ("L10-L20"), `start_char` and `end_char`, or `start_byte`
-/// and `end_byte` say where the answer stands; `gold` holds several of those. A question that cannot be
-/// asked is named with its line, the others are asked, and the exit status is 2.
+/// Questions are JSON Lines: {"question": .., "doc_id": .., "excerpt": ..}. `excerpt` is text that occurs once in the
+/// document. Instead of it, `lines` ("L10-L20"), `start_char` and `end_char`, or `start_byte` and `end_byte` can
+/// locate the answer; `gold` is a list of several answers. An invalid question is reported with its line, the others
+/// are asked, and the exit status is 2.
 ///
-/// R@1000 is the share of the answers' characters inside the first 1,000 tokens returned, in rank order:
-/// steer by it. recall, precision, IoU and nDCG look at a number of chunks, and `intact` is the share of
-/// answers that lie inside one chunk. All come with 95 % intervals over questions, and the presets after
-/// the first with their differences to it, question by question; `*` marks those beyond noise.
+/// R@1000, the measure to optimise, is the share of the answers' characters within the first 1,000 returned tokens,
+/// in rank order. recall, precision, IoU and nDCG are taken over a number of chunks, and `intact` is the share of
+/// answers that lie inside one chunk. All have 95 % confidence intervals over questions. Presets after the first are
+/// compared with it question by question; `*` marks differences beyond noise.
 ///
-/// --preset names one preset or several, separated by commas, or `all`. The search is that of
-/// `chunkwright search`, on an index in memory.
+/// --preset takes one preset, several separated by commas, or `all`. The search is the one of `chunkwright search`,
+/// on an index in memory.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Eval {
     #[command(flatten)]
     evaluation: EvaluationFlags,
-    /// Which modes of the search; by default `hybrid`, or `lexical` where there is no embedder
+    /// Search modes to measure; by default `hybrid`, or `lexical` without an embedder
     #[arg(short, long, value_delimiter = ',', help_heading = "Searching")]
     mode: Vec<ModeFlag>,
     /// Budgets of tokens for R@N
@@ -41,16 +41,16 @@ pub(crate) struct Eval {
     /// Numbers of chunks for recall@K, precision@K, IoU@K and nDCG@K
     #[arg(short, long, value_name = "K,...", value_delimiter = ',', default_values_t = [1, 5, 10], help_heading = "Measuring")]
     k: Vec<usize>,
-    /// Add a line for each question: its figures, and the chunks returned (not in text)
+    /// Add a line per question with its figures and the returned chunks (not in text)
     #[arg(long, help_heading = "Output")]
     per_question: bool,
-    /// Also measure what edits change: of one line, drawn at random, and of the git history if there is one
+    /// Also measure what edits change: random edits of one line, and those of the git history if there is one
     #[arg(long, help_heading = "Stability")]
     stability: bool,
-    /// Measure the edits of this file: JSON Lines with `doc_id`, `old`, `new` (both texts whole) and `kind`
+    /// Measure the edits in this file: JSON Lines with `doc_id`, `old`, `new` (both complete texts) and `kind`
     #[arg(long, value_name = "FILE", help_heading = "Stability")]
     edits: Option<PathBuf>,
-    /// How many edits are drawn at random, and of each kind from the history
+    /// Number of random edits, and of edits of each kind from the history
     #[arg(long, value_name = "N", default_value_t = 180, value_parser = clap::value_parser!(u32).range(1..=100_000), help_heading = "Stability")]
     edit_count: u32,
     #[command(flatten)]

@@ -13,17 +13,17 @@ use crate::input::input;
 use crate::output::OutputFlags;
 use crate::text::{bold, dim, plain, preview, terminal_width, yellow};
 
-/// Say why a document is cut where it is
+/// Explain why a document is cut where it is
 ///
-/// For each chunk, or the one that holds LINE: the rule by which it begins, why it ends, how large it is
-/// and would have become, what it borrows, and which other places the structure would have allowed.
+/// For each chunk, or the one that contains LINE: the rule by which it begins, why it ends, its size and the size it
+/// would have had, what it borrows, and which other boundaries the structure allowed.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Explain {
-    /// The document, and a line if only its chunk is asked for; `-` is standard input
+    /// The document, and a line to explain only its chunk; `-` is standard input
     #[arg(value_name = "FILE[:LINE]")]
     target: PathBuf,
-    /// Name of what is read from standard input: by its extension its format
+    /// Name of the document on standard input; its extension decides the format
     #[arg(long, value_name = "NAME", default_value = "stdin")]
     stdin_filename: String,
     #[command(flatten)]
@@ -54,8 +54,8 @@ impl Explain {
         output.finish()?;
         if answer.chunks.is_empty() {
             global.say(match line {
-                Some(_) => "the line is blank and in no chunk",
-                None => "the document has no visible character and so no chunk",
+                Some(_) => "the line is blank and not in a chunk",
+                None => "the document has no visible character, so it has no chunks",
             });
             return Ok(Outcome::Nothing);
         }
@@ -93,13 +93,13 @@ fn describe(chunk: &ExplainedChunk, total: usize) -> String {
     if !it.section_path.is_empty() {
         line("path", &plain(&it.section_path.join(" > ")));
     }
-    let over = if it.oversize { yellow(", over the limit: it is kept whole or cannot be divided") } else { String::new() };
+    let over = if it.oversize { yellow(", over the limit: it is kept whole or cannot be split") } else { String::new() };
     line("size", &format!("{} of at most {} {unit}{over}", it.size, it.max_size));
     if let Some(part) = it.part {
         line("part", &format!("{} of {} of a block too large for one chunk", part.index + 1, part.total));
     }
     if it.is_unparsed {
-        line("read", "by its layout: its syntax is not known here, too broken, or too costly to read");
+        line("read", "by its layout: its language has no grammar here, or its syntax is too broken or too costly to parse");
     }
     line("begins", &plain(&it.begins()));
     line("ends", &plain(&it.ends()));

@@ -9,21 +9,20 @@ use crate::output::{Format, OutputFlags, OutputPath};
 
 /// Write every record of a collection, as JSON Lines or Parquet
 ///
-/// The first record of each document carries the document and what was changed by hand in it, so that
-/// `chunkwright import` makes the same collection of it in any store. With --vectors nothing has to be
-/// embedded again.
+/// The first record of each document carries the document and the changes made by hand in it, so that `chunkwright
+/// import` recreates the collection in any store. With --vectors nothing has to be embedded again.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Export {
     /// Write vectors too
     #[arg(long)]
     vectors: bool,
-    /// Leave out the documents: records and changes by hand only
+    /// Write only records and changes made by hand, without the documents
     #[arg(long)]
     records_only: bool,
     /// What is written
     #[arg(short, long, default_value = "jsonl")]
     format: ExportFormat,
-    /// Write to this file instead of standard output; it appears whole or not at all
+    /// Write to this file instead of standard output; it is replaced atomically
     #[arg(short, long, value_name = "FILE", required_if_eq("format", "parquet"))]
     output: Option<OutputPath>,
     #[command(flatten)]

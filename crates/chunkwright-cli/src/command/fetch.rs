@@ -11,10 +11,10 @@ use crate::expand::ExpandFlags;
 use crate::output::{Format, OutputFlags, OutputPath};
 use crate::text::{bold, count, dim, plain, plain_lines};
 
-/// Get a document, a chunk or lines back out of a collection
+/// Get a document, a chunk or lines from a collection
 ///
-/// REFERENCE is a document's id, a chunk's id, DOC_ID#INDEX for a chunk by its position from 0, or
-/// DOC_ID#L10-L80 for lines. An unknown one is an error.
+/// REFERENCE is the id of a document or a chunk, DOC_ID#INDEX for a chunk by its position from 0, or DOC_ID#L10-L80
+/// for lines. An unknown reference is an error.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Fetch {
@@ -25,7 +25,7 @@ pub(crate) struct Fetch {
     /// Format of the result; by default `text` on a terminal, `raw` when piped
     #[arg(short, long, help_heading = "Output")]
     format: Option<FetchFormat>,
-    /// Write the result to this file instead of standard output; it appears whole or not at all
+    /// Write the result to this file instead of standard output; it is replaced atomically
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<OutputPath>,
     #[command(flatten)]

@@ -11,19 +11,19 @@ use crate::text::{Table, bold, grouped};
 
 /// Read records into a collection, from JSON Lines or Parquet
 ///
-/// What `chunkwright export` wrote makes the same collection, changes by hand included. Records of `chunkwright
-/// chunk`, or of another program with the same fields, are read too: the source of their documents is put
-/// together from them. The records must be cut in one way, those of a document together and in order. Vectors
-/// that do not come with them are made by the next `chunkwright index`.
+/// The output of `chunkwright export` recreates the same collection, including changes made by hand. Records of
+/// `chunkwright chunk`, or of another program with the same fields, are accepted too: the sources of their documents
+/// are reassembled from them. All records must have been cut with one configuration, those of a document together and
+/// in order. Missing vectors are made by the next `chunkwright index`.
 ///
-/// The whole file is proven before anything is written: a record that contradicts itself or its document is
-/// refused with its line and the reason, and the collection stays as it is. So is a file that would hide other
-/// documents of the collection because they are cut otherwise; with the preset and settings of the records
-/// (flags or `chunkwright.toml`) those documents are cut again instead. A chunk that was changed by hand in
-/// this collection stays as it is here.
+/// The whole file is verified before anything is written: a record that contradicts itself or its document is refused
+/// with its line and the reason, and the collection stays unchanged. A file that would hide other documents of the
+/// collection, because they were cut with another configuration, is refused too; with the preset and settings of the
+/// records (flags or `chunkwright.toml`) those documents are cut again instead. Chunks that were changed by hand in
+/// this collection keep their changes.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Import {
-    /// The file; what it is is told by its content
+    /// The file; its format is detected from its content
     #[arg(value_name = "FILE")]
     file: PathBuf,
     #[command(flatten)]

@@ -16,72 +16,70 @@ use crate::output::{OutputFlags, note};
 use crate::progress::Progress;
 use crate::text::{Table, bold, count, grouped, plain, red};
 
-/// Bring a collection to the state of files
+/// Index files into a collection
 ///
-/// Cuts, embeds and stores every document that is new or changed; what is unchanged is neither embedded
-/// nor written. A document is replaced whole: a search, and a machine that loses power, sees its old
-/// version or its new one. Documents whose files are gone stay, unless --prune is given.
+/// Cuts, embeds and stores every document that is new or changed; unchanged documents are neither embedded nor
+/// written. Updates are atomic: a search sees the old version of a document or the new one, also after a power
+/// failure. Documents whose files are gone stay unless --prune is given.
 ///
-/// With another configuration or model than the collection was made with, all of it is made again beside
-/// the old one, which searches see until the new one is whole. A run that is stopped is gone on with.
+/// With another configuration or model than the collection was made with, a new generation is built beside the
+/// current one, which searches use until the new one is complete. An interrupted run resumes where it stopped.
 ///
-/// A document that cannot be indexed keeps its last good version; the rest is indexed, and the exit
-/// status is 3.
+/// A document that cannot be indexed keeps its last good version; the others are indexed, and the exit status is 3.
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub(crate) struct Index {
     /// Files and folders, walked as ripgrep does; `-` alone is standard input, one document
     #[arg(value_name = "PATH", default_value = ".")]
     paths: Vec<PathBuf>,
-    /// Name of what is read from standard input: its document id, and by its extension its format
+    /// Name of the document on standard input: its id, and by its extension its format
     #[arg(long, value_name = "NAME", default_value = "stdin")]
     stdin_filename: String,
-    /// Say what would be done, and write nothing
+    /// Show what would be done and write nothing
     #[arg(long)]
     dry_run: bool,
-    /// Go on after the run, and run again after every change of a file, until the process is stopped
+    /// Keep running, and index again after every change of a file
     ///
-    /// A burst of changes is one run. A process that is killed loses nothing: the next sees what changed.
+    /// A burst of changes is one run. If the process is killed nothing is lost: the next run finds what changed.
     #[arg(long, conflicts_with_all = ["dry_run", "output"])]
     watch: bool,
-    /// Remove the documents of the paths given whose files are gone
+    /// Remove documents below the given paths whose files are gone
     ///
-    /// Refused if more than half of them are: a folder that was not mounted looks just like that.
-    /// `--prune=force` removes them all the same.
+    /// Refused if more than half of them are gone, because a folder that is not mounted looks the same.
+    /// `--prune=force` removes them anyway.
     #[arg(long, value_name = "force", num_args = 0..=1, require_equals = true, default_missing_value = "gone")]
     prune: Option<PruneFlag>,
-    /// What stands before the ids of the documents of the paths given: NAME makes `NAME/README.md` of README.md
+    /// Prefix of the ids of documents below the given paths: with NAME, README.md becomes `NAME/README.md`
     ///
-    /// For several folders in one collection. It is remembered: later runs over a folder, or over what is in it,
-    /// keep its ids without being told.
+    /// For several folders in one collection. Later runs over the folder, or a part of it, remember its prefix.
     #[arg(long, value_name = "NAME")]
     prefix: Option<Prefix>,
-    /// Make ids relative to this folder, which holds the paths given, instead of to each path
+    /// Make ids relative to this folder, which contains the given paths, instead of to each path
     ///
-    /// `index a b --root .` gives `a/README.md` and `b/README.md`. Remembered as a prefix is.
+    /// `index a b --root .` gives `a/README.md` and `b/README.md`. It is remembered like a prefix.
     #[arg(long, value_name = "FOLDER")]
     root: Option<PathBuf>,
-    /// The path given is this folder of the collection, in a new place: its documents stay what they are
+    /// The given path is this folder of the collection in a new place: its documents keep their ids
     ///
-    /// A folder that is gone, and whose files are in the path given, is recognised without it.
+    /// A folder that is gone and whose files are in the given path is recognised without it.
     #[arg(long, value_name = "FOLDER", conflicts_with_all = ["prefix", "root"])]
     moved_from: Option<PathBuf>,
-    /// Read every file, also those whose time and length are as they were
+    /// Re-read every file, even if its size and modification time are unchanged
     #[arg(long)]
     rehash: bool,
-    /// What a million tokens cost to embed, to have the cost told
+    /// Price per million tokens; adds the cost to the report
     #[arg(long, value_name = "MONEY", value_parser = price, allow_negative_numbers = true)]
     price: Option<f64>,
     /// Store summaries of functions, classes and files of source code beside their chunks
     #[arg(long)]
     summaries: bool,
-    /// Leave out files that a program wrote or minified
+    /// Skip generated and minified files
     #[arg(long)]
     skip_generated: bool,
-    /// Have the writer say before each chunk what it is about, within the limit
+    /// Let the writer add a note to each chunk that says what it is about, within the limit
     #[arg(long)]
     context_notes: bool,
-    /// Have the writer summarise each document, to be shown with what is found in it
+    /// Let the writer summarise each document; hits in it show the summary
     #[arg(long)]
     document_summaries: bool,
     #[command(flatten)]
@@ -134,11 +132,11 @@ impl Index {
             return Ok(false);
         }
         if self.paths.len() > 1 {
-            bail!("standard input is indexed alone; index the other paths in another run");
+            bail!("standard input must be indexed alone; index the other paths in another run");
         }
         let is_of_folder = self.prefix.is_some() || self.root.is_some() || self.moved_from.is_some();
         if self.watch || self.prune.is_some() || is_of_folder {
-            bail!("standard input is of no folder; leave out `--watch`, `--prune`, `--prefix`, `--root` and `--moved-from`");
+            bail!("standard input belongs to no folder; omit `--watch`, `--prune`, `--prefix`, `--root` and `--moved-from`");
         }
         Ok(true)
     }
@@ -179,11 +177,11 @@ impl Index {
                 }
                 Watched::Failed(error) => {
                     steps.finish();
-                    global.say(&format!("error: {}; watching goes on", plain(&error.to_string())));
+                    global.say(&format!("error: {}; still watching", plain(&error.to_string())));
                 }
                 Watched::Notice(notice) => global.tell(&[notice]),
                 Watched::Waiting => {
-                    interrupt::keeps("what is indexed is kept; run the same command again to watch on");
+                    interrupt::keeps("what was indexed is kept; run the same command again to keep watching");
                 }
                 _ => {}
             }
@@ -247,7 +245,7 @@ impl<'a> Steps<'a> {
             "nothing was changed".to_owned()
         } else {
             let (done, total) = (grouped(bar.done), count(bar.total, "file"));
-            format!("{done} of {total} are indexed and kept; run the same command again to index the rest")
+            format!("{done} of {total} were indexed and are kept; run the same command again to index the rest")
         });
     }
 
@@ -288,7 +286,7 @@ fn describe(report: &IndexReport, dry_run: bool) -> String {
         ("texts embedded", report.embedded),
         ("vectors reused", report.reused),
         ("chunks without vector", report.pending),
-        ("overlays on their chunks", report.overlays.on),
+        ("overlays applied", report.overlays.on),
         ("overlays carried", report.overlays.carried),
         ("overlays in conflict", report.overlays.conflict),
         ("overlays orphaned", report.overlays.orphaned),

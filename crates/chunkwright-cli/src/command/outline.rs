@@ -12,8 +12,8 @@ use crate::text::{bold, count, dim, plain, preview, terminal_width};
 
 /// Show the sections of documents: headings, or the symbols of source code
 ///
-/// Each with its lines and the number of its tokens, what is inside it included. Of source code also which
-/// language it is taken for, and by what: its name, its extension, its content.
+/// Each section is shown with its lines and the number of its tokens, including the sections inside it. For source
+/// code, the output also says which language was detected, and how: by name, extension or content.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Outline {

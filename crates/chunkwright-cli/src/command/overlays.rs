@@ -7,15 +7,15 @@ use crate::app::{CollectionFlags, Global, Outcome};
 use crate::output::OutputFlags;
 use crate::text::{Table, bold, dim, plain, preview, yellow};
 
-/// List what was changed by hand, and which chunk each change is on now
+/// List changes made by hand and the chunk that each applies to
 ///
-/// `on`: on the chunk it was made for, or the one with the same content. `carried`: on the only chunk that is like
-/// it, since its own was edited or cut otherwise. `conflict`: its text is not in force, because the text that it
-/// replaces changed; both are listed. `orphaned`: on no chunk; it returns when its chunk does. `chunkwright amend
-/// CHUNK_ID --accept` accepts one on the chunk that it is on.
+/// `on`: applied to the chunk it was made for, or to the one with the same content. `carried`: applied to the only
+/// similar chunk, because its own was edited or cut differently. `conflict`: its text is not applied, because the
+/// text that it replaces changed; both are listed. `orphaned`: not applied, because its chunk is gone; it returns
+/// with its chunk. `chunkwright amend CHUNK_ID --accept` accepts a carried change or resolves a conflict.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Overlays {
-    /// Only those to look at: carried, in conflict, or orphaned
+    /// Only changes that need attention: carried, in conflict, or orphaned
     #[arg(long)]
     review: bool,
     #[command(flatten)]
@@ -43,7 +43,7 @@ impl Overlays {
             table.if_any()
         })?;
         if listed.overlays.is_empty() {
-            global.say(if listed.total > 0 { "nothing to review" } else { "nothing was changed by hand" });
+            global.say(if listed.total > 0 { "nothing to review" } else { "there are no changes made by hand" });
             return Ok(Outcome::Nothing);
         }
         Ok(Outcome::Success)
@@ -53,7 +53,7 @@ impl Overlays {
 fn state(listed: &ListedOverlay) -> String {
     let state = listed.state.as_str();
     match (listed.pending, listed.state) {
-        (true, _) => yellow(&format!("{state}, to be updated by the next run")),
+        (true, _) => yellow(&format!("{state}, updated by the next run")),
         (false, OverlayState::On) => state.to_owned(),
         (false, _) => yellow(state),
     }

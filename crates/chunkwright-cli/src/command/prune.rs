@@ -7,19 +7,19 @@ use crate::app::{CollectionFlags, Global, Outcome};
 use crate::output::OutputFlags;
 use crate::text::{Table, bold, grouped, plain};
 
-/// Remove generations that searches do not see
+/// Remove generations that are not in use
 ///
-/// Those that were current once, and with --unfinished also those that were never completed. What is
-/// removed is said. The current generation is never removed.
+/// Removes generations that were current before and, with --unfinished, those that were never completed, and lists
+/// them. The current generation is never removed.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Prune {
-    /// Remove generations that were never completed too, on which the next run would go on
+    /// Also remove generations that were never completed, which the next run would resume
     #[arg(long)]
     unfinished: bool,
-    /// Remove only documents whose id matches from those generations (a glob such as `docs/**`)
+    /// Remove only documents whose id matches this glob, such as `docs/**`, from those generations
     #[arg(long, value_name = "PATTERN")]
     source: Option<Glob>,
-    /// Say what would be removed, and remove nothing
+    /// Show what would be removed and remove nothing
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
@@ -48,7 +48,7 @@ impl Prune {
             table.if_any()
         })?;
         if pruned.is_empty() {
-            global.say("there is no generation but the current one");
+            global.say("there are no generations besides the current one");
             return Ok(Outcome::Nothing);
         }
         Ok(Outcome::Success)

@@ -7,16 +7,15 @@ use crate::app::{CollectionFlags, Global, Outcome};
 use crate::output::OutputFlags;
 use crate::text::{Table, bold, dim, plain};
 
-/// Find the documents beside one, and those about the same
+/// Find documents in the same folder and documents about the same subject
 ///
-/// Beside it are those of its folder. About the same are those with a chunk near the mean of its vectors; a
-/// collection without vectors has none.
+/// Documents about the same subject have a chunk near the mean of its vectors; a collection without vectors has none.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Related {
     /// Id of the document
     #[arg(value_name = "DOC_ID")]
     document: String,
-    /// Number of documents of each kind
+    /// Number of documents in each list
     #[arg(short = 'k', long, value_name = "N", default_value_t = 5)]
     top_k: usize,
     #[command(flatten)]
@@ -37,7 +36,7 @@ impl Related {
                 table.row([bold(&plain(doc_id)), dim(&format!("of {} others in {}", row.siblings.count, plain(folder)))]);
             }
             for found in &row.related {
-                table.row([bold(&plain(&found.doc_id)), dim(&format!("about the same, {:.3}", found.score))]);
+                table.row([bold(&plain(&found.doc_id)), dim(&format!("related, {:.3}", found.score))]);
             }
             table.to_string()
         })?;

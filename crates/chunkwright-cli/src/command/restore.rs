@@ -8,16 +8,17 @@ use chunkwright_engine::{Access, Damaged};
 use crate::app::{CollectionFlags, Global, Outcome};
 use crate::text::{count, plain, red};
 
-/// Make a store of a backup
+/// Restore a store from a backup
 ///
-/// The backup is proven first, as `chunkwright check` proves a store. Documents that are damaged are named and
-/// nothing is restored, unless --without-damaged leaves them out. A folder that has a store is left as it is.
+/// The backup is verified first, as `chunkwright check` verifies a store. If documents are damaged they are listed
+/// and nothing is restored, unless --without-damaged leaves them out. A folder that already has a store is not
+/// changed.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Restore {
     /// A file that `chunkwright backup` wrote
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Leave out documents that are damaged, and restore the rest
+    /// Leave out damaged documents and restore the rest
     #[arg(long)]
     without_damaged: bool,
     #[command(flatten)]

@@ -16,43 +16,43 @@ use crate::text::{Table, bold, count, dim, green, plain, plain_lines, preview, t
 
 /// Search a collection
 ///
-/// Each hit says what every stage of the search thought of it: its rank and score by words (BM25), by
-/// meaning (dot product of vectors) and, where the model gives sparse vectors, by the weights of tokens
-/// (their dot product), each in its own unit, and the score of all together that the hits are ordered by. The exit status is 1 if nothing was found.
+/// Each hit shows its rank and score in every stage: lexical (BM25), dense (dot product of vectors) and, for models
+/// with sparse vectors, sparse (their dot product), each in its own unit, and the fused score by which hits are
+/// ordered. The exit status is 1 if nothing was found.
 ///
-/// With --expand the results are passages of the source instead, each with the hits that are inside it.
+/// With --expand the results are passages of the source, each with the hits inside it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Search {
-    /// What to look for; may hold conditions: symbol:NAME path:PATTERN -path:PATTERN lang:NAME artifact:KIND
+    /// What to search for; it may contain conditions: symbol:NAME path:PATTERN -path:PATTERN lang:NAME artifact:KIND
     query: String,
-    /// Which stages run; `hybrid` is all that the collection has: words, and the vectors of its model
+    /// Stages to run; `hybrid` runs every stage that the collection has
     #[arg(short, long, default_value = "hybrid")]
     mode: ModeFlag,
     /// Number of hits
     #[arg(short = 'k', long, value_name = "N", default_value_t = 5)]
     top_k: usize,
-    /// Only chunks that pass: conditions FIELD=VALUE on any field of the record (also !=, >, >=, <, <=, ^= for
-    /// a prefix, ~ for a glob), joined by `and`, `or`, `not` and parentheses; given twice, both must hold
+    /// Only chunks that match: conditions FIELD=VALUE on any field of the record (also !=, >, >=, <, <=, ^= for a
+    /// prefix, ~ for a glob), joined by `and`, `or`, `not` and parentheses; if given twice, both must hold
     #[arg(long, value_name = "EXPRESSION", value_parser = Filter::parse)]
     filter: Vec<Filter>,
-    /// Search every generation of the collection, not the current one alone
+    /// Search every generation of the collection, not only the current one
     #[arg(long)]
     all_versions: bool,
-    /// Most hits of one document
+    /// Maximum number of hits per document
     #[arg(long, value_name = "N")]
     per_document: Option<usize>,
-    /// Show hits that say what a better one says too, instead of naming them there
+    /// Show hits with the same text as a better one instead of collapsing them
     #[arg(long)]
     keep_duplicates: bool,
-    /// Say why this chunk is or is not in the answer
+    /// Explain why this chunk is or is not in the answer
     #[arg(long, value_name = "CHUNK_ID", conflicts_with = "all_versions")]
     explain: Option<ChunkId>,
     #[command(flatten)]
     fusion: FusionFlags,
     #[command(flatten)]
     reranker: RerankerFlags,
-    /// Number of the best that the reranker puts in its own order
+    /// Number of best hits that the reranker orders again
     #[arg(long, value_name = "N", default_value_t = 50)]
     rerank: usize,
     #[command(flatten)]

@@ -15,14 +15,14 @@ use crate::output::OutputFlags;
 use crate::progress::Progress;
 use crate::text::{Table, bold, dim, green, grouped, plain, red};
 
-/// Measure the chunks of documents and verify what is promised of them, or count those of a collection
+/// Measure the chunks of documents and verify the promises, or count the chunks of a collection
 ///
-/// Counts, the distribution of sizes and tokens, levels, and coverage: how many non-blank lines are in a
-/// chunk, and which files were left out and why. Every chunk is verified: its content is exactly its
-/// bytes of the source, its text is within the limit by a new count, no two have one id, and no visible
-/// character is in none. A violation makes the exit status 1.
+/// Reports counts, the distribution of sizes and tokens, levels, and coverage: how many non-blank lines are in a
+/// chunk, and which files were skipped and why. Every chunk is verified: its content is exactly its bytes of the
+/// source, a recount of its text is within the limit, no two chunks share an id, and every visible character is in a
+/// chunk. A violation makes the exit status 1.
 ///
-/// With --collection the chunks stored there are counted instead: by version, kind, level and language, with the
+/// With --collection, counts the chunks stored there instead: by version, kind, level and language, with the
 /// distribution of their tokens. The exit status is 1 if there are none.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Stats {
@@ -30,7 +30,7 @@ pub(crate) struct Stats {
     input: InputFlags,
     #[command(flatten)]
     cut: CutFlags,
-    /// Of a collection, only chunks that pass: conditions as those of `chunkwright search --filter`
+    /// With --collection, only chunks that match: conditions as in `chunkwright search --filter`
     #[arg(long, value_name = "EXPRESSION", value_parser = Filter::parse, requires = "collection")]
     filter: Vec<Filter>,
     #[command(flatten)]
@@ -59,7 +59,7 @@ impl Stats {
             return Ok(Outcome::Failed);
         }
         if statistics.documents == 0 {
-            global.say("no document was found at the paths given");
+            global.say("no document was found at the given paths");
         }
         let is_sound = statistics.documents > 0 && statistics.violations.is_empty();
         Ok(if is_sound { Outcome::Success } else { Outcome::Nothing })
@@ -80,7 +80,7 @@ fn describe(measured: &DocumentStatistics, min_size: usize) -> String {
     };
     let mut counts = Table::new(["", "", ""]);
     let mut row = |name: &str, number: usize, note: &str| counts.row([name.into(), grouped(number), dim(note)]);
-    row("documents", measured.documents, &format!("{} of them without a visible character", measured.empty));
+    row("documents", measured.documents, &format!("{} of them without visible text", measured.empty));
     row("bytes", measured.bytes, "");
     row("chunks", measured.chunks, &format!("{}, preset `{}`", measured.strategy_version, plain(&measured.preset)));
     row("below the minimum", measured.below_min, &format!("{}, of {min_size} {unit}", percent(measured.below_min, measured.chunks)));

@@ -12,7 +12,7 @@ use crate::text::{Table, bold, dim, grouped, plain};
 /// The exit status is 1 if nothing is stored.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Status {
-    /// List the documents of the collection in force too
+    /// List the documents of the collection instead
     #[arg(short, long)]
     documents: bool,
     #[command(flatten)]

@@ -12,29 +12,29 @@ use crate::output::{Format, OutputFlags};
 use crate::searching::ModeFlag;
 use crate::text::{Table, bold, count, dim, green, grouped, plain, yellow};
 
-/// Propose the preset and the size that find most on your documents
+/// Propose the preset and the size that find the most on your documents
 ///
-/// Every preset is measured at its own size, then the best and `auto` at others, by R@1000: the share of the answers
-/// inside the first 1,000 tokens returned. Questions are those of QUESTIONS.jsonl (see `chunkwright help
-/// eval`). Where there are none they are made of section titles: the title and those above it are the
-/// question, the section's text is the answer, and the title itself is hidden from what is indexed, so
-/// that it does not give the answer away. Titles that name several sections are skipped.
+/// Every preset is measured at its own size, then the best one and `auto` at other sizes, by R@1000: the share of the
+/// answers within the first 1,000 returned tokens. Questions come from QUESTIONS.jsonl (see `chunkwright help eval`).
+/// Without one they are made from section titles: the title and those above it are the question, the text of the
+/// section is the answer, and the title itself is hidden from the index so that it does not give the answer away.
+/// Titles that name several sections are skipped.
 ///
-/// The proposal is the best candidate that is better than `auto` beyond noise, or `auto`. Intervals of
-/// differences are widened for the number of candidates. Large corpora are sampled, and the report says
-/// so. The same input and seed give the same proposal.
+/// The proposal is the best candidate that beats `auto` beyond noise, or else `auto`. Confidence intervals are
+/// widened for the number of candidates. Large corpora are sampled, and the report says so. The same input and seed
+/// give the same proposal.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Tune {
     #[command(flatten)]
     evaluation: EvaluationFlags,
-    /// Which mode of the search; by default `hybrid`, or `lexical` where there is no embedder
+    /// Search mode to measure; by default `hybrid`, or `lexical` without an embedder
     #[arg(short, long, help_heading = "Searching")]
     mode: Option<ModeFlag>,
-    /// How many questions are asked at most
+    /// Maximum number of questions
     #[arg(long, value_name = "N", default_value_t = 300, help_heading = "Measuring")]
     questions: usize,
-    /// How many bytes of documents are read at most: a larger corpus is sampled
+    /// Maximum number of bytes to read; a larger corpus is sampled
     #[arg(long, value_name = "N", default_value_t = 4 << 20, help_heading = "Measuring")]
     max_bytes: usize,
     #[command(flatten)]
@@ -81,7 +81,7 @@ impl Tune {
         output.finish()?;
         let outcome = steps.ended(if answer.refused == 0 { Outcome::Success } else { Outcome::Failed });
         if answer.refused > 0 {
-            global.say(&format!("{} could not be asked; the rest was", count(answer.refused, "question")));
+            global.say(&format!("{} could not be asked; the others were", count(answer.refused, "question")));
         }
         Ok(outcome)
     }
@@ -116,12 +116,12 @@ fn describe(lines: &[TuneCandidate], proposal: &Proposal) -> String {
     let sentence = if proposal.better {
         green("better than `auto` beyond noise; for `chunkwright.toml`:")
     } else {
-        "nothing is better than `auto` beyond noise; for `chunkwright.toml`:".to_owned()
+        "no candidate is better than `auto` beyond noise; for `chunkwright.toml`:".to_owned()
     };
     // Writing to a string cannot fail.
     let _ = write!(out, "{sentence}\n\n{}", plain_toml(&proposal.toml));
     if proposal.questions < 50 {
-        let _ = writeln!(out, "\n{} {}", yellow("note:"), dim("with less than 50 questions only large differences are beyond noise"));
+        let _ = writeln!(out, "\n{} {}", yellow("note:"), dim("with fewer than 50 questions, only large differences are beyond noise"));
     }
     out
 }

@@ -111,7 +111,7 @@ fn refused(output: &OutputPath, error: &OutputError) -> anyhow::Error {
             } else {
                 format!(" is the same file as `{input}`, which")
             };
-            anyhow!("`{output}`{same} is read by this command; write the results to another file")
+            anyhow!("`{output}`{same} is an input of this command; write the results to another file")
         }
         OutputError::InStore { store } => {
             let store = plain(&store.display().to_string());
@@ -280,7 +280,7 @@ mod tests {
             for line in lines(input.to_str(), output.to_str().unwrap()) {
                 let refused = run(&line).expect_err(&format!("{line:?}")).to_string();
                 assert!(
-                    refused.ends_with("is read by this command; write the results to another file"),
+                    refused.ends_with("is an input of this command; write the results to another file"),
                     "{line:?} {refused}"
                 );
                 tried += 1;

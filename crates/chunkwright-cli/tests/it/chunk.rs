@@ -104,7 +104,7 @@ fn a_missing_path_is_an_error_and_the_rest_is_chunked() {
 fn no_document_at_all_is_found_nothing() {
     let folder = Folder::new(&[]);
     let run = folder.run(&["chunk"]);
-    assert_eq!((run.code, run.stderr.as_str()), (1, "no document was found at the paths given\n"));
+    assert_eq!((run.code, run.stderr.as_str()), (1, "no document was found at the given paths\n"));
     // A document without a visible character is a document.
     folder.write("blank.md", b" \n\n");
     assert_eq!(folder.run(&["chunk"]).success(), "");
@@ -117,7 +117,7 @@ fn what_is_left_out_is_counted_and_listed() {
     assert_eq!((run.code, run.stdout.lines().count()), (0, 1));
     assert_eq!(run.stderr, "skipped 2 entries: 1 binary, 1 hidden (`--verbose` lists them)\n");
     let run = folder.run(&["chunk", "--verbose"]);
-    let listed = "skipped `.hidden.md`: its name starts with a dot\nskipped `b.bin`: it is not text, nor a document that can be converted\n1 chunk of 1 document\n";
+    let listed = "skipped `.hidden.md`: its name starts with a dot\nskipped `b.bin`: it is neither text nor a document that can be converted\n1 chunk of 1 document\n";
     assert_eq!(run.stderr, listed);
     assert_eq!(folder.run(&["chunk", "--quiet"]).stderr, "");
 }

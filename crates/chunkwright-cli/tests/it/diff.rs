@@ -72,7 +72,7 @@ change   lines before  lines now  tokens  document  path
 changed           1-3        1-3       2  new.md    H1 A
 
 1 chunk before, 1 now: 0 kept, 0 moved, 1 changed, 0 added, 0 removed
-2 tokens in 1 text to embed again, of 2
+2 tokens in 1 text have to be embedded again, of 2
 ";
     assert_eq!(text, expected);
 }

@@ -67,9 +67,9 @@ fn questions_that_cannot_be_asked_are_named_and_the_rest_is_asked() {
     let said: Vec<&str> = run.stderr.lines().collect();
     assert_eq!(
         said[0],
-        "error: q.jsonl:1: there is no document `a.md`, but `docs/a.md`; `doc_id` is the path relative to the folder given"
+        "error: q.jsonl:1: there is no document `a.md`, but `docs/a.md`; `doc_id` is the path relative to the given folder"
     );
-    assert!(said[1].starts_with("error: q.jsonl:2: this is no JSON object ("), "{}", said[1]);
+    assert!(said[1].starts_with("error: q.jsonl:2: not a JSON object ("), "{}", said[1]);
     assert_eq!(said[2], "2 lines could not be used; the rest was measured");
     let last: Value = serde_json::from_str(run.stdout.lines().last().unwrap()).unwrap();
     assert_eq!((&last["questions"], &last["refused"]), (&json!(3), &json!(2)));
@@ -95,7 +95,7 @@ fn a_run_needs_questions_or_edits() {
     );
     let empty = Folder::new(&[("q.jsonl", QUESTIONS)]);
     let run = empty.run(&["eval", "q.jsonl", "."]);
-    assert_eq!((run.code, run.stderr.as_str()), (1, "no document was found at the paths given\n"));
+    assert_eq!((run.code, run.stderr.as_str()), (1, "no document was found at the given paths\n"));
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn edits_come_out_of_a_file() {
     let folder = Folder::new(&[("edits.jsonl", &format!("{edit}\n{{}}\n"))]);
     let run = folder.run(&["eval", "--edits", "edits.jsonl"]);
     assert_eq!(run.code, 2);
-    assert!(run.stderr.starts_with("error: edits.jsonl:2: this is no edit (missing field"), "{}", run.stderr);
+    assert!(run.stderr.starts_with("error: edits.jsonl:2: not an edit (missing field"), "{}", run.stderr);
     let line = run.stdout.lines().find(|line| line.contains("\"edits\":\"mine\"")).unwrap();
     let line: Value = serde_json::from_str(line).unwrap();
     assert_eq!(
@@ -149,7 +149,7 @@ fn real_edits_are_read_from_git() {
     assert_eq!((&real["count"], &real["changed"]["sum"]), (&json!(1), &json!(1)));
     let run = folder.run_with_variables(&["eval", "--stability", "a.md"], &[("PATH", "")]);
     assert_eq!(run.code, 0);
-    assert!(run.stderr.contains("the program `git` is not there"), "{}", run.stderr);
+    assert!(run.stderr.contains("`git` is not installed"), "{}", run.stderr);
 }
 
 #[test]
@@ -225,7 +225,7 @@ fn documents_without_titles_need_questions() {
     ]);
     let run = folder.run(&["tune", "a.txt"]);
     assert_eq!((run.code, run.stdout.as_str()), (1, ""));
-    assert!(run.stderr.starts_with("no question could be made"), "{}", run.stderr);
+    assert!(run.stderr.starts_with("no questions could be made"), "{}", run.stderr);
     let lines = folder.run(&["tune", "q.jsonl", "a.txt"]).lines();
     assert_eq!(lines.last().unwrap()["questions_from"], "a file");
 }

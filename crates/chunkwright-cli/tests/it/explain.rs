@@ -44,9 +44,10 @@ fn a_line_names_its_chunk() {
     let [it] = line(&format!("guide.md:{at}")).lines().try_into().unwrap();
     assert_eq!((&it["begin"]["cut"], &it["begin"]["title"]), (&"heading".into(), &"Part 1".into()));
     let run = line(&format!("guide.md:{}", at - 1));
-    assert_eq!((run.code, run.stderr.as_str()), (1, "the line is blank and in no chunk\n"));
+    assert_eq!((run.code, run.stderr.as_str()), (1, "the line is blank and not in a chunk\n"));
     let last = source.lines().count();
-    line("guide.md:5000").fails(&format!("error: `guide.md` has lines 1 to {last}; there is no `5000`"));
+    line("guide.md:5000")
+        .fails(&format!("error: `guide.md` has lines 1 to {last}; line 5000 is out of range"));
     line("nope.md:3")
         .fails("error: `nope.md` does not exist; give a file, a folder, or `-` for standard input");
     line(".").fails("error: `.` is a folder; give one file");

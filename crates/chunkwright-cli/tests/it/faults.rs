@@ -117,7 +117,7 @@ fn a_run_that_is_told_to_stop_says_what_is_kept_and_the_next_does_the_rest() {
         let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         asked.recv().unwrap();
         signal(child.id(), name);
-        let said = "interrupted: 128 of 131 files are indexed and kept; run the same command again to index the rest";
+        let said = "interrupted: 128 of 131 files were indexed and are kept; run the same command again to index the rest";
         assert_eq!(ended(child), (Some(status), said.to_owned()), "{name}");
         assert_eq!(folder.read("report.json"), "of before");
         configure(&folder, &services::serve());
@@ -163,7 +163,7 @@ fn a_watcher_and_a_search_that_are_told_to_stop_leave_a_store_without_a_log() {
         let mut runs = BufReader::new(child.stdout.take().unwrap()).lines();
         assert!(runs.next().unwrap().unwrap().contains("\"indexed\":1"));
         signal(child.id(), name);
-        let said = "interrupted: what is indexed is kept; run the same command again to watch on";
+        let said = "interrupted: what was indexed is kept; run the same command again to keep watching";
         let (code, last) = ended(child);
         assert!(last == said || last.starts_with("interrupted: 1 of 1 file"), "{last}");
         assert_eq!(code, Some(status));

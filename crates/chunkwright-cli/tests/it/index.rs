@@ -118,7 +118,8 @@ fn what_is_found_comes_with_its_section_once() {
     );
     let run = folder.run(&["search", "installer", "--expand", "all"]);
     assert!(
-        run.code == 2 && run.stderr.contains("`all` is no expansion; it is `parent`, `merge` or a number"),
+        run.code == 2
+            && run.stderr.contains("`all` is not an expansion; expected `parent`, `merge` or a number"),
         "{run:?}"
     );
     let run = folder.run(&["search", "xylophone", "--expand", "1"]);
@@ -184,10 +185,10 @@ fn without_a_store_the_command_that_makes_one_is_named() {
     run.fails("error: there is no store at `kept`; index something into it first");
     let run = folder.run(&["search", "x", "--store", "http://localhost:1"]);
     run.fails(
-        "error: `http://localhost:1` is not where a store can be: it must be a folder or one of `qdrant://HOST`, `qdrant+https://HOST`, `chroma://HOST`, `chroma+https://HOST`",
+        "error: `http://localhost:1` cannot be a store: it must be a folder or one of `qdrant://HOST`, `qdrant+https://HOST`, `chroma://HOST`, `chroma+https://HOST`",
     );
     let run = folder.run(&["backup", "file", "--store", "qdrant://localhost:1"]);
-    run.fails("error: the store is `qdrant://localhost:1`; this command is for stores in folders, a server has tools of its own");
+    run.fails("error: the store is `qdrant://localhost:1`; this command works on stores in folders only; use the server's own tools");
     let run = folder.run(&["status", "--store", "qdrant://localhost:1?shards=no"]);
     assert!(run.stderr.contains("the option `shards` is not understood"), "{}", run.stderr);
 }
@@ -235,7 +236,7 @@ fn symbols_paths_and_summaries_are_searched_for() {
         (second.code, second.stderr.as_str()),
         (
             0,
-            "skipped 1 entry: 1 minified (`--verbose` lists them)\nsearches see `default@2` now; `default@1` is kept until `chunkwright prune`\n"
+            "skipped 1 entry: 1 minified (`--verbose` lists them)\nsearches now use `default@2`; `default@1` is kept until `chunkwright prune`\n"
         )
     );
 }
@@ -245,7 +246,7 @@ fn generations_are_listed_searched_pruned_and_gone_back_to() {
     let folder = indexed();
     let run = folder.run(&["index", "docs", "--embedder", "none", "--max-size", "100"]);
     assert!(
-        run.stderr.contains("searches see `default@2` now; `default@1` is kept until `chunkwright prune`"),
+        run.stderr.contains("searches now use `default@2`; `default@1` is kept until `chunkwright prune`"),
         "{}",
         run.stderr
     );
@@ -269,7 +270,7 @@ fn generations_are_listed_searched_pruned_and_gone_back_to() {
     folder.run(&["prune"]).success();
     assert_eq!(generations(&["--all-versions"]), [2]);
     let run = folder.run(&["search", "installer", "--collection", "default@1"]);
-    assert!(run.stderr.starts_with("error: there is no generation `default@1`"), "{}", run.stderr);
+    assert!(run.stderr.starts_with("error: unknown generation `default@1`"), "{}", run.stderr);
     assert_eq!(folder.run(&["prune"]).code, 1);
     let removed = folder.run(&["delete", "--source", "**/*.py"]).lines();
     assert_eq!(removed[0]["doc_id"], "code.py");
@@ -358,7 +359,7 @@ fn a_store_is_checked_backed_up_and_restored() {
     let report: Value = serde_json::from_str(&folder.run(&["check"]).success()).unwrap();
     assert_eq!((&report["documents"], &report["problems"]), (&3.into(), &serde_json::json!([])));
     let run = folder.run(&["backup", "copy.db"]);
-    assert_eq!((run.code, &*run.stderr), (0, "the copy was proven: 3 documents, 20 chunks\n"));
+    assert_eq!((run.code, &*run.stderr), (0, "the copy was verified: 3 documents, 20 chunks\n"));
     assert!(folder.run(&["backup", "copy.db"]).stderr.starts_with("error: `copy.db` cannot be used"));
     folder.run(&["restore", "copy.db", "--store", "other"]).success();
     let found = folder.run(&["search", "installer", "--store", "other"]).lines();
@@ -660,6 +661,6 @@ fn standard_input_is_one_document_under_the_name_given() {
     );
     folder
         .run(&["index", "-", "docs"])
-        .fails("error: standard input is indexed alone; index the other paths in another run");
+        .fails("error: standard input must be indexed alone; index the other paths in another run");
     assert_eq!(folder.run(&["index", "-", "--prefix", "x"]).code, 2);
 }

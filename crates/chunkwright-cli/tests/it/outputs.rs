@@ -61,7 +61,7 @@ fn a_source_is_never_replaced_by_what_is_made_of_it() {
             fs::hard_link(folder.path().join("a.md"), folder.path().join("hard")).unwrap();
             let said = refused(folder.run(&[command, &["-o", output][..]].concat()));
             assert!(
-                said.contains("is read by this command; write the results to another file"),
+                said.contains("is an input of this command; write the results to another file"),
                 "{command:?} {said}"
             );
             assert_eq!(folder.read("a.md"), SOURCE, "{command:?} -o {output}");
@@ -149,7 +149,10 @@ fn a_file_among_the_sources_is_refused_and_results_of_an_earlier_run_are_not() {
         ("docs/.ignore", "out.json\n"),
     ]);
     let said = refused(folder.run(&["chunk", "docs", "-o", "docs/data.jsonl"]));
-    assert_eq!(said, "error: `docs/data.jsonl` is read by this command; write the results to another file\n");
+    assert_eq!(
+        said,
+        "error: `docs/data.jsonl` is an input of this command; write the results to another file\n"
+    );
     assert_eq!(folder.read("docs/data.jsonl"), "{\"mine\": 1}\n");
     let direct = folder.run(&["chunk", "docs", "-q"]).success();
     let page = folder.run(&["chunk", "docs", "-q", "-f", "html"]).success();
@@ -194,9 +197,9 @@ fn a_run_that_ends_with_1_or_2_replaces_nothing() {
         assert_eq!(left_behind(&folder), Vec::<String>::new(), "{command:?}");
     }
     let run = folder.run(&["search", "xylophone", "-o", "old"]);
-    assert_eq!(run.stderr, "nothing was found\n`old` is as it was, since the exit status is 1\n");
+    assert_eq!(run.stderr, "nothing was found\n`old` was not replaced, because the exit status is 1\n");
     let run = folder.run(&["chunk", "docs", "missing.md", "-o", "new"]);
-    assert!(run.stderr.ends_with("`new` was not written, since the exit status is 2\n"), "{}", run.stderr);
+    assert!(run.stderr.ends_with("`new` was not written, because the exit status is 2\n"), "{}", run.stderr);
     assert!(!folder.path().join("new").exists());
 }
 

@@ -112,14 +112,13 @@ fn a_service_embeds_documents_and_queries() {
         folder.run(&[&search[..], &["--embedder", "ours", "--config", "services.toml"]].concat()).lines();
     assert_eq!(hits[0]["doc_id"], "a.md");
     folder.run(&search).fails(
-        "error: the vectors of the collection are those of the service `openai:letters`; name it by `--embedder`, or by `embedder` \
-         in `chunkwright.toml`, or search with `--mode lexical`",
+        "error: the collection has vectors of the service `openai:letters`; set `--embedder`, or `embedder` in `chunkwright.toml`, or search with `--mode lexical`",
     );
     assert_eq!(folder.run(&["search", "zebra", "--mode", "lexical"]).lines()[0]["doc_id"], "a.md");
     // A file that was only found may name a service, and no key.
     std::fs::rename(folder.path().join("services.toml"), folder.path().join("chunkwright.toml")).unwrap();
     let run = folder.run(&["index", "docs", "--embedder", "ours"]);
-    assert!(run.code == 2 && run.stderr.contains("may not say where a key is"), "{}", run.stderr);
+    assert!(run.code == 2 && run.stderr.contains("may not name a key"), "{}", run.stderr);
 }
 
 #[test]
@@ -207,14 +206,14 @@ fn a_service_of_sparse_vectors_is_given_its_own_key_and_no_other() {
     // The key of the dense vectors is not for it, and its own is shown to nobody.
     refused("", &[], "wrong key: ``");
     refused(by_variable, &[("THEIRS", "sk-wrong")], "wrong key: `Bearer ***`");
-    refused(by_variable, &[], "the variable `THEIRS` holds no key");
+    refused(by_variable, &[], "the variable `THEIRS` is empty; it must hold the key");
     let both = format!("{by_variable}sparse_key_file = \"sparse.key\"\n");
     refused(&both, &[], "`sparse_key_file` and `sparse_key_variable` are both set; a service has one key");
     // A file that was only found says where no key is.
     let found = table.replace("key_file = \"ours.key\"", "sparse_key_file = \"keys/sparse.key\"");
     folder.write("chunkwright.toml", found.as_bytes());
     let run = folder.run(&["index", "docs", "--embedder", "ours"]);
-    assert!(run.code == 2 && run.stderr.contains("may not say where a key is"), "{run:?}");
+    assert!(run.code == 2 && run.stderr.contains("may not name a key"), "{run:?}");
     // Nor is it given to a service that is not there.
     folder.write("nowhere.toml", found.replace("sparse_url", "# ").as_bytes());
     let run = folder.run(&["index", "docs", "--embedder", "ours", "--config", "nowhere.toml"]);
@@ -281,7 +280,7 @@ fn documents_of_a_new_collection_are_found_by_words_while_the_service_is_away() 
     let run = folder.run(&index);
     let report: Value = serde_json::from_str(&run.stdout).unwrap();
     assert_eq!((&report["embedded"], &report["model"]), (&2.into(), &"openai:letters@26".into()));
-    assert!(run.stderr.starts_with("searches see `default@2` now"), "{}", run.stderr);
+    assert!(run.stderr.starts_with("searches now use `default@2`"), "{}", run.stderr);
     // What is wrong, and not only away, is no reason to go without.
     folder.write("ours.key", b"sk-wrong\n");
     let run = folder.run(&[&index[..], &["--collection", "other"]].concat());
@@ -340,11 +339,8 @@ fn a_table_that_cannot_be_used_is_named() {
         assert_eq!(run.code, 2);
         assert!(run.stderr.contains(expected) && !run.stderr.contains("sk-"), "{}", run.stderr);
     };
-    check(
-        "[embedders.a]\nkey = \"sk-1\"\n",
-        "put the key into a file of its own and name that by `key_file`",
-    );
-    check("[embedders.a]\nsparse_key = \"sk-1\"\n", "name that by `sparse_key_file`");
+    check("[embedders.a]\nkey = \"sk-1\"\n", "put the key in a file of its own and set `key_file`");
+    check("[embedders.a]\nsparse_key = \"sk-1\"\n", "set `sparse_key_file`");
     check("[embedders.a]\nulr = \"u\"\n", "unknown key `ulr` in `embedders.a` of `");
     check("[rerankers.a]\ndimension = 3\n", "unknown key `dimension` in `rerankers.a` of `");
     check("[writers.a]\nretries = \"many\"\n", "`writers.a` of `");

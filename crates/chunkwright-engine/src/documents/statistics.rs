@@ -111,7 +111,7 @@ impl Documents {
                             doc_id: doc_id.clone(),
                             chunk_id: Some(id),
                             line,
-                            found: format!("a chunk of `{other}` has this id too"),
+                            found: format!("a chunk of `{other}` has the same id"),
                         });
                     }
                 }

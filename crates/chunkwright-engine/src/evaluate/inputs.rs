@@ -79,7 +79,8 @@ pub(super) fn questions(
     }
     if questions.questions.is_empty() {
         let why = match questions.refused.len() {
-            0 => "it is empty; a line is {\"question\": .., \"doc_id\": .., \"excerpt\": ..}".to_owned(),
+            0 => "it is empty; expected lines such as {\"question\": .., \"doc_id\": .., \"excerpt\": ..}"
+                .to_owned(),
             number => format!("none of its {} can be", counted(number, "line")),
         };
         return Err(Error::NoQuestion { path: shown(), why });

@@ -33,9 +33,9 @@ pub struct TuneRequest {
     pub mode: Option<Mode>,
     /// How the rankings of the stages become one.
     pub fusion: Fusion,
-    /// How many questions are asked at most.
+    /// Maximum number of questions.
     pub max_questions: usize,
-    /// How many bytes of documents are read at most: a larger corpus is sampled.
+    /// Maximum number of bytes to read; a larger corpus is sampled.
     pub max_bytes: usize,
     /// What counts the tokens of a reader's budget; without it what counts those of chunks.
     pub budget_tokenizer: Option<String>,
@@ -160,8 +160,7 @@ impl Engine {
         }
         if questions.is_empty() {
             on_step(EvaluationStep::Read(read));
-            let message = "no question could be made: no section title of the documents names one section with text of \
-                           its own; write questions (see `chunkwright help eval`)";
+            let message = "no questions could be made: no section title names exactly one section with text of its own; write questions (see `chunkwright help eval`)";
             on_step(EvaluationStep::Notice(Notice::new(NoticeCode::Nothing, message)));
             return Ok(None);
         }

@@ -90,8 +90,7 @@ pub enum SettingsError {
     },
     /// A key of a service in the configuration itself.
     #[error(
-        "`{name}` in {place} can be seen by all who read the file; put the key into a file of its own and name that by \
-         `{name}_file`, or a variable by `{name}_variable`"
+        "`{name}` in {place} would be visible to everyone who reads the file; put the key in a file of its own and set `{name}_file`, or in a variable and set `{name}_variable`"
     )]
     KeyInFile {
         /// The key of the configuration.

@@ -59,32 +59,30 @@ text_key!(
     STORE,
     "store",
     "DIR|URL",
-    "The folder that holds the collections, by default one in the user's data folder; or a server, \
-     qdrant://HOST:6333 or chroma://HOST:8000 (over TLS qdrant+https://, chroma+https://), whose key is in \
-     CHUNKWRIGHT_STORE_KEY or a file"
+    "Folder of the collections, by default one in the user's data folder; or a server, qdrant://HOST:6333 or chroma://HOST:8000 (with TLS qdrant+https://, chroma+https://), whose key is in CHUNKWRIGHT_STORE_KEY or a file"
 );
 text_key!(
     STORE_KEY_FILE,
     "store_key_file",
     "FILE",
-    "The file that holds the key of a store on a server, and nothing else"
+    "File that holds the key of a store on a server, and nothing else"
 );
-text_key!(EMBEDDER, "embedder", "none|SPEC", "What embeds texts: `none` (lexical search only)");
+text_key!(EMBEDDER, "embedder", "none|SPEC", "Model that embeds texts: `none` (lexical search only)");
 text_key!(
     EMBEDDER_URL,
     "embedder_url",
     "URL",
-    "Where the embedder is, if it is a service that is not at its usual address"
+    "Address of the embedder, for a service that is not at its default address"
 );
-text_key!(RERANKER, "reranker", "none|SPEC", "What ranks the best hits again: `none`, the default");
+text_key!(RERANKER, "reranker", "none|SPEC", "Model that reranks the best hits: `none`, the default");
 text_key!(
     RERANKER_URL,
     "reranker_url",
     "URL",
-    "Where the reranker is, if it is a service that is not at its usual address"
+    "Address of the reranker, for a service that is not at its default address"
 );
-text_key!(WRITER, "writer", "none|SPEC", "What writes notes: `none`, the default");
-text_key!(WRITER_URL, "writer_url", "URL", "Where the writer is, if it is not at its usual address");
+text_key!(WRITER, "writer", "none|SPEC", "Model that writes notes: `none`, the default");
+text_key!(WRITER_URL, "writer_url", "URL", "Address of the writer, if not the default");
 text_key!(DATA, "data", "DIR", "Folder of models and of the default store instead of the user's data folder");
 
 static OF_PRESET: [Key; 1] = [PRESET];

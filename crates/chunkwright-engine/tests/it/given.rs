@@ -6,7 +6,9 @@ use chunkwright::{Cut, Document, Plan, Strategy, Words};
 use chunkwright_engine::settings::{Layers, Source};
 use chunkwright_engine::{Access, Engine, Found, IndexRequest, NewSource, SearchRequest};
 use chunkwright_index::{MemoryStore, Store};
-use chunkwright_models::{EmbedError, Embedder, Embedding, ModelInfo, Reads, RerankError, Reranker, Role};
+use chunkwright_models::{
+    EmbedError, Embedder, Embedding, Languages, ModelInfo, RerankError, Reranker, Role,
+};
 
 /// One chunk a block.
 struct Blocks;
@@ -76,7 +78,7 @@ fn a_strategy_an_embedder_and_a_reranker_of_the_callers_own_are_used() {
         sparse: false,
         max_tokens: None,
         counter: Arc::new(Words),
-        reads: Reads::All,
+        reads: Languages::All,
         price_per_million_tokens: None,
     };
     let engine = Engine::builder(settings())

@@ -72,7 +72,7 @@ pub enum FolderError {
         documents: usize,
     },
     /// A path that is not in the folder that ids are to be relative to.
-    #[error("`{path}` is not inside `{root}`; `--root` takes a folder that holds every path given")]
+    #[error("`{path}` is not inside `{root}`; `--root` must be a folder that contains every given path")]
     Outside {
         /// The path.
         path: String,
@@ -80,7 +80,7 @@ pub enum FolderError {
         root: String,
     },
     /// The folder that ids are to be relative to cannot be read.
-    #[error("`{root}` cannot be read: {reason}; `--root` takes a folder that holds every path given")]
+    #[error("`{root}` cannot be read: {reason}; `--root` must be a folder that contains every given path")]
     Root {
         /// The folder.
         root: String,
@@ -88,7 +88,7 @@ pub enum FolderError {
         reason: String,
     },
     /// A folder that the collection does not have, or several paths for one.
-    #[error("the collection has no folder `{folder}` to be moved to one path; known are {known}")]
+    #[error("the collection has no folder `{folder}`; known are {known}")]
     Unknown {
         /// The folder.
         folder: String,

@@ -11,7 +11,7 @@ pub(super) enum SourceRefusal {
     Invalid(#[from] NewSourceError),
     #[error("a document of the folder `{root}` has its id; choose another id, or remove that document first")]
     OfFolder { root: String },
-    #[error("another document with this id was put before it in the same run; put each id once")]
+    #[error("an earlier document of the same run has this id; put each id once")]
     Twice,
 }
 

@@ -26,7 +26,9 @@ use super::remote::requests::Missing;
 use super::remote::{
     Database, Entry, Found, Kind, Mark, Part, Point, RemoteStore, Which, Written, numbered, point_id,
 };
-use super::{Access, Filter, Generation, GenerationSpec, Place, StoreError, TermId, unknown_generation};
+use super::{
+    Access, Filter, Generation, GenerationSpec, StoreError, StoreLocation, TermId, unknown_generation,
+};
 pub use name::chroma_name;
 pub use options::ChromaOptions;
 use record::{DIALECT, read, record};
@@ -75,7 +77,7 @@ impl RemoteStore {
         Self::new(Box::new(chroma), cache, access)
     }
 
-    pub(super) fn open_chroma(place: &Place, access: Access) -> Result<Self, StoreError> {
+    pub(super) fn open_chroma(place: &StoreLocation, access: Access) -> Result<Self, StoreError> {
         let options = ChromaOptions::of(place)?;
         let key = place.key.as_ref();
         Self::chroma(&place.url(8000), key, options, place.http.clone(), &place.cache, access)

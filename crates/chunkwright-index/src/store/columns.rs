@@ -135,7 +135,7 @@ impl OwnedFacts {
 
 /// Which rows pass: by the columns, or, where those are not enough, by what was found out from the records.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Passing<'a> {
+pub(super) enum Selection<'a> {
     Filter(&'a Filter),
     Chunks(&'a HashSet<ChunkId>),
 }
@@ -179,7 +179,7 @@ impl Columns {
         &self,
         request: &ListRequest,
         after: Option<Position>,
-        passing: Passing<'_>,
+        passing: Selection<'_>,
     ) -> Vec<Listed<'_>> {
         let after = after.map(|after| self.current(request, after));
         let after = after.as_ref().map(Position::order_key);
@@ -225,7 +225,7 @@ impl Columns {
     }
 
     /// Statistics of the rows that pass.
-    pub(super) fn statistics(&self, request: &StatisticsRequest, passing: Passing<'_>) -> Statistics {
+    pub(super) fn statistics(&self, request: &StatisticsRequest, passing: Selection<'_>) -> Statistics {
         let mut all = Statistics::default();
         let mut tokens = Vec::new();
         for (doc_id, document) in &self.documents {
@@ -254,10 +254,10 @@ impl Columns {
 }
 
 impl Document {
-    fn passes(&self, doc_id: &str, row: &Row, passing: Passing<'_>) -> bool {
+    fn passes(&self, doc_id: &str, row: &Row, passing: Selection<'_>) -> bool {
         match passing {
-            Passing::Chunks(ids) => ids.contains(&row.id),
-            Passing::Filter(filter) => {
+            Selection::Chunks(ids) => ids.contains(&row.id),
+            Selection::Filter(filter) => {
                 let own = &self.facts[row.facts as usize];
                 filter.passes(&View { facts: own.borrow(doc_id), own, token_count: row.token_count })
             }

@@ -10,7 +10,7 @@ use super::vector::kinds;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// Another process writes to the store.
+    /// Another process is writing to the store.
     #[error(
         "the store at `{path}` is being written by {holder}; wait until it is done, or use another store"
     )]
@@ -27,7 +27,7 @@ pub enum StoreError {
         path: String,
     },
     /// The store was opened to read.
-    #[error("the store was opened to read; open it to write")]
+    #[error("the store was opened read-only; open it for writing")]
     ReadOnly,
     /// The collection does not exist.
     #[error("unknown collection `{name}`; known are {known}")]
@@ -39,16 +39,14 @@ pub enum StoreError {
     },
     /// A name that cannot be a collection's.
     #[error(
-        "`{name}` cannot name a collection; a name has 1 to 128 letters, digits, `-`, `_` or `.` and starts with a letter or digit"
+        "`{name}` is not a valid collection name: expected 1 to 128 letters, digits, `-`, `_` or `.` and starts with a letter or digit"
     )]
     CollectionName {
         /// The name that was asked for.
         name: String,
     },
     /// The generation does not exist.
-    #[error(
-        "there is no generation `{name}`; it may have been removed, and `versions` lists those there are"
-    )]
+    #[error("unknown generation `{name}`; it may have been removed; `versions` lists the existing ones")]
     UnknownGeneration {
         /// `COLLECTION@N`.
         name: String,
@@ -71,7 +69,7 @@ pub enum StoreError {
     },
     /// A model whose vectors have another dimension than those stored.
     #[error(
-        "`{model}` is said to give vectors of {given} numbers, and those stored of it have {stored}; a model that differs needs another name"
+        "`{model}` returns vectors of {given} numbers, but its stored vectors have {stored}; a different model needs a different name"
     )]
     OtherDimension {
         /// The model.
@@ -83,7 +81,7 @@ pub enum StoreError {
     },
     /// A model that gives sparse vectors where those stored of it have none, or the other way round.
     #[error(
-        "`{model}` is said to give {given}, and {stored} are stored of it; a model that differs needs another name"
+        "`{model}` returns {given}, but {stored} are stored for it; a different model needs a different name"
     )]
     OtherVectors {
         /// The model.
@@ -95,7 +93,7 @@ pub enum StoreError {
     },
     /// A sparse vector that cannot be compared.
     #[error(
-        "a sparse vector is not as it should be; it must have at most {most} tokens in ascending order, each with a finite weight above 0"
+        "invalid sparse vector: expected at most {most} tokens in ascending order, each with a finite weight above 0"
     )]
     BadSparseVector {
         /// Most tokens of one.
@@ -178,16 +176,14 @@ pub enum StoreError {
     },
     /// The words of the store were made by another version of the analysis.
     #[error(
-        "the words in `{path}` were analysed by another version of the program; index into it once, and they are made again"
+        "the search terms in `{path}` were made by another version of the program; run `index` once to rebuild them"
     )]
     Analysis {
         /// The store's folder; of a store on a server, the generation.
         path: String,
     },
     /// There is no room on the disk.
-    #[error(
-        "there is no room on the disk for the store; what was stored before is whole, and a run after room was made goes on"
-    )]
+    #[error("the disk is full; stored data is intact: free space and run again")]
     DiskFull,
     /// What is no cursor of a list.
     #[error("invalid cursor `{cursor}`: expected `next` of the page before, unchanged")]
@@ -215,7 +211,7 @@ pub enum StoreError {
         reason: String,
     },
     /// What is no place of a store.
-    #[error("`{location}` is not where a store can be: {reason}")]
+    #[error("`{location}` cannot be a store: {reason}")]
     Location {
         /// What was given.
         location: String,
@@ -224,7 +220,7 @@ pub enum StoreError {
     },
     /// A collection of the store's engine that this program did not make.
     #[error(
-        "collection `{name}` was made by another program; it can be searched, but what is indexed needs another name"
+        "collection `{name}` was made by another program; it can be searched but not written: index into another collection"
     )]
     Foreign {
         /// The collection.
@@ -232,7 +228,7 @@ pub enum StoreError {
     },
     /// Two collections would have one name in the store's engine.
     #[error(
-        "collection `{name}` would be `{physical}` in the store, and that is collection `{holder}`; choose another name"
+        "collection `{name}` would be stored as `{physical}`, which belongs to collection `{holder}`; choose another name"
     )]
     SameName {
         /// The collection to be made.

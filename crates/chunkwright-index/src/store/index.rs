@@ -134,14 +134,14 @@ impl Places {
 }
 
 /// The rows that a filter lets pass: decided once, used by every stage.
-pub(super) enum Passing {
+pub(super) enum Selection {
     /// All rows that there are.
     All,
     /// These.
     Rows(Bits),
 }
 
-impl Passing {
+impl Selection {
     fn has(&self, row: usize) -> bool {
         match self {
             Self::All => true,
@@ -285,13 +285,13 @@ impl SearchIndex {
         }
     }
 
-    /// Whether so much of it is gone that one [without](Self::without_gone) that is better.
-    pub(super) fn is_worn(&self) -> bool {
+    /// Whether so much of it is gone that one [without](Self::compacted) that is better.
+    pub(super) fn is_fragmented(&self) -> bool {
         self.live_count * 4 < self.rows.len() * 3
     }
 
     /// The same without the rows of documents that are gone.
-    pub(super) fn without_gone(&self) -> Self {
+    pub(super) fn compacted(&self) -> Self {
         let places = Places::of_live(&self.live_rows, self.rows.len());
         let mut index = Self {
             dense: self.dense.moved(&places),
@@ -319,10 +319,10 @@ impl SearchIndex {
         &self,
         filter: &Filter,
         by_record: impl FnOnce() -> Result<HashSet<ChunkId>, E>,
-    ) -> Result<Passing, E> {
+    ) -> Result<Selection, E> {
         let whole = self.live_count == self.rows.len() && self.enabled.all();
         if whole && filter.is_empty() && !self.has_artifacts {
-            return Ok(Passing::All);
+            return Ok(Selection::All);
         }
         let mut rows = self.live_rows.and(&self.enabled);
         if !filter.is_quick() {
@@ -340,22 +340,22 @@ impl SearchIndex {
                 last.2
             });
         }
-        Ok(Passing::Rows(rows))
+        Ok(Selection::Rows(rows))
     }
 
     /// The `limit` rows with the greatest dot product; equal scores by chunk id.
-    pub(super) fn dense(&self, query: &[f32], passing: &Passing, limit: usize) -> Vec<Scored> {
+    pub(super) fn dense(&self, query: &[f32], passing: &Selection, limit: usize) -> Vec<Scored> {
         self.dense.search(query, passing, limit, |row| self.rows[row].id)
     }
 
     /// The `limit` rows with the greatest dot product with the sparse vector `query`, of those that have a token
     /// of it; equal scores by chunk id.
-    pub(super) fn sparse(&self, query: &[(u32, f32)], passing: &Passing, limit: usize) -> Vec<Scored> {
+    pub(super) fn sparse(&self, query: &[(u32, f32)], passing: &Selection, limit: usize) -> Vec<Scored> {
         self.sparse.search(query, self.rows.len(), passing, limit, |row| self.rows[row].id)
     }
 
     /// The `limit` rows that BM25 ranks first; equal scores by chunk id.
-    pub(super) fn lexical(&self, terms: &[TermId], passing: &Passing, limit: usize) -> Vec<Scored> {
+    pub(super) fn lexical(&self, terms: &[TermId], passing: &Selection, limit: usize) -> Vec<Scored> {
         self.words.search(terms, self, passing, limit)
     }
 }
@@ -412,8 +412,8 @@ mod tests {
         worn.finish();
         assert!(worn.rows.len() > dense::MANY, "sketches are moved too");
         worn.retain(&versions);
-        assert!(worn.is_worn());
-        let mut tidied = worn.without_gone();
+        assert!(worn.is_fragmented());
+        let mut tidied = worn.compacted();
         assert_eq!((tidied.rows.len(), tidied.live_count), (worn.live_count, worn.live_count));
         let mut fresh = SearchIndex::new(3);
         let mut live: Vec<i64> = versions.iter().copied().collect();
@@ -477,6 +477,6 @@ mod tests {
         assert_eq!((found(&index), index.last_version()), (found(&part(150..400)), 399));
         index.show(&live(200..400));
         assert_eq!((found(&index), index.last_version()), (found(&part(200..400)), 399));
-        assert_eq!(found(&index.without_gone()), found(&index));
+        assert_eq!(found(&index.compacted()), found(&index));
     }
 }

@@ -85,7 +85,7 @@ pub enum SortKey {
     Document,
     /// `token_count`.
     TokenCount,
-    /// The place in the document, whichever that is: all first chunks, all second ones, ...
+    /// Position in the document, across documents: all first chunks, all second ones, ...
     ChunkIndex,
 }
 
@@ -97,7 +97,7 @@ pub enum Direction {
     /// The least first.
     #[default]
     Ascending,
-    /// The greatest first.
+    /// Greatest first.
     Descending,
 }
 

@@ -15,7 +15,7 @@ use chunkwright::{ChunkId, Record};
 use super::columns::{self, Columns};
 use super::filter::{facts, record_symbols};
 use super::generation::parse_name;
-use super::index::{NewRow, Passing, SearchIndex};
+use super::index::{NewRow, SearchIndex, Selection};
 use super::list::{OrderKey, PageBuilder, Position};
 use super::{
     Cache, Change, CheckReport, ChunkPage, Collection, Direction, DocumentInfo, Filter, Generation,
@@ -34,7 +34,7 @@ pub struct MemoryStore {
 
 #[derive(Debug, Default)]
 struct State {
-    collections: BTreeMap<String, Shelf>,
+    collections: BTreeMap<String, MemoryCollection>,
     /// The models of vectors, by name.
     models: HashMap<String, Model>,
     vectors: HashMap<(String, TextHash), Vector>,
@@ -45,15 +45,15 @@ struct State {
 
 /// A collection.
 #[derive(Debug, Default)]
-struct Shelf {
+struct MemoryCollection {
     current: i64,
-    generations: BTreeMap<i64, Held>,
+    generations: BTreeMap<i64, MemoryGeneration>,
     overlays: Overlays,
 }
 
 /// A generation.
 #[derive(Clone, Debug)]
-struct Held {
+struct MemoryGeneration {
     generation: Generation,
     was_current: bool,
     change: u64,
@@ -64,7 +64,7 @@ struct Held {
     columns: OnceLock<Arc<Columns>>,
 }
 
-impl Shelf {
+impl MemoryCollection {
     fn find(&self, spec: &GenerationSpec) -> Option<&Generation> {
         self.generations.values().rev().map(|held| &held.generation).find(|found| found.spec == *spec)
     }
@@ -84,7 +84,7 @@ impl MemoryStore {
         &self,
         generation: &Generation,
         filter: &Filter,
-        search: impl FnOnce(&SearchIndex, &Passing) -> Vec<Scored>,
+        search: impl FnOnce(&SearchIndex, &Selection) -> Vec<Scored>,
     ) -> Result<Vec<Scored>, StoreError> {
         let state = self.read();
         let held = state.held(generation)?;
@@ -99,12 +99,12 @@ impl MemoryStore {
 }
 
 impl State {
-    fn kept(&self, name: &str) -> Result<&Shelf, StoreError> {
+    fn kept(&self, name: &str) -> Result<&MemoryCollection, StoreError> {
         let known = || self.collections.keys().map(String::as_str);
         self.collections.get(name).ok_or_else(|| unknown_collection(name, known()))
     }
 
-    fn held(&self, generation: &Generation) -> Result<&Held, StoreError> {
+    fn held(&self, generation: &Generation) -> Result<&MemoryGeneration, StoreError> {
         let kept = self.collections.get(&generation.collection);
         let held = kept.and_then(|kept| kept.generations.get(&generation.number));
         held.ok_or_else(|| unknown_generation(generation))
@@ -126,7 +126,7 @@ impl State {
     }
 
     /// What a search of `held` reads.
-    fn index(&self, held: &Held) -> SearchIndex {
+    fn index(&self, held: &MemoryGeneration) -> SearchIndex {
         let dimension = held.generation.spec.model.as_ref().map_or(0, |model| model.dimension);
         let mut index = SearchIndex::new(dimension);
         for document in held.documents.values() {
@@ -148,7 +148,7 @@ impl State {
     }
 }
 
-impl Held {
+impl MemoryGeneration {
     /// Adds the chunks of a page in the order of documents.
     fn list(
         &self,
@@ -199,13 +199,17 @@ impl Held {
     }
 
     /// Runs `read` over the columns and what says which of their rows pass.
-    fn with_columns<T>(&self, filter: &Filter, read: impl FnOnce(&Columns, columns::Passing<'_>) -> T) -> T {
+    fn with_columns<T>(
+        &self,
+        filter: &Filter,
+        read: impl FnOnce(&Columns, columns::Selection<'_>) -> T,
+    ) -> T {
         let columns = self.columns.get_or_init(|| Arc::new(self.columns()));
         if Columns::decide(filter) {
-            return read(columns, columns::Passing::Filter(filter));
+            return read(columns, columns::Selection::Filter(filter));
         }
         let passing = self.chunks().filter(|(_, chunk)| filter.passes_record(&chunk.record));
-        read(columns, columns::Passing::Chunks(&passing.map(|(id, _)| id).collect()))
+        read(columns, columns::Selection::Chunks(&passing.map(|(id, _)| id).collect()))
     }
 
     fn columns(&self) -> Columns {
@@ -261,13 +265,13 @@ impl Held {
         (doc_id, new, base): (&str, &[NewChunk], i64),
         overlays: &str,
         version: &mut i64,
-    ) -> Result<Outcome, StoreError> {
+    ) -> Outcome {
         let document = self.documents.get_mut(doc_id).filter(|document| document.0.info.version == base);
-        let Some(document) = document else { return Ok(Outcome::Stale) };
+        let Some(document) = document else { return Outcome::Stale };
         let mut places = Vec::with_capacity(new.len());
         for chunk in new {
             let place = self.ids.get(&chunk.id()).filter(|(known, _)| known == doc_id);
-            let Some((_, index)) = place else { return Ok(Outcome::Stale) };
+            let Some((_, index)) = place else { return Outcome::Stale };
             places.push(*index);
         }
         let (stored, chunks) = Arc::make_mut(document);
@@ -281,7 +285,7 @@ impl Held {
             let without = |chunk: &&NewChunk| state.vector(&self.generation, chunk.text_hash).is_none();
             stored.info.pending = chunks.iter().filter(without).count() as u32;
         }
-        Ok(Outcome::Written)
+        Outcome::Written
     }
 
     fn replace(
@@ -328,7 +332,7 @@ impl Held {
 
 impl Store for MemoryStore {
     fn collections(&self) -> Result<Vec<Collection>, StoreError> {
-        let status = |kept: &Shelf, held: &Held| GenerationStatus {
+        let status = |kept: &MemoryCollection, held: &MemoryGeneration| GenerationStatus {
             generation: held.generation.clone(),
             state: match (held.generation.number == kept.current, held.was_current) {
                 (true, _) => GenerationState::Current,
@@ -340,7 +344,7 @@ impl Store for MemoryStore {
             pending: held.documents.values().map(|document| document.0.info.pending as usize).sum(),
             change: held.change,
         };
-        let collection = |(name, kept): (&String, &Shelf)| Collection {
+        let collection = |(name, kept): (&String, &MemoryCollection)| Collection {
             name: name.clone(),
             generations: kept.generations.values().map(|held| status(kept, held)).collect(),
         };
@@ -375,7 +379,7 @@ impl Store for MemoryStore {
             kept.current = number;
         }
         let generation = Generation { collection: collection.into(), number, spec: spec.clone() };
-        let held = Held {
+        let held = MemoryGeneration {
             generation: generation.clone(),
             was_current: is_first,
             change: 0,
@@ -423,7 +427,7 @@ impl Store for MemoryStore {
                 Change::Remove { doc_id } if held.remove(doc_id) => Outcome::Written,
                 Change::Remove { .. } => Outcome::Unchanged,
                 Change::Amend { doc_id, chunks, base, overlays } => {
-                    held.amend(&state, (doc_id, chunks, *base), overlays, &mut version)?
+                    held.amend(&state, (doc_id, chunks, *base), overlays, &mut version)
                 }
                 Change::Touch { doc_id, modified } => held.touch(doc_id, *modified),
             };

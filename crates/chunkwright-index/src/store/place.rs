@@ -8,7 +8,7 @@ use super::StoreError;
 
 /// Where a store is, and what it takes to open it.
 #[derive(Clone, Debug, Default)]
-pub struct Place {
+pub struct StoreLocation {
     /// A folder, or an address such as `qdrant://HOST:6333?prefix=team_`.
     pub location: String,
     /// The key of a server.
@@ -19,7 +19,7 @@ pub struct Place {
     pub http: HttpOptions,
 }
 
-impl Place {
+impl StoreLocation {
     /// A folder on this machine.
     pub fn folder(path: &Path) -> Self {
         Self { location: path.display().to_string(), cache: path.to_owned(), ..Self::default() }
@@ -64,13 +64,13 @@ impl Place {
     }
 }
 
-impl From<&Path> for Place {
+impl From<&Path> for StoreLocation {
     fn from(path: &Path) -> Self {
         Self::folder(path)
     }
 }
 
-impl From<&PathBuf> for Place {
+impl From<&PathBuf> for StoreLocation {
     fn from(path: &PathBuf) -> Self {
         Self::folder(path)
     }
@@ -89,7 +89,7 @@ mod tests {
             ("qdrant+https://h:6333?x", "https://h:6333"),
             ("qdrant://[::1]", "http://[::1]:6333"),
         ] {
-            let place = Place { location: location.into(), ..Place::default() };
+            let place = StoreLocation { location: location.into(), ..StoreLocation::default() };
             assert_eq!(place.url(6333), url);
         }
     }

@@ -26,7 +26,8 @@ use super::remote::{
     point_id,
 };
 use super::{
-    Access, Filter, Generation, GenerationSpec, HybridQuery, Place, StoreError, TermId, unknown_generation,
+    Access, Filter, Generation, GenerationSpec, HybridQuery, StoreError, StoreLocation, TermId,
+    unknown_generation,
 };
 pub use options::QdrantOptions;
 use payload::DIALECT;
@@ -65,7 +66,7 @@ impl RemoteStore {
         Self::new(Box::new(Qdrant { client, options }), cache, access)
     }
 
-    pub(super) fn open_qdrant(place: &Place, access: Access) -> Result<Self, StoreError> {
+    pub(super) fn open_qdrant(place: &StoreLocation, access: Access) -> Result<Self, StoreError> {
         let options = QdrantOptions::of(place)?;
         let key = place.key.as_ref();
         Self::qdrant(&place.url(6333), key, options, place.http.clone(), &place.cache, access)

@@ -27,7 +27,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use chunkwright::{ChunkId, Record};
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
-use super::columns::{Columns, Passing};
+use super::columns::{Columns, Selection};
 use super::generation::parse_name;
 use super::index::{Gone, SearchIndex, SharedIndex};
 use super::list::PageBuilder;
@@ -230,7 +230,7 @@ impl SqliteStore {
         transaction: &Transaction<'_>,
         generation: &Generation,
         filter: &Filter,
-        read: impl FnOnce(&Columns, Passing<'_>) -> T,
+        read: impl FnOnce(&Columns, Selection<'_>) -> T,
     ) -> Result<T, StoreError> {
         let change = read::change(transaction, generation)?;
         let shared = Arc::clone(lock_mutex(&self.columns).entry(generation.number).or_default());
@@ -252,7 +252,7 @@ impl SqliteStore {
             return Ok(read(&state.columns, passing));
         }
         let passed = read::passing(transaction, generation, filter)?;
-        let result = read(&state.columns, Passing::Chunks(&passed));
+        let result = read(&state.columns, Selection::Chunks(&passed));
         state.passed = Some((filter.clone(), passed));
         Ok(result)
     }
@@ -260,10 +260,10 @@ impl SqliteStore {
 
 impl SharedColumns {
     /// What says which rows pass, if no record has to be read for it.
-    fn passing<'a>(&'a self, filter: &'a Filter) -> Option<Passing<'a>> {
+    fn passing<'a>(&'a self, filter: &'a Filter) -> Option<Selection<'a>> {
         match &self.passed {
-            _ if Columns::decide(filter) => Some(Passing::Filter(filter)),
-            Some((known, passed)) if known == filter => Some(Passing::Chunks(passed)),
+            _ if Columns::decide(filter) => Some(Selection::Filter(filter)),
+            Some((known, passed)) if known == filter => Some(Selection::Chunks(passed)),
             _ => None,
         }
     }

@@ -190,7 +190,7 @@ fn a_write_happens_whole_or_not_at_all() {
     check(|store| {
         put(&*store, "a.txt", &["Kept."]);
         let mut thief = document("c.txt", 0, &["Kept."]);
-        thief.chunks[0].record.chunk_id = store.records(&g(&*store), "a.txt").unwrap()[0].chunk_id.clone();
+        thief.chunks[0].record.chunk_id = store.records(&g(&*store), "a.txt").unwrap()[0].chunk_id;
         let changes = [
             Change::Replace(Box::new(document("b.txt", 0, &["New."]))),
             Change::Remove { doc_id: "a.txt".into() },
@@ -266,7 +266,7 @@ fn a_generation_is_built_beside_the_current_one_and_switched_to() {
         store.remove(&first).unwrap();
         assert_eq!(states(), [GenerationState::Current]);
         let error = store.open(&first.to_string()).unwrap_err().to_string();
-        assert!(error.starts_with(&format!("there is no generation `{first}`")), "{error}");
+        assert!(error.starts_with(&format!("unknown generation `{first}`")), "{error}");
     });
 }
 
@@ -353,7 +353,7 @@ fn vectors_that_cannot_be_compared_are_refused() {
         assert!(store.cache().put_vectors("m", &[([1; 16], vec![f32::NAN, 1.0].into())]).is_err());
         let error = store.begin(C, &spec("m", 3)).unwrap_err().to_string();
         assert!(
-            error.starts_with("`m` is said to give vectors of 3 numbers, and those stored of it have 2"),
+            error.starts_with("`m` returns vectors of 3 numbers, but its stored vectors have 2"),
             "{error}"
         );
     });
@@ -394,7 +394,7 @@ fn a_chunk_that_is_not_enabled_is_hidden_and_there() {
     check(|store| {
         let mut new = document("a.txt", 0, &["Hidden words."]);
         new.chunks[0].enabled = false;
-        let id = new.chunks[0].record.chunk_id.clone();
+        let id = new.chunks[0].record.chunk_id;
         new.document.info.overlays =
             format!(r#"[{{"on":"{id}","of":"{id}","state":"on","effect":"hidden"}}]"#);
         replace(&*store, new);

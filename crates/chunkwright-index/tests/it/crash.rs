@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use chunkwright::{ChunkConfig, Chunker, Words};
 use chunkwright_index::{
-    Access, GenerationState, Glob, IndexOptions, Pipeline, Place, Progress, Prune, STORES, Store,
+    Access, GenerationState, Glob, IndexOptions, Pipeline, Progress, Prune, STORES, Store, StoreLocation,
     remove_documents,
 };
 use chunkwright_source::NewSource;
@@ -76,7 +76,7 @@ impl Random {
 }
 
 fn open(folder: &Path, access: Access) -> Arc<dyn Store> {
-    (STORES[0].open)(&Place::folder(&folder.join("store")), access).unwrap()
+    (STORES[0].open)(&StoreLocation::folder(&folder.join("store")), access).unwrap()
 }
 
 /// The child.
@@ -355,12 +355,12 @@ fn kill_again_and_again(seed: u64, least_kills: usize, tasks: &[fn(bool) -> Task
 }
 
 fn store_generation(folder: &Path) -> Option<i64> {
-    let store = (STORES[0].open)(&Place::folder(&folder.join("store")), Access::Write).ok()?;
+    let store = (STORES[0].open)(&StoreLocation::folder(&folder.join("store")), Access::Write).ok()?;
     Some(store.open(COLLECTION).ok()?.number)
 }
 
 /// The configuration hash of a child's pipeline.
 pub(crate) fn config_of(is_other: bool) -> String {
-    let memory = (STORES[1].open)(&Place::default(), Access::Write).unwrap();
+    let memory = (STORES[1].open)(&StoreLocation::default(), Access::Write).unwrap();
     pipeline(memory, is_other).spec().config_hash
 }

@@ -336,7 +336,7 @@ fn nothing_unknown_is_expanded() {
     });
     assert_eq!(
         "all".parse::<Expand>().unwrap_err().to_string(),
-        "`all` is no expansion; it is `parent`, `merge` or a number of neighbours, such as `1`"
+        "`all` is not an expansion; expected `parent`, `merge` or a number of neighbours, such as `1`"
     );
     assert_eq!(("parent".parse(), "2".parse()), (Ok(Expand::Parent), Ok(Expand::Neighbours(2))));
 }

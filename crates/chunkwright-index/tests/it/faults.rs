@@ -280,7 +280,7 @@ fn a_reader_sees_one_generation_and_one_version_whatever_is_written_meanwhile() 
                     let answer = match answer {
                         Ok(answer) => answer,
                         Err(error) => {
-                            assert!(error.to_string().contains("there is no generation"), "{error}");
+                            assert!(error.to_string().contains("unknown generation"), "{error}");
                             continue;
                         }
                     };

@@ -7,10 +7,10 @@ use std::sync::{Arc, Mutex};
 
 use chunkwright::{ChunkConfig, Chunker, Unit, Words};
 use chunkwright_index::{
-    Access, Generation, IndexError, IndexOptions, IndexReport, Models, Pipeline, Place, STORES,
-    SearchOptions, Store, analysis, search,
+    Access, Generation, IndexError, IndexOptions, IndexReport, Models, Pipeline, STORES, SearchOptions,
+    Store, StoreLocation, analysis, search,
 };
-use chunkwright_models::{EmbedError, Embedder, Embedding, ModelInfo, Reads, Role};
+use chunkwright_models::{EmbedError, Embedder, Embedding, Languages, ModelInfo, Role};
 use tempfile::TempDir;
 
 use crate::servers;
@@ -45,7 +45,7 @@ impl Bag {
             sparse,
             max_tokens: Some(10_000),
             counter: Arc::new(Words),
-            reads: Reads::All,
+            reads: Languages::All,
             price_per_million_tokens: None,
         };
         Arc::new(Self {
@@ -212,7 +212,7 @@ impl Fixture {
 /// server's is told from others by its prefix.
 pub(crate) fn open(kind: &str, path: &Path) -> Arc<dyn Store> {
     let kind = STORES.iter().find(|store| kind.starts_with(store.name)).unwrap();
-    let mut place = Place::folder(path);
+    let mut place = StoreLocation::folder(path);
     if let Some(url) = servers::url(kind.name) {
         place.location = format!("{url}?prefix={}-", unique());
     }

@@ -5,12 +5,12 @@
 
 mod agreement;
 mod amend;
+mod atomic_file;
 mod binary;
 mod contract;
 mod crash;
 mod damage;
 mod disk;
-mod durable;
 mod encodings;
 mod expand;
 mod faults;

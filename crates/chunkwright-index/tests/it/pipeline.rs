@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use chunkwright_index::{
     Access, Duplicates, Expand, Expansion, FetchError, FetchOptions, GenerationState, IndexError,
-    IndexReport, Mode, Models, Pipeline, Place, Prune, STORES, SearchOptions, StoreError, fetch, search,
+    IndexReport, Mode, Models, Pipeline, Prune, STORES, SearchOptions, StoreError, StoreLocation, fetch,
+    search,
 };
 
 use crate::fixture::{Bag, COLLECTION, Fixture, POISON, chunker, for_each_store, now};
@@ -434,16 +435,18 @@ fn a_store_is_written_by_one_process_and_read_by_many() {
     let fixture = Fixture::new("sqlite", &[("a.md", &sections(0, 3))]);
     fixture.index();
     let sqlite = STORES[0];
-    let error =
-        (sqlite.open)(&Place::folder(&fixture.store_path()), Access::Write).err().unwrap().to_string();
+    let error = (sqlite.open)(&StoreLocation::folder(&fixture.store_path()), Access::Write)
+        .err()
+        .unwrap()
+        .to_string();
     assert!(error.contains(&format!("is being written by process {}", std::process::id())), "{error}");
-    let reader = (sqlite.open)(&Place::folder(&fixture.store_path()), Access::Read).unwrap();
+    let reader = (sqlite.open)(&StoreLocation::folder(&fixture.store_path()), Access::Read).unwrap();
     assert_eq!(reader.documents(&now(&*reader)).unwrap().len(), 1);
     assert!(matches!(reader.write(&now(&*reader), &[]), Err(StoreError::ReadOnly)));
     fixture.write("b.md", b"# B\n\nMore.\n");
     fixture.index();
     assert_eq!(reader.documents(&now(&*reader)).unwrap().len(), 2);
-    let missing = (sqlite.open)(&Place::folder(&fixture.root()), Access::Read).err().unwrap();
+    let missing = (sqlite.open)(&StoreLocation::folder(&fixture.root()), Access::Read).err().unwrap();
     assert!(matches!(missing, StoreError::Missing { .. }), "{missing}");
 }
 
@@ -519,7 +522,7 @@ fn damage_is_found_and_named_and_never_a_panic() {
 
 /// Whether opening, checking, searching or fetching tells of damage; none may panic.
 fn is_found(path: &Path) -> bool {
-    let Ok(store) = (STORES[0].open)(&Place::folder(path), Access::Write) else { return true };
+    let Ok(store) = (STORES[0].open)(&StoreLocation::folder(path), Access::Write) else { return true };
     let told = store.check().map_or(true, |report| !report.problems.is_empty());
     let Ok(now) = store.open(COLLECTION) else { return true };
     let searched = search(&*store, &now, Models::default(), "speaks length", &lexical()).is_err();

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
-use chunkwright_index::{Access, Damaged, Place, STORES, SqliteStore, Store};
+use chunkwright_index::{Access, Damaged, STORES, SqliteStore, Store, StoreLocation};
 
 use crate::crash::{Expected, Random, config_of, index, prune, say};
 use crate::disk::{Step, after_cut};
@@ -86,7 +86,7 @@ impl Places {
 }
 
 fn open(path: &Path) -> Arc<dyn Store> {
-    (STORES[0].open)(&Place::folder(path), Access::Write).unwrap()
+    (STORES[0].open)(&StoreLocation::folder(path), Access::Write).unwrap()
 }
 
 fn edit(expected: &mut Expected, round: u64) {

@@ -11,7 +11,7 @@ use chunkwright_index::analysis::{self, terms};
 use chunkwright_index::bm25::query_ids;
 use chunkwright_index::{
     Access, Change, Filter, GenerationSpec, IndexError, IndexOptions, IndexReport, Model, NewDocument,
-    Outcome, Overlay, Pipeline, Place, STORES, Store, StoreError,
+    Outcome, Overlay, Pipeline, STORES, Store, StoreError, StoreLocation,
 };
 use chunkwright_models::text_hash;
 
@@ -38,7 +38,7 @@ pub(crate) fn for_each_server(body: impl Fn(&str)) {
 pub(crate) fn open(url: &str, prefix: &str, folder: &Path, retries: u32) -> Arc<dyn Store> {
     let http = HttpOptions { retries, backoff_ms: 1, ..HttpOptions::default() };
     let location = format!("{url}?prefix={prefix}-");
-    let place = Place { location, cache: folder.to_owned(), http, ..Place::default() };
+    let place = StoreLocation { location, cache: folder.to_owned(), http, ..StoreLocation::default() };
     chunkwright_index::open_store(&place, Access::Write).unwrap()
 }
 
@@ -341,8 +341,7 @@ fn terms_of_another_analysis_are_not_searched_and_are_made_again_beside() {
                 assert_eq!((lexical.is_ok(), lexical.is_ok()), (dense.is_ok(), sparse.is_ok()), "{place}");
                 lexical
             };
-            let sentence = "the words in `notes@1` were analysed by another version of the program; \
-                            index into it once, and they are made again";
+            let sentence = "the search terms in `notes@1` were made by another version of the program; run `index` once to rebuild them";
             assert_eq!(searched(&old).unwrap_err().to_string(), sentence, "{place}");
             assert_eq!(store.find(C, &old.spec).unwrap(), None, "{place}");
             let new = Change::Replace(Box::new(document(&info.doc_id, info.version, &["Other words."])));
@@ -410,7 +409,7 @@ fn an_address_that_is_none_of_a_store_is_refused_with_what_would_be_right() {
         ("qdrant://h?size=1", "the option `size` is not understood; options are `prefix`"),
         ("chroma://h?prefix=a/b", "the option `prefix` is not understood; options are `tenant`"),
     ] {
-        let place = Place { location: location.into(), ..Place::default() };
+        let place = StoreLocation { location: location.into(), ..StoreLocation::default() };
         let error = chunkwright_index::open_store(&place, Access::Read).err().unwrap().to_string();
         assert!(error.contains(right), "{error}");
     }

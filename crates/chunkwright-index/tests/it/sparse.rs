@@ -140,13 +140,12 @@ fn a_dense_and_a_sparse_vector_are_kept_as_one_and_no_model_mixes_kinds() {
             (0..=MAX_WEIGHTS as u32).map(|token| (token, 1.0)).collect(),
         ] {
             let error = cache.put_vectors("m", &[([7; 16], vector(&wrong))]).unwrap_err().to_string();
-            assert!(error.starts_with("a sparse vector is not as it should be"), "{kind} {error}");
+            assert!(error.starts_with("invalid sparse vector"), "{kind} {error}");
             assert!(store.sparse(&generation, &wrong, &Filter::default(), 9).is_err(), "{kind}");
         }
         assert_eq!(cache.vectors("m", &[[7; 16]]).unwrap(), [None], "{kind}");
         let error = store.begin("other", &spec(false)).unwrap_err().to_string();
-        let expected = "`m` is said to give dense vectors only, and dense and sparse vectors are stored of it; \
-                        a model that differs needs another name";
+        let expected = "`m` returns dense vectors only, but dense and sparse vectors are stored for it; a different model needs a different name";
         assert_eq!(error, expected, "{kind}");
     });
 }

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use ndarray::{Array1, Array2, Axis, Slice};
 use rayon::prelude::*;
 
-use super::{EmbedError, Embedder, Embedding, ModelInfo, Reads, Role};
+use super::{EmbedError, Embedder, Embedding, Languages, ModelInfo, Role};
 use crate::bert::{Bert, Layer, Linear, Norm, WordTable, matrix, stacked};
 use crate::counters::XlmRoberta;
-use crate::data::{Model, ModelError, model};
+use crate::data::{InstallableModel, ModelError, model};
 use crate::e5_file::{HEAD_LEN, Head};
 use crate::xlm_r::XlmR;
 
@@ -40,7 +40,7 @@ pub(crate) fn tokenizer(data_dir: &Path) -> Result<XlmR, ModelError> {
 
 impl E5 {
     pub(crate) fn open(data_dir: &Path) -> Result<Self, ModelError> {
-        let model: &Model = model("e5")?;
+        let model: &InstallableModel = model("e5")?;
         let file = model.read(data_dir, 0, usize::MAX)?;
         Self::parse(&file).ok_or_else(|| model.damaged_file(data_dir, 0))
     }
@@ -62,7 +62,7 @@ impl E5 {
             sparse: false,
             max_tokens: Some(bert.positions.nrows().checked_sub(added)?),
             counter: Arc::new(XlmRoberta::new(Arc::clone(&tokenizer))),
-            reads: Reads::All,
+            reads: Languages::All,
             price_per_million_tokens: None,
         };
         Some(Self { info, tokenizer, bert, query, passage })

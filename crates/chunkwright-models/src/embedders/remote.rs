@@ -22,7 +22,7 @@ use chunkwright::TokenCounter;
 use chunkwright_http::Client;
 use serde_json::Value;
 
-use super::{EmbedError, Embedder, Embedding, ModelInfo, Reads, Role, normalized};
+use super::{EmbedError, Embedder, Embedding, Languages, ModelInfo, Role, normalized};
 use crate::counters::{Estimate, OpenAi};
 use crate::service::{self, Home, Malformed, ServiceError, ServiceOptions};
 use sparse::Sparse;
@@ -193,7 +193,7 @@ impl Remote {
             sparse: sparse.is_some(),
             max_tokens,
             counter,
-            reads: Reads::All,
+            reads: Languages::All,
             price_per_million_tokens: options.price_per_million_tokens,
         };
         let truncate = exact && max_tokens.is_some();

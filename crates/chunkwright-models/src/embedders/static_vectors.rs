@@ -7,7 +7,7 @@ use half::f16;
 use rayon::prelude::*;
 use safetensors::{Dtype, SafeTensors};
 
-use super::{EmbedError, Embedder, Embedding, ModelInfo, Reads, Role, normalized};
+use super::{EmbedError, Embedder, Embedding, Languages, ModelInfo, Role, normalized};
 use crate::counters::TokenizerFile;
 use crate::data::{ModelError, model};
 
@@ -40,7 +40,7 @@ impl Static {
             sparse: false,
             max_tokens: None,
             counter: Arc::clone(&tokenizer) as _,
-            reads: Reads::Latin,
+            reads: Languages::Latin,
             price_per_million_tokens: None,
         };
         Ok(Self { info, tokenizer, rows })

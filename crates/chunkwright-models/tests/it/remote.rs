@@ -301,7 +301,7 @@ fn a_vector_of_zeros_is_the_fault_of_its_text_and_all_zeros_of_the_service() {
         assert!(matches!(error, EmbedError::NoVector { index: 1, .. }), "{}: {error}", dialect.name);
     }
     let zeros = || changed(|_, vectors| vec![json!([0, 0, 0, 0]); vectors.len()]);
-    check_refused(zeros, "its vectors hold nothing but zeros");
+    check_refused(zeros, "its vectors are all zeros");
 }
 
 #[test]
@@ -334,7 +334,7 @@ fn numbers_that_are_none_are_refused() {
                 vectors
             })
         };
-        check_refused(server, "it holds something that is no finite number");
+        check_refused(server, "it contains a value that is not a finite number");
     }
     check_refused(|| answering(text(200, "[[1, NaN, 2, 3]]")), "is not JSON");
     check_refused(|| answering(text(200, "[[1, 1e999, 2, 3]]")), "is not JSON: number out of range");
@@ -343,8 +343,8 @@ fn numbers_that_are_none_are_refused() {
 #[test]
 fn places_that_are_not_each_texts_own_are_refused() {
     for (places, expected) in [
-        ([0, 0, 1], "its results do not name the place of each text once"),
-        ([0, 1, 3], "its results do not name the place of each text once"),
+        ([0, 0, 1], "its results do not give the index of each text exactly once"),
+        ([0, 1, 3], "its results do not give the index of each text exactly once"),
     ] {
         for dialect in ["openai", "voyage"] {
             let data: Vec<Value> =
@@ -361,7 +361,7 @@ fn places_that_are_not_each_texts_own_are_refused() {
 fn an_answer_that_is_something_else_is_refused() {
     check_refused(|| answering(text(200, "<html>sign in</html>")), "is not JSON: it is a page of HTML");
     let error = json!({"error": {"message": format!("model is loading, {KEY}")}});
-    check_refused(|| answering(reply(200, &error)), "it is an error: model is loading, ***");
+    check_refused(|| answering(reply(200, &error)), "it reports an error: model is loading, ***");
     check_refused(|| answering(reply(200, &json!({"ok": true}))), "it has no `");
     check_refused(|| answering(text(200, "")), "it has no `");
     check_refused(|| answering(text(200, &"[0],".repeat(50_000))), "has more than 100000 bytes");
@@ -435,6 +435,6 @@ fn a_public_service_without_a_key_is_not_called() {
             continue;
         }
         let error = remote_embedder(&spec(dialect.name), RemoteOptions::default()).err().unwrap().to_string();
-        assert!(error.contains(&format!("wants a key: set `{variable}`")), "{error}");
+        assert!(error.contains(&format!("requires a key: set `{variable}`")), "{error}");
     }
 }

@@ -80,16 +80,22 @@ fn scores_that_cannot_be_used_are_refused_by_every_dialect() {
             assert!(error.contains(expected), "{}: {error}", dialect.name);
         }
     };
-    check(&|| scoring(|scores| drop(scores.pop())), "do not name the place of each text once");
+    check(&|| scoring(|scores| drop(scores.pop())), "do not give the index of each text exactly once");
     check(&|| scoring(|scores| scores.truncate(0)), "it has 0 results for 2 texts");
-    check(&|| scoring(|scores| scores[1] = scores[0].clone()), "do not name the place of each text once");
-    check(&|| scoring(|scores| scores[0]["index"] = json!(7)), "do not name the place of each text once");
+    check(
+        &|| scoring(|scores| scores[1] = scores[0].clone()),
+        "do not give the index of each text exactly once",
+    );
+    check(
+        &|| scoring(|scores| scores[0]["index"] = json!(7)),
+        "do not give the index of each text exactly once",
+    );
     let not_finite = |scores: &mut Vec<Value>| {
         for name in ["score", "relevance_score"] {
             scores[0][name] = json!(1e300);
         }
     };
-    check(&|| scoring(not_finite), "it holds something that is no finite number");
+    check(&|| scoring(not_finite), "it contains a value that is not a finite number");
     let answering = |answer: Answer| {
         Server::new(move |request, _| match request.path.as_str() {
             "/info" => reply(200, &json!({"model_id": "m"})),
@@ -97,7 +103,7 @@ fn scores_that_cannot_be_used_are_refused_by_every_dialect() {
         })
     };
     let error = json!({"error": "no such model sk-secret-1234"});
-    check(&|| answering(reply(200, &error)), "it is an error: no such model ***");
+    check(&|| answering(reply(200, &error)), "it reports an error: no such model ***");
     check(&|| answering(text(200, "<html>")), "it is a page of HTML");
     check(&|| answering(text(503, "down")), "answered 503: down");
 }

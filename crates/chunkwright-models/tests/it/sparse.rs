@@ -83,9 +83,9 @@ fn vllm_gives_the_greatest_weight_of_each_token_that_it_says_a_text_has() {
     for (weights, tokens, why) in [
         (weights.clone(), json!([7, 250_001, 3]), "it has 4 weights for a text of 3 tokens"),
         (json!([0.25, -0.5]), json!([7, 8]), "a negative weight"),
-        (json!([0.25, null]), json!([7, 8]), "no finite number"),
-        (json!([0.25, 0.5]), json!([7, -8]), "no `tokens` as it should be"),
-        (json!(0.25), json!([7]), "no `data` as it should be"),
+        (json!([0.25, null]), json!([7, 8]), "not a finite number"),
+        (json!([0.25, 0.5]), json!([7, -8]), "field `tokens` is missing or malformed"),
+        (json!(0.25), json!([7]), "field `data` is missing or malformed"),
     ] {
         let error = embed(weights, tokens).unwrap_err().to_string();
         assert!(error.contains(why), "{error}");

@@ -108,7 +108,7 @@ pub struct ChunkConfig {
     pub unit: Unit,
     /// Hard limit of a chunk's text, borrowed text included.
     pub max_size: usize,
-    /// Size aimed at where a section is divided; at most `max_size`.
+    /// Size aimed at where a section is split; at most `max_size`.
     pub target_size: usize,
     /// A chunk below this joins a neighbour under the same parent where it can.
     pub min_size: usize,

@@ -24,7 +24,7 @@ impl Strategy for Sections {
     }
 
     fn summary(&self) -> &'static str {
-        "headings down to a level are borders; small chunks join under the same heading path only"
+        "headings down to a level are boundaries; small chunks join only under the same heading path"
     }
 
     fn cut(&self, document: &Document, plan: &mut Plan<'_>) {

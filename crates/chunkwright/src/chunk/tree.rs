@@ -24,7 +24,7 @@ impl Strategy for Tree {
     }
 
     fn summary(&self) -> &'static str {
-        "sections are borders, small ones are joined, large ones are packed in balance"
+        "sections are boundaries, small ones are joined, large ones are split evenly"
     }
 
     fn cut(&self, document: &Document, plan: &mut Plan<'_>) {

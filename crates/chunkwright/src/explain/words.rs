@@ -58,15 +58,15 @@ impl Explanation {
                 format!("the next block would have made it {size_with_next} {unit}, over {limit}")
             }
             End::Balanced { size_with_next } => format!(
-                "the next block would have made it {size_with_next} {unit}; cutting here divides the section more evenly"
+                "the next block would have made it {size_with_next} {unit}; cutting here splits the section more evenly"
             ),
             End::Split { cut, size_with_next } if *size_with_next > limit => {
                 format!(
-                    "the block goes on; with more of it it would have {size_with_next} {unit}, over {limit} ({cut})"
+                    "the block continues; with more of it the chunk would have {size_with_next} {unit}, over {limit} ({cut})"
                 )
             }
             End::Split { cut, .. } => {
-                format!("the block goes on; cutting here divides it more evenly ({cut})")
+                format!("the block continues; cutting here splits it more evenly ({cut})")
             }
         }
     }

@@ -95,7 +95,7 @@ fn the_name_is_part_of_version_and_hash_and_is_nobody_elses() {
     let (one, other) = (own("one").unwrap(), own("other").unwrap());
     assert_eq!((one.strategy_version(), one.config().strategy.as_str()), ("one-v2.7".into(), "one"));
     assert_ne!(one.config_hash(), other.config_hash());
-    let known = STRATEGIES.iter().map(|strategy| strategy.name());
+    let known = STRATEGIES.iter().copied().map(Strategy::name);
     for name in known.chain(["", "Tree", "a b", "a+b", "9"]) {
         assert_eq!(own(name).unwrap_err(), ConfigError::StrategyName { name: name.into() });
     }

@@ -1,6 +1,6 @@
 //! What a user may say of collections on Chroma.
 
-use super::super::{Place, StoreError};
+use super::super::{StoreError, StoreLocation};
 
 /// Where on a Chroma server collections are, and how they are made. As part of an address:
 /// `chroma://HOST:8000?database=team&prefix=course_`.
@@ -35,7 +35,7 @@ impl Default for ChromaOptions {
 
 impl ChromaOptions {
     /// Those that an address holds.
-    pub(super) fn of(place: &Place) -> Result<Self, StoreError> {
+    pub(super) fn of(place: &StoreLocation) -> Result<Self, StoreError> {
         const RIGHT: &str = "options are `tenant`, `database`, `prefix` (names of letters, digits, `-`, `_` and `.`), \
             `max_neighbors`, `ef_construction` and `ef_search` (numbers from 1)";
         let mut options = Self::default();

@@ -15,7 +15,7 @@ pub enum FilterError {
         name: String,
     },
     /// A value that the field cannot have.
-    #[error("`{field}` cannot be `{value}`; it is {right}")]
+    #[error("`{field}` cannot be `{value}`; expected {right}")]
     Value {
         /// The field.
         field: &'static str,
@@ -39,14 +39,14 @@ pub enum FilterError {
     },
     /// A text that cannot be read.
     #[error(
-        "`{rest}` cannot be read as a filter; conditions are `FIELD=VALUE` (or `!=`, `>`, `>=`, `<`, `<=`, `^=` for a prefix, `~` for a glob), joined by `and`, `or`, `not` and parentheses, values with blanks in double quotes"
+        "invalid filter at `{rest}`; conditions are `FIELD=VALUE` (or `!=`, `>`, `>=`, `<`, `<=`, `^=` for a prefix, `~` for a glob), joined by `and`, `or`, `not` and parentheses, values with blanks in double quotes"
     )]
     Syntax {
         /// From where it cannot be read.
         rest: String,
     },
     /// Parentheses or negations too deep.
-    #[error("the filter is nested more than {max} deep", max = MAX_DEPTH)]
+    #[error("the filter is nested more than {max} levels deep", max = MAX_DEPTH)]
     Depth,
 }
 
@@ -201,8 +201,8 @@ mod tests {
     fn what_is_no_filter_says_what_would_be_right() {
         let error = |text: &str| Filter::parse(text).expect_err(text).to_string();
         assert!(error("langage=rust").starts_with("unknown field `langage`; known are `doc_id`, "));
-        assert_eq!(error("token_count>many"), "`token_count` cannot be `many`; it is a number");
-        assert_eq!(error("oversize=1"), "`oversize` cannot be `1`; it is `true` or `false`");
+        assert_eq!(error("token_count>many"), "`token_count` cannot be `many`; expected a number");
+        assert_eq!(error("oversize=1"), "`oversize` cannot be `1`; expected `true` or `false`");
         for text in [
             "language",
             "=",
@@ -214,7 +214,7 @@ mod tests {
             "and",
             "not",
         ] {
-            assert!(error(text).contains("cannot be read as a filter"), "{text}");
+            assert!(error(text).starts_with("invalid filter at "), "{text}");
         }
         assert_eq!(Filter::parse(&"(".repeat(100_000)), Err(FilterError::Depth));
         assert_eq!(Filter::parse(&"not ".repeat(100_000)), Err(FilterError::Depth));

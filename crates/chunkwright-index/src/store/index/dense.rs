@@ -10,7 +10,7 @@ use super::super::Scored;
 use super::bits::Bits;
 use super::sketch::{Levels, RUN, Sketches, first};
 use super::stretches::stretches;
-use super::{Passing, Places, top};
+use super::{Places, Selection, top};
 
 /// Rows that one thread compares, and looks at the sketches of, before it pays to ask another: about half a millisecond.
 const COMPARED: usize = 4_096;
@@ -80,7 +80,7 @@ impl Dense {
     pub(super) fn search(
         &self,
         query: &[f32],
-        passing: &Passing,
+        passing: &Selection,
         limit: usize,
         id: impl Fn(usize) -> ChunkId + Sync,
     ) -> Vec<Scored> {
@@ -165,7 +165,7 @@ mod tests {
         let mut passing = Bits::default();
         (0..rows).for_each(|row| passing.push(row % 3 != 1));
         let id = |row: usize| ChunkId((row as u128).to_be_bytes());
-        for passing in [Passing::All, Passing::Rows(passing)] {
+        for passing in [Selection::All, Selection::Rows(passing)] {
             let (mut found, mut wanted) = (0, 0);
             for query in vectors(20, dimension, 99).chunks_exact(dimension) {
                 let scored = all

@@ -7,7 +7,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 use chunkwright::ChunkId;
 
 use super::super::Scored;
-use super::{Passing, Places, top};
+use super::{Places, Selection, top};
 
 /// Rows by key.
 #[derive(Debug)]
@@ -94,7 +94,7 @@ impl Hasher for IdHasher {
 /// The `limit` rows with the greatest scores over 0; equal scores by chunk id.
 pub(super) fn best(
     scores: &[f32],
-    passing: &Passing,
+    passing: &Selection,
     limit: usize,
     id: impl Fn(usize) -> ChunkId,
 ) -> Vec<Scored> {

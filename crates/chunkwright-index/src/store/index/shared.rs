@@ -107,8 +107,8 @@ impl Turn<'_> {
             state.change = Some(change);
         }
         let state = self.shared.read();
-        if state.index.is_worn() {
-            let index = state.index.without_gone();
+        if state.index.is_fragmented() {
+            let index = state.index.compacted();
             drop(state);
             // What was there is dropped when searches have the new one.
             let _worn = std::mem::replace(&mut self.shared.write().index, index);

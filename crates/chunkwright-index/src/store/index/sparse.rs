@@ -4,7 +4,7 @@ use chunkwright::ChunkId;
 
 use super::super::Scored;
 use super::postings::{Postings, best};
-use super::{Passing, Places};
+use super::{Places, Selection};
 
 /// Weights by token.
 #[derive(Debug, Default)]
@@ -36,7 +36,7 @@ impl Sparse {
         &self,
         query: &[(u32, f32)],
         rows: usize,
-        passing: &Passing,
+        passing: &Selection,
         limit: usize,
         id: impl Fn(usize) -> ChunkId,
     ) -> Vec<Scored> {

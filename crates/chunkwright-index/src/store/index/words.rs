@@ -5,7 +5,7 @@
 
 use super::super::{Scored, TermCounts, TermId};
 use super::postings::{List, Postings, best};
-use super::{Passing, Places, SearchIndex};
+use super::{Places, SearchIndex, Selection};
 use crate::bm25;
 
 /// Postings by term.
@@ -74,7 +74,7 @@ impl Words {
         &self,
         terms: &[TermId],
         index: &SearchIndex,
-        passing: &Passing,
+        passing: &Selection,
         limit: usize,
     ) -> Vec<Scored> {
         let is_whole = index.live_count == index.rows.len();

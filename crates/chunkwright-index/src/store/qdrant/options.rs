@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::super::{Place, StoreError};
+use super::super::{StoreError, StoreLocation};
 
 /// How collections on Qdrant are named and made. As part of an address:
 /// `qdrant://HOST:6333?prefix=team_&shards=2`.
@@ -59,7 +59,7 @@ impl Default for QdrantOptions {
 
 impl QdrantOptions {
     /// Those that an address holds.
-    pub(super) fn of(place: &Place) -> Result<Self, StoreError> {
+    pub(super) fn of(place: &StoreLocation) -> Result<Self, StoreError> {
         const RIGHT: &str = "options are `prefix`, `dense`, `sparse`, `words` (each another), `content`, `doc_id`, `chunk_index`, `chunk_id`, \
             `metadata`, `model` (names), `shards`, `replicas` (numbers from 1) and `exact` (`true` or `false`)";
         let mut options = Self::default();

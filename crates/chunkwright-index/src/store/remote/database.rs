@@ -169,14 +169,9 @@ pub(in super::super) struct Point {
 }
 
 impl Point {
-    pub(super) fn new(
-        chunk: &NewChunk,
-        place: usize,
-        version: i64,
-        vector: Option<Vector>,
-    ) -> Result<Self, StoreError> {
+    pub(super) fn new(chunk: &NewChunk, place: usize, version: i64, vector: Option<Vector>) -> Self {
         let (dense, sparse) = vector.map(|vector| (vector.dense, vector.sparse)).unzip();
-        Ok(Self {
+        Self {
             version,
             place: place as u32,
             id: chunk.id(),
@@ -187,7 +182,7 @@ impl Point {
             vector: dense,
             sparse: sparse.flatten().unwrap_or_default(),
             record: chunk.record.clone(),
-        })
+        }
     }
 
     /// By [`record_symbols`].

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use chunkwright::ChunkId;
 
-use super::super::columns::{Columns, NewRow, Passing};
+use super::super::columns::{Columns, NewRow, Selection};
 use super::super::list::{PageBuilder, Position};
 use super::super::{ChunkPage, Direction, Filter, Generation, ListRequest, ListedChunk, SortKey, StoreError};
 use super::database::{Part, Point, Which};
@@ -125,13 +125,13 @@ impl RemoteStore {
         &self,
         generation: &Generation,
         filter: &Filter,
-        read: impl FnOnce(&Columns, Passing<'_>) -> T,
+        read: impl FnOnce(&Columns, Selection<'_>) -> T,
     ) -> Result<T, StoreError> {
         let shared = Arc::clone(lock(&self.columns).entry(generation.clone()).or_default());
         let mut here = lock(&shared);
         self.refresh_columns(generation, &mut here)?;
         if Columns::decide(filter) {
-            return Ok(read(&here.columns, Passing::Filter(filter)));
+            return Ok(read(&here.columns, Selection::Filter(filter)));
         }
         if here.passed.as_ref().is_none_or(|(known, _)| known != filter) {
             let mut points = self.database.points(generation, Which::All, Part::WithoutVectors)?;
@@ -144,7 +144,7 @@ impl RemoteStore {
         }
         let nothing = HashSet::new();
         let passed = here.passed.as_ref().map_or(&nothing, |(_, passed)| passed);
-        Ok(read(&here.columns, Passing::Chunks(passed)))
+        Ok(read(&here.columns, Selection::Chunks(passed)))
     }
 
     /// Brings columns to the live versions.

@@ -169,7 +169,7 @@ impl<'a> Plan<'a> {
         let mut points = Vec::with_capacity(new.chunks.len());
         let mut own: HashMap<ChunkId, String> = HashMap::with_capacity(new.chunks.len());
         for (place, (chunk, vector)) in new.chunks.iter().zip(vectors).enumerate() {
-            let point = Point::new(chunk, place, version, vector)?;
+            let point = Point::new(chunk, place, version, vector);
             let is_taken = self.owners.get(&point.id).is_some_and(|other| other != doc_id);
             if is_taken || own.insert(point.id, doc_id.clone()).is_some() {
                 return Err(StoreError::IdCollision { id: point.id, doc_id: doc_id.clone() });
@@ -223,7 +223,7 @@ impl<'a> Plan<'a> {
             points.iter().enumerate().map(|(at, point)| (point.id, at)).collect();
         for (chunk, vector) in chunks.iter().zip(self.vectors(chunks)?) {
             let Some(&at) = places.get(&chunk.id()) else { return Ok(Outcome::Stale) };
-            points[at] = Point::new(chunk, points[at].place as usize, base, vector)?;
+            points[at] = Point::new(chunk, points[at].place as usize, base, vector);
         }
         let version = self.next_version();
         for point in &mut points {

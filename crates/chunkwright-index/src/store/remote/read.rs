@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError};
 use chunkwright::{ChunkId, Record};
 
 use super::super::filter::facts;
-use super::super::index::{NewRow, Passing, SearchIndex, top};
+use super::super::index::{NewRow, SearchIndex, Selection, top};
 use super::super::{DocumentInfo, Filter, Generation, Scored, StoreError, StoredChunk, StoredDocument};
 use super::catalog::{self, DocumentEntry, GenerationEntry, Kind};
 use super::database::{Found, Part, Point, Which, unhex};
@@ -161,7 +161,7 @@ impl RemoteStore {
         &self,
         generation: &Generation,
         filter: &Filter,
-        rank: impl FnOnce(&SearchIndex, &Passing) -> Vec<Scored>,
+        rank: impl FnOnce(&SearchIndex, &Selection) -> Vec<Scored>,
     ) -> Result<Vec<Scored>, StoreError> {
         let shared = Arc::clone(lock(&self.indexes).entry(generation.clone()).or_default());
         let mut here = shared.write().unwrap_or_else(PoisonError::into_inner);
@@ -203,8 +203,8 @@ impl RemoteStore {
         index.retain(&versions);
         if index.last_version() == 0 {
             *index = SearchIndex::new(0);
-        } else if index.is_worn() {
-            *index = index.without_gone();
+        } else if index.is_fragmented() {
+            *index = index.compacted();
         }
         let is_whole =
             self.each_since(generation, live, index.last_version(), &mut |version, doc_id, points| {

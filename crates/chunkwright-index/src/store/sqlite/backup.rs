@@ -10,7 +10,7 @@ use rusqlite::{Connection, OpenFlags, params};
 use super::super::{CheckReport, DamagedDocument, StoreError};
 use super::setup::{check_layout, create_folder, lock};
 use super::{SqliteStore, check};
-use crate::durable::AtomicFile;
+use crate::atomic_file::AtomicFile;
 
 /// Pages copied before others may have a turn, and how long that is.
 const PAGES: i32 = 4096;

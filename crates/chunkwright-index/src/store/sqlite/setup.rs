@@ -11,7 +11,7 @@ use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 use super::super::StoreError;
 use super::{migrate, write};
 use crate::analysis;
-use crate::durable::{folder_of, persist_new, sync_folder};
+use crate::atomic_file::{folder_of, persist_new, sync_folder};
 
 /// Raised when the tables change, or what a record must have; [`migrate`](super::migrate) then learns to
 /// read the layout before.

@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::Write as _;
 
-use chunkwright_index::durable::{AtomicFile, FileId, lies_in, unfinished};
+use chunkwright_index::atomic_file::{AtomicFile, FileId, lies_in, unfinished};
 use tempfile::TempDir;
 
 #[test]
