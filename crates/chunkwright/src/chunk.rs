@@ -24,7 +24,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::context::{self, Borrow, Rendered};
+use crate::context::Borrow;
 use crate::document::{BlockKind, Document, SectionId};
 use crate::span::Span;
 use crate::tokens::{Chars, TokenCounter};
@@ -394,11 +394,6 @@ impl Chunker {
             plan.tile(document);
         }
         finish::finish(self, document, plan)
-    }
-
-    /// The text of a chunk of `document`, with what it borrows.
-    pub(crate) fn render(&self, document: &Document, chunk: &Chunk) -> Rendered {
-        context::render(document, chunk.span, &chunk.borrows)
     }
 
     /// Whether a text is within the limit and the model's window.

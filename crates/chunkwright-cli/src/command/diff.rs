@@ -86,7 +86,7 @@ impl Diff {
         let mut table = Table::new(["change", "lines before", "lines now", "tokens", "document", "path"]);
         let width = terminal_width();
         for change in diff.changes.iter().filter(|change| self.all || change.kind != ChangeKind::Kept) {
-            let lines = |place: &Option<chunkwright::diff::StoreLocation>| {
+            let lines = |place: &Option<chunkwright::diff::Place>| {
                 place.as_ref().map(|place| format!("{}-{}", place.start_line, place.end_line)).unwrap_or_default()
             };
             table.row([

@@ -20,8 +20,11 @@ use chunkwright_models::{COUNTERS, DIALECTS, EMBEDDERS, MODELS, RERANK_DIALECTS,
 
 use crate::cli::Folder;
 
+/// Makes a part of a page; commands run in the folder.
+type Make = fn(&Folder) -> String;
+
 /// What makes each generated part.
-const GENERATED: &[(&str, fn(&Folder) -> String)] = &[
+const GENERATED: &[(&str, Make)] = &[
     ("commands", commands),
     ("presets", presets),
     ("strategies", strategies),
@@ -123,8 +126,8 @@ impl Guide {
             } else if let Some(name) =
                 line.strip_prefix("<!-- generated: ").and_then(|rest| rest.strip_suffix(" -->"))
             {
-                let made = GENERATED.iter().find(|(known, _)| *known == name);
-                let (_, make) = made.unwrap_or_else(|| panic!("nothing is called `{name}`"));
+                let found = GENERATED.iter().find(|(known, _)| *known == name);
+                let (_, make) = found.unwrap_or_else(|| panic!("nothing is called `{name}`"));
                 lines.by_ref().find(|line| *line == "<!-- end -->").expect("a generated part has an end");
                 let _ = writeln!(out, "\n{}\n<!-- end -->", make(&self.folder));
             }

@@ -113,7 +113,7 @@ impl<'a> ChunkIn<'a> {
 
     /// Its text: what it owns with what it borrows.
     pub fn render(self) -> Rendered {
-        self.of.chunker.render(self.of.document, &self)
+        context::render(self.of.document, self.span, &self.borrows)
     }
 
     /// Its text with only those borrows that `keep` wants.

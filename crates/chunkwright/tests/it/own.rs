@@ -48,7 +48,7 @@ fn check(source: &str, spans: &[(u32, u32)], expected: &[&str]) {
     let document = Document::parse("a.md", source, &chunkwright::parse::Markdown);
     let chunker = chunker(ChunkConfig::default(), spans);
     let chunks = invariants::chunk(&chunker, &document);
-    let contents: Vec<_> = chunks.iter().map(|chunk| chunk.content()).collect();
+    let contents: Vec<_> = chunks.iter().map(chunkwright::ChunkIn::content).collect();
     assert_eq!(contents, expected, "{source:?} {spans:?}");
 }
 
