@@ -55,6 +55,7 @@ pub struct Documents {
 
 /// What was read, and what was not.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReadReport {
     /// Documents found, whichever shard they are of.
     pub found: usize,

@@ -83,6 +83,7 @@ impl Default for EvaluateRequest {
 
 /// What was measured.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EvaluateAnswer {
     /// The figures.
     #[serde(flatten)]

@@ -3,19 +3,22 @@
 //! Derived from the types that serde reads and writes, so that a schema cannot say anything else than the JSON. The
 //! feature `schema` has it; no front end needs it to work.
 
-use chunkwright::diff::{Change, Summary};
+use chunkwright::diff::{Change, Diff, Summary};
 use chunkwright::explain::Explanation;
 use chunkwright::{ChunkOptions, Record};
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 
+use crate::evaluation::{Report, RetrievalLine, Run, StabilityLine};
 use crate::{
-    AmendRequest, Answer, CheckReport, ChunkPage, ClearedCache, CollectionStatus, DeleteRequest, Deleted,
-    DeletedDocument, Explained, ExportRequest, FetchAnswer, FetchRequest, Finding, FoundPassage,
-    GenerationStatus, GenerationsAnswer, Hit, ImportAnswer, IndexAnswer, IndexRequest, InstallModelsRequest,
-    ListRequest, ListedChunk, ListedOverlay, ModelChange, ModelEntry, OverlaysAnswer, OverlaysRequest,
-    PruneRequest, PrunedGeneration, RelatedAnswer, RemoveModelsRequest, SearchAnswer, SearchRequest,
-    Statistics, StatisticsRequest, settings::Setting,
+    AmendRequest, Answer, CheckReport, ChunkPage, ChunkRequest, ClearedCache, CollectionStatus,
+    DeleteRequest, Deleted, DeletedDocument, DiffAnswer, DocumentStatistics, EvaluateAnswer, ExplainAnswer,
+    ExplainRequest, Explained, ExplainedChunk, ExportRequest, FetchAnswer, FetchRequest, Finding,
+    FoundPassage, GenerationStatus, GenerationsAnswer, Hit, ImportAnswer, IndexAnswer, IndexRequest,
+    InstallModelsRequest, ListRequest, ListedChunk, ListedOverlay, ModelChange, ModelEntry, OutlineAnswer,
+    OutlineRow, OverlaysAnswer, OverlaysRequest, Proposal, PruneRequest, PrunedGeneration, ReadReport,
+    RelatedAnswer, RemoveModelsRequest, SearchAnswer, SearchRequest, Statistics, StatisticsRequest,
+    TuneAnswer, TuneCandidate, settings::Setting,
 };
 
 /// A type that is read or written as JSON.
@@ -35,16 +38,17 @@ macro_rules! schemas {
 
 /// What the engine is asked.
 pub static REQUESTS: &[NamedSchema] = schemas![read:
-    AmendRequest, ChunkOptions, DeleteRequest, ExportRequest, FetchRequest, IndexRequest, InstallModelsRequest,
+    AmendRequest, ChunkOptions, ChunkRequest, DeleteRequest, ExplainRequest, ExportRequest, FetchRequest, IndexRequest, InstallModelsRequest,
     ListRequest, OverlaysRequest, PruneRequest, RemoveModelsRequest, SearchRequest, StatisticsRequest,
 ];
 
 /// What it answers, and of what its answers consist where front ends give them one by one.
 pub static ANSWERS: &[NamedSchema] = schemas![written:
-    Answer, Change, CheckReport, ChunkPage, ClearedCache, CollectionStatus, Deleted, DeletedDocument, Explained,
-    Explanation, FetchAnswer, Finding, FoundPassage, GenerationStatus, GenerationsAnswer, Hit, ImportAnswer,
-    IndexAnswer, ListedChunk, ListedOverlay, ModelChange, ModelEntry, OverlaysAnswer, PrunedGeneration, Record,
-    RelatedAnswer, SearchAnswer, Setting, Statistics, Summary,
+    Answer, Change, CheckReport, ChunkPage, ClearedCache, CollectionStatus, Deleted, DeletedDocument, Diff, DiffAnswer,
+    DocumentStatistics, EvaluateAnswer, ExplainAnswer, Explained, ExplainedChunk, Explanation, FetchAnswer, Finding, FoundPassage, GenerationStatus, GenerationsAnswer, Hit, ImportAnswer,
+    IndexAnswer, ListedChunk, ListedOverlay, ModelChange, ModelEntry, OutlineAnswer, OutlineRow, OverlaysAnswer,
+    Proposal, PrunedGeneration, ReadReport, Record, RelatedAnswer, Report, RetrievalLine, Run, SearchAnswer, Setting,
+    StabilityLine, Statistics, Summary, TuneAnswer, TuneCandidate,
 ];
 
 /// The schema of the request or answer called `name`.

@@ -11,6 +11,7 @@ pub const RESAMPLES: usize = 2000;
 
 /// A mean and the interval in which it lies with the probability asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Interval {
     /// Arithmetic mean; 0 for no values.
     pub mean: f64,

@@ -14,6 +14,7 @@ use crate::stability::Stability;
 
 /// The whole report.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Report {
     /// What was measured, and with what.
     pub run: Run,
@@ -28,6 +29,7 @@ pub struct Report {
 
 /// What was measured, and with what.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Run {
     /// `run`.
     pub kind: &'static str,
@@ -83,6 +85,7 @@ pub struct Asked<'a> {
 
 /// Retrieval by one preset in one mode.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RetrievalLine {
     /// `retrieval`.
     pub kind: &'static str,
@@ -105,6 +108,7 @@ pub struct RetrievalLine {
 
 /// What edits change in the chunks of one preset.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StabilityLine {
     /// `stability`.
     pub kind: &'static str,
@@ -117,6 +121,7 @@ pub struct StabilityLine {
 
 /// A measure's 95 % interval, and that of its difference to the baseline.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MeasuredValue {
     /// Of the preset itself.
     #[serde(flatten)]
@@ -128,6 +133,7 @@ pub struct MeasuredValue {
 
 /// One question, asked in one mode of one preset.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct QuestionLine {
     /// `question`.
     pub kind: &'static str,
@@ -150,6 +156,7 @@ pub struct QuestionLine {
 
 /// Where a passage stands.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PassagePlace {
     /// The document.
     pub doc_id: String,

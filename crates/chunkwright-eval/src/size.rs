@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 /// The sizes of a set of chunks. Tokens are those of the chunks' own text without blank ends, by the
 /// counter of the evaluation: what a reader is given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Sizes {
     /// Number of chunks.
     pub chunks: usize,

@@ -24,6 +24,7 @@ use crate::edit::Edit;
 
 /// What edits of one kind changed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Stability {
     /// The kind of edit; `all` for all of them.
     pub edits: String,

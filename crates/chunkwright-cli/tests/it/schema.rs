@@ -49,6 +49,28 @@ fn every_answer_is_as_its_schema_says() {
     check("Setting", &run(&["config", "show"]), "config show");
     check("Record", &run(&["chunk", "docs", "--preset", "adaptive"]), "chunk");
     check("Record", &run(&["chunk", "docs", "--summaries"]), "chunk --summaries");
+    check("ExplainedChunk", &run(&["explain", "docs/guide.md"]), "explain");
+    check("OutlineRow", &run(&["outline", "docs"]), "outline");
+    check("DocumentStatistics", &run(&["stats", "docs", "--band", "10-200"]), "stats of documents");
+    folder.write("q.jsonl", b"{\"question\":\"tides\",\"doc_id\":\"tides.py\",\"lines\":\"L5-L7\"}\n");
+    let whole = |arguments: &[&str]| -> Value {
+        let run = folder.run(&[arguments, &["--format", "json", "--quiet"]].concat());
+        serde_json::from_str(&run.stdout).unwrap_or_else(|_| panic!("{arguments:?}: {}", run.stderr))
+    };
+    check("Diff", &[whole(&["diff", "docs/guide.md", "new/guide.md"])], "diff");
+    let eval = [
+        "eval",
+        "q.jsonl",
+        "docs",
+        "--embedder",
+        "none",
+        "--stability",
+        "--edit-count",
+        "9",
+        "--per-question",
+    ];
+    check("Report", &[whole(&eval)], "eval");
+    check("TuneAnswer", &[whole(&["tune", "docs", "--embedder", "none", "--questions", "3"])], "tune");
     assert_eq!(folder.run(&["disable", id]).code, 0);
     check("ListedOverlay", &run(&["overlays"]), "overlays");
 }

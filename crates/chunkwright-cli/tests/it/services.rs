@@ -217,10 +217,7 @@ fn a_service_of_sparse_vectors_is_given_its_own_key_and_no_other() {
     // Nor is it given to a service that is not there.
     folder.write("nowhere.toml", found.replace("sparse_url", "# ").as_bytes());
     let run = folder.run(&["index", "docs", "--embedder", "ours", "--config", "nowhere.toml"]);
-    assert!(
-        run.code == 2 && run.stderr.contains("name it by `sparse`, and its address by `sparse_url`"),
-        "{run:?}"
-    );
+    assert!(run.code == 2 && run.stderr.contains("set `sparse` and `sparse_url`"), "{run:?}");
 }
 
 #[test]

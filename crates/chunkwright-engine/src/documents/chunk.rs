@@ -8,6 +8,7 @@ use crate::error::Error;
 
 /// How documents are cut, beside what the settings say.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct ChunkRequest {
     /// Also make summaries of files, classes and functions of source code.
@@ -16,6 +17,7 @@ pub struct ChunkRequest {
 
 /// A document and its chunks.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ChunkedDocument {
     /// Its key.
     pub doc_id: String,

@@ -12,6 +12,7 @@ use crate::error::Error;
 
 /// What became of chunks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DiffAnswer {
     /// Every chunk of either side, and the sums.
     #[serde(flatten)]

@@ -9,6 +9,7 @@ use crate::error::Error;
 
 /// Which chunks of a document are explained.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct ExplainRequest {
     /// Only those that hold this line, 1-based; all without it.
@@ -17,6 +18,7 @@ pub struct ExplainRequest {
 
 /// Explanations of the chunks of a document.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ExplainAnswer {
     /// Number of chunks that the document has.
     pub total_chunks: usize,
@@ -26,6 +28,7 @@ pub struct ExplainAnswer {
 
 /// An explanation, and whose it is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ExplainedChunk {
     /// The document.
     pub doc_id: String,

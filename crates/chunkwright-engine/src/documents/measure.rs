@@ -133,6 +133,7 @@ fn cover(document: &Document, chunks: &[Chunk], measured: &mut Measured) {
 
 /// A promise that was broken.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Violation {
     /// Which promise.
     pub rule: Promise,
@@ -149,6 +150,7 @@ pub struct Violation {
 
 /// What is promised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Promise {
     /// A chunk's content is exactly its bytes of the source.

@@ -8,6 +8,7 @@ use crate::error::Error;
 
 /// The sections of a document, the whole document first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct OutlineAnswer {
     /// The document and its sections, in order.
@@ -16,6 +17,7 @@ pub struct OutlineAnswer {
 
 /// A document or one of its sections.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OutlineRow {
     /// The document.
     pub doc_id: String,

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 /// One of several shares of documents, written `2/8`. They are dealt out by a hash of their id: a document's shard
 /// depends on nothing else, and the shards `1/N` to `N/N` together are the whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(try_from = "String", into = "String")]
 pub struct Shard {
     /// From 0.

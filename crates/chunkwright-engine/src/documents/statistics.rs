@@ -12,6 +12,7 @@ use crate::error::Error;
 
 /// What is measured, over all documents.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DocumentStatistics {
     /// Name of the preset.
     pub preset: String,
@@ -61,6 +62,7 @@ pub struct DocumentStatistics {
 
 /// What became of the lines.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Coverage {
     /// Non-blank lines of the documents read.
     pub lines: usize,

@@ -61,6 +61,7 @@ impl Default for TuneRequest {
 
 /// What was measured, and what is proposed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TuneAnswer {
     /// The ways of cutting, best first.
     pub candidates: Vec<TuneCandidate>,
@@ -73,6 +74,7 @@ pub struct TuneAnswer {
 
 /// A way of cutting, measured.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TuneCandidate {
     /// `candidate`.
     pub kind: &'static str,
@@ -95,6 +97,7 @@ pub struct TuneCandidate {
 
 /// What is proposed, and what it was measured on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Proposal {
     /// `proposal`.
     pub kind: &'static str,

@@ -86,7 +86,7 @@ fn one_document_is_explained_and_two_versions_are_compared() {
     assert_eq!((all.chunks.len(), &*all.chunks[0].doc_id), (all.total_chunks, "guide.md"));
     assert!(all.chunks[0].explanation.begins().starts_with("several small sections"));
     let error = engine.explain(&guide, ExplainRequest { line: Some(90) }).unwrap_err();
-    assert_eq!(error.to_string(), "`guide.md` has lines 1 to 7; there is no `90`");
+    assert_eq!(error.to_string(), "`guide.md` has lines 1 to 7; line 90 is out of range");
     let edited = memory("guide.md", &GUIDE.replace("Run the program.", "Start it."));
     let diff = engine.diff(&guide, &edited, &mut |_, _| {}).unwrap().diff;
     assert_eq!((diff.summary.old_chunks, diff.summary.kept), (all.total_chunks, all.total_chunks - 1));
