@@ -103,6 +103,7 @@ pub struct RetrievalLine {
     pub sizes: Sizes,
     /// By name; empty without questions.
     #[serde(serialize_with = "as_map")]
+    #[cfg_attr(feature = "schema", schemars(with = "std::collections::BTreeMap<String, MeasuredValue>"))]
     pub measures: Vec<(String, MeasuredValue)>,
 }
 
@@ -147,6 +148,7 @@ pub struct QuestionLine {
     pub question: String,
     /// Its figures, by measure.
     #[serde(serialize_with = "as_map")]
+    #[cfg_attr(feature = "schema", schemars(with = "std::collections::BTreeMap<String, f64>"))]
     pub measures: Vec<(String, f64)>,
     /// Where the answer stands.
     pub gold: Vec<PassagePlace>,

@@ -362,11 +362,11 @@ fn an_answer_that_is_something_else_is_refused() {
     check_refused(|| answering(text(200, "<html>sign in</html>")), "is not JSON: it is a page of HTML");
     let error = json!({"error": {"message": format!("model is loading, {KEY}")}});
     check_refused(|| answering(reply(200, &error)), "it reports an error: model is loading, ***");
-    check_refused(|| answering(reply(200, &json!({"ok": true}))), "it has no `");
-    check_refused(|| answering(text(200, "")), "it has no `");
+    check_refused(|| answering(reply(200, &json!({"ok": true}))), "is missing or malformed");
+    check_refused(|| answering(text(200, "")), "is missing or malformed");
     check_refused(|| answering(text(200, &"[0],".repeat(50_000))), "has more than 100000 bytes");
     check_refused(|| answering(Answer::Endless), "has more than 100000 bytes");
-    check_refused(|| answering(reply(200, &json!("words"))), "it has no `");
+    check_refused(|| answering(reply(200, &json!("words"))), "is missing or malformed");
 }
 
 #[test]
