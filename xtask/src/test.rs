@@ -38,7 +38,7 @@ pub(crate) fn run() -> Result<()> {
     let names: Vec<&str> = STEPS.iter().map(|(name, _)| *name).collect();
     println!("cargo xtask test: {}", names.join(", "));
     println!(
-        "From nothing this takes about 10 minutes on two cores, most of it compiling; after that, four or so."
+        "From nothing this takes about 20 minutes on two cores, most of it compiling; after that, about 10."
     );
     let mut times = Vec::new();
     for (name, step) in STEPS {

@@ -5,6 +5,7 @@
 //! sizes.
 
 use std::io::Write;
+use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use parquet::arrow::arrow_reader::{
@@ -19,8 +20,8 @@ use parquet::file::reader::ChunkReader;
 use parquet::schema::types::ColumnPath;
 
 use crate::batch::{Columns, ExportRow, from_batch, schema, to_batch};
+use crate::catching::caught;
 use crate::error::Error;
-use crate::quiet::caught;
 
 /// Most rows that become columns at once.
 const BATCH_ROWS: usize = 1024;
@@ -41,6 +42,8 @@ const DISTINCT: &[&str] = &["chunk_id", "previous", "next", "content", "text", "
 pub struct Writer<W: Write + Send> {
     file: ArrowWriter<W>,
     columns: Columns,
+    /// The columns that are written, by their places; none if all are.
+    chosen: Option<Vec<usize>>,
 }
 
 impl<W: Write + Send> Writer<W> {
@@ -50,6 +53,31 @@ impl<W: Write + Send> Writer<W> {
     ///
     /// What writing to `write` says.
     pub fn new(write: W, columns: Columns) -> Result<Self, Error> {
+        Self::create(write, columns, None)
+    }
+
+    /// As [`new`](Self::new), with these columns alone, in this order. A file that lacks some of the record's columns
+    /// cannot be read back.
+    ///
+    /// # Errors
+    ///
+    /// A name of no column, and what writing to `write` says.
+    pub fn with_columns<'n>(
+        write: W,
+        columns: Columns,
+        names: impl IntoIterator<Item = &'n str>,
+    ) -> Result<Self, Error> {
+        let schema = schema(columns);
+        let places: Result<Vec<usize>, _> = names.into_iter().map(|name| schema.index_of(name)).collect();
+        Self::create(write, columns, Some(places?))
+    }
+
+    fn create(write: W, columns: Columns, chosen: Option<Vec<usize>>) -> Result<Self, Error> {
+        let schema = schema(columns);
+        let schema = match &chosen {
+            Some(places) => Arc::new(schema.project(places)?),
+            None => schema,
+        };
         let mut properties = WriterProperties::builder()
             .set_compression(Compression::SNAPPY)
             .set_max_row_group_row_count(Some(GROUP_ROWS))
@@ -60,8 +88,8 @@ impl<W: Write + Send> Writer<W> {
         }
         let vector = ["vector", "list", "element"].map(str::to_owned).to_vec();
         let properties = properties.set_column_dictionary_enabled(ColumnPath::new(vector), false).build();
-        let file = ArrowWriter::try_new(write, schema(columns), Some(properties)).map_err(unwritten)?;
-        Ok(Self { file, columns })
+        let file = ArrowWriter::try_new(write, schema, Some(properties)).map_err(unwritten)?;
+        Ok(Self { file, columns, chosen })
     }
 
     /// Adds `rows`, which may be any number.
@@ -73,7 +101,12 @@ impl<W: Write + Send> Writer<W> {
         let mut rest = rows;
         while !rest.is_empty() {
             let (batch, after) = rest.split_at(batch_len(rest));
-            self.file.write(&to_batch(batch, self.columns)?).map_err(unwritten)?;
+            let batch = to_batch(batch, self.columns)?;
+            let batch = match &self.chosen {
+                Some(places) => batch.project(places)?,
+                None => batch,
+            };
+            self.file.write(&batch).map_err(unwritten)?;
             rest = after;
         }
         Ok(())

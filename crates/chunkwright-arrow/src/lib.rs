@@ -28,16 +28,17 @@
 //! ```
 
 mod batch;
+mod catching;
 mod column;
 mod error;
 mod file;
-mod quiet;
 mod record;
 mod sparse;
 
 pub use arrow_array::RecordBatch;
 pub use arrow_schema::{Schema, SchemaRef};
 pub use batch::{Columns, ExportRow, from_batch, schema, to_batch};
+pub use catching::is_catching;
 pub use chunkwright::Record;
 pub use error::Error;
 pub use file::{Reader, Writer};

@@ -39,6 +39,7 @@ commands! {
     fetch::Fetch,
     chunks::Chunks,
     status::Status,
+    collections::Collections,
     versions::Versions,
     prune::Prune,
     delete::Delete,
@@ -57,4 +58,5 @@ commands! {
     doctor::Doctor,
     config::Config,
     completions::Completions,
+    man::Man,
 }

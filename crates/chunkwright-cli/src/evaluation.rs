@@ -8,7 +8,7 @@ use clap::Args;
 
 use crate::app::{CutFlags, Global, Outcome};
 use crate::input::{ThreadFlags, input, report};
-use crate::keys::EmbedderFlags;
+use crate::keys::{EmbedderFlags, FileFlags};
 use crate::output::note;
 use crate::progress::Progress;
 use crate::searching::FusionFlags;
@@ -21,6 +21,8 @@ pub(crate) struct EvaluationFlags {
     /// A file of questions if the first name ends in `.jsonl`, then files and folders of documents
     #[arg(value_name = "[QUESTIONS.jsonl] PATH", help_heading = "Arguments")]
     paths: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) files: FileFlags,
     #[command(flatten)]
     pub(crate) threads: ThreadFlags,
     /// Limits to try instead of those of the presets, in their unit, such as 180,200,220; other sizes follow
@@ -66,7 +68,7 @@ impl EvaluationFlags {
     /// An engine for all presets that are compared.
     pub(crate) fn engine(&self, global: &Global, cut: &CutFlags) -> Result<Engine> {
         let flags = cut.without("preset");
-        global.engine_on(Some(self.threads), &[&flags, &self.embedder], Access::NoStore)
+        global.engine_on(Some(self.threads), &[&flags, &self.embedder, &self.files], Access::NoStore)
     }
 }
 

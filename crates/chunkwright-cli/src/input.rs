@@ -9,6 +9,7 @@ use chunkwright_engine::{Documents, DocumentsRequest, Input, ReadReport, Shard, 
 use clap::Args;
 
 use crate::app::{Global, Outcome};
+use crate::keys::FileFlags;
 use crate::output::note;
 use crate::text::{grouped, plain, red, yellow};
 
@@ -16,12 +17,15 @@ use crate::text::{grouped, plain, red, yellow};
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Input")]
 pub(crate) struct InputFlags {
-    /// Files and folders; `-` is standard input
+    /// Files, folders and quoted globs such as `'docs/**/*.md'`; `-` is standard input
     ///
-    /// Folders are walked as ripgrep does: hidden files, binary files and what `.gitignore` excludes are skipped and
-    /// counted.
-    #[arg(value_name = "PATH", default_value = ".", help_heading = "Arguments")]
+    /// Without a path, standard input is read if it is a pipe or a file, else the working folder. Folders are walked as
+    /// ripgrep does: hidden files, binary files and what `.gitignore` excludes are skipped and counted. Drawings, lock
+    /// files, source maps, minified and encoded content are left out. A file that is given by name is always taken.
+    #[arg(value_name = "PATH", help_heading = "Arguments")]
     pub(crate) paths: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) files: FileFlags,
     /// Name of the document on standard input: its id, and by its extension its format
     #[arg(long, value_name = "NAME", default_value = "stdin")]
     pub(crate) stdin_filename: String,
@@ -55,9 +59,39 @@ impl ThreadFlags {
 impl InputFlags {
     /// Which documents are meant.
     pub(crate) fn request(&self, global: &Global, shard: Option<Shard>) -> DocumentsRequest {
-        let inputs = self.paths.iter().map(|path| input(path, &self.stdin_filename)).collect();
+        let paths = paths_or_default(&self.paths);
+        let inputs = paths.iter().map(|path| input(path, &self.stdin_filename)).collect();
         DocumentsRequest { inputs, shard, exclude: global.replaced.iter().cloned().collect() }
     }
+}
+
+/// The paths that were given; without any, standard input if it can be read, else the working folder, as ripgrep has it.
+pub(crate) fn paths_or_default(paths: &[PathBuf]) -> Vec<PathBuf> {
+    match paths {
+        [] if stdin_can_be_read() => vec!["-".into()],
+        [] => vec![".".into()],
+        paths => paths.to_vec(),
+    }
+}
+
+/// Whether standard input is a pipe, a socket or a file.
+#[cfg(unix)]
+fn stdin_can_be_read() -> bool {
+    use std::os::fd::AsFd as _;
+    use std::os::unix::fs::FileTypeExt as _;
+    let kind =
+        io::stdin().as_fd().try_clone_to_owned().and_then(|stdin| std::fs::File::from(stdin).metadata());
+    kind.is_ok_and(|metadata| {
+        let kind = metadata.file_type();
+        kind.is_file() || kind.is_fifo() || kind.is_socket()
+    })
+}
+
+/// Elsewhere, whether it is no terminal.
+#[cfg(not(unix))]
+fn stdin_can_be_read() -> bool {
+    use std::io::IsTerminal as _;
+    !io::stdin().is_terminal()
 }
 
 /// What a path means: `-` is standard input, called `stdin_filename`.
@@ -109,9 +143,14 @@ pub(crate) fn report_skipped(global: &Global, skipped: &[Skipped]) {
         for Skipped { path, reason } in skipped {
             global.say(&format!("{} `{}`: {}", yellow("skipped"), plain(path), reason.sentence()));
         }
-    } else if !skipped.is_empty() {
+    } else {
+        // What is left out for what it is has a notice of its own.
+        let skipped: Vec<&Skipped> = skipped.iter().filter(|skipped| !skipped.reason.is_noise()).collect();
+        if skipped.is_empty() {
+            return;
+        }
         let mut reasons = std::collections::BTreeMap::<&str, usize>::new();
-        for skipped in skipped {
+        for skipped in &skipped {
             *reasons.entry(skipped.reason.as_str()).or_default() += 1;
         }
         let reasons: Vec<String> =

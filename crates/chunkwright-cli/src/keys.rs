@@ -2,7 +2,7 @@
 
 use chunkwright::{ALIASES, Key, Values};
 use chunkwright_engine::settings::key::{self, Group};
-use clap::{Arg, ArgMatches, Args, Command, Error, FromArgMatches};
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches};
 use serde_json::Value;
 
 /// Flags that are keys of the settings.
@@ -50,6 +50,8 @@ macro_rules! flags_of {
 flags_of! {
     /// Flags that say how documents are cut.
     CutFlags = Cutting, "Cutting";
+    /// Flags that say which files of folders are taken.
+    FileFlags = Files, "Input";
     /// Flags that say which collection is meant, and what embeds its texts.
     CollectionFlags = Collection, "Collection";
     /// Flags that say what embeds texts.
@@ -80,13 +82,19 @@ impl CutFlags {
 }
 
 /// Keys that a letter stands for too.
-const LETTERS: [(&str, char); 2] = [("preset", 'p'), ("collection", 'c')];
+const LETTERS: [(&str, char); 3] = [("preset", 'p'), ("collection", 'c'), ("type", 't')];
 
 fn read(group: Group, matches: &ArgMatches) -> Vec<(String, Value)> {
     let aliases = ALIASES.iter().map(|alias| alias.name).filter(|_| group == Group::Cutting);
     let names = flags(group).map(|key| key.name).chain(aliases);
-    let given = names.filter_map(|name| Some((name, matches.get_one::<String>(name)?)));
-    given.map(|(name, value)| (name.to_owned(), Value::String(value.clone()))).collect()
+    let value = |name: &str| match Key::find(name).or_else(|| flags(group).find(|key| key.name == name)) {
+        Some(Key { values: Values::List(_), .. }) => {
+            let given = matches.get_many::<String>(name)?;
+            Some(Value::Array(given.cloned().map(Value::String).collect()))
+        }
+        _ => matches.get_one::<String>(name).cloned().map(Value::String),
+    };
+    names.filter_map(|name| Some((name.to_owned(), value(name)?))).collect()
 }
 
 /// The keys of a group that are flags: tables are written in files.
@@ -101,6 +109,15 @@ fn augment(group: Group, heading: &'static str, command: Command) -> Command {
         let short = help.split("\n\n").next().unwrap_or_default().to_owned();
         let mut arg = Arg::new(key.name).long(key.name.replace('_', "-")).value_name(value_name(key));
         arg = if short == help { arg.help(help) } else { arg.help(short).long_help(help) };
+        arg = match key.values {
+            Values::List(_) => arg.action(ArgAction::Append),
+            Values::Flag => arg
+                .num_args(0..=1)
+                .require_equals(true)
+                .default_missing_value("true")
+                .hide_possible_values(true),
+            _ => arg,
+        };
         if let Some((_, letter)) = LETTERS.iter().find(|(name, _)| *name == key.name) {
             arg = arg.short(*letter);
         }
@@ -118,10 +135,12 @@ fn augment(group: Group, heading: &'static str, command: Command) -> Command {
 /// What help texts show in place of a value.
 fn value_name(key: &Key) -> String {
     match key.values {
-        Values::Text(name) => name.to_owned(),
+        Values::Text(name) | Values::List(name) => name.to_owned(),
         Values::OneOf(names) => names.join("|"),
         Values::SomeOf(names) => names.join(","),
         Values::Range => "A-B".to_owned(),
+        Values::Flag => "true|false".to_owned(),
+        Values::Bytes => "N[K|M|G]".to_owned(),
         _ => "N".to_owned(),
     }
 }

@@ -56,7 +56,18 @@ fn begin_again_with_small_reserves() {
     }
 }
 
+/// What a library panics over and another turns into an error is told by that error alone.
+fn report_only_uncaught_panics() {
+    let report = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if !chunkwright_engine::is_catching() {
+            report(panic);
+        }
+    }));
+}
+
 fn main() -> ExitCode {
+    report_only_uncaught_panics();
     let mut arguments = std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned());
     if arguments.next().as_deref() == Some(chunkwright_convert::CHILD) {
         return chunkwright_convert::run_child(&arguments.next().unwrap_or_default());

@@ -16,6 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context, Result, anyhow};
+use chunkwright_engine::Fields;
 use chunkwright_engine::files::AtomicFile;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
@@ -47,6 +48,11 @@ impl OutputPath {
         self.0 == Path::new("-") || self.0 == Path::new("/dev/stdout")
     }
 
+    /// The extension of the file's name, in lower case.
+    pub(crate) fn extension(&self) -> Option<String> {
+        Some(self.0.extension()?.to_str()?.to_ascii_lowercase())
+    }
+
     /// The path itself, for what writes files by its own means.
     pub(crate) fn path(&self) -> &Path {
         &self.0
@@ -57,12 +63,22 @@ impl OutputPath {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct OutputFlags {
-    /// Format of the results; by default `text` on a terminal, `jsonl` in a pipe or file
+    /// Format of the results; by default `text` on a terminal, `jsonl` in a pipe, in a file what its extension says
     #[arg(short, long)]
     format: Option<Format>,
     /// Write the results to this file instead of standard output; it is replaced atomically
     #[arg(short, long, value_name = "FILE")]
     output: Option<OutputPath>,
+    #[command(flatten)]
+    fields: FieldFlags,
+}
+
+/// Which fields of results are written.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct FieldFlags {
+    /// Write only these fields of each result, in this order; `a.b` is field `b` of the object `a`
+    #[arg(long, value_name = "NAME,...")]
+    pub(crate) fields: Option<Fields>,
 }
 
 /// Format of results.
@@ -80,6 +96,7 @@ pub(crate) enum Format {
 pub(crate) struct Output {
     format: Format,
     sink: Sink,
+    fields: Option<Fields>,
     /// Whether an object was written to the JSON array.
     begun: bool,
 }
@@ -93,8 +110,8 @@ enum Sink {
 
 impl OutputFlags {
     /// Flags that say this.
-    pub(crate) fn new(format: Option<Format>, output: Option<OutputPath>) -> Self {
-        Self { format, output }
+    pub(crate) fn new(format: Option<Format>, output: Option<OutputPath>, fields: FieldFlags) -> Self {
+        Self { format, output, fields }
     }
 
     /// Writes the only result, for people as `describe` says.
@@ -128,7 +145,19 @@ impl OutputFlags {
     pub(crate) fn open(&self) -> Result<Output> {
         let file = self.output.as_ref().filter(|path| !path.is_stdout());
         let to_terminal = file.is_none() && io::stdout().is_terminal();
-        let format = self.format.unwrap_or(if to_terminal { Format::Text } else { Format::Jsonl });
+        let fields = self.fields.fields.clone();
+        let usual = if to_terminal && fields.is_none() { Format::Text } else { Format::Jsonl };
+        let by_extension = || match file?.extension()?.as_str() {
+            "json" => Some(Format::Json),
+            "jsonl" | "ndjson" => Some(Format::Jsonl),
+            _ => None,
+        };
+        let format = self.format.or_else(by_extension).unwrap_or(usual);
+        if format == Format::Text && fields.is_some() {
+            return Err(anyhow!(
+                "`--fields` needs `--format jsonl` or `--format json`; text has its own columns"
+            ));
+        }
         let sink = match file {
             None if format == Format::Text => Sink::Stdout(Box::new(BufWriter::new(anstream::stdout()))),
             None => Sink::Stdout(Box::new(BufWriter::with_capacity(1 << 16, io::stdout()))),
@@ -138,7 +167,7 @@ impl OutputFlags {
             }
             Some(path) => Sink::File(BufWriter::with_capacity(1 << 16, ResultFile::create(path)?)),
         };
-        Ok(Output { format, sink, begun: false })
+        Ok(Output { format, sink, fields, begun: false })
     }
 }
 
@@ -259,9 +288,15 @@ impl Output {
         self.format
     }
 
+    /// Which fields are wanted; none if all are.
+    pub(crate) fn fields(&self) -> Option<&Fields> {
+        self.fields.as_ref()
+    }
+
     /// Writes one of the results.
     pub(crate) fn object(&mut self, object: &impl Serialize) -> Result<()> {
-        self.lines(&json_line(object)?)
+        let line = json_line(object, self.fields.as_ref())?;
+        self.lines(&line)
     }
 
     /// Writes results that are serialised already, one a line.
@@ -279,10 +314,14 @@ impl Output {
 
     /// Writes the only result: one line, or a document on several.
     pub(crate) fn only(&mut self, object: &impl Serialize) -> Result<()> {
+        let chosen = self.fields.as_ref().map(|fields| fields.of_answer(object)).transpose()?;
         if self.format != Format::Json {
-            return self.bytes(&json_line(object)?);
+            let line = chosen.map_or_else(|| json_line(object, None), |chosen| json_line(&chosen, None))?;
+            return self.bytes(&line);
         }
-        let mut document = serde_json::to_vec_pretty(object)?;
+        let document =
+            chosen.map_or_else(|| serde_json::to_vec_pretty(object), |it| serde_json::to_vec_pretty(&it));
+        let mut document = document?;
         document.push(b'\n');
         self.bytes(&document)
     }
@@ -314,6 +353,10 @@ impl Output {
 
     /// Makes the results appear; a file when the command has succeeded.
     pub(crate) fn finish(self) -> Result<()> {
+        let unseen = self.fields.as_ref().map(Fields::unseen).unwrap_or_default();
+        if !unseen.is_empty() {
+            note(&format!("no result has the field {}", listed(&unseen)));
+        }
         match self.sink {
             Sink::Stdout(mut sink) => written(sink.flush()),
             Sink::Device(mut sink) => written(sink.flush()),
@@ -344,11 +387,19 @@ impl Write for Output {
     }
 }
 
-/// An object as one line of JSON.
-pub(crate) fn json_line(object: &impl Serialize) -> Result<Vec<u8>> {
-    let mut line = serde_json::to_vec(object)?;
+/// An object, or the wanted fields of it, as one line of JSON.
+pub(crate) fn json_line(object: &impl Serialize, fields: Option<&Fields>) -> Result<Vec<u8>> {
+    let mut line = match fields {
+        Some(fields) => serde_json::to_vec(&fields.of(object)?)?,
+        None => serde_json::to_vec(object)?,
+    };
     line.push(b'\n');
     Ok(line)
+}
+
+/// Names as a sentence lists them.
+fn listed(names: &[&str]) -> String {
+    names.iter().map(|name| format!("`{}`", plain(name))).collect::<Vec<_>>().join(", ")
 }
 
 /// Says something on standard error.

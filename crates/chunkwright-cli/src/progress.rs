@@ -28,6 +28,29 @@ impl Progress {
         Self { bar, started: Instant::now(), quiet: global.quiet }
     }
 
+    /// Begins work on so many bytes of files; what is done of it is said by [`reach`](Self::reach).
+    pub(crate) fn of_bytes(global: &Global, bytes: u64) -> Self {
+        let bar = ProgressBar::with_draw_target(Some(bytes.max(1)), ProgressDrawTarget::hidden());
+        if let Ok(style) = ProgressStyle::with_template("{bar:30} {msg}, {eta} left") {
+            bar.set_style(style);
+        }
+        Self { bar, started: Instant::now(), quiet: global.quiet }
+    }
+
+    /// Says that so many bytes are done, and what that is in words.
+    pub(crate) fn reach(&self, bytes: u64, words: String) {
+        self.bar.set_message(words);
+        if bytes > self.bar.position() {
+            self.bar.set_position(bytes);
+        }
+        self.advance(0);
+    }
+
+    /// How many of something are done in a second, since the work began.
+    pub(crate) fn rate(&self, done: usize) -> f64 {
+        done as f64 / self.started.elapsed().as_secs_f64().max(0.001)
+    }
+
     /// Keeps the bar away: results appear on the same terminal meanwhile.
     pub(crate) fn hidden_if(mut self, hidden: bool) -> Self {
         self.quiet |= hidden;

@@ -103,6 +103,16 @@ pub fn language_named(name: &str) -> Option<&'static dyn Parser> {
         .or_else(|| other(&|parser| parser.name() == name || parser.extensions().contains(&name)))
 }
 
+/// Names and aliases of all programming languages, those with a grammar first.
+pub fn language_names() -> impl Iterator<Item = &'static str> {
+    let known = LANGUAGES.iter().map(|parser| parser.language());
+    let named =
+        known.flat_map(|language| [language.name].into_iter().chain(language.aliases.iter().copied()));
+    let plain = |plain: &'static Plain| plain.name;
+    let others = COMPONENTS.iter().map(|parser| parser.name()).chain(PLAIN.iter().map(plain));
+    named.chain(others).chain(LEFT_OUT.iter().map(plain))
+}
+
 fn with(has: &dyn Fn(&Language) -> bool) -> Option<&'static CodeParser> {
     LANGUAGES.iter().copied().find(|parser| has(parser.language()))
 }

@@ -154,6 +154,10 @@ pub enum Role {
     Parameter,
     /// A call whose first word decides, by [`Language::calls`].
     Call,
+    /// A macro that may stand around items, which count as if they stood in its place: `cfg_unix! { fn f() {} }`.
+    ItemMacro,
+    /// What belongs to the member above it: the bracket that closes an [`Role::ItemMacro`].
+    End,
     /// A statement that may hold symbols (`if`, `try`): one block if it holds none, else opened.
     Group,
 }

@@ -36,6 +36,7 @@ mod compiled;
 #[cfg(feature = "vue")]
 mod component;
 mod detect;
+mod item_macros;
 mod language;
 mod lines;
 mod macros;
@@ -46,7 +47,7 @@ mod repair;
 
 use chunkwright::Parser;
 
-pub use detect::{Detected, Reason, detect, language_for, language_named};
+pub use detect::{Detected, Reason, detect, language_for, language_named, language_names};
 pub use language::{Indentation, Language, Lines, Role};
 pub use parser::CodeParser;
 pub use plain::{LEFT_OUT, PLAIN, Plain};
@@ -60,6 +61,15 @@ pub static COMPONENTS: &[&dyn Parser] = &[
     #[cfg(feature = "vue")]
     &component::ASTRO,
 ];
+
+/// Languages as earlier versions read them, where they read them otherwise: what was stored then is proven by these.
+pub static EARLIER: &[&CodeParser] = &[
+    #[cfg(feature = "rust")]
+    &RUST_WITH_CLOSED_MACROS,
+];
+
+#[cfg(feature = "rust")]
+static RUST_WITH_CLOSED_MACROS: CodeParser = CodeParser::with_closed_macros(&lang::rust::LANGUAGE);
 
 /// Declares the module of each language, behind its feature, and lists it.
 macro_rules! languages {

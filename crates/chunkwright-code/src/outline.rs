@@ -174,6 +174,7 @@ impl<'a> Outline<'a> {
             Role::Comment => self.blocks.comment(start, end),
             Role::Attribute => self.blocks.attribute(start, end),
             Role::Doc => self.blocks.doc(start, end),
+            Role::End => self.blocks.end(start, end),
             Role::Import => self.import(node),
             Role::Function(symbol) => return self.function(symbol, node, declared),
             Role::Type(SymbolKind::Module) if !self.language.has_members(declared.value) => self.import(node),

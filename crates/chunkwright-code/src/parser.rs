@@ -12,7 +12,7 @@ use tree_sitter::{ParseOptions, ParseState, Tree};
 
 use crate::compiled::Compiled;
 use crate::language::Language;
-use crate::{macros, outline, plain, repair};
+use crate::{item_macros, macros, outline, plain, repair};
 use memory::Memory;
 use strain::Strain;
 
@@ -21,6 +21,8 @@ use strain::Strain;
 pub struct CodeParser {
     language: &'static Language,
     compiled: OnceLock<Compiled>,
+    /// Whether macros that stand around items are opened.
+    opens_macros: bool,
 }
 
 // What parsing may cost, counted in operations of the parser and not in time: a document must read the
@@ -112,7 +114,13 @@ pub(crate) struct Parsed {
 impl CodeParser {
     #[cfg_attr(not(feature = "languages-common"), allow(dead_code, reason = "there may be no language"))]
     pub(crate) const fn new(language: &'static Language) -> Self {
-        Self { language, compiled: OnceLock::new() }
+        Self { language, compiled: OnceLock::new(), opens_macros: true }
+    }
+
+    /// A parser to which macros hold no items.
+    #[cfg_attr(not(feature = "rust"), allow(dead_code, reason = "only Rust has such macros"))]
+    pub(crate) const fn with_closed_macros(language: &'static Language) -> Self {
+        Self { language, compiled: OnceLock::new(), opens_macros: false }
     }
 
     /// The language it reads.
@@ -122,6 +130,21 @@ impl CodeParser {
 
     pub(crate) fn compiled(&self) -> &Compiled {
         self.compiled.get_or_init(|| Compiled::new(self.language))
+    }
+
+    /// The syntax tree of `source` or of a copy of the same length that shows more of what it holds. `None` where
+    /// parsing would cost too much.
+    fn opened(&self, source: &str) -> Option<Tree> {
+        let parse = |text: &str| self.tree(text);
+        let tree = repair::least_broken(source, self.language, &parse)?;
+        if !self.opens_macros {
+            return Some(tree);
+        }
+        let items = |text: &str| self.tree(text).filter(|parsed| !parsed.was_hard).map(|parsed| parsed.tree);
+        match item_macros::opened(self.compiled(), &tree, source, &items) {
+            Some(copy) => repair::least_broken(&copy, self.language, &parse).or(Some(tree)),
+            None => Some(tree),
+        }
     }
 
     /// The syntax tree, or `None` where it would cost too much.
@@ -204,7 +227,7 @@ impl Parser for CodeParser {
         out.set_comment(self.language.comment);
         out.set_gap_kind(BlockKind::Statement);
         let source = out.source();
-        match repair::least_broken(&source, self.language, &|text| self.tree(text)) {
+        match self.opened(&source) {
             Some(tree) if 100 * errors(&tree) <= MOST_ERRORS * source.len() => {
                 outline::report(self.compiled(), &tree, &source, out);
             }

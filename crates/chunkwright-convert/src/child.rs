@@ -6,7 +6,7 @@
 //! document.
 //!
 //! The program is the caller's own: it calls [`run_child`] where its first argument is [`CHILD`], and tells this crate
-//! where it is by [`contain_in`]. Without it files are converted in threads.
+//! where it is by [`contain_in`]. Without it files are converted in the caller's own process, unbounded.
 
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ use std::time::Duration;
 use chunkwright::Positions;
 use serde::{Deserialize, Serialize};
 
-use crate::{CONVERTERS, ConvertError, Converted, Converter, MAX_FILE_SIZE, MAX_TIME, convert_within};
+use crate::{CONVERTERS, ConvertError, Converted, Converter, MAX_FILE_SIZE, MAX_TIME, convert_here};
 
 /// The first argument of the program when it is to convert a file; the format's name is the second.
 pub const CHILD: &str = "--convert-standard-input";
@@ -46,7 +46,6 @@ enum Answer {
     NoText,
     TooLarge { unpacked: bool, limit: u64 },
     Damaged { problem: String },
-    TooLong { seconds: u64 },
     Failed,
 }
 
@@ -64,13 +63,12 @@ pub fn run_child(format: &str) -> ExitCode {
     if io::stdin().lock().take(MAX_FILE_SIZE as u64).read_to_end(&mut bytes).is_err() {
         return ExitCode::from(2);
     }
-    let answer = match convert_within(MAX_TIME, STACK, *converter, &bytes) {
+    let answer = match convert_here(STACK, *converter, &bytes) {
         Ok(Converted { text, positions }) => Answer::Converted { text, positions },
         Err(ConvertError::Encrypted) => Answer::Encrypted,
         Err(ConvertError::NoText) => Answer::NoText,
         Err(ConvertError::TooLarge { what, limit }) => Answer::TooLarge { unpacked: what == UNPACKED, limit },
         Err(ConvertError::Damaged { problem, .. }) => Answer::Damaged { problem },
-        Err(ConvertError::TooLong { seconds }) => Answer::TooLong { seconds },
         Err(_) => Answer::Failed,
     };
     let mut out = io::BufWriter::new(io::stdout().lock());
@@ -101,13 +99,15 @@ pub(crate) fn convert(
     })
 }
 
-/// A command that starts `program` with so many megabytes of address space.
+/// A command that starts `program` with so many megabytes of address space, and with time that ends also if this
+/// process is killed and cannot end it.
 #[cfg(unix)]
 fn limited(program: &Path, megabytes: u64) -> Command {
     let mut command = Command::new("/bin/sh");
     // Where less is allowed already, that stays.
-    let script = "ulimit -v \"$0\" 2> /dev/null; exec \"$@\"";
-    command.args(["-c", script]).arg((megabytes << 10).to_string()).arg(program);
+    let script = "ulimit -v \"$0\" 2> /dev/null; ulimit -t \"$1\" 2> /dev/null; shift; exec \"$@\"";
+    let seconds = MAX_TIME.as_secs().to_string();
+    command.args(["-c", script]).arg((megabytes << 10).to_string()).arg(seconds).arg(program);
     command
 }
 
@@ -156,7 +156,6 @@ fn converse(
             Err(ConvertError::TooLarge { what: if unpacked { UNPACKED } else { "its text" }, limit })
         }
         Ok(Answer::Damaged { problem }) => Err(ConvertError::Damaged { format, problem }),
-        Ok(Answer::TooLong { seconds }) => Err(ConvertError::TooLong { seconds }),
         Ok(Answer::Failed) | Err(_) => Err(ConvertError::Failed { format }),
     }
 }
@@ -172,4 +171,28 @@ fn aborted(status: ExitStatus) -> bool {
 #[cfg(not(unix))]
 fn aborted(_: ExitStatus) -> bool {
     false
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_child_that_does_not_end_is_killed() {
+        let mut command = limited(Path::new("sleep"), LEAST_MEMORY);
+        command.arg("600").stdin(Stdio::piped()).stdout(Stdio::piped());
+        let outcome =
+            converse(command.spawn().unwrap(), Duration::from_millis(50), b"file", "hostile", LEAST_MEMORY);
+        assert_eq!(outcome, Err(ConvertError::TooLong { seconds: 0 }));
+    }
+
+    #[test]
+    fn a_child_has_limits_of_memory_and_time() {
+        let mut command = limited(Path::new("/bin/sh"), LEAST_MEMORY);
+        let output = command.args(["-c", "ulimit -v; ulimit -t"]).output().unwrap();
+        assert_eq!(
+            String::from_utf8_lossy(&output.stdout),
+            format!("{}\n{}\n", LEAST_MEMORY << 10, MAX_TIME.as_secs())
+        );
+    }
 }

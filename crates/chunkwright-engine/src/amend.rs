@@ -1,9 +1,12 @@
 //! How are chunks changed by hand, and which changes are there?
 
+use std::collections::HashSet;
+
 use chunkwright::preset::PRESETS;
 use chunkwright::{ChunkId, Chunker};
 use chunkwright_index::{
-    Generation, ListedOverlay, Overlay, OverlayState, Review, Tools, amend_all, list_overlays,
+    Filter, Generation, ListRequest, ListedOverlay, MAX_PAGE, Overlay, OverlayState, Review, Store, Tools,
+    amend_all, chunk_id, list_overlays,
 };
 use chunkwright_models::Embedder;
 use serde::{Deserialize, Serialize};
@@ -14,12 +17,16 @@ use crate::error::Error;
 use crate::snapshot::Snapshot;
 
 /// A change by hand to how chunks are found. What is absent stays as it is.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct AmendRequest {
-    /// The chunks, by their ids or by those that overlays were made for.
-    pub chunks: Vec<ChunkId>,
+    /// The chunks, by their ids, by those that overlays were made for, or as `DOC_ID#INDEX` (also `DOC_ID_chunkINDEX`).
+    pub chunks: Vec<String>,
+    /// The chunks that pass, hidden or not, beside those named; an empty filter selects none.
+    #[serde(deserialize_with = "crate::search::filter")]
+    #[cfg_attr(feature = "schema", schemars(with = "crate::search::FilterForm"))]
+    pub filter: Filter,
     /// Whether searches may find them.
     pub enabled: Option<bool>,
     /// What is embedded and searched instead of the text, within the limit; empty takes it back.
@@ -77,6 +84,36 @@ impl AmendRequest {
         now.clone_into(&mut overlay.changed_at);
     }
 
+    /// The chunks that are changed, each once.
+    fn selected(&self, store: &dyn Store, generation: &Generation) -> Result<Vec<ChunkId>, Error> {
+        let named = self.chunks.iter().map(|chunk| chunk_id(store, generation, chunk));
+        let mut selected = named.collect::<Result<Vec<ChunkId>, _>>()?;
+        if self.filter.is_empty() {
+            return if selected.is_empty() { Err(Error::NoChunk) } else { Ok(selected) };
+        }
+        if self.text.as_ref().is_some_and(|text| !text.is_empty()) {
+            return Err(Error::TextByFilter);
+        }
+        let mut known: HashSet<ChunkId> = selected.iter().copied().collect();
+        let mut request =
+            ListRequest { filter: self.filter.clone(), limit: MAX_PAGE, ..ListRequest::default() };
+        let mut passing = 0;
+        loop {
+            let page = store.list(generation, &request)?;
+            passing += page.chunks.len();
+            let ids = page.chunks.iter().map(|chunk| chunk.record.chunk_id);
+            selected.extend(ids.filter(|id| known.insert(*id)));
+            request.after = page.next;
+            if request.after.is_none() {
+                break;
+            }
+        }
+        if passing == 0 {
+            return Err(Error::NothingMatches { collection: generation.collection.clone() });
+        }
+        Ok(selected)
+    }
+
     fn changes_nothing(&self) -> bool {
         let Self { enabled, text, keywords, pins, reset, accept, .. } = self;
         enabled.is_none() && text.is_none() && keywords.is_none() && pins.is_none() && !reset && !accept
@@ -88,7 +125,8 @@ impl Collection {
     ///
     /// # Errors
     ///
-    /// A request that changes nothing, a chunk that does not exist, a text that is empty or over the limit.
+    /// A request that changes nothing, a chunk that does not exist, a filter that no chunk passes, a text that is empty
+    /// or over the limit.
     pub fn amend(&self, request: &AmendRequest) -> Result<Vec<Overlay>, Error> {
         if request.changes_nothing() {
             return Err(Error::NothingToChange);
@@ -96,13 +134,14 @@ impl Collection {
         let engine = self.engine();
         let store = engine.writable_store()?;
         let generation = store.open(self.name())?;
+        let chunks = request.selected(&**store, &generation)?;
         let embedder = engine.embedder_of(generation.spec.model.as_ref())?;
         let chunker = chunker_of(engine, &generation, embedder.as_deref())?;
         let now = engine.now();
         let change = |overlay: &mut Overlay| request.apply(overlay, &now);
         let review = if request.accept { Review::Accept } else { Review::Leave };
         let tools = Tools { chunker: Some(&chunker), embedder: embedder.as_deref() };
-        Ok(amend_all(&**store, &generation, tools, &request.chunks, review, &change)?)
+        Ok(amend_all(&**store, &generation, tools, &chunks, review, &change)?)
     }
 }
 

@@ -1,6 +1,6 @@
 //! What is indexed and searched together?
 
-use chunkwright_index::{FetchError, SearchError, StoreError};
+use chunkwright_index::{FetchError, SearchError, StoreError, normalized_name};
 
 use crate::engine::Engine;
 use crate::error::Error;
@@ -17,11 +17,11 @@ pub struct Collection {
 }
 
 impl Collection {
-    pub(crate) fn new(engine: Engine, name: String) -> Self {
-        Self { engine, name }
+    pub(crate) fn new(engine: Engine, name: &str) -> Self {
+        Self { engine, name: normalized_name(name).into_owned() }
     }
 
-    /// Its name, or `NAME@N` for one generation of it.
+    /// Its name, or `NAME@N` for one generation of it; in Unicode's normalization form C.
     pub fn name(&self) -> &str {
         &self.name
     }

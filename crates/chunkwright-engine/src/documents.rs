@@ -5,6 +5,7 @@ mod diff;
 mod explain;
 mod measure;
 mod outline;
+mod revision;
 mod shard;
 mod statistics;
 
@@ -13,20 +14,22 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use chunkwright::{Chunker, Document};
-use chunkwright_source::{Input, Inputs, Item, ReadSource, Skipped, Unread, WalkOptions, ordered};
+use chunkwright_index::TokensByKind;
+use chunkwright_source::{Input, Inputs, Item, ReadSource, Skipped, Unread, ordered};
 use serde::{Deserialize, Serialize};
 
 pub use chunk::{ChunkRequest, ChunkedDocument};
-pub use diff::DiffAnswer;
+pub use diff::{DiffAnswer, DiffSide, Operation};
 pub use explain::{ExplainAnswer, ExplainRequest, ExplainedChunk};
 pub use measure::{Promise, Violation};
 pub use outline::{OutlineAnswer, OutlineRow};
+pub use revision::Revision;
 pub use shard::{Shard, ShardError};
 pub use statistics::{Coverage, DocumentStatistics};
 
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::index::counted;
+use crate::index::{counted, notices_of_files};
 use crate::notice::{Notice, NoticeCode};
 
 /// Which documents are worked on. Not JSON, since bytes reach each front end in its own way.
@@ -51,6 +54,7 @@ pub struct Documents {
     skipped: Vec<Skipped>,
     errors: Vec<String>,
     nuls: Mutex<BTreeMap<String, usize>>,
+    tokens: Mutex<TokensByKind>,
 }
 
 /// What was read, and what was not.
@@ -77,7 +81,7 @@ impl Engine {
     /// be read is no error: the report lists it.
     pub fn documents(&self, request: &DocumentsRequest) -> Result<Documents, Error> {
         let chunker = self.chunker()?;
-        let mut inputs = self.on_threads(|| Inputs::gather(&request.inputs, &WalkOptions::default()));
+        let mut inputs = self.on_threads(|| Inputs::gather(&request.inputs, &self.settings().walk));
         let exclude: HashSet<&PathBuf> = request.exclude.iter().collect();
         if !exclude.is_empty() {
             let is_out = |item: &Item| {
@@ -97,6 +101,7 @@ impl Engine {
             skipped: inputs.skipped,
             errors: inputs.errors.iter().map(ToString::to_string).collect(),
             nuls: Mutex::default(),
+            tokens: Mutex::default(),
         })
     }
 
@@ -120,8 +125,8 @@ impl Engine {
         {
             return Err(Error::IsFolder { path: path.display().to_string() });
         }
-        let options = WalkOptions::default();
-        let inputs = self.on_threads(|| Inputs::gather(std::slice::from_ref(input), &options));
+        let options = &self.settings().walk;
+        let inputs = self.on_threads(|| Inputs::gather(std::slice::from_ref(input), options));
         if let Some(error) = inputs.errors.into_iter().next() {
             return Err(error.into());
         }
@@ -165,12 +170,16 @@ impl Documents {
             let message = format!("`{doc_id}` has {}, kept in its text", counted(*nuls, "NUL character"));
             Notice::new(NoticeCode::ControlCharacters, message)
         };
-        ReadReport {
-            found: self.found,
-            skipped: self.skipped.clone(),
-            errors: self.errors.clone(),
-            notices: nuls.iter().map(notice).collect(),
-        }
+        let mut notices: Vec<Notice> = nuls.iter().map(notice).collect();
+        let dominant = self.tokens.lock().unwrap_or_else(PoisonError::into_inner).dominant();
+        let mut say = |code, message: String| notices.push(Notice::new(code, message));
+        notices_of_files(&self.skipped, &[], dominant.as_ref(), &mut say);
+        ReadReport { found: self.found, skipped: self.skipped.clone(), errors: self.errors.clone(), notices }
+    }
+
+    /// Notes how many tokens the chunks of a document have.
+    fn count_tokens(tokens: &Mutex<TokensByKind>, doc_id: &str, number: usize) {
+        tokens.lock().unwrap_or_else(PoisonError::into_inner).add(doc_id, number);
     }
 
     /// Reads and parses all documents, and hands them on in order. `emit` is told of each that could not be read by

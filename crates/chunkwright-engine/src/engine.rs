@@ -183,8 +183,8 @@ impl Engine {
     }
 
     /// The collection called `name`, which need not exist yet. `NAME@N` is one generation of it.
-    pub fn collection(&self, name: impl Into<String>) -> Collection {
-        Collection::new(self.clone(), name.into())
+    pub fn collection(&self, name: impl AsRef<str>) -> Collection {
+        Collection::new(self.clone(), name.as_ref())
     }
 
     /// The collection that the settings name.

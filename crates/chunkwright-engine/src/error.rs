@@ -6,9 +6,7 @@ use chunkwright::{ConfigError, OptionsError};
 use chunkwright_eval::EvalError;
 use chunkwright_http::SecretError;
 use chunkwright_index::transfer::ImportError;
-use chunkwright_index::{
-    AmendError, FetchError, FilterError, IndexError, QueryError, SearchError, StoreError,
-};
+use chunkwright_index::{AmendError, FetchError, FilterError, IndexError, SearchError, StoreError};
 use chunkwright_models::{CounterError, EmbedError, InstallError, ModelError, RerankError, ServiceError};
 use chunkwright_source::{InputError, SkipReason};
 
@@ -57,12 +55,9 @@ pub enum Error {
     /// The search failed.
     #[error(transparent)]
     Search(#[from] SearchError),
-    /// A filter that cannot be read.
+    /// A filter, or conditions of a query, that cannot be read or can never match.
     #[error(transparent)]
     Filter(#[from] FilterError),
-    /// A query whose conditions cannot be read.
-    #[error(transparent)]
-    Query(#[from] QueryError),
     /// Nothing was fetched.
     #[error(transparent)]
     Fetch(#[from] FetchError),
@@ -171,6 +166,16 @@ pub enum Error {
         /// The new side.
         new: String,
     },
+    /// A git revision that cannot be read.
+    #[error("`{path}` in the revision `{revision}` could not be read: {reason}")]
+    Revision {
+        /// The revision.
+        revision: String,
+        /// The file or folder.
+        path: String,
+        /// What git says.
+        reason: String,
+    },
     /// Records that could not be imported.
     #[error("`{path}` was not imported: {error}")]
     Import {
@@ -182,6 +187,17 @@ pub enum Error {
     /// Records that could not be written as columns.
     #[error(transparent)]
     Columns(#[from] chunkwright_arrow::Error),
+    /// A field that records do not have.
+    #[error("records have no field `{field}`; their fields are {known}")]
+    UnknownField {
+        /// The name.
+        field: String,
+        /// The fields that they have.
+        known: String,
+    },
+    /// A result that could not be written.
+    #[error("the results could not be written: {0}")]
+    Unwritten(io::Error),
     /// A value that could not be written as JSON.
     #[error("a value could not be written as JSON: {0}")]
     Json(#[from] serde_json::Error),
@@ -222,6 +238,18 @@ pub enum Error {
         "nothing to change; give `--text`, `--text-file`, `--keywords`, `--pin`, `--accept` or `--reset`"
     )]
     NothingToChange,
+    /// A change by hand of no chunk.
+    #[error("no chunk was named; give chunk ids, or a filter of one condition at least")]
+    NoChunk,
+    /// A filter that no chunk passes.
+    #[error("no chunk of collection `{collection}` passes the filter; nothing was changed")]
+    NothingMatches {
+        /// The collection.
+        collection: String,
+    },
+    /// One text for many chunks.
+    #[error("a text belongs to one chunk; give its id instead of a filter")]
+    TextByFilter,
     /// What is only possible for a whole collection.
     #[error("`{name}` names one generation; `delete` is for whole collections")]
     OneGeneration {
@@ -264,7 +292,7 @@ pub enum Error {
     },
     /// Vectors of a service, and no service is configured.
     #[error(
-        "the collection has vectors of the service `{name}`; set `--embedder`, or `embedder` in `chunkwright.toml`, or search with `--mode lexical`"
+        "the collection has vectors of the service `{name}`, which is not configured; set `--embedder`, or `embedder` in `chunkwright.toml`"
     )]
     UnconfiguredService {
         /// The service.
@@ -409,7 +437,6 @@ impl Error {
                 _ => INVALID_REQUEST,
             },
             Self::Filter(_)
-            | Self::Query(_)
             | Self::TooSmall { .. }
             | Self::Input(_)
             | Self::NothingToMeasure
@@ -425,6 +452,8 @@ impl Error {
             | Self::NoDocument { .. }
             | Self::NoSuchLine { .. }
             | Self::FileAndFolder { .. }
+            | Self::Revision { .. }
+            | Self::UnknownField { .. }
             | Self::NotAFolder { .. }
             | Self::Unreadable { .. }
             | Self::NotARegularFile { .. }
@@ -433,10 +462,12 @@ impl Error {
             | Self::LongVectors
             | Self::NoWriter
             | Self::NothingToChange
+            | Self::NoChunk
+            | Self::TextByFilter
             | Self::OneGeneration { .. } => INVALID_REQUEST,
-            Self::UnknownDocument { .. } => NOT_FOUND,
+            Self::UnknownDocument { .. } | Self::NothingMatches { .. } => NOT_FOUND,
             Self::NoAccess { .. } | Self::UntrustedKey => FORBIDDEN,
-            Self::Columns(_) | Self::Json(_) | Self::Threads(_) => INTERNAL,
+            Self::Columns(_) | Self::Json(_) | Self::Unwritten(_) | Self::Threads(_) => INTERNAL,
             Self::Cancelled => CANCELLED,
         }
     }

@@ -13,7 +13,7 @@ use crate::snapshot::Snapshot;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct FetchRequest {
-    /// A document's id, a chunk's id, `DOC_ID#INDEX` or `DOC_ID#L10-L80`.
+    /// A document's id, a chunk's id, `DOC_ID#INDEX` (also `DOC_ID_chunkINDEX`) or `DOC_ID#L10-L80`.
     pub reference: String,
     /// What a chunk is read with; documents and lines come as they are.
     #[serde(default)]

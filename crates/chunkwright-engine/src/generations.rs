@@ -110,9 +110,10 @@ impl Collection {
     /// A collection that does not exist, a store that fails.
     pub fn prune(&self, request: &PruneRequest) -> Result<Vec<PrunedGeneration>, Error> {
         let store = self.store_for(request.dry_run)?;
+        let visible = store.open(self.generations()?.collection.as_str())?;
         let is_over = |status: &GenerationStatus| match status.state {
             GenerationState::Old => true,
-            GenerationState::Building => request.unfinished,
+            GenerationState::Building => request.unfinished && status.generation != visible,
             GenerationState::Current => false,
         };
         let mut pruned = Vec::new();

@@ -4,10 +4,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use chunkwright_index::{
-    FolderOptions, IndexOptions, IndexReport, NoteOptions, OverlayCounts, Pipeline, Prefix, Progress, Prune,
+    Clock, Dominant, FolderOptions, IndexOptions, IndexReport, NoteOptions, OverlayCounts, Pipeline, Prefix,
+    Progress, Prune,
 };
 use chunkwright_models::{EmbedError, Embedder};
-use chunkwright_source::{NewSource, WalkOptions};
+use chunkwright_source::{LeftOut, NewSource, Skipped, WalkOptions};
 use serde::{Deserialize, Serialize};
 
 use crate::collection::Collection;
@@ -58,6 +59,7 @@ pub struct IndexAnswer {
     /// Where its store is.
     pub store: String,
     /// The model of its vectors; `null` for none.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// Whether nothing was written, because the request was a dry run.
     pub dry_run: bool,
@@ -85,8 +87,8 @@ pub struct Indexer {
 impl IndexAnswer {
     /// Whether anything was written or failed, so that the collection is not as it was.
     pub fn changed_anything(&self) -> bool {
-        let IndexReport { indexed, empty, carried, pruned, failed, switched, .. } = &self.report;
-        indexed + empty + carried + pruned.len() + failed.len() > 0 || switched.is_some()
+        let IndexReport { indexed, empty, carried, pruned, left_out, failed, switched, .. } = &self.report;
+        indexed + empty + carried + pruned.len() + left_out.len() + failed.len() > 0 || switched.is_some()
     }
 
     /// Whether no document was found.
@@ -267,7 +269,11 @@ impl Indexer {
             prune: request.prune,
             dry_run: request.dry_run,
             skip_generated: request.skip_generated,
-            walk: WalkOptions { exclude: request.exclude.clone(), ..WalkOptions::default() },
+            walk: WalkOptions { output: request.exclude.clone(), ..engine.settings().walk.clone() },
+            clock: Some(Clock::new({
+                let engine = engine.clone();
+                move || u64::try_from(engine.now_nanos()).unwrap_or(0)
+            })),
             cancel: Some(engine.cancel_flag()),
             threads: Some(engine.threads()),
         }
@@ -276,6 +282,7 @@ impl Indexer {
     fn notices_of(&self, report: &IndexReport) -> Vec<Notice> {
         let mut notices = Vec::new();
         let mut say = |code, message: String| notices.push(Notice::new(code, message));
+        notices_of_files(&report.skipped, &report.left_out, report.dominant.as_ref(), &mut say);
         for nuls in &report.nuls {
             let message =
                 format!("`{}` has {}, kept in its text", nuls.doc_id, counted(nuls.count, "NUL character"));
@@ -323,6 +330,31 @@ impl Indexer {
             say(NoticeCode::Nothing, "no document was found at the given paths".to_owned());
         }
         notices
+    }
+}
+
+/// What a caller should know of files that were left out for what they are, and of those that make most of the tokens.
+pub(crate) fn notices_of_files(
+    skipped: &[Skipped],
+    removed: &[String],
+    dominant: Option<&Dominant>,
+    say: &mut dyn FnMut(NoticeCode, String),
+) {
+    let left_out = LeftOut::of(skipped);
+    if let (Some(words), Some(pattern)) = (left_out.words(), left_out.pattern()) {
+        let gone = match removed.len() {
+            0 => String::new(),
+            1 => "; 1 of them was in the collection and was removed".to_owned(),
+            number => format!("; {number} of them were in the collection and were removed"),
+        };
+        say(NoticeCode::LeftOut, format!("left out {words}{gone}; `--include '{pattern}'` takes them"));
+    }
+    if let Some(Dominant { extension, files, tokens, all_tokens }) = dominant {
+        let (share, files) = (tokens * 100 / all_tokens, counted(*files, "file"));
+        let message = format!(
+            "{share} % of the tokens are of {files} `*.{extension}`; `--exclude '*.{extension}'` leaves them out"
+        );
+        say(NoticeCode::MostlyOneKind, message);
     }
 }
 

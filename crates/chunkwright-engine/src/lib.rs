@@ -22,6 +22,7 @@ mod engine;
 mod error;
 mod evaluate;
 mod fetch;
+mod fields;
 pub mod files;
 mod generations;
 mod index;
@@ -36,24 +37,26 @@ pub mod schema;
 mod search;
 pub mod settings;
 mod snapshot;
+mod table;
 mod transfer;
 mod watch;
 
 pub use amend::{AmendRequest, OverlaysAnswer, OverlaysRequest};
+pub use chunkwright_arrow::is_catching;
 pub use chunkwright_index::{
     Answer, CacheUsage, CheckReport, ChunkPage, Cursor, Damaged, Direction, DocumentInfo, Duplicates, Expand,
     ExpandedAnswer, Explained, Filter, Folder, FoundChunk, FoundPassage, Fusion, Generation, GenerationSpec,
     GenerationStatus, Glob, Hit, IndexReport, Kept, ListRequest, ListedChunk, ListedOverlay, MAX_PAGE, Mode,
     Overlay, OverlayState, Passage, Prefix, Progress, Prune, Related, Siblings, SortKey, Stage, Statistics,
-    StatisticsRequest, Verdict, Visibility,
+    StatisticsRequest, Timings, Verdict, Visibility,
 };
 pub use chunkwright_source::{FormatHint, Input, NewSource, SkipReason, Skipped, Stream};
 pub use collection::Collection;
 pub use doctor::{Finding, State};
 pub use documents::{
-    ChunkRequest, ChunkedDocument, Coverage, DiffAnswer, DocumentStatistics, Documents, DocumentsRequest,
-    ExplainAnswer, ExplainRequest, ExplainedChunk, OutlineAnswer, OutlineRow, Promise, ReadReport, Shard,
-    ShardError, Violation,
+    ChunkRequest, ChunkedDocument, Coverage, DiffAnswer, DiffSide, DocumentStatistics, Documents,
+    DocumentsRequest, ExplainAnswer, ExplainRequest, ExplainedChunk, Operation, OutlineAnswer, OutlineRow,
+    Promise, ReadReport, Revision, Shard, ShardError, Violation,
 };
 pub use engine::{Access, Builder, Clock, Engine};
 pub use error::{CODES, Code, Error};
@@ -69,15 +72,17 @@ pub use evaluate::{
     TuneRequest,
 };
 pub use fetch::{FetchAnswer, FetchRequest};
+pub use fields::{Fields, FieldsError, Selected};
 pub use generations::{
     DeleteRequest, Deleted, DeletedDocument, GenerationsAnswer, PruneRequest, PrunedGeneration,
 };
 pub use index::{IndexAnswer, IndexRequest, Indexer};
 pub use installed::{InstallModelsRequest, ModelAction, ModelChange, ModelEntry, RemoveModelsRequest};
-pub use maintenance::{ClearedCache, CollectionStatus};
+pub use maintenance::{ClearedCache, CollectionStatus, ListedCollection};
 pub use notice::{Notice, NoticeCode};
 pub use search::{ExpandRequest, Found, SearchAnswer, SearchRequest};
 pub use settings::{Layers, Settings};
 pub use snapshot::{RelatedAnswer, Snapshot};
+pub use table::{RecordTable, TableFormat};
 pub use transfer::{ExportRequest, ImportAnswer, Imported};
 pub use watch::Watched;

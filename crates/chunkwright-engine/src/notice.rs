@@ -24,6 +24,10 @@ pub enum NoticeCode {
     StageSkipped,
     /// A stage did not run because the collection has no vectors: nothing that was promised is missing.
     NoVectors,
+    /// The generation that was searched is not complete: its first run goes on, or was interrupted.
+    Unfinished,
+    /// The collection has no chunk, so that nothing can be found.
+    EmptyCollection,
     /// The reranker failed, and the order is that of the stages.
     NotReranked,
     /// A hit is shown with its own text, because what is around it could not be read.
@@ -44,8 +48,14 @@ pub enum NoticeCode {
     FolderMoved,
     /// A document has characters that text rarely has, such as NUL.
     ControlCharacters,
+    /// Two things that are compared were cut by different settings.
+    OtherSettings,
     /// Changes made by hand both here and in what was imported; those made here stay.
     OverlaysKept,
+    /// Files were left out for what they are: drawings, lock files, source maps, minified and encoded content.
+    LeftOut,
+    /// More than half of the tokens are of one kind of data files.
+    MostlyOneKind,
     /// Paths cannot be watched and are looked at every few seconds instead.
     WatchPolls,
     /// There was nothing to do or to find.

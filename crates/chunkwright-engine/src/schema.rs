@@ -2,12 +2,17 @@
 //!
 //! Derived from the types that serde reads and writes, so that a schema cannot say anything else than the JSON. The
 //! feature `schema` has it; no front end needs it to work.
+//!
+//! Answers have one rule for what is absent: its key is left out. `null` is never written, and no schema of an answer
+//! allows it. An empty list is a value.
 
 use chunkwright::diff::{Change, Diff, Summary};
 use chunkwright::explain::Explanation;
 use chunkwright::{ChunkOptions, Record};
 use schemars::generate::SchemaSettings;
+use schemars::transform::{RecursiveTransform, Transform};
 use schemars::{JsonSchema, Schema};
+use serde_json::{Value, json};
 
 use crate::evaluation::{Report, RetrievalLine, Run, StabilityLine};
 use crate::{
@@ -15,10 +20,10 @@ use crate::{
     DeleteRequest, Deleted, DeletedDocument, DiffAnswer, DocumentStatistics, EvaluateAnswer, ExplainAnswer,
     ExplainRequest, Explained, ExplainedChunk, ExportRequest, FetchAnswer, FetchRequest, Finding,
     FoundPassage, GenerationStatus, GenerationsAnswer, Hit, ImportAnswer, IndexAnswer, IndexRequest,
-    InstallModelsRequest, ListRequest, ListedChunk, ListedOverlay, ModelChange, ModelEntry, OutlineAnswer,
-    OutlineRow, OverlaysAnswer, OverlaysRequest, Proposal, PruneRequest, PrunedGeneration, ReadReport,
-    RelatedAnswer, RemoveModelsRequest, SearchAnswer, SearchRequest, Statistics, StatisticsRequest,
-    TuneAnswer, TuneCandidate, settings::Setting,
+    InstallModelsRequest, ListRequest, ListedChunk, ListedCollection, ListedOverlay, ModelChange, ModelEntry,
+    Operation, OutlineAnswer, OutlineRow, OverlaysAnswer, OverlaysRequest, Proposal, PruneRequest,
+    PrunedGeneration, ReadReport, RelatedAnswer, RemoveModelsRequest, SearchAnswer, SearchRequest,
+    Statistics, StatisticsRequest, TuneAnswer, TuneCandidate, settings::Setting,
 };
 
 /// A type that is read or written as JSON.
@@ -46,8 +51,8 @@ pub static REQUESTS: &[NamedSchema] = schemas![read:
 pub static ANSWERS: &[NamedSchema] = schemas![written:
     Answer, Change, CheckReport, ChunkPage, ClearedCache, CollectionStatus, Deleted, DeletedDocument, Diff, DiffAnswer,
     DocumentStatistics, EvaluateAnswer, ExplainAnswer, Explained, ExplainedChunk, Explanation, FetchAnswer, Finding, FoundPassage, GenerationStatus, GenerationsAnswer, Hit, ImportAnswer,
-    IndexAnswer, ListedChunk, ListedOverlay, ModelChange, ModelEntry, OutlineAnswer, OutlineRow, OverlaysAnswer,
-    Proposal, PrunedGeneration, ReadReport, Record, RelatedAnswer, Report, RetrievalLine, Run, SearchAnswer, Setting,
+    IndexAnswer, ListedChunk, ListedCollection, ListedOverlay, ModelChange, ModelEntry, Operation, OutlineAnswer, OutlineRow,
+    OverlaysAnswer, Proposal, PrunedGeneration, ReadReport, Record, RelatedAnswer, Report, RetrievalLine, Run, SearchAnswer, Setting,
     StabilityLine, Statistics, Summary, TuneAnswer, TuneCandidate,
 ];
 
@@ -61,5 +66,23 @@ fn read<T: JsonSchema>() -> Schema {
 }
 
 fn written<T: JsonSchema>() -> Schema {
-    SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<T>()
+    let settings = SchemaSettings::draft2020_12().for_serialize();
+    let mut schema = settings.into_generator().into_root_schema_for::<T>();
+    RecursiveTransform(|schema: &mut Schema| without_null(schema)).transform(&mut schema);
+    schema
+}
+
+/// Takes `null` out of properties that are left out where they are absent. One that is required and may be `null` stays
+/// so, for the test that finds it.
+fn without_null(schema: &mut Schema) {
+    let required = schema.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
+    let Some(Value::Object(properties)) = schema.get_mut("properties") else { return };
+    for (_, property) in properties.iter_mut().filter(|(name, _)| !required.contains(&json!(name))) {
+        if let Some(Value::Array(types)) = property.get_mut("type") {
+            types.retain(|kind| kind != "null");
+        }
+        if let Some(Value::Array(forms)) = property.get_mut("anyOf") {
+            forms.retain(|form| form["type"] != "null");
+        }
+    }
 }

@@ -1,10 +1,12 @@
 //! What is asked of a search, and what does it answer?
 
-use chunkwright::ChunkId;
+use std::sync::Arc;
+
 use chunkwright_index::{
-    Answer, Duplicates, Expand, ExpandedAnswer, Expansion, Explained, Filter, Fusion, Mode, Models,
-    SearchOptions, expand, explain, parse_query, search, search_all_versions,
+    Answer, Duplicates, Expand, ExpandedAnswer, Expansion, Explained, Filter, Fusion, ListRequest, Mode,
+    Models, SearchOptions, chunk_id, expand, explain, parse_query, search, search_all_versions,
 };
+use chunkwright_models::Embedder;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::error::Error;
@@ -140,17 +142,20 @@ impl SearchAnswer {
 #[derive(Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
-enum FilterForm {
+pub(crate) enum FilterForm {
     Expression(String),
     Conditions(Filter),
 }
 
-fn filter<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Filter, D::Error> {
+pub(crate) fn filter<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Filter, D::Error> {
     match FilterForm::deserialize(deserializer)? {
         FilterForm::Expression(text) => Filter::parse(&text).map_err(serde::de::Error::custom),
         FilterForm::Conditions(filter) => Ok(filter),
     }
 }
+
+/// The embedder of queries, if there is one, and why a hybrid search has to do without.
+type EmbedderOrWhy = (Option<Arc<dyn Embedder>>, Option<String>);
 
 impl Snapshot {
     /// Searches this generation, or all of them.
@@ -165,16 +170,19 @@ impl Snapshot {
         let expansion = request.expand.map(ExpandRequest::check).transpose()?;
         let (query, filter) = parse_query(&request.query, request.filter.clone())?;
         let options = request.options(filter);
-        let embedder = self.embedder_for(request.mode)?;
+        let (embedder, why) = self.embedder_or_why(request.mode)?;
         let reranker = self.engine().reranker()?;
         let models = Models { embedder: embedder.as_deref(), reranker: reranker.as_deref() };
         let (store, generation) = (self.store(), self.generation());
-        let answer = if request.all_versions {
+        let mut answer = if request.all_versions {
             search_all_versions(store, &generation.collection, models, &query, &options)?
         } else {
             search(store, generation, models, &query, &options)?
         };
-        let mut notices = self.notices(&answer);
+        if why.is_some() {
+            answer.degraded = why;
+        }
+        let mut notices = self.notices(&answer)?;
         let Some(ExpandRequest { with, max_tokens }) = expansion else {
             return Ok(SearchAnswer { found: Found::Hits(answer), notices });
         };
@@ -190,22 +198,72 @@ impl Snapshot {
         Ok(SearchAnswer { found: Found::Passages(expanded), notices })
     }
 
-    /// Says why a chunk is or is not in the answer to a search.
+    /// Says why a chunk, by its id or as `DOC_ID#INDEX`, is or is not in the answer to a search.
     ///
     /// # Errors
     ///
     /// As [`search`](Self::search).
-    pub fn explain_search(&self, request: &SearchRequest, chunk: ChunkId) -> Result<Explained, Error> {
+    pub fn explain_search(&self, request: &SearchRequest, chunk: &str) -> Result<Explained, Error> {
         let (query, filter) = parse_query(&request.query, request.filter.clone())?;
-        let embedder = self.embedder_for(request.mode)?;
+        let (embedder, _) = self.embedder_or_why(request.mode)?;
         let reranker = self.engine().reranker()?;
         let models = Models { embedder: embedder.as_deref(), reranker: reranker.as_deref() };
         let (store, generation, options) = (self.store(), self.generation(), request.options(filter));
+        let chunk = chunk_id(store, generation, chunk)?;
         Ok(explain(store, generation, models, &query, &options, chunk)?)
     }
 
-    fn notices(&self, answer: &Answer) -> Vec<Notice> {
-        let mut notices = Vec::new();
+    /// The embedder of queries; where a hybrid search has to do without, why.
+    fn embedder_or_why(&self, mode: Mode) -> Result<EmbedderOrWhy, Error> {
+        let generation = self.generation();
+        let error = match (self.embedder_for(mode), &generation.spec.model) {
+            (Ok(None), Some(model)) if mode != Mode::Lexical => {
+                let (collection, model) = (generation.collection.clone(), model.name.clone());
+                Error::MissingModel { collection, model }
+            }
+            (Ok(embedder), _) => return Ok((embedder, None)),
+            (Err(error), _) => error,
+        };
+        match (mode, error.code().name) {
+            (Mode::Hybrid, "model_unavailable" | "service_failed") => Ok((None, Some(error.to_string()))),
+            _ => Err(error),
+        }
+    }
+
+    /// What to know of the generation where something is missing in it.
+    fn notice_of_generation(&self, answer: &Answer) -> Result<Option<Notice>, Error> {
+        let (store, generation) = (self.store(), self.generation());
+        let is_complete = store.is_complete(generation)?;
+        if is_complete && !answer.hits.is_empty() {
+            return Ok(None);
+        }
+        let any = ListRequest { limit: 1, ..ListRequest::default() };
+        let name = &generation.collection;
+        let is_empty = answer.hits.is_empty() && store.list(generation, &any)?.chunks.is_empty();
+        Ok(match (is_empty, is_complete) {
+            (true, true) => {
+                let message =
+                    format!("collection `{name}` has no chunks; `chunkwright index` adds documents");
+                Some(Notice::new(NoticeCode::EmptyCollection, message))
+            }
+            (true, false) => {
+                let message = format!(
+                    "collection `{name}` has no chunks yet: its first `index` is running, was interrupted or found no documents; run it again to resume"
+                );
+                Some(Notice::new(NoticeCode::Unfinished, message))
+            }
+            (false, false) => {
+                let message = format!(
+                    "`{generation}` is not complete, since its first `index` is running or was interrupted: what is stored so far was searched; run it again to resume"
+                );
+                Some(Notice::new(NoticeCode::Unfinished, message))
+            }
+            (false, true) => None,
+        })
+    }
+
+    fn notices(&self, answer: &Answer) -> Result<Vec<Notice>, Error> {
+        let mut notices: Vec<Notice> = self.notice_of_generation(answer)?.into_iter().collect();
         if let Some(why) = &answer.degraded {
             let what = if answer.mode == Mode::Lexical { "lexical only" } else { "without sparse vectors" };
             // That a collection was indexed without vectors is no news.
@@ -218,6 +276,6 @@ impl Snapshot {
         if let Some(why) = &answer.rerank_error {
             notices.push(Notice::new(NoticeCode::NotReranked, format!("not reranked: {why}")));
         }
-        notices
+        Ok(notices)
     }
 }

@@ -4,23 +4,26 @@
 //! combinations sensible:
 //!
 //! * A layer that names a preset starts from it: cutting keys of the layers below are dropped, since sizes made for
-//!   one preset mean nothing in another.
+//!   one preset mean nothing in another. Where no layer names one, keys of another system select the preset that
+//!   reproduces it.
 //! * Sizes that a layer does not set follow those it does ([`ChunkOptions::apply`]), so that `max_size` alone keeps
-//!   the preset's proportions.
+//!   the preset's proportions. Keys of another system scale nothing in its preset.
 
 mod environment;
 mod error;
 mod file;
 pub mod key;
 mod services;
+mod walk;
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use chunkwright::options::{KEYS, resolve_aliases};
-use chunkwright::{ChunkConfig, ChunkOptions, Key, preset};
+use chunkwright::options::{Aliased, KEYS, resolve_aliases};
+use chunkwright::{ChunkConfig, ChunkOptions, Key, OtherName, preset};
+use chunkwright_source::WalkOptions;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -40,6 +43,8 @@ pub struct Settings {
     pub preset: String,
     /// Which counter counts tokens.
     pub tokenizer: String,
+    /// Which files of folders are taken.
+    pub walk: WalkOptions,
     /// The collection to index into and search.
     pub collection: String,
     /// Where collections are stored; `None`: in the data folder.
@@ -73,7 +78,8 @@ pub struct Settings {
 pub struct Setting {
     /// The key.
     pub key: String,
-    /// Its value, without what is secret in it; `null` where nothing is set.
+    /// Its value, without what is secret in it; absent where nothing is set.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<Value>,
     /// Where the value came from.
     pub origin: String,
@@ -83,8 +89,28 @@ pub struct Setting {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Origin {
     source: Source,
-    /// The key that was set and that this value followed in proportion.
-    follows: Option<&'static str>,
+    /// What was set there.
+    set: String,
+    why: Why,
+}
+
+/// What a value has to do with what was set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Why {
+    /// It is the value.
+    Set,
+    /// It followed the size that was set, in proportion.
+    Follows,
+    /// It is as large as the size that was set allows.
+    Limited,
+    /// It is the preset of the system whose key was set.
+    Selected,
+}
+
+impl Origin {
+    fn set(source: Source, key: &str) -> Self {
+        Self { source, set: key.to_owned(), why: Why::Set }
+    }
 }
 
 /// Where a layer came from.
@@ -143,6 +169,8 @@ struct Layer {
     source: Source,
     /// Every key is known, and none is an alias.
     values: Map<String, Value>,
+    /// The aliases that some of the keys were set by.
+    aliased: Aliased,
 }
 
 /// The layers below those of a front end.
@@ -160,7 +188,7 @@ pub struct Layers {
     /// Lowest first.
     stack: Vec<Layer>,
     /// The user's own presets, each a table of cutting keys and `base`.
-    presets: Map<String, Value>,
+    presets: BTreeMap<String, Layer>,
     services: Services,
 }
 
@@ -234,36 +262,40 @@ impl Layers {
         source: Source,
         values: impl IntoIterator<Item = (String, Value)>,
     ) -> Result<Settings, SettingsError> {
-        let mut values: Map<String, Value> = values.into_iter().collect();
-        check_keys(&values, &key::names(), &source)?;
-        resolve_aliases(&mut values).map_err(|error| SettingsError::at(error, &source))?;
-        self.combine(Layer { source, values })
+        self.combine(Layer::checked(source, values)?)
     }
 
     fn combine(&self, highest: Layer) -> Result<Settings, SettingsError> {
         let mut layers = self.stack.clone();
         layers.push(highest.clone());
-        let named = layers.iter().rposition(|layer| layer.values.contains_key("preset"));
-        let preset = match named {
-            Some(index) => layers[index].text(&key::PRESET)?.unwrap_or_default(),
-            None => "auto".to_owned(),
+        let (preset, first, selected) = Self::start(&layers)?;
+        let (mut chunk, base) = self.preset(&preset, &mut Vec::new())?;
+        let preset = match OtherName::find(&preset).filter(|other| !self.presets.contains_key(other.name)) {
+            Some(other) => other.preset.to_owned(),
+            None => preset,
         };
-        let mut chunk = self.preset(&preset, &mut Vec::new())?;
         let mut origins = BTreeMap::new();
-        let origin = Origin { source: Source::Preset(preset.clone()), follows: None };
-        origins.extend(KEYS.iter().map(|key| (key.name.to_owned(), origin.clone())));
-        for layer in &layers[named.unwrap_or(0)..] {
-            layer.apply(&mut chunk, &mut origins)?;
+        let of_preset = |key: &Key| Origin::set(Source::Preset(preset.clone()), key.name);
+        origins.extend(KEYS.iter().map(|key| (key.name.to_owned(), of_preset(key))));
+        for layer in &layers[first..] {
+            layer.apply(&mut chunk, &base, &mut origins)?;
         }
         chunk.check()?;
+        for key in key::keys(key::Group::Files) {
+            let found = layers.iter().rev().find(|layer| layer.values.contains_key(key.name));
+            let source = found.map_or(Source::Default, |layer| layer.source.clone());
+            origins.insert(key.name.into(), Origin::set(source, key.name));
+        }
+        let walk = walk::options(&layers)?;
         let mut text = |key: &Key| -> Result<Option<String>, SettingsError> {
             let found = layers.iter().rev().find(|layer| layer.values.contains_key(key.name));
             let source = found.map_or(Source::Default, |layer| layer.source.clone());
-            origins.insert(key.name.into(), Origin { source, follows: None });
+            origins.insert(key.name.into(), Origin::set(source, key.name));
             found.map_or(Ok(None), |layer| layer.text(key))
         };
         text(&key::PRESET)?;
         let mut settings = Settings {
+            walk,
             preset,
             tokenizer: text(&key::TOKENIZER)?.unwrap_or_else(|| "o200k".into()),
             collection: text(&key::COLLECTION)?.unwrap_or_else(|| "default".into()),
@@ -282,59 +314,98 @@ impl Layers {
             layers: Arc::new((self.clone(), highest)),
         };
         if let Some(path) = self.services.path() {
-            let origin = Origin { source: Source::File(path.to_owned()), follows: None };
-            let origins = self.services.values().map(|(name, _)| (name.clone(), origin.clone()));
+            let origin = |name: &String| Origin::set(Source::File(path.to_owned()), name);
+            let origins = self.services.values().map(|(name, _)| (name.clone(), origin(name)));
             settings.origins.extend(origins);
         }
+        settings.origins.extend(selected.map(|origin| (key::PRESET.name.to_owned(), origin)));
         Ok(settings)
     }
 
-    /// The values of a preset: one of the user's, on its base, or a built-in one.
-    fn preset(&self, name: &str, above: &mut Vec<String>) -> Result<ChunkConfig, SettingsError> {
+    /// The preset to start from, the first layer that counts over it, and what selected it where no layer names it.
+    fn start(layers: &[Layer]) -> Result<(String, usize, Option<Origin>), SettingsError> {
+        if let Some(index) = layers.iter().rposition(|layer| layer.values.contains_key("preset")) {
+            return Ok((layers[index].text(&key::PRESET)?.unwrap_or_default(), index, None));
+        }
+        let Some(layer) = layers.iter().rev().find(|layer| layer.aliased.preset.is_some()) else {
+            return Ok(("auto".to_owned(), 0, None));
+        };
+        let preset = layer.aliased.preset.unwrap_or_default();
+        let is_of_other = |layer: &Layer| layer.aliased.preset.is_some_and(|other| other != preset);
+        let first = layers.iter().rposition(is_of_other).map_or(0, |index| index + 1);
+        let names = &layer.aliased.names;
+        let set =
+            names.get("max_size").or_else(|| names.values().next()).copied().unwrap_or("strategy").to_owned();
+        let origin = Origin { source: layer.source.clone(), set, why: Why::Selected };
+        Ok((preset.to_owned(), first, Some(origin)))
+    }
+
+    /// The values of a preset, one of the user's, on its base, or a built-in one; and the name of the built-in one.
+    fn preset(&self, name: &str, above: &mut Vec<String>) -> Result<(ChunkConfig, String), SettingsError> {
         if above.iter().any(|other| other == name) {
             return Err(SettingsError::PresetLoop { name: name.into() });
         }
-        let Some(Value::Object(table)) = self.presets.get(name) else {
-            return preset::preset(name).map_err(|error| {
+        let Some(own) = self.presets.get(name) else {
+            let config = preset::preset(name).map_err(|error| {
                 let own = self.presets.keys().cloned().collect();
                 SettingsError::Preset { error, own }
-            });
+            })?;
+            return Ok((config, OtherName::find(name).map_or(name, |other| other.preset).to_owned()));
         };
-        let mut values = table.clone();
-        let base = match values.remove("base") {
-            None => "auto".to_owned(),
-            Some(Value::String(base)) => base,
+        let base = match own.values.get("base") {
+            None => own.aliased.preset.unwrap_or("auto").to_owned(),
+            Some(Value::String(base)) => base.clone(),
             Some(other) => return Err(SettingsError::Base { preset: name.into(), base: other.to_string() }),
         };
         above.push(name.into());
-        let mut config = self.preset(&base, above)?;
-        let layer = Layer { source: Source::Preset(name.into()), values };
-        layer.apply(&mut config, &mut BTreeMap::new())?;
-        Ok(config)
+        let (mut config, base) = self.preset(&base, above)?;
+        own.apply(&mut config, &base, &mut BTreeMap::new())?;
+        Ok((config, base))
     }
 }
 
 impl Layer {
-    /// Puts the cutting keys over `config`.
+    /// A layer of these values, after a check of their keys.
+    fn checked(
+        source: Source,
+        values: impl IntoIterator<Item = (String, Value)>,
+    ) -> Result<Self, SettingsError> {
+        let mut values: Map<String, Value> = values.into_iter().collect();
+        check_keys(&values, &key::names(), &source)?;
+        let aliased = resolve_aliases(&mut values).map_err(|error| SettingsError::at(error, &source))?;
+        Ok(Self { source, values, aliased })
+    }
+
+    /// Puts the cutting keys over `config`, which is that of the built-in preset `base` and what is over it.
     fn apply(
         &self,
         config: &mut ChunkConfig,
+        base: &str,
         origins: &mut BTreeMap<String, Origin>,
     ) -> Result<(), SettingsError> {
         let mut values = Map::new();
         for key in KEYS {
             if let Some(value) = self.value(key)? {
                 values.insert(key.name.into(), value);
-                let origin = Origin { source: self.source.clone(), follows: None };
-                origins.insert(key.name.into(), origin);
+                origins.insert(key.name.into(), Origin::set(self.source.clone(), self.name_of(key.name)));
             }
         }
         let options = ChunkOptions::read(values).map_err(|error| SettingsError::at(error, &self.source))?;
-        for (key, follows) in options.apply(config) {
-            let origin = Origin { source: self.source.clone(), follows: Some(follows) };
+        let (why, changed) = if self.aliased.preset == Some(base) {
+            (Why::Limited, options.apply_unscaled(config))
+        } else {
+            (Why::Follows, options.apply(config))
+        };
+        for (key, by) in changed {
+            let origin = Origin { source: self.source.clone(), set: self.name_of(by).to_owned(), why };
             origins.insert(key.into(), origin);
         }
         Ok(())
+    }
+
+    /// The name that a key was set by.
+    fn name_of<'a>(&'a self, key: &'a str) -> &'a str {
+        self.aliased.names.get(key).copied().unwrap_or(key)
     }
 
     /// The value of a key, checked.
@@ -361,9 +432,12 @@ impl Settings {
     /// As [`Layers::settings`].
     pub fn with(&self, values: impl IntoIterator<Item = (String, Value)>) -> Result<Self, SettingsError> {
         let (layers, highest) = &*self.layers;
-        let mut changed = highest.values.clone();
-        changed.extend(values);
-        layers.settings(highest.source.clone(), changed)
+        let over = Layer::checked(highest.source.clone(), values)?;
+        let mut changed = highest.clone();
+        changed.values.extend(over.values);
+        changed.aliased.names.extend(over.aliased.names);
+        changed.aliased.preset = over.aliased.preset.or(changed.aliased.preset);
+        layers.combine(changed)
     }
 
     /// Every key and its value, in the order of help texts.
@@ -371,8 +445,13 @@ impl Settings {
         let text = |value: &str| Some(Value::from(value));
         let chunk = serde_json::to_value(&self.chunk).unwrap_or_default();
         let mut values = vec![("preset".to_owned(), text(&self.preset))];
-        values.extend(KEYS.iter().map(|key| (key.name.to_owned(), chunk.get(key.name).cloned())));
+        values.extend(
+            KEYS.iter().map(|key| {
+                (key.name.to_owned(), chunk.get(key.name).filter(|value| !value.is_null()).cloned())
+            }),
+        );
         values.push(("tokenizer".into(), text(&self.tokenizer)));
+        values.extend(walk::values(&self.walk).map(|(key, value)| (key.to_owned(), value)));
         values.push(("collection".into(), text(&self.collection)));
         let others = [
             ("store", &self.store),
@@ -394,9 +473,8 @@ impl Settings {
 
     /// Where the value of `key` came from, in words.
     pub fn origin(&self, key: &str) -> String {
-        let Some(origin) = self.origins.get(key) else { return "built in".into() };
-        let set = origin.follows.unwrap_or(key);
-        let source = match &origin.source {
+        let Some(Origin { source, set, why }) = self.origins.get(key) else { return "built in".into() };
+        let place = match source {
             Source::Default => "built in".into(),
             Source::Preset(name) => format!("preset `{name}`"),
             Source::File(path) => path.display().to_string(),
@@ -404,9 +482,11 @@ impl Settings {
             Source::Flags => flag(set),
             Source::Request => format!("`{set}` of the request"),
         };
-        match origin.follows {
-            Some(key) => format!("in proportion to `{key}`, {source}"),
-            None => source,
+        match why {
+            Why::Set => place,
+            Why::Follows => format!("in proportion to `{set}`, {place}"),
+            Why::Limited => format!("the most that `{set}` allows, {place}"),
+            Why::Selected => format!("selected by `{set}`, {place}"),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use chunkwright_index::{DocumentInfo, Generation, Mode, Siblings, Store, related, siblings};
+use chunkwright_index::{DocumentInfo, Generation, Mode, Siblings, Store, chunk_id, related, siblings};
 use chunkwright_models::Embedder;
 use serde::Serialize;
 
@@ -51,17 +51,24 @@ impl Snapshot {
         Ok(self.store.documents(&self.generation)?)
     }
 
-    /// The `top_k` documents nearest to one in its folder, and those that are about the same.
+    /// The `top_k` documents nearest to one, or to that of a chunk, in its folder, and those that are about the same.
     ///
     /// # Errors
     ///
     /// A document that the generation does not have, a store that fails.
-    pub fn related(&self, doc_id: &str, top_k: usize) -> Result<RelatedAnswer, Error> {
-        if self.store.document(&self.generation, doc_id)?.is_none() {
-            let collection = self.generation.collection.clone();
-            return Err(Error::UnknownDocument { doc_id: doc_id.into(), collection });
-        }
+    pub fn related(&self, reference: &str, top_k: usize) -> Result<RelatedAnswer, Error> {
         let (store, generation) = (&*self.store, &self.generation);
+        let mut doc_id = reference.to_owned();
+        if store.document_info(generation, reference)?.is_none() {
+            let chunk = match chunk_id(store, generation, reference) {
+                Ok(id) => store.chunks(generation, &[id])?.pop().flatten(),
+                Err(_) => None,
+            };
+            let collection = generation.collection.clone();
+            let unknown = || Error::UnknownDocument { doc_id: doc_id.clone(), collection };
+            doc_id = chunk.map(|chunk| chunk.record.doc_id).ok_or_else(unknown)?;
+        }
+        let doc_id = doc_id.as_str();
         let siblings = siblings(store, generation, doc_id, top_k)?;
         Ok(RelatedAnswer { siblings, related: related(store, generation, doc_id, top_k)? })
     }

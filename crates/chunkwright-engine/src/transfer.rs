@@ -1,10 +1,11 @@
 //! How do records leave a collection, and how do they come into one?
 
 use std::fs::File;
-use std::io::{self, BufReader, Read, Write};
+use std::io::{self, BufRead as _, BufReader, Read, Write};
 use std::path::Path;
 use std::sync::Arc;
 
+use chunkwright::Record;
 use chunkwright_arrow::{Columns, ExportRow, Reader, Writer};
 use chunkwright_index::transfer::{self, ImportError, ImportOptions, Row, RowAt, Vectors, export};
 use chunkwright_index::verify::Counters;
@@ -40,6 +41,9 @@ pub struct ImportAnswer {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notices: Vec<Notice>,
 }
+
+/// Longest line that is read to see whether a file has records (16 MiB).
+const MAX_FIRST_LINE: u64 = 16 << 20;
 
 /// Rows that are written together.
 const BATCH: usize = 1024;
@@ -190,6 +194,24 @@ fn is_parquet(path: &Path) -> Result<bool, Error> {
         return Err(Error::Compressed { path: shown() });
     }
     Ok(head == PARQUET)
+}
+
+/// Whether a file has records: Parquet, or a first line that is one.
+pub(crate) fn holds_records(path: &Path) -> bool {
+    let is_line = || {
+        let mut line = String::new();
+        let mut file = BufReader::new(File::open(path).ok()?.take(MAX_FIRST_LINE));
+        file.read_line(&mut line).ok()?;
+        serde_json::from_str::<Record>(&line).ok()
+    };
+    is_parquet(path).is_ok_and(|is_parquet| is_parquet || is_line().is_some())
+}
+
+/// The records of the chunks in a file, in order.
+pub(crate) fn records(path: &Path) -> Result<Vec<Record>, Error> {
+    let failed = |error| Error::Import { path: path.display().to_string(), error: Box::new(error) };
+    let rows = rows(path, is_parquet(path)?).map_err(failed)?;
+    rows.map(|row| row.map(|(_, row)| row.record).map_err(failed)).collect()
 }
 
 /// Begins to read the rows of a file.

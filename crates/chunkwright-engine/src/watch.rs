@@ -15,6 +15,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use chunkwright_index::Progress;
+use chunkwright_source::walk::folder_of;
 use notify::{Event, EventKind, RecursiveMode, Watcher};
 
 use crate::engine::Engine;
@@ -71,7 +72,7 @@ impl Indexer {
         });
         let started = watcher.and_then(|mut watcher| {
             for path in &self.request().paths {
-                watcher.watch(path, RecursiveMode::Recursive)?;
+                watcher.watch(&folder_of(path), RecursiveMode::Recursive)?;
             }
             Ok(watcher)
         });

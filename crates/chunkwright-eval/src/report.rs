@@ -48,6 +48,7 @@ pub struct Run {
     /// What a reader's budget is counted by.
     pub budget_tokenizer: String,
     /// The model of the vectors; `null` for none.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub embedder: Option<String>,
     /// What chance was drawn from.
     pub seed: u64,

@@ -3,7 +3,7 @@
 //! Names are resolved by us and looked at before a connection is made to just that address: a name
 //! that resolves to something else the second time it is asked gains nothing.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::net::{IpAddr, Ipv6Addr};
 
 use ureq::config::Config;
@@ -63,6 +63,24 @@ fn is_link_local(address: IpAddr) -> bool {
         IpAddr::V4(address) => address.is_link_local(),
         IpAddr::V6(address) => address.is_unicast_link_local() || address == METADATA,
     }
+}
+
+/// A name as one segment of a path: what is not an unreserved character of RFC 3986 is percent-encoded. `.` and `..`
+/// stay, since servers read them as such in any spelling.
+///
+/// ```
+/// assert_eq!(chunkwright_http::path_segment("a/b c.课"), "a%2Fb%20c.%E8%AF%BE");
+/// ```
+pub fn path_segment(name: &str) -> String {
+    let mut segment = String::with_capacity(name.len());
+    for byte in name.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            segment.push(byte.into());
+        } else {
+            let _ = write!(segment, "%{byte:02X}");
+        }
+    }
+    segment
 }
 
 /// What an address must be like.

@@ -28,6 +28,7 @@ use ureq::http::{HeaderName, HeaderValue, Request, Response};
 use ureq::unversioned::transport::DefaultConnector;
 use ureq::{Agent, Body};
 
+pub use address::path_segment;
 pub use clock::{Clock, SystemClock};
 pub use failure::{HttpError, error_message};
 pub use secret::{Secret, SecretError};

@@ -137,6 +137,7 @@ pub struct ExpandedAnswer {
     /// The stages of the search that ran.
     pub mode: Mode,
     /// Why the dense stage did not run although it was asked for; none if it ran.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub degraded: Option<String>,
 }
 
@@ -167,10 +168,13 @@ pub struct FoundChunk {
     /// What the hits are ordered by.
     pub score: f64,
     /// Rank and dot product in the dense stage.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub dense: Option<Stage>,
     /// Rank and dot product in the sparse stage.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub sparse: Option<Stage>,
     /// Rank and BM25 in the lexical stage.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub lexical: Option<Stage>,
     /// Terms of the query that the chunk's text has.
     pub matched_terms: Vec<String>,

@@ -138,8 +138,8 @@ pub enum FetchError {
     Store(#[from] StoreError),
 }
 
-/// Fetches what `reference` names in `generation`: a document's id, a chunk's id, `DOC_ID#INDEX` or
-/// `DOC_ID#L10-L80` (lines, both included). A document's id wins over every other reading.
+/// Fetches what `reference` names in `generation`: a document's id, a chunk's id, `DOC_ID#INDEX` (also written
+/// `DOC_ID_chunkINDEX`) or `DOC_ID#L10-L80` (lines, both included). A document's id wins over every other reading.
 ///
 /// # Errors
 ///
@@ -178,8 +178,7 @@ pub fn fetch(
         let index = shown.records.iter().position(|record| record.chunk_id == chunk.record.chunk_id);
         return fetch_chunk(shown, index.ok_or_else(unknown)?, options);
     }
-    let (doc_id, place) = reference.rsplit_once('#').ok_or_else(unknown)?;
-    let place = Place::parse(place).ok_or_else(unknown)?;
+    let (doc_id, place) = Place::split(reference).ok_or_else(unknown)?;
     let shown = load(doc_id)?;
     match place {
         Place::Index(index) => fetch_chunk(shown, index, options),
@@ -187,13 +186,45 @@ pub fn fetch(
     }
 }
 
-/// What stands behind the last `#` of a reference.
+/// The id of the chunk that `reference` names: itself, or that of `DOC_ID#INDEX` (also written `DOC_ID_chunkINDEX`).
+///
+/// # Errors
+///
+/// A reference to anything else, a document or an index that the generation does not have.
+pub fn chunk_id(store: &dyn Store, generation: &Generation, reference: &str) -> Result<ChunkId, FetchError> {
+    if let Ok(id) = reference.parse() {
+        return Ok(id);
+    }
+    let unknown =
+        || FetchError::Unknown { collection: generation.collection.clone(), reference: reference.into() };
+    let Some((doc_id, Place::Index(index))) = Place::split(reference) else { return Err(unknown()) };
+    let records = store.records(generation, doc_id)?;
+    match records.get(index) {
+        Some(record) => Ok(record.chunk_id),
+        None if records.is_empty() => Err(unknown()),
+        None => Err(FetchError::Index { doc_id: doc_id.to_owned(), total: records.len(), index }),
+    }
+}
+
+/// What stands behind the id of a document in a reference.
 pub(crate) enum Place {
     Index(usize),
     Lines(usize, usize),
 }
 
 impl Place {
+    /// The id of a document and the place in it: `DOC_ID#PLACE` or `DOC_ID_chunkINDEX`.
+    pub(crate) fn split(reference: &str) -> Option<(&str, Self)> {
+        if let Some((doc_id, place)) = reference.rsplit_once('#')
+            && let Some(place) = Self::parse(place)
+        {
+            return Some((doc_id, place));
+        }
+        let (doc_id, index) = reference.rsplit_once("_chunk")?;
+        let place = Self::parse(index).filter(|place| matches!(place, Self::Index(_)))?;
+        Some((doc_id, place))
+    }
+
     pub(crate) fn parse(text: &str) -> Option<Self> {
         // `parse` alone would take a sign.
         let number =

@@ -45,16 +45,17 @@ pub use amend::{AmendError, Review, amend, amend_all};
 pub use expand::{
     Expand, ExpandedAnswer, Expansion, FoundChunk, FoundPassage, ParseExpandError, Passage, expand,
 };
-pub use fetch::{Extent, FetchError, FetchOptions, Fetched, Raw, fetch};
+pub use fetch::{Extent, FetchError, FetchOptions, Fetched, Raw, chunk_id, fetch};
 pub use fuse::Fusion;
+pub use parsed::parsed;
 pub use pipeline::{
-    Folder, FolderError, FolderOptions, IndexError, IndexOptions, NoteOptions, Pipeline, Progress, Prune,
-    Revise, folders, remove_documents, remove_folder,
+    Clock, Folder, FolderError, FolderOptions, IndexError, IndexOptions, NoteOptions, Pipeline, Progress,
+    Prune, Revise, folders, remove_documents, remove_folder,
 };
 pub use prefix::{Prefix, PrefixError};
-pub use query::{QueryError, parse_query};
+pub use query::parse_query;
 pub use related::{Related, Siblings, related, siblings};
-pub use report::{Failure, IndexReport, Moved, Nuls};
+pub use report::{Dominant, Failure, IndexReport, Moved, Nuls, Timings, TokensByKind};
 pub use search::{
     Answer, Duplicates, Explained, Hit, Kept, Mode, Models, Ranked, SearchError, SearchOptions, Stage,
     Verdict, explain, rank, search, search_all_versions, with_current,
@@ -68,7 +69,7 @@ pub use store::{
     GenerationState, GenerationStatus, Glob, GlobError, LEAST_LEAD, LEAST_LIKENESS, ListRequest, ListedChunk,
     MAX_PAGE, MemoryStore, Model, NewChunk, NewDocument, OriginalText, Outcome, Overlay, OverlayState,
     Overlays, STORES, Scored, SortKey, Statistics, StatisticsRequest, Store, StoreError, StoreLocation,
-    StoredChunk, StoredDocument, TOKEN_RANGES, TokenRange, Vector, Visibility, open_store,
+    StoredChunk, StoredDocument, TOKEN_RANGES, TokenRange, Vector, Visibility, normalized_name, open_store,
 };
 #[cfg(feature = "chroma")]
 pub use store::{ChromaOptions, chroma_name};

@@ -7,10 +7,23 @@ use chunkwright::parse::Markdown;
 use chunkwright_source::Format;
 use chunkwright_source::format::parse;
 
-use crate::store::{DocumentInfo, StoredDocument};
+use crate::store::{DocumentInfo, Generation, Store, StoreError, StoredDocument};
+
+/// The document called `doc_id` of a generation, parsed again as its file was; none if there is none.
+///
+/// # Errors
+///
+/// A generation that is gone, a store that fails.
+pub fn parsed(
+    store: &dyn Store,
+    generation: &Generation,
+    doc_id: &str,
+) -> Result<Option<Document>, StoreError> {
+    Ok(store.document(generation, doc_id)?.map(|stored| parse_again(&stored)))
+}
 
 /// A document that is stored, parsed again as its file was.
-pub(crate) fn parsed(stored: &StoredDocument) -> Document {
+pub(crate) fn parse_again(stored: &StoredDocument) -> Document {
     let parser = match format_of(&stored.info, stored.bytes()) {
         Format::Text(parser) => parser,
         Format::Binary(_) => &Markdown,

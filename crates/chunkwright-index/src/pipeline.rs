@@ -5,7 +5,7 @@
 //! all other documents, whose files the store has; once it is whole, it is made the current one.
 //!
 //! Files go through in windows: a window is read, decoded, cut and analysed on all cores, its unknown
-//! texts are embedded, and its documents are stored in one transaction. What is stored is whole
+//! texts are embedded, and its documents are stored in one transaction, or in several where the model is slow. What is stored is whole
 //! documents, so a run that is stopped at any moment has done each document or has not.
 //!
 //! Vectors are stored before the documents that need them, under the hash of their text. A run that
@@ -16,6 +16,7 @@ mod folders;
 mod forecast;
 mod input;
 mod notes;
+mod pace;
 mod prepare;
 mod put;
 mod run;
@@ -40,6 +41,7 @@ use crate::store::{
 use chunkwright_source::{NewSource, SourceError, SourceFile, WalkOptions, read_file, walk};
 pub use folders::{Folder, FolderError, FolderOptions, folders};
 pub use notes::NoteOptions;
+pub use pace::Clock;
 use run::Run;
 
 /// Brings a collection to the state of the files it is given.
@@ -95,6 +97,9 @@ pub struct IndexOptions {
     pub dry_run: bool,
     /// Leave out generated and minified files (see [`chunkwright_source::generated`]).
     pub skip_generated: bool,
+    /// Measures the run, and has documents stored after some seconds of embedding; without it a window of documents is
+    /// stored at once, however long its texts take.
+    pub clock: Option<Clock>,
     /// Becomes true when the caller wants the run to stop; what is committed stays.
     pub cancel: Option<Arc<AtomicBool>>,
     /// The threads that read, cut and analyse; without them rayon's global ones. The store is written by the caller's
@@ -135,16 +140,24 @@ pub enum Progress<'a> {
     Found {
         /// Number of files.
         files: usize,
+        /// Their bytes.
+        bytes: u64,
     },
     /// Files were read and cut.
     Read {
-        /// Number of files done so far in this run.
+        /// Number of files done so far in this run: stored, or found unchanged.
         files: usize,
+        /// Their bytes.
+        bytes: u64,
     },
     /// Texts were embedded.
     Embedded {
         /// Number of texts embedded so far in this run.
         texts: usize,
+        /// Number of texts without a vector in the documents cut so far, those embedded among them.
+        found: usize,
+        /// Tokens of the texts embedded so far.
+        tokens: usize,
     },
     /// Documents were stored or removed, durably.
     Committed {
@@ -243,13 +256,14 @@ impl Pipeline {
     ) -> Result<IndexReport, IndexError> {
         let pipeline = &self.as_stored()?;
         let mut walk = options.on_threads(|| walk(paths, &options.walk))?;
-        let skipped = std::mem::take(&mut walk.skipped);
+        let mut skipped = std::mem::take(&mut walk.skipped);
         let known = pipeline.known()?;
         let has_text =
             |info: &DocumentInfo, file: &SourceFile| pipeline.has_text(info, file, &known, options);
         let visible: Vec<&DocumentInfo> = known.visible().values().collect();
         let mut placed = folders::place(walk, &skipped, &visible, &has_text, options)?;
         let clashes = std::mem::take(&mut placed.clashes);
+        skipped.append(&mut placed.left_out);
         let report = IndexReport {
             seen: placed.files.len() + skipped.len() + clashes.len(),
             skipped,
@@ -257,7 +271,8 @@ impl Pipeline {
             moved_folders: placed.moved.clone(),
             ..IndexReport::default()
         };
-        on_progress(Progress::Found { files: placed.files.len() });
+        let bytes = placed.files.iter().map(|file| file.bytes).sum();
+        on_progress(Progress::Found { files: placed.files.len(), bytes });
         drop(visible);
         let generations = pipeline.generations(options)?;
         let overlays = pipeline.overlays(&generations, options)?;

@@ -1,32 +1,11 @@
 //! What a query says beside its words: `symbol:render path:src/* -path:tests/ how are pages made`.
 
-use chunkwright::SummaryKind;
-
-use crate::store::filter::{Condition, Field, Filter, Glob, Test};
-
-/// A query that cannot be understood.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum QueryError {
-    /// No artifact has this name.
-    #[error("unknown artifact `{name}`; known are {}", artifacts())]
-    Artifact {
-        /// The name that was asked for.
-        name: String,
-    },
-}
-
-/// The names that `artifact` takes, in backticks.
-fn artifacts() -> String {
-    let kinds = SummaryKind::ALL.iter().map(|kind| kind.name());
-    let names = Filter::ARTIFACTS.iter().copied().chain(kinds);
-    names.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
-}
+use crate::store::filter::{Condition, Field, Filter, FilterError};
 
 /// Conditions that a query may hold, as words `KEY:VALUE`, and the fields that they are about.
 const KEYS: &[(&str, Field)] = &[
     ("symbol", Field::SYMBOL),
-    ("path", Field::DOC_ID),
+    ("path", Field::PATH),
     ("lang", Field::LANGUAGE),
     ("language", Field::LANGUAGE),
     ("artifact", Field::ARTIFACT),
@@ -43,8 +22,8 @@ const KEYS: &[(&str, Field)] = &[
 ///
 /// # Errors
 ///
-/// An unknown artifact.
-pub fn parse_query(query: &str, filter: Filter) -> Result<(String, Filter), QueryError> {
+/// A value that no chunk can have, such as a language that does not exist.
+pub fn parse_query(query: &str, filter: Filter) -> Result<(String, Filter), FilterError> {
     let mut words: Vec<&str> = Vec::new();
     let (mut wanted, mut unwanted): (Vec<(Field, Vec<Condition>)>, Vec<Condition>) = Default::default();
     let mut symbol = None;
@@ -58,12 +37,7 @@ pub fn parse_query(query: &str, filter: Filter) -> Result<(String, Filter), Quer
         };
         let (value, after) = value(after);
         rest = after.trim_start();
-        let condition = match field {
-            Field::DOC_ID => Condition::Field { field, test: Test::Glob(Glob::anywhere(value)) },
-            Field::ARTIFACT => Condition::is(field, check_artifact(value)?),
-            Field::LANGUAGE => Condition::is(field, value.to_lowercase()),
-            _ => Condition::is(field, value),
-        };
+        let condition = Condition::is(field, value).checked()?;
         if negated {
             unwanted.push(Condition::Not(Box::new(condition)));
             continue;
@@ -84,16 +58,6 @@ pub fn parse_query(query: &str, filter: Filter) -> Result<(String, Filter), Quer
     // A symbol alone is looked for by its name.
     let words = if words.is_empty() { symbol.unwrap_or_default().to_owned() } else { words.join(" ") };
     Ok((words, filter))
-}
-
-/// Checks the name of an artifact.
-///
-/// # Errors
-///
-/// [`QueryError::Artifact`] if there is none.
-fn check_artifact(name: &str) -> Result<String, QueryError> {
-    let known = Filter::ARTIFACTS.contains(&name) || SummaryKind::ALL.iter().any(|kind| kind.name() == name);
-    if known { Ok(name.into()) } else { Err(QueryError::Artifact { name: name.into() }) }
 }
 
 /// The condition that `text` begins with: its field, whether it is negated, and what follows.
@@ -126,12 +90,16 @@ mod tests {
         let text = "symbol=Report.render and (doc_id~src/* or doc_id~{**/*lib*,**/*lib*/**}) and language=rust and not \
                     doc_id~{**/*tests/*,**/*tests/*/**} and language!=c and not doc_id~\"{**/*a b*,**/*a b*/**}\"";
         assert_eq!(filter, Filter::parse(text).expect("a filter"));
+        let text = "symbol=Report.render and (path=src/* or path=lib) and lang=rs and path!=tests/ and lang!=C and path!=\"a b\"";
+        assert_eq!(filter, Filter::parse(text).expect("a filter"));
         assert_eq!(parse_query("symbol:a", Filter::default()).expect("a query").0, "a");
     }
 
     #[test]
     fn what_cannot_be_understood_says_what_would_be_right() {
         let error = parse_query("artifact:notes", Filter::default()).expect_err("no artifact").to_string();
-        assert!(error.starts_with("unknown artifact `notes`; known are `chunk`, `summary`"), "{error}");
+        assert!(error.starts_with("`artifact` cannot be `notes`; known are `chunk`, `summary`"), "{error}");
+        let error = parse_query("lang:pyhton how", Filter::default()).expect_err("no language").to_string();
+        assert_eq!(error, "`language` cannot be `pyhton`; did you mean `python`?");
     }
 }

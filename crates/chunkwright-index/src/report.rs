@@ -1,5 +1,7 @@
 //! What a run did, so that its counts add up.
 
+use std::collections::BTreeMap;
+
 use chunkwright_source::Skipped;
 use serde::{Deserialize, Serialize};
 
@@ -26,14 +28,23 @@ pub struct IndexReport {
     pub failed: Vec<Failure>,
     /// Documents removed because their files are gone.
     pub pruned: Vec<String>,
+    /// Documents removed because their files are left out now for what they are, such as drawings.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<String>,
+    /// The kind of files that more than half of the tokens written are of, if it is data rather than text or code.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dominant: Option<Dominant>,
     /// Folders that were found in another place than before, and their documents with them.
     #[serde(default)]
     pub moved_folders: Vec<Moved>,
     /// Number of the generation that was brought up to date; none if it would be begun.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub generation: Option<i64>,
     /// Number of the generation that was current until this run made its own the current one.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub switched: Option<i64>,
     /// Why the generation that was built is not the current one yet; the next run goes on with it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub withheld: Option<String>,
     /// How the overlays stand to the chunks that searches see after the run, or would see after it.
     pub overlays: OverlayCounts,
@@ -52,6 +63,7 @@ pub struct IndexReport {
     /// Tokens of the texts whose vectors were not known.
     pub tokens_to_embed: usize,
     /// What embedding those costs, where a price is given.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cost: Option<f64>,
     /// Documents written that a program wrote, as they say or their names do (see [`chunkwright_source::generated`]).
     pub generated: usize,
@@ -73,6 +85,7 @@ pub struct IndexReport {
     /// keeps whole.
     pub truncated: usize,
     /// What the embedder said when it failed last.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub embed_error: Option<String>,
     /// Notes that a chat model wrote in this run.
     pub notes: usize,
@@ -83,9 +96,14 @@ pub struct IndexReport {
     /// Tokens that the chat model read and wrote.
     pub notes_tokens: usize,
     /// What that cost, where prices are given.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub notes_cost: Option<f64>,
     /// What the chat model said when it failed last.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub notes_error: Option<String>,
+    /// Where the time went; none where the caller gives no clock.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timings: Option<Timings>,
     /// Whether the run was told to stop before its end.
     pub cancelled: bool,
 }
@@ -95,6 +113,74 @@ impl IndexReport {
     /// was not cancelled.
     pub fn adds_up(&self) -> bool {
         self.seen == self.indexed + self.unchanged + self.empty + self.skipped.len() + self.failed.len()
+    }
+}
+
+/// Where the time of a run went, in milliseconds. Files are read and cut on several threads at once, whose times are
+/// added, while texts of earlier ones are embedded: the stages need not add up to the total.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Timings {
+    /// Reading files.
+    pub read_ms: u64,
+    /// Decoding, parsing and cutting.
+    pub cut_ms: u64,
+    /// Asking the embedder, and looking up what it said before.
+    pub embed_ms: u64,
+    /// Writing documents to the store.
+    pub store_ms: u64,
+    /// From the beginning to the end.
+    pub total_ms: u64,
+}
+
+/// A kind of files that more than half of the tokens are of.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Dominant {
+    /// The extension of the files.
+    pub extension: String,
+    /// Number of the files.
+    pub files: usize,
+    /// Tokens of their chunks.
+    pub tokens: usize,
+    /// Tokens of all chunks.
+    pub all_tokens: usize,
+}
+
+/// How many tokens the chunks of each kind of files have.
+#[derive(Clone, Debug, Default)]
+pub struct TokensByKind(BTreeMap<String, (usize, usize)>);
+
+/// Extensions of data: what a person would hardly search for is a part of it, as a rule.
+const DATA: &[&str] = &[
+    "csv", "tsv", "json", "jsonl", "ndjson", "geojson", "ipynb", "log", "xml", "svg", "yaml", "yml", "lock",
+    "map", "txt", "sql", "css",
+];
+
+/// Fewest tokens of which it is worth saying that most are of one kind.
+const LEAST_TOKENS: usize = 2_000;
+
+impl TokensByKind {
+    /// Adds the chunks of a document.
+    pub fn add(&mut self, doc_id: &str, tokens: usize) {
+        let name = doc_id.rsplit('/').next().unwrap_or(doc_id);
+        let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension).to_ascii_lowercase();
+        let (files, sum) = self.0.entry(extension).or_default();
+        *files += 1;
+        *sum += tokens;
+    }
+
+    /// The kind of data that more than half of the tokens are of, where there are other kinds.
+    pub fn dominant(&self) -> Option<Dominant> {
+        let all_tokens: usize = self.0.values().map(|(_, tokens)| tokens).sum();
+        let (extension, (files, tokens)) = self.0.iter().max_by_key(|(_, (_, tokens))| *tokens)?;
+        let is_news = self.0.len() > 1 && *tokens >= LEAST_TOKENS && *tokens * 2 > all_tokens;
+        (is_news && DATA.contains(&extension.as_str())).then(|| Dominant {
+            extension: extension.clone(),
+            files: *files,
+            tokens: *tokens,
+            all_tokens,
+        })
     }
 }
 

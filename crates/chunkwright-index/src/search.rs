@@ -97,10 +97,12 @@ pub struct Answer {
     /// The stages that ran: `lexical` where `hybrid` was asked for and there are no vectors.
     pub mode: Mode,
     /// Why the dense stage, or the sparse one alone, did not run although it was asked for; none if all ran.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub degraded: Option<String>,
     /// Whether a reranker put the best in its order.
     pub rerank_used: bool,
     /// Why it did not although there is one; the order is that of the stages then.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub rerank_error: Option<String>,
 }
 
@@ -114,12 +116,16 @@ pub struct Hit {
     /// only stage's.
     pub score: f64,
     /// Rank and dot product in the dense stage.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub dense: Option<Stage>,
     /// Rank and dot product in the sparse stage.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub sparse: Option<Stage>,
     /// Rank and BM25 in the lexical stage.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub lexical: Option<Stage>,
     /// Rank and score that the reranker gave it.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub rerank: Option<Stage>,
     /// Terms of the query that the chunk is found by: those of its text, as the analysis sees them, and of
     /// keywords that were given by hand.

@@ -403,8 +403,10 @@ pub struct ListedOverlay {
     /// How it stands to the chunks.
     pub state: OverlayState,
     /// The chunk that it is on; none if there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub on: Option<String>,
     /// The document of that chunk.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub on_doc_id: Option<String>,
     /// In a conflict, the text that the chunk has now.
     #[serde(skip_serializing_if = "Option::is_none")]

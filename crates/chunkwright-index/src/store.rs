@@ -12,6 +12,7 @@ mod list;
 #[cfg(any(feature = "chroma", feature = "qdrant"))]
 mod local_cache;
 mod memory;
+mod name;
 mod overlay;
 mod place;
 #[cfg(feature = "qdrant")]
@@ -38,6 +39,7 @@ pub use filter::{Condition, Field, Filter, FilterError, Glob, GlobError};
 pub use generation::{Collection, Generation, GenerationSpec, GenerationState, GenerationStatus, Model};
 pub use list::{ChunkPage, Cursor, Direction, ListRequest, ListedChunk, MAX_PAGE, SortKey, Visibility};
 pub use memory::MemoryStore;
+pub use name::normalized_name;
 pub use overlay::{Applied, LEAST_LEAD, LEAST_LIKENESS, OriginalText, Overlay, OverlayState, Overlays};
 pub(crate) use overlay::{Elsewhere, OverlaySearch, place_in, write_applied};
 pub use place::StoreLocation;
@@ -54,7 +56,8 @@ use crate::bm25::{TermCounts, TermId};
 use crate::verify::Unsound;
 use chunkwright_source::format::file_hash;
 
-use error::{check_model, check_name, unknown_collection, unknown_generation};
+use error::{check_model, unknown_collection, unknown_generation};
+use name::{checked_name, parse_name};
 use vector::{check_sparse, check_vector};
 
 /// Keeps collections: their generations, documents, chunks and vectors.
@@ -76,7 +79,7 @@ pub trait Store: Send + Sync {
     fn collections(&self) -> Result<Vec<Collection>, StoreError>;
 
     /// The generation that `name` means: the current one of the collection `name`, or number `N` of
-    /// it if the name is `COLLECTION@N`. Costs no more than a look.
+    /// it if the name is `COLLECTION@N`. Costs no more than a look. Here and below names are [normalized](normalized_name).
     fn open(&self, name: &str) -> Result<Generation, StoreError>;
 
     /// The newest generation of the collection that `spec` describes and that can be searched; none where
@@ -84,12 +87,15 @@ pub trait Store: Send + Sync {
     fn find(&self, collection: &str, spec: &GenerationSpec) -> Result<Option<Generation>, StoreError>;
 
     /// The generation of the collection that `spec` describes: [found](Self::find), or begun now. A collection begins to
-    /// exist with its first, which is current from its beginning; later ones wait for
-    /// [`switch`](Self::switch).
+    /// exist with its first, which searches see from its beginning. Every one is
+    /// [building](GenerationState::Building) until it is [switched](Self::switch) to.
     fn begin(&self, collection: &str, spec: &GenerationSpec) -> Result<Generation, StoreError>;
 
     /// Makes a generation the current one of its collection, atomically. The one before stays.
     fn switch(&self, generation: &Generation) -> Result<(), StoreError>;
+
+    /// Whether the generation was ever [switched](Self::switch) to: that it had every document of one run at least.
+    fn is_complete(&self, generation: &Generation) -> Result<bool, StoreError>;
 
     /// Removes a generation and everything in it. Removing what does not exist is no error; removing the
     /// current one removes the collection.

@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use chunkwright::parse::{Markdown, Text};
 use chunkwright::verify::{Basis, Finding, Notes, Structure, is_current, verify};
 use chunkwright::{Document, Parser, Record, TokenCounter};
+use chunkwright_code::{CodeParser, EARLIER};
 use chunkwright_models::{COUNTERS, text_hash};
 use chunkwright_source::decode::decode;
 use chunkwright_source::format::{Format, parse};
@@ -100,17 +101,23 @@ pub(crate) fn records(
         .flatten()
         .filter_map(|applied| Some((applied.chunk_id.as_str(), applied.original.as_ref()?.text.as_str())))
         .collect();
-    let rendered = |index: usize| {
-        let record = records.get(index).filter(|_| applied.is_some())?;
-        Some(original.get(record.chunk_id.to_string().as_str()).copied().unwrap_or(&record.text))
-    };
     let notes = if spec.config_hash.contains("+contexts:") { Notes::Possible } else { Notes::Without };
     let counter = |name: &str| counters.get(name);
-    findings.extend(verify(
-        &parsed,
-        records,
-        Basis { structure, notes, rendered: &rendered, counter: &counter },
-    ));
+    let prove = |document: &Document| {
+        let rendered = |index: usize| {
+            let record = records.get(index).filter(|_| applied.is_some())?;
+            Some(original.get(record.chunk_id.to_string().as_str()).copied().unwrap_or(&record.text))
+        };
+        verify(document, records, Basis { structure, notes, rendered: &rendered, counter: &counter })
+    };
+    let told = prove(&parsed);
+    let was_read_by = |parser: &&&CodeParser| structure == Structure::Known && parser.name() == info.format;
+    for &parser in EARLIER.iter().filter(was_read_by).filter(|_| !told.is_empty()) {
+        if prove(&parse(&info.doc_id, document.source.as_str(), parser)).is_empty() {
+            return findings;
+        }
+    }
+    findings.extend(told);
     findings
 }
 

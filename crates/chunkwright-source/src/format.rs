@@ -128,6 +128,14 @@ pub fn read_as(format: Format, bytes: &[u8]) -> Result<Source, ReadError> {
 }
 
 impl Source {
+    /// Whether it is source code.
+    pub fn is_code(&self) -> bool {
+        match self.format {
+            Format::Text(parser) => chunkwright_code::language_named(parser.name()).is_some(),
+            Format::Binary(_) => false,
+        }
+    }
+
     /// The document, with `doc_id` as its id.
     pub fn parse(self, doc_id: &str) -> Document {
         let parser = match self.format {

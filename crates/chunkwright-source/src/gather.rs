@@ -10,8 +10,9 @@ use chunkwright::Document;
 
 use crate::format::{self, ReadError};
 use crate::memory::NewSource;
+use crate::noise;
 use crate::skip::{SkipReason, Skipped};
-use crate::walk::{SourceError, SourceFile, WalkOptions, read_file, walk};
+use crate::walk::{SourceError, SourceFile, WalkOptions, is_pattern, read_file, walk};
 
 /// What a caller gives.
 #[derive(Clone, Debug)]
@@ -181,6 +182,7 @@ impl Inputs {
                         inputs.items.push(Item { origin: Origin::Stream { doc_id, place, stream } });
                     }
                 }
+                Input::Path(path) if is_pattern(path) => there.push(path.clone()),
                 Input::Path(path) => match path.canonicalize() {
                     Ok(real) => there.extend(paths.insert(real).then(|| path.clone())),
                     // A path that cannot be read is no reason to leave the others out.
@@ -190,11 +192,15 @@ impl Inputs {
         }
         match walk(&there, options) {
             Ok(walk) => {
-                inputs.items.extend(walk.files.into_iter().map(|file| {
-                    let named = paths.contains(&file.path);
-                    Item { origin: Origin::File { file, named } }
-                }));
                 inputs.skipped.extend(walk.skipped);
+                for file in walk.files {
+                    if let Some(reason) = file.left_out {
+                        inputs.skipped.push(Skipped { path: file.doc_id, reason });
+                        continue;
+                    }
+                    let named = paths.contains(&file.path);
+                    inputs.items.push(Item { origin: Origin::File { file, named } });
+                }
             }
             Err(error) => inputs.errors.push(error.into()),
         }
@@ -275,6 +281,12 @@ impl Item {
             (Some(reason), Some(_)) => self.unread(reason),
             _ => Unread::Failed(InputError::Read { place: self.place(), error }),
         })?;
+        if let Origin::File { file, .. } = &self.origin
+            && !file.wanted
+            && let Some(reason) = noise::of_text(&file.path, &source.text, source.is_code())
+        {
+            return Err(self.unread(reason));
+        }
         Ok(ReadSource { doc_id: self.doc_id().to_owned(), source })
     }
 

@@ -1,7 +1,7 @@
 //! Files that programs wrote: generated and minified ones.
 //!
-//! They are text, and they are indexed unless the user says otherwise; but they crowd out what people wrote,
-//! so that every run says how many there are.
+//! Lock files and minified ones are left out of folders ([`noise`](crate::noise)); the others are indexed unless the
+//! user says otherwise, and every run says how many there are.
 
 use std::path::Path;
 
@@ -62,7 +62,7 @@ const MINIFIED_LINE: usize = 500;
 /// from prose, in which a paragraph may be one line.
 pub fn generated(path: &Path, text: &str, is_code: bool) -> Option<Generated> {
     let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
-    let is_lock = LOCK_FILES.contains(&&*name);
+    let is_lock = is_lock_file(&name);
     let is_marked = |line: &str| {
         let line = line.chars().take(200).collect::<String>().to_lowercase();
         MARKS.iter().any(|mark| line.contains(mark))
@@ -72,9 +72,20 @@ pub fn generated(path: &Path, text: &str, is_code: bool) -> Option<Generated> {
     if is_lock || is_code && first.any(|line| is_marked(line.of(text))) {
         return Some(Generated::ByProgram);
     }
-    let is_long = text.len() >= LEAST_MINIFIED && text.len() / lines.count() >= MINIFIED_LINE;
-    let is_named = name.contains(".min.") && is_code;
-    (is_code && is_long || is_named).then_some(Generated::Minified)
+    is_minified(path, text, is_code).then_some(Generated::Minified)
+}
+
+/// Whether a file of this name is a lock file.
+pub(crate) fn is_lock_file(name: &str) -> bool {
+    LOCK_FILES.contains(&name)
+}
+
+/// Whether the line breaks of the file at `path` were taken out.
+pub(crate) fn is_minified(path: &Path, text: &str, is_code: bool) -> bool {
+    let is_named = path.file_name().is_some_and(|name| name.to_string_lossy().contains(".min."));
+    let is_long =
+        || text.len() >= LEAST_MINIFIED && text.len() / LineIndex::new(text).count() >= MINIFIED_LINE;
+    is_code && (is_named || is_long())
 }
 
 #[cfg(test)]

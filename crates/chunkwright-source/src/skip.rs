@@ -35,8 +35,18 @@ pub enum SkipReason {
     NoText,
     /// A program wrote it, and such files were not wanted.
     Generated,
-    /// Its line breaks were taken out, and such files were not wanted.
+    /// Its line breaks were taken out.
     Minified,
+    /// It is a drawing, whose text is coordinates.
+    Drawing,
+    /// It lists the versions that a package manager chose.
+    LockFile,
+    /// It maps the output of a compiler to its source.
+    SourceMap,
+    /// Most of it is data in base64.
+    DataUri,
+    /// The patterns or types that were asked for leave it out.
+    Excluded,
     /// It is larger than the limit.
     TooLarge,
     /// Its name is that of a file with secrets, which is never read.
@@ -72,6 +82,11 @@ impl SkipReason {
             Self::NoText => "no_text",
             Self::Generated => "generated",
             Self::Minified => "minified",
+            Self::Drawing => "drawing",
+            Self::LockFile => "lock_file",
+            Self::SourceMap => "source_map",
+            Self::DataUri => "data_uri",
+            Self::Excluded => "excluded",
             Self::TooLarge => "too_large",
             Self::Secret => "secret",
             Self::NotRegular => "not_regular",
@@ -96,6 +111,11 @@ impl SkipReason {
             Self::NoText => "it has no text, as a scan has none",
             Self::Generated => "a program wrote it",
             Self::Minified => "its line breaks were taken out",
+            Self::Drawing => "it is a drawing",
+            Self::LockFile => "it is a lock file",
+            Self::SourceMap => "it is a source map",
+            Self::DataUri => "most of it is encoded data",
+            Self::Excluded => "`include`, `exclude` or `type` leaves it out",
             Self::TooLarge => "it is larger than the limit",
             Self::Secret => "its name is that of a file with secrets",
             Self::NotRegular => "it is a pipe, a socket or a device",
@@ -119,6 +139,11 @@ impl SkipReason {
             ReadError::Convert(ConvertError::TooLarge { .. }) => Some(Self::TooLarge),
             ReadError::Convert(_) => None,
         }
+    }
+
+    /// Whether it is left out because of what it is, and an include pattern takes it.
+    pub fn is_noise(self) -> bool {
+        matches!(self, Self::Drawing | Self::LockFile | Self::SourceMap | Self::Minified | Self::DataUri)
     }
 
     /// Whether the entry may hold a document that merely could not be read now: what the store has of

@@ -1,7 +1,7 @@
 //! Files: which are taken, which are left out and why.
 //!
 //! A walk goes where ripgrep goes: `.gitignore`, `.ignore` and hidden entries are left out, links are
-//! not followed. Unlike ripgrep it accounts for everything: each folder it enters is listed once more,
+//! not followed. What is text and not worth indexing is left out as well ([`noise`]). Unlike ripgrep it accounts for everything: each folder it enters is listed once more,
 //! and what the walk did not yield is reported with the reason.
 
 use std::collections::HashSet;
@@ -12,31 +12,114 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::mpsc;
 use std::time::UNIX_EPOCH;
 
+use ignore::types::{Types, TypesBuilder};
 use ignore::{DirEntry, WalkBuilder, WalkState};
 use rayon::prelude::*;
 
+use crate::glob::Glob;
+use crate::noise;
 use crate::skip::{SkipReason, Skipped};
 
-/// What files are taken.
+/// What files are taken of folders. A file that is given by name is always taken, unless it holds secrets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WalkOptions {
     /// Largest file that is read, in bytes.
     pub max_file_size: u64,
+    /// Where there are any, only files that match one are taken. A pattern for a kind that is left out otherwise (see
+    /// [`noise`]), such as `*.svg`, takes it beside the others.
+    pub include: Vec<Glob>,
+    /// Files, and what is in folders, that are left out.
+    pub exclude: Vec<Glob>,
+    /// Types of files that are taken; without any all are.
+    pub types: Option<FileTypes>,
+    /// Whether entries whose names start with a dot are taken; `.git` never is.
+    pub hidden: bool,
+    /// Whether what `.gitignore` and `.ignore` say is not asked.
+    pub no_ignore: bool,
     /// A file that is not looked at: what the run itself writes. Absolute, without links.
-    pub exclude: Option<PathBuf>,
+    pub output: Option<PathBuf>,
 }
 
 impl Default for WalkOptions {
     /// 256 MiB: larger files are data, not documents.
     fn default() -> Self {
-        Self { max_file_size: 256 << 20, exclude: None }
+        Self {
+            max_file_size: 256 << 20,
+            include: Vec::new(),
+            exclude: Vec::new(),
+            types: None,
+            hidden: false,
+            no_ignore: false,
+            output: None,
+        }
     }
 }
+
+/// Types of files, by ripgrep's names.
+#[derive(Clone, Debug)]
+pub struct FileTypes {
+    names: Vec<String>,
+    types: Types,
+}
+
+impl FileTypes {
+    /// The types of these names; answers the first that is not known as an error.
+    ///
+    /// # Errors
+    ///
+    /// A name that no type has.
+    pub fn new(names: &[String]) -> Result<Self, String> {
+        let mut builder = TypesBuilder::new();
+        builder.add_defaults();
+        let known: HashSet<String> =
+            builder.definitions().iter().map(|definition| definition.name().to_owned()).collect();
+        for name in names {
+            if !known.contains(name) {
+                return Err(name.clone());
+            }
+            builder.select(name);
+        }
+        let types = builder.build().map_err(|error| error.to_string())?;
+        Ok(Self { names: names.to_vec(), types })
+    }
+
+    /// The names.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    fn hold(&self, path: &Path) -> bool {
+        self.types.matched(path, false).is_whitelist()
+    }
+}
+
+impl PartialEq for FileTypes {
+    fn eq(&self, other: &Self) -> bool {
+        self.names == other.names
+    }
+}
+
+impl Eq for FileTypes {}
 
 impl WalkOptions {
     /// The limit in force: decoding makes at most 3 bytes of one, and a document is shorter than 4 GiB.
     pub fn limit(&self) -> u64 {
         self.max_file_size.min(u64::from(u32::MAX) / 3)
+    }
+
+    /// Whether a pattern asks for the file by what it is.
+    fn asks_for(&self, path: &str) -> bool {
+        self.include.iter().any(|glob| glob.matches_file(path))
+    }
+
+    /// Whether patterns and types leave a file out.
+    fn leave_out(&self, path: &str, file: &Path) -> bool {
+        // A pattern for what is left out otherwise adds it.
+        let mut only = self.include.iter().filter(|glob| noise::of_name(glob.name()).is_none()).peekable();
+        let is_wanted = |glob: &Glob| glob.matches_file(path);
+        self.exclude.iter().any(is_wanted)
+            || only.peek().is_some() && !self.asks_for(path)
+            || self.types.as_ref().is_some_and(|types| !types.hold(file) && !self.asks_for(path))
     }
 }
 
@@ -58,6 +141,15 @@ pub struct Root {
     pub folder: String,
     /// The only document in question, where the path is a file.
     pub only: Option<String>,
+    /// The paths below it that are in question, where the path has wildcards; none for all.
+    pub matching: Vec<Glob>,
+}
+
+impl Root {
+    /// Whether a path below it is in question.
+    pub fn holds(&self, path: &str) -> bool {
+        self.matching.is_empty() || self.matching.iter().any(|glob| glob.matches_path(path))
+    }
 }
 
 /// A file to read.
@@ -75,6 +167,10 @@ pub struct SourceFile {
     pub bytes: u64,
     /// When it was modified, as of then: nanoseconds since 1970, 0 where the system does not say.
     pub modified: i64,
+    /// Whether it was asked for, by its name or a pattern, so that it is taken whatever it holds.
+    pub wanted: bool,
+    /// Why it is left out, where that is because of what it is: it is there, and not read.
+    pub left_out: Option<SkipReason>,
 }
 
 /// Why paths cannot be walked.
@@ -172,7 +268,8 @@ pub fn unescape(id: &str) -> PathBuf {
 pub fn walk(paths: &[PathBuf], options: &WalkOptions) -> Result<Walk, SourceError> {
     let mut walk = Walk::default();
     let mut roots: Vec<PathBuf> = Vec::new();
-    for path in paths {
+    for (path, matching) in grouped(paths) {
+        let path = &path;
         let shown = || doc_id(path);
         let real = path.canonicalize().map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => SourceError::Missing { path: shown() },
@@ -186,18 +283,48 @@ pub fn walk(paths: &[PathBuf], options: &WalkOptions) -> Result<Walk, SourceErro
         }
         let metadata = fs::metadata(&real).map_err(|error| SourceError::Io { path: shown(), error })?;
         if metadata.is_dir() {
-            walk_folder(&real, options, &mut walk);
+            let root = Root { folder: doc_id(&real), only: None, matching };
+            walk_folder(&real, root, options, &mut walk);
         } else {
-            let root = real.parent().unwrap_or(Path::new("/"));
-            let folder = doc_id(root);
-            walk.roots.push(Root { folder: folder.clone(), only: Some(doc_id(relative(&real, root))) });
-            walk.add(take(real.clone(), root, &folder, &metadata, options), root);
+            let folder = real.parent().unwrap_or(Path::new("/"));
+            let only = Some(doc_id(relative(&real, folder)));
+            let root = Root { folder: doc_id(folder), only, matching: Vec::new() };
+            walk.add(take(real.clone(), folder, &root, &metadata, options), folder);
+            walk.roots.push(root);
         }
         roots.push(real);
     }
     walk.files.sort_by(|a, b| (&a.doc_id, &a.path).cmp(&(&b.doc_id, &b.path)));
     walk.skipped.sort();
     Ok(walk)
+}
+
+/// Whether a path is a pattern: it has wildcards, and there is nothing of that name.
+pub fn is_pattern(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_err() && Glob::of_path(path).is_some()
+}
+
+/// The folder that a path is about: of a pattern the one that it is for, else the path itself.
+pub fn folder_of(path: &Path) -> PathBuf {
+    let pattern = if is_pattern(path) { Glob::of_path(path) } else { None };
+    pattern.map_or_else(|| path.to_owned(), |(folder, _)| folder)
+}
+
+/// The paths, each with the patterns for what is below it; patterns below one folder are one path.
+fn grouped(paths: &[PathBuf]) -> Vec<(PathBuf, Vec<Glob>)> {
+    let mut grouped: Vec<(PathBuf, Vec<Glob>)> = Vec::new();
+    for path in paths {
+        let pattern = if is_pattern(path) { Glob::of_path(path) } else { None };
+        let Some((folder, glob)) = pattern else {
+            grouped.push((path.clone(), Vec::new()));
+            continue;
+        };
+        match grouped.iter_mut().find(|(other, globs)| *other == folder && !globs.is_empty()) {
+            Some((_, globs)) => globs.push(glob),
+            None => grouped.push((folder, vec![glob])),
+        }
+    }
+    grouped
 }
 
 /// What there is at a path.
@@ -233,10 +360,8 @@ fn relative<'a>(path: &'a Path, root: &Path) -> &'a Path {
     path.strip_prefix(root).unwrap_or(path)
 }
 
-fn walk_folder(root: &Path, options: &WalkOptions, walk: &mut Walk) {
-    let folder = doc_id(root);
-    walk.roots.push(Root { folder: folder.clone(), only: None });
-    let found = entries(root, &|entry| match entry {
+fn walk_folder(root: &Path, given: Root, options: &WalkOptions, walk: &mut Walk) {
+    let found = entries(root, options, &|entry| match entry {
         Ok(entry) => {
             let path = entry.into_path();
             match fs::symlink_metadata(&path) {
@@ -245,7 +370,7 @@ fn walk_folder(root: &Path, options: &WalkOptions, walk: &mut Walk) {
                     let reason = link_reason(root, &path);
                     Found::LeftOut(path, reason)
                 }
-                Ok(metadata) => take(path, root, &folder, &metadata, options),
+                Ok(metadata) => take(path, root, &given, &metadata, options),
                 Err(error) => Found::LeftOut(path, reason_of(&error)),
             }
         }
@@ -274,18 +399,29 @@ fn walk_folder(root: &Path, options: &WalkOptions, walk: &mut Walk) {
     };
     walk.skipped.par_extend(found.par_iter().flat_map_iter(left_out));
     for found in found {
-        if options.exclude.as_deref() != Some(found.path()) {
+        if options.output.as_deref() != Some(found.path()) {
             walk.add(found, root);
         }
     }
+    walk.roots.push(given);
 }
 
 /// What `look` makes of all that a walk yields, in no order. On all threads: of a tree that hardly changed, this is most of what
 /// there is to do.
-fn entries(root: &Path, look: &(dyn Fn(Result<DirEntry, ignore::Error>) -> Found + Sync)) -> Vec<Found> {
+fn entries(
+    root: &Path,
+    options: &WalkOptions,
+    look: &(dyn Fn(Result<DirEntry, ignore::Error>) -> Found + Sync),
+) -> Vec<Found> {
     let (sender, found) = mpsc::channel();
     let threads = rayon::current_num_threads();
-    WalkBuilder::new(root).follow_links(false).threads(threads).build_parallel().run(|| {
+    let mut walk = WalkBuilder::new(root);
+    walk.follow_links(false).threads(threads).hidden(!options.hidden);
+    if options.no_ignore {
+        walk.ignore(false).git_ignore(false).git_global(false).git_exclude(false).parents(false);
+    }
+    walk.filter_entry(|entry| entry.depth() == 0 || entry.file_name() != ".git");
+    walk.build_parallel().run(|| {
         let sender = sender.clone();
         Box::new(move |entry| {
             // It is received for as long as the walk goes on.
@@ -297,24 +433,37 @@ fn entries(root: &Path, look: &(dyn Fn(Result<DirEntry, ignore::Error>) -> Found
     found.into_iter().collect()
 }
 
-/// Takes a file that is no link, or leaves it out. `folder` is `root` as it is written in ids.
-fn take(path: PathBuf, root: &Path, folder: &str, metadata: &Metadata, options: &WalkOptions) -> Found {
-    let name = relative(&path, root);
-    let secret = path.file_name().and_then(|name| name.to_str()).is_some_and(is_secret)
-        || name
+/// Takes a file that is no link, or leaves it out. `folder` is the folder that was given, or the one of the file that was.
+fn take(path: PathBuf, folder: &Path, root: &Root, metadata: &Metadata, options: &WalkOptions) -> Found {
+    let relative = relative(&path, folder);
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let doc_id = doc_id(relative);
+    let is_named = root.only.is_some();
+    let reason = if is_secret(name)
+        || relative
             .parent()
-            .is_some_and(|folder| folder.iter().any(|part| SECRET_FOLDERS.iter().any(|name| part == *name)));
-    let reason = if secret {
+            .is_some_and(|folder| folder.iter().any(|part| SECRET_FOLDERS.iter().any(|name| part == *name)))
+    {
         SkipReason::Secret
     } else if !metadata.is_file() {
         SkipReason::NotRegular
+    } else if !is_named && (!root.holds(&doc_id) || options.leave_out(&doc_id, &path)) {
+        SkipReason::Excluded
     } else if metadata.len() > options.limit() {
         SkipReason::TooLarge
     } else {
-        let (doc_id, root) = (doc_id(name), folder.to_owned());
-        let (bytes, modified) = (metadata.len(), modified(metadata));
-        let prefix = String::new();
-        return Found::File(SourceFile { path, doc_id, root, prefix, bytes, modified });
+        let is_matched = root.matching.iter().any(|glob| noise::of_name(glob.name()).is_some());
+        let wanted = is_named || is_matched || options.asks_for(&doc_id);
+        return Found::File(SourceFile {
+            left_out: if wanted { None } else { noise::of_name(name) },
+            wanted,
+            bytes: metadata.len(),
+            modified: modified(metadata),
+            root: root.folder.clone(),
+            prefix: String::new(),
+            doc_id,
+            path,
+        });
     };
     Found::LeftOut(path, reason)
 }

@@ -30,7 +30,7 @@ use crate::span::Span;
 use crate::tokens::{Chars, TokenCounter};
 
 pub use adaptive::Adaptive;
-pub use alias::{ALIASES, Alias, Assignments, Means};
+pub use alias::{ALIASES, Alias, Assignments, Means, OTHER_NAMES, OtherName};
 pub use chunked::{ChunkIn, Chunked};
 pub use config::{ChunkConfig, ConfigError, ContextRule, Keep, Kind, Packing, Unit};
 pub(crate) use finish::{blocks_in, dominant_kind, number_parts, section_of};
@@ -138,6 +138,27 @@ pub enum Cut {
 }
 
 impl Cut {
+    /// Every reason that is known.
+    pub const ALL: &[Self] = &[
+        Self::Document,
+        Self::Heading,
+        Self::Symbol,
+        Self::Merged,
+        Self::Full,
+        Self::Item,
+        Self::BlankLine,
+        Self::Statement,
+        Self::Indent,
+        Self::Line,
+        Self::Row,
+        Self::Cell,
+        Self::Sentence,
+        Self::Word,
+        Self::Grapheme,
+        Self::Window,
+        Self::Summary,
+    ];
+
     /// The name that records use.
     pub fn as_str(self) -> &'static str {
         match self {

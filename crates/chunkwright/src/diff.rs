@@ -4,8 +4,13 @@
 //! Two questions are kept apart. *Identity*: a chunk survives if its id does, wherever it stands now.
 //! *Cost*: a text is embedded again only if no old chunk had exactly that text, whatever its id; a
 //! renamed file changes every id and costs nothing.
+//!
+//! A document that only the new side has is the renamed version of one that only the old side has if they have most
+//! of their text in common.
 
+use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet, VecDeque};
+use std::hash::Hash;
 
 use serde::{Deserialize, Serialize};
 
@@ -35,6 +40,9 @@ pub struct Summary {
     pub kept: usize,
     /// Chunks with [`ChangeKind::Moved`].
     pub moved: usize,
+    /// Chunks with [`ChangeKind::Renamed`].
+    #[serde(default)]
+    pub renamed: usize,
     /// Chunks with [`ChangeKind::Changed`].
     pub changed: usize,
     /// Chunks with [`ChangeKind::Added`].
@@ -57,11 +65,16 @@ pub struct Change {
     pub kind: ChangeKind,
     /// The document.
     pub doc_id: String,
+    /// What the document was called on the old side, if it was renamed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub old_doc_id: Option<String>,
     /// Heading or symbol path, of the new side where there is one.
     pub header_path: String,
     /// Where it stood; `None` if it was added.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub old: Option<Place>,
     /// Where it stands; `None` if it was removed.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub new: Option<Place>,
     /// Whether its text has to be embedded: no old chunk has it.
     pub embed: bool,
@@ -76,6 +89,8 @@ pub enum ChangeKind {
     Kept,
     /// Same id on other lines.
     Moved,
+    /// Same text in a document that was renamed: another id, and a vector that stays.
+    Renamed,
     /// Another id in the place of an old one: what it says or what it borrows was edited.
     Changed,
     /// No old chunk stood in its place.
@@ -86,13 +101,15 @@ pub enum ChangeKind {
 
 impl ChangeKind {
     /// All kinds, in the order of reports.
-    pub const ALL: [Self; 5] = [Self::Kept, Self::Moved, Self::Changed, Self::Added, Self::Removed];
+    pub const ALL: [Self; 6] =
+        [Self::Kept, Self::Moved, Self::Renamed, Self::Changed, Self::Added, Self::Removed];
 
     /// The name that reports use.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Kept => "kept",
             Self::Moved => "moved",
+            Self::Renamed => "renamed",
             Self::Changed => "changed",
             Self::Added => "added",
             Self::Removed => "removed",
@@ -118,20 +135,27 @@ pub struct Place {
 
 impl Diff {
     /// Compares two sets of chunks. Each side holds the chunks of a document together and in order;
-    /// the documents may come in any order. Documents are the same if their ids are.
+    /// the documents may come in any order. Documents are the same if their ids are, or if one was renamed.
     ///
     /// Linear in the number of chunks.
     pub fn of(old: &[Record], new: &[Record]) -> Self {
         let (old_documents, new_documents) = (documents(old), documents(new));
+        let renamed = renamed(&old_documents, &new_documents);
+        let old_names: HashSet<&str> = renamed.values().copied().collect();
         let mut ids: Vec<&str> = old_documents.keys().chain(new_documents.keys()).copied().collect();
         ids.sort_unstable();
         ids.dedup();
         let mut diff = Self::default();
         // A text is paid for once, however many chunks have it.
         let mut known: HashSet<&str> = old.iter().map(|record| record.text.as_str()).collect();
-        for id in ids {
-            let side = |documents: &HashMap<&str, _>| documents.get(id).copied().unwrap_or_default();
-            for (old, new) in pair(side(&old_documents), side(&new_documents)) {
+        let side = |documents: &HashMap<&str, _>, id: &str| documents.get(id).copied().unwrap_or_default();
+        for id in ids.into_iter().filter(|id| !old_names.contains(id)) {
+            let new = side(&new_documents, id);
+            let pairs = match renamed.get(id) {
+                Some(old_name) => pair(side(&old_documents, old_name), new, texts),
+                None => pair(side(&old_documents, id), new, chunk_ids),
+            };
+            for (old, new) in pairs {
                 diff.push(old, new, &mut known);
             }
         }
@@ -141,6 +165,7 @@ impl Diff {
     fn push<'r>(&mut self, old: Option<&'r Record>, new: Option<&'r Record>, known: &mut HashSet<&'r str>) {
         let summary = &mut self.summary;
         let kind = match (old, new) {
+            (Some(old), Some(new)) if old.doc_id != new.doc_id && old.text == new.text => ChangeKind::Renamed,
             (Some(old), Some(new)) if old.chunk_id != new.chunk_id => ChangeKind::Changed,
             (Some(old), Some(new)) if lines(old) == lines(new) => ChangeKind::Kept,
             (Some(_), Some(_)) => ChangeKind::Moved,
@@ -150,6 +175,7 @@ impl Diff {
         *match kind {
             ChangeKind::Kept => &mut summary.kept,
             ChangeKind::Moved => &mut summary.moved,
+            ChangeKind::Renamed => &mut summary.renamed,
             ChangeKind::Changed => &mut summary.changed,
             ChangeKind::Added => &mut summary.added,
             ChangeKind::Removed => &mut summary.removed,
@@ -167,6 +193,7 @@ impl Diff {
         self.changes.push(Change {
             kind,
             doc_id: record.doc_id.clone(),
+            old_doc_id: old.map(|old| &old.doc_id).filter(|id| **id != record.doc_id).cloned(),
             header_path: record.header_path.clone(),
             old: old.map(Place::of),
             new: new.map(Place::of),
@@ -201,37 +228,104 @@ fn documents(records: &[Record]) -> HashMap<&str, &[Record]> {
         .collect()
 }
 
-/// Pairs the chunks of one document: equal ids first; what is left over is paired only with what
-/// stands after the same surviving chunk, so that an edit here never passes for a change there.
-fn pair<'r>(old: &'r [Record], new: &'r [Record]) -> Vec<Pair<'r>> {
-    let old_by_id: HashMap<ChunkId, &Record> = old.iter().map(|record| (record.chunk_id, record)).collect();
-    let new_ids: HashSet<ChunkId> = new.iter().map(|record| record.chunk_id).collect();
-    let mut gaps = gaps(old, |record| new_ids.contains(&record.chunk_id));
-    let mut pairs = Vec::with_capacity(new.len());
-    for (survivor, changed) in gaps_in_order(new, |record| old_by_id.contains_key(&record.chunk_id)) {
-        if let Some(survivor) = survivor {
-            pairs.push((old_by_id.get(&survivor.chunk_id).copied(), Some(survivor)));
+/// Old documents whose text is looked for in one that is new: a text that more of them have tells nothing.
+const MAX_HOLDERS: usize = 8;
+
+/// The old name of each document that was renamed, by its new name: of those that only one side has, the pairs that
+/// share most tokens, if that is at least half of either's.
+fn renamed<'r>(
+    old: &HashMap<&'r str, &'r [Record]>,
+    new: &HashMap<&'r str, &'r [Record]>,
+) -> HashMap<&'r str, &'r str> {
+    let mut holders: HashMap<&str, Vec<&'r str>> = HashMap::new();
+    for (&id, records) in old.iter().filter(|(id, _)| !new.contains_key(*id)) {
+        for text in distinct(records) {
+            let holders = holders.entry(text).or_default();
+            // One too many is enough to know it.
+            if holders.len() <= MAX_HOLDERS {
+                holders.push(id);
+            }
         }
-        let gone = gaps.remove(&survivor.map(|record| record.chunk_id)).unwrap_or_default();
-        pairs.extend(pair_gap(&gone, &changed));
+    }
+    let tokens = |records: &[Record]| records.iter().map(|record| record.token_count as usize).sum::<usize>();
+    let mut pairs = Vec::new();
+    for (&id, records) in new.iter().filter(|(id, _)| !old.contains_key(*id)) {
+        let mut shared: HashMap<&str, usize> = HashMap::new();
+        for record in *records {
+            let holders = holders.get(record.text.as_str()).filter(|holders| holders.len() <= MAX_HOLDERS);
+            for &holder in holders.into_iter().flatten() {
+                *shared.entry(holder).or_default() += record.token_count as usize;
+            }
+        }
+        let is_most =
+            |&(holder, shared): &(&str, usize)| 2 * shared >= tokens(records).max(tokens(old[holder]));
+        pairs
+            .extend(shared.into_iter().filter(is_most).map(|(holder, shared)| (Reverse(shared), id, holder)));
+    }
+    pairs.sort_unstable();
+    let (mut renamed, mut taken) = (HashMap::new(), HashSet::new());
+    for (_, id, holder) in pairs {
+        if !renamed.contains_key(id) && taken.insert(holder) {
+            renamed.insert(id, holder);
+        }
+    }
+    renamed
+}
+
+/// The texts of a document, each once.
+fn distinct(records: &[Record]) -> HashSet<&str> {
+    records.iter().map(|record| record.text.as_str()).collect()
+}
+
+/// What tells the chunks of one document apart in every version of it.
+fn chunk_ids(records: &[Record]) -> Vec<ChunkId> {
+    records.iter().map(|record| record.chunk_id).collect()
+}
+
+/// What tells the chunks of one document apart under whatever name: the text, and how often it stood before.
+fn texts<'r>(records: &'r [Record]) -> Vec<(&'r str, usize)> {
+    let mut times: HashMap<&str, usize> = HashMap::new();
+    let key = |record: &'r Record| {
+        let text = record.text.as_str();
+        let times = times.entry(text).or_default();
+        *times += 1;
+        (text, *times)
+    };
+    records.iter().map(key).collect()
+}
+
+/// Pairs the chunks of one document: equal keys first; what is left over is paired only with what
+/// stands after the same surviving chunk, so that an edit here never passes for a change there.
+fn pair<'r, K: Copy + Eq + Hash>(
+    old: &'r [Record],
+    new: &'r [Record],
+    keys: impl Fn(&'r [Record]) -> Vec<K>,
+) -> Vec<Pair<'r>> {
+    let (old_keys, new_keys) = (keys(old), keys(new));
+    let old_by_key: HashMap<K, &Record> = old_keys.iter().copied().zip(old).collect();
+    let kept: HashSet<K> = new_keys.iter().copied().filter(|key| old_by_key.contains_key(key)).collect();
+    let mut gone: HashMap<Option<K>, Vec<&Record>> = gaps(old, &old_keys, &kept).into_iter().collect();
+    let mut pairs = Vec::with_capacity(new.len());
+    let mut survivors = new.iter().zip(&new_keys).filter(|(_, key)| kept.contains(key));
+    for (survivor, changed) in gaps(new, &new_keys, &kept) {
+        if let Some(key) = survivor {
+            pairs.push((old_by_key.get(&key).copied(), survivors.next().map(|(record, _)| record)));
+        }
+        pairs.extend(pair_gap(&gone.remove(&survivor).unwrap_or_default(), &changed));
     }
     pairs
 }
 
-/// The records that do not survive, by the survivor before them (`None`: the document's start).
-fn gaps(records: &[Record], survives: impl Fn(&Record) -> bool) -> HashMap<Option<ChunkId>, Vec<&Record>> {
-    let gaps = gaps_in_order(records, survives).into_iter();
-    gaps.map(|(survivor, records)| (survivor.map(|record| record.chunk_id), records)).collect()
-}
-
-fn gaps_in_order(
-    records: &[Record],
-    survives: impl Fn(&Record) -> bool,
-) -> Vec<(Option<&Record>, Vec<&Record>)> {
+/// The records that do not survive, by the key of the survivor before them (`None`: the document's start), in order.
+fn gaps<'r, K: Copy + Eq + Hash>(
+    records: &'r [Record],
+    keys: &[K],
+    kept: &HashSet<K>,
+) -> Vec<(Option<K>, Vec<&'r Record>)> {
     let mut gaps = vec![(None, Vec::new())];
-    for record in records {
-        if survives(record) {
-            gaps.push((Some(record), Vec::new()));
+    for (record, key) in records.iter().zip(keys) {
+        if kept.contains(key) {
+            gaps.push((Some(*key), Vec::new()));
         } else if let Some((_, gap)) = gaps.last_mut() {
             gap.push(record);
         }
@@ -252,7 +346,7 @@ fn pair_gap<'r>(old: &[&'r Record], new: &[&'r Record]) -> Vec<Pair<'r>> {
 }
 
 /// Pairs, in order, the free records whose keys are equal.
-fn pair_by<'r, K: Eq + std::hash::Hash>(
+fn pair_by<'r, K: Eq + Hash>(
     old: &[&'r Record],
     new: &[&'r Record],
     partners: &mut [Option<&'r Record>],
@@ -348,9 +442,9 @@ mod tests {
             })
             .collect();
         assert_eq!(said.join(", "), expect);
-        let Summary { kept, moved, changed, added, removed, .. } = diff.summary;
-        assert_eq!(kept + moved + changed + added, new.len());
-        assert_eq!(kept + moved + changed + removed, old.len());
+        let Summary { kept, moved, renamed, changed, added, removed, .. } = diff.summary;
+        let both = kept + moved + renamed + changed;
+        assert_eq!((both + removed, both + added), (old.len(), new.len()));
         assert_eq!((diff.summary.old_chunks, diff.summary.new_chunks), (old.len(), new.len()));
         assert_eq!(diff.summary.tokens_to_embed, 10 * diff.summary.texts_to_embed);
     }
@@ -387,8 +481,35 @@ mod tests {
     }
 
     #[test]
-    fn a_renamed_document_is_removed_and_added_and_costs_nothing() {
-        check("a.md A|x", "b.md A|x", "removed 1>-, added ->1");
+    fn a_renamed_document_costs_nothing() {
+        check("a.md A|x A|y", "b.md A|x A|y", "renamed 1>1, renamed 2>2");
+        check("a.md A|x A|x", "b.md A|n A|x A|x", "added! ->1, renamed 1>2, renamed 2>3");
+        check("a.md A|x A|y b.md A|z", "c.md A|z d.md A|x A|y", "renamed 1>1, renamed 1>1, renamed 2>2");
+        // Edited at once, as far as half of it stays.
+        check("a.md A|x A|y", "b.md A|x A|edited", "renamed 1>1, changed! 2>2");
+        check(
+            "a.md A|x A|y A|z",
+            "b.md A|x A|n A|m",
+            "removed 1>-, removed 2>-, removed 3>-, added ->1, added! ->2, added! ->3",
+        );
+    }
+
+    #[test]
+    fn what_both_sides_have_was_not_renamed() {
+        check("a.md A|x", "a.md A|n b.md A|x", "changed! 1>1, added ->1");
+        check("a.md A|x b.md A|x", "b.md A|x", "removed 1>-, kept 1>1");
+        // Two take the name of one: the first of them.
+        check("a.md A|x", "b.md A|x c.md A|x", "renamed 1>1, added ->1");
+    }
+
+    #[test]
+    fn a_text_of_many_documents_tells_no_name() {
+        let documents = |names: std::ops::Range<usize>| -> String {
+            names.map(|name| format!("{name:02}.md A|licence ")).collect()
+        };
+        let (old, new) = (side(&documents(10..30)), side(&documents(30..50)));
+        let diff = Diff::of(&old, &new);
+        assert_eq!((diff.summary.removed, diff.summary.added, diff.summary.renamed), (20, 20, 0));
     }
 
     #[test]

@@ -50,7 +50,8 @@ pub mod verify;
 
 pub use chunk::{
     ALIASES, Alias, Assignments, Chunk, ChunkConfig, ChunkId, ChunkIn, Chunked, Chunker, ConfigError,
-    ContextRule, Cut, Keep, Kind, Means, Packing, Part, Plan, STRATEGIES, Strategy, Unit,
+    ContextRule, Cut, Keep, Kind, Means, OTHER_NAMES, OtherName, Packing, Part, Plan, STRATEGIES, Strategy,
+    Unit,
 };
 pub use context::{Borrow, Rendered};
 pub use document::{
@@ -61,7 +62,7 @@ pub use options::{ChunkOptions, Key, OptionsError, ValueError, Values};
 pub use parent::Parent;
 pub use parse::{PARSERS, Parser};
 pub use position::{Position, PositionUnit, Positions};
-pub use record::{Record, RecordContext};
+pub use record::{CONTENT_TYPES, Record, RecordContext};
 pub use span::{LineIndex, Span};
 pub use summary::{ChunkingResult, Summary, SummaryKind};
 pub use tokens::{Chars, TokenCounter, Words};

@@ -3,13 +3,14 @@
 //! One table, [`KEYS`], says of every key what its values are and what it does. Configuration files, variables, flags,
 //! schemas and the keywords of other languages are made from it.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::chunk::{
-    ALIASES, ChunkConfig, ConfigError, ContextRule, Keep, Kind, Means, Packing, STRATEGIES, Unit,
+    ALIASES, ChunkConfig, ConfigError, ContextRule, Keep, Kind, Means, OtherName, Packing, STRATEGIES, Unit,
 };
 use crate::preset;
 
@@ -44,6 +45,12 @@ pub enum Values {
     Range,
     /// A list of tables, which only files have.
     Tables,
+    /// A list of texts; as text with commas between them, but for those in braces. The name says what of.
+    List(&'static str),
+    /// Yes or no.
+    Flag,
+    /// A number of bytes, also as text with `K`, `M` or `G` after it.
+    Bytes,
 }
 
 impl fmt::Display for Values {
@@ -56,6 +63,9 @@ impl fmt::Display for Values {
             Self::SomeOf(names) => write!(f, "a list of {}", quoted(names.iter().copied())),
             Self::Range => f.write_str("`LEAST-GREATEST`"),
             Self::Tables => f.write_str("tables"),
+            Self::List(name) => write!(f, "a list of {name}"),
+            Self::Flag => f.write_str("`true` or `false`"),
+            Self::Bytes => f.write_str("bytes, such as `64K` or `1M`"),
         }
     }
 }
@@ -237,7 +247,21 @@ impl Values {
             Value::Array(items.filter(|item| !item.is_empty()).map(item).collect())
         };
         match (self, given) {
-            (Self::Text(_), Value::String(_)) | (Self::Tables, Value::Array(_)) => Ok(given.clone()),
+            (Self::Text(_), Value::String(_))
+            | (Self::Tables, Value::Array(_))
+            | (Self::Flag, Value::Bool(_)) => Ok(given.clone()),
+            (Self::Flag, Value::String(text)) if text == "true" || text == "false" => {
+                Ok(Value::from(text == "true"))
+            }
+            (Self::Flag, _) => Err(wrong("`true` or `false`".into())),
+            (Self::Bytes, Value::Number(_)) if given.is_u64() => Ok(given.clone()),
+            (Self::Bytes, Value::String(text)) if bytes(text).is_some() => {
+                Ok(bytes(text).map_or(Value::Null, Value::from))
+            }
+            (Self::Bytes, _) => Err(wrong("a number of bytes, such as `4096`, `64K` or `1M`".into())),
+            (Self::List(_), Value::String(text)) => Ok(Value::Array(listed(text))),
+            (Self::List(_), Value::Array(items)) if items.iter().all(Value::is_string) => Ok(given.clone()),
+            (Self::List(name), _) => Err(wrong(format!("a list of {name} in quotes"))),
             (Self::Text(_), _) => Err(wrong("text in quotes".into())),
             (Self::Tables, _) => Err(wrong("a list of tables".into())),
             (Self::Number(least, greatest), _) => {
@@ -276,6 +300,34 @@ impl Values {
     }
 }
 
+/// The number of bytes that text such as `64K` stands for.
+fn bytes(text: &str) -> Option<u64> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = match text[digits.len()..].to_ascii_uppercase().trim_end_matches('B') {
+        "" => 0,
+        "K" => 10,
+        "M" => 20,
+        "G" => 30,
+        _ => return None,
+    };
+    digits.parse::<u64>().ok()?.checked_mul(1 << unit)
+}
+
+/// The texts between commas, but for commas in braces.
+fn listed(text: &str) -> Vec<Value> {
+    let mut depth = 0_usize;
+    let is_border = |c: char| {
+        match c {
+            '{' => depth += 1,
+            '}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        c == ',' && depth == 0
+    };
+    let items = text.split(is_border).map(str::trim);
+    items.filter(|item| !item.is_empty()).map(Value::from).collect()
+}
+
 fn number_in(least: u64, greatest: u64) -> String {
     match (least, greatest) {
         (0, _) => format!("a whole number of at most {greatest}"),
@@ -299,11 +351,25 @@ fn quoted<'a>(names: impl Iterator<Item = &'a str>) -> String {
 impl ChunkOptions {
     /// Reads keys, aliases among them, and their values.
     ///
+    /// Aliases of one system select the preset that reproduces it, unless another preset is named; sizes that they
+    /// leave out are that preset's.
+    ///
     /// # Errors
     ///
     /// The first key that does not exist, or whose value it does not take.
     pub fn read(mut values: Map<String, Value>) -> Result<Self, OptionsError> {
-        resolve_aliases(&mut values)?;
+        let system = resolve_aliases(&mut values)?.preset;
+        let mut options = Self::read_keys(values)?;
+        if let Some(system) = system
+            && options.preset.as_deref().is_none_or(|name| name == system)
+        {
+            options.preset = Some(system.to_owned());
+            options.set_sizes_of(&mut preset::preset(system)?);
+        }
+        Ok(options)
+    }
+
+    fn read_keys(mut values: Map<String, Value>) -> Result<Self, OptionsError> {
         let preset = values.remove("preset");
         let mut read = Map::new();
         for (name, value) in values {
@@ -366,6 +432,48 @@ impl ChunkOptions {
         }
         following
     }
+
+    /// Puts the keys that are set over `config` as a configuration of the system that `config` reproduces means them:
+    /// no size follows another. One that is not set and that those that are leave no room for becomes as large as they
+    /// allow. Answers which did, and the key that limits them.
+    pub fn apply_unscaled(&self, config: &mut ChunkConfig) -> Vec<(&'static str, &'static str)> {
+        self.assign(config);
+        let (max, short, long) = (config.max_size, config.short_size, config.long_size);
+        let mut limited = Vec::new();
+        let mut limit = |name, size: &mut usize, most, by| {
+            if *size > most && !self.sets(name) {
+                *size = most;
+                limited.push((name, by));
+            }
+        };
+        limit("target_size", &mut config.target_size, max, "max_size");
+        limit("min_size", &mut config.min_size, max, "max_size");
+        limit("overlap_size", &mut config.overlap_size, max / 2, "max_size");
+        limit("short_size", &mut config.short_size, long, "long_size");
+        if short > long && !self.sets("long_size") {
+            config.long_size = config.short_size;
+            limited.push(("long_size", "short_size"));
+        }
+        limited
+    }
+
+    /// Sets the sizes that are not set to those of `config`, as far as the others leave room for them.
+    fn set_sizes_of(&mut self, config: &mut ChunkConfig) {
+        self.apply_unscaled(config);
+        let sizes = [
+            (&mut self.max_size, config.max_size),
+            (&mut self.target_size, config.target_size),
+            (&mut self.min_size, config.min_size),
+            (&mut self.overlap_size, config.overlap_size),
+            (&mut self.short_size, config.short_size),
+            (&mut self.long_size, config.long_size),
+            (&mut self.medium_max_size, config.medium_max_size),
+            (&mut self.medium_overlap_size, config.medium_overlap_size),
+        ];
+        for (option, size) in sizes {
+            option.get_or_insert(size);
+        }
+    }
 }
 
 /// The sizes of a configuration: the keys of which [`Key::is_size`] is true.
@@ -382,14 +490,32 @@ fn sizes(config: &mut ChunkConfig) -> [(&'static str, &mut usize); 8] {
     ]
 }
 
+/// What aliases among values stood for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Aliased {
+    /// The preset of the system whose names they are; `None` where there are none, or those of several systems.
+    pub preset: Option<&'static str>,
+    /// The alias that each key was set by.
+    pub names: BTreeMap<String, &'static str>,
+}
+
 /// Replaces every alias in `values` by what it stands for.
 ///
 /// # Errors
 ///
 /// A value that an alias does not take, or that contradicts the key that it stands for.
-pub fn resolve_aliases(values: &mut Map<String, Value>) -> Result<(), OptionsError> {
+pub fn resolve_aliases(values: &mut Map<String, Value>) -> Result<Aliased, OptionsError> {
+    let mut names = BTreeMap::new();
+    let mut presets = BTreeSet::new();
+    if let Some(strategy) = values.get_mut("strategy")
+        && let Some(other) = strategy.as_str().and_then(OtherName::find)
+    {
+        *strategy = Value::from(other.strategy);
+        presets.insert(other.preset);
+    }
     for alias in ALIASES {
         let Some(value) = values.remove(alias.name) else { continue };
+        presets.insert(alias.preset);
         for (key, value) in meaning(alias.name, alias.means, value)? {
             let value =
                 Key::find(&key).map_or(Ok(value.clone()), |key| key.values.read(&value)).unwrap_or(value);
@@ -402,9 +528,11 @@ pub fn resolve_aliases(values: &mut Map<String, Value>) -> Result<(), OptionsErr
                 let (value, other) = (value.to_string(), other.to_string());
                 return Err(OptionsError::Contradiction { alias: alias.name, key, value, other });
             }
+            names.insert(key, alias.name);
         }
     }
-    Ok(())
+    let preset = if presets.len() == 1 { presets.pop_first() } else { None };
+    Ok(Aliased { preset, names })
 }
 
 /// The keys and values that an alias with this value stands for.
@@ -418,7 +546,8 @@ fn meaning(alias: &'static str, means: Means, value: Value) -> Result<Vec<(Strin
         Means::Size(key, size) => vec![(key.into(), value), ("unit".into(), unit(size))],
         Means::Values(meanings) => {
             let given = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            let found = meanings.iter().find(|(name, _)| *name == given);
+            // Python writes `True`.
+            let found = meanings.iter().find(|(name, _)| name.eq_ignore_ascii_case(&given));
             let (_, assignments) = found.ok_or_else(|| OptionsError::AliasValue {
                 alias,
                 value: given.clone(),
@@ -510,6 +639,47 @@ mod tests {
         assert_eq!((config.keep_whole, config.band), (vec![Keep::Code, Keep::Table], [410, 614]));
         let config = options(json!({"max_chars": 1800})).unwrap().resolve().unwrap();
         assert_eq!((config.max_size, config.unit), (1800, Unit::Chars));
+    }
+
+    #[test]
+    fn keys_of_another_system_select_its_preset_and_scale_nothing() {
+        let of = |name| preset::preset(name).unwrap();
+        check(json!({"max_chars": 1800}), &of("stable"));
+        check(json!({"max_chars": 1000}), &ChunkConfig { max_size: 1000, target_size: 1000, ..of("stable") });
+        check(
+            json!({"max_chunk_size": 2000, "code_block_strategy": "hybrid"}),
+            &ChunkConfig { max_size: 2000, ..of("course") },
+        );
+        check(
+            json!({"chunk_size": 300}),
+            &ChunkConfig { max_size: 300, target_size: 300, overlap_size: 150, ..of("course") },
+        );
+        check(
+            json!({"chunk_strategy": "simple"}),
+            &ChunkConfig { strategy: "window".into(), ..of("adaptive") },
+        );
+        check(
+            json!({"adaptive_chunk_max_words_short": 900}),
+            &ChunkConfig { short_size: 900, long_size: 900, ..of("adaptive") },
+        );
+        check(json!({"strategy": "semantic"}), &of("course"));
+        check(json!({"preset": "semantic"}), &of("course"));
+        check(json!({"max_tokens": 1024}), &ChunkConfig { max_size: 1024, ..of("code") });
+        // A preset that is named wins, and names of several systems select none.
+        let config = options(json!({"preset": "auto", "max_chars": 1024})).unwrap().resolve().unwrap();
+        assert_eq!((config.strategy.as_str(), config.max_size, config.target_size), ("tree", 1024, 800));
+        let mixed = options(json!({"max_chars": 1024, "chunk_overlap": 10})).unwrap();
+        assert_eq!(mixed.preset, None);
+    }
+
+    #[test]
+    fn lists_and_bytes_may_be_text() {
+        let read = |values: Values, text: &str| values.parse(text).map_err(|error| error.to_string());
+        assert_eq!(read(Values::List("GLOB"), "*.{a,b}, c"), Ok(json!(["*.{a,b}", "c"])));
+        assert_eq!(read(Values::Bytes, "64K"), Ok(json!(65536)));
+        assert_eq!(read(Values::Bytes, "10"), Ok(json!(10)));
+        assert_eq!(read(Values::Flag, "true"), Ok(json!(true)));
+        assert!(read(Values::Bytes, "1X").is_err() && read(Values::Flag, "yes").is_err());
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Presets: named configurations, as data.
 
-use crate::chunk::{ChunkConfig, ConfigError, ContextRule, Keep, Kind, Packing, Unit};
+use crate::chunk::{ChunkConfig, ConfigError, ContextRule, Keep, Kind, OtherName, Packing, Unit};
 
 /// A named configuration.
 #[derive(Clone, Copy, Debug)]
@@ -49,12 +49,15 @@ pub static PRESETS: &[Preset] = &[
     },
 ];
 
-/// The values of the preset called `name`.
+/// The values of the preset called `name`, which may be another system's ([`OtherName`]).
 ///
 /// # Errors
 ///
 /// [`ConfigError::UnknownPreset`] if there is none.
 pub fn preset(name: &str) -> Result<ChunkConfig, ConfigError> {
+    if let Some(other) = OtherName::find(name) {
+        return Ok(ChunkConfig { strategy: other.strategy.into(), ..preset(other.preset)? });
+    }
     let found = PRESETS.iter().find(|preset| preset.name == name);
     found.map(|preset| (preset.config)()).ok_or_else(|| ConfigError::UnknownPreset { name: name.into() })
 }

@@ -376,6 +376,23 @@ pub(crate) fn within_path<T: Into<String>>(titles: Vec<T>) -> Vec<String> {
     titles.split_off(titles.len() - kept)
 }
 
+/// Every `content_type` of chunks; that of a summary is its `artifact`.
+pub const CONTENT_TYPES: &[&str] = &[
+    "paragraph",
+    "heading",
+    "list",
+    "table",
+    "code_block",
+    "html",
+    "front_matter",
+    "data",
+    "function",
+    "method",
+    "class",
+    "module",
+    "fixed",
+];
+
 pub(crate) fn content_type(document: &Document, chunk: &Chunk) -> &'static str {
     if document.is_unparsed() {
         return "fixed";

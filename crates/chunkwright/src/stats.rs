@@ -18,6 +18,9 @@ pub enum TokenLevel {
 }
 
 impl TokenLevel {
+    /// Every level, in order.
+    pub const ALL: &[Self] = &[Self::Normal, Self::Warning, Self::Large, Self::Oversized];
+
     /// The level of a chunk of `tokens` tokens.
     pub fn of(tokens: usize) -> Self {
         match tokens {

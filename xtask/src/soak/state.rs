@@ -101,7 +101,11 @@ impl State {
             return Ok(Self::default());
         }
         let generations = rows(&versions.expect(&[0])?)?;
-        let current: Vec<&Value> = generations.iter().filter(|row| row["state"] == "current").collect();
+        let mut current: Vec<&Value> = generations.iter().filter(|row| row["state"] == "current").collect();
+        if current.is_empty() {
+            // The first run was stopped.
+            current.extend(generations.first());
+        }
         must("one generation is current", current.len() == 1, || format!("{generations:?}"))?;
         let mut state = Self {
             exists: true,

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use chunkwright_arrow::{Columns, Error, ExportRow};
+use chunkwright_arrow::{Columns, Error, ExportRow, is_catching};
 
 use crate::fixture::{ALL, plain, read, written};
 
@@ -58,12 +58,20 @@ fn a_damaged_byte_never_panics() {
 const CHILD: &str = "CHUNKWRIGHT_TEST_DAMAGE_CHILD";
 
 #[test]
-fn nothing_is_printed_of_a_panic_that_is_caught() {
+fn a_hook_can_stay_silent_over_panics_that_are_caught() {
     if std::env::var_os(CHILD).is_some() {
-        return damage(13);
+        let report = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            if !is_catching() {
+                report(panic);
+            }
+        }));
+        damage(13);
+        assert!(!is_catching());
+        return;
     }
     let mut child = Command::new(std::env::current_exe().unwrap());
-    child.args(["damage::nothing_is_printed_of_a_panic_that_is_caught", "--exact", "--nocapture"]);
+    child.args(["damage::a_hook_can_stay_silent_over_panics_that_are_caught", "--exact", "--nocapture"]);
     let output = child.env(CHILD, "").output().unwrap();
     assert!(output.status.success(), "{output:?}");
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");

@@ -4,11 +4,10 @@ use std::fs;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
-use chunkwright::ChunkId;
-use chunkwright_engine::{Access, AmendRequest};
+use chunkwright_engine::{Access, AmendRequest, Filter};
 
 use crate::app::{CollectionFlags, Global, Outcome};
-use crate::text::plain;
+use crate::text::{count, plain};
 
 /// Change the text, keywords or pinned queries of a chunk
 ///
@@ -18,9 +17,12 @@ use crate::text::plain;
 /// `chunkwright overlays` lists all changes, and with --review those that need attention.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Amend {
-    /// Id of the chunk, or of the chunk for which the change was made
-    #[arg(value_name = "CHUNK_ID")]
-    chunk: ChunkId,
+    /// Id of the chunk, or of the chunk for which the change was made, or DOC_ID#INDEX
+    #[arg(value_name = "CHUNK_ID", required_unless_present = "filter")]
+    chunk: Option<String>,
+    /// All chunks that match, as in `search`; if given twice, both must hold. Not with a text, which belongs to one chunk
+    #[arg(long, value_name = "EXPRESSION", value_parser = Filter::parse)]
+    filter: Vec<Filter>,
     /// Text that is embedded and searched instead of its own, within the limit; empty removes it
     #[arg(long, value_name = "TEXT", conflicts_with = "text_file")]
     text: Option<String>,
@@ -54,7 +56,8 @@ impl Amend {
             None => self.text.clone(),
         };
         let request = AmendRequest {
-            chunks: vec![self.chunk],
+            chunks: self.chunk.iter().cloned().collect(),
+            filter: self.filter.iter().cloned().fold(Filter::default(), Filter::and),
             enabled: None,
             text,
             keywords: self.keywords.clone(),
@@ -73,7 +76,11 @@ pub(super) fn amend(
     request: &AmendRequest,
 ) -> Result<Outcome> {
     let engine = global.engine(&[collection], Access::Write)?;
-    for overlay in engine.default_collection().amend(request)? {
+    let changed = engine.default_collection().amend(request)?;
+    if !request.filter.is_empty() {
+        global.say(&format!("changed {}", count(changed.len(), "chunk")));
+    }
+    for overlay in changed {
         if global.verbose {
             global.say(&format!("changed {} of {}", overlay.chunk_id, plain(&overlay.doc_id)));
         }

@@ -2,14 +2,16 @@
 
 use std::fmt::Write;
 
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 use chunkwright::Record;
-use chunkwright_engine::{Access, ChunkRequest, ChunkedDocument, Shard, page};
+use chunkwright_engine::{
+    Access, ChunkRequest, ChunkedDocument, Documents, Fields, RecordTable, Shard, TableFormat, page,
+};
 use clap::ValueEnum;
 
 use crate::app::{CutFlags, Global, Outcome};
 use crate::input::{InputFlags, ended};
-use crate::output::{Format, Output, OutputFlags, OutputPath, json_line};
+use crate::output::{FieldFlags, Format, Output, OutputFlags, OutputPath, json_line};
 use crate::progress::Progress;
 use crate::text::{Table, bold, count, dim, plain, preview, terminal_width};
 
@@ -36,18 +38,22 @@ pub(crate) struct Chunk {
     /// Add summaries of files, classes and functions after the chunks of source code: records with `artifact`
     #[arg(long)]
     summaries: bool,
-    /// Format of the results; by default `text` on a terminal, `jsonl` in a pipe or file
+    /// Format of the results; by default `text` on a terminal, `jsonl` in a pipe, in a file what its extension says
     #[arg(short, long, help_heading = "Output")]
     format: Option<ChunkFormat>,
     /// Write the results to this file instead of standard output; it is replaced atomically
-    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
+    #[arg(short, long, value_name = "FILE", required_if_eq("format", "parquet"), help_heading = "Output")]
     output: Option<OutputPath>,
+    #[command(flatten, next_help_heading = "Output")]
+    fields: FieldFlags,
 }
 
 const EXAMPLES: &str = "\
 Examples:
   chunkwright chunk docs -o chunks.jsonl
-  chunkwright chunk docs --format html -o chunks.html
+  chunkwright chunk docs -o chunks.parquet
+  chunkwright chunk docs -o chunks.html
+  chunkwright chunk docs --fields chunk_id,text
   chunkwright chunk --max-size 512 README.md
   curl -s URL | chunkwright chunk --stdin-filename page.md -";
 
@@ -62,26 +68,61 @@ enum ChunkFormat {
     Text,
     /// One page for a browser: sources beside their chunks, reasons and sizes; needs no network
     Html,
+    /// A table of typed columns, compressed
+    Parquet,
+    /// A table of text; lists and objects are JSON
+    Csv,
+}
+
+impl ChunkFormat {
+    /// The format that the name of a file asks for.
+    fn of(path: &OutputPath) -> Option<Self> {
+        Self::from_str(&path.extension()?, false).ok().filter(|format| *format != Self::Text)
+    }
 }
 
 impl Chunk {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
-        let engine = global.engine_on(Some(self.input.threads), &[&self.cut], Access::NoStore)?;
+        let engine = global.engine_on(Some(self.input.threads), &[&self.cut, &self.input.files], Access::NoStore)?;
         let mut documents = engine.documents(&self.input.request(global, self.shard))?;
-        let mut output = self.open()?;
+        let format = self.format.or_else(|| ChunkFormat::of(self.output.as_ref()?));
+        let output = self.open(format)?;
+        let progress = Progress::new(global, documents.len(), "documents").hidden_if(output.is_on_terminal());
+        let written = match format {
+            Some(ChunkFormat::Parquet) => self.table(&mut documents, output, TableFormat::Parquet, &progress),
+            Some(ChunkFormat::Csv) => self.table(&mut documents, output, TableFormat::Csv, &progress),
+            _ => self.lines(&mut documents, output, format, &progress),
+        };
+        progress.finish();
+        let (read, chunks) = written?;
+        let outcome = ended(global, &documents);
+        if global.verbose {
+            global.say(&format!("{} of {}", count(chunks, "chunk"), count(read, "document")));
+        }
+        Ok(outcome)
+    }
+
+    /// Writes what is printed of each document. Answers how many documents and chunks there are.
+    fn lines(
+        &self,
+        documents: &mut Documents,
+        mut output: Output,
+        format: Option<ChunkFormat>,
+        progress: &Progress,
+    ) -> Result<(usize, usize)> {
         let look = match output.format() {
-            _ if self.format == Some(ChunkFormat::Html) => Look::Page,
+            _ if format == Some(ChunkFormat::Html) => Look::Page,
             Format::Text => Look::Table,
             Format::Jsonl | Format::Json => Look::Lines,
         };
         if look == Look::Page {
-            output.bytes(page::head(&documents).as_bytes())?;
+            output.bytes(page::head(documents).as_bytes())?;
         }
-        let progress = Progress::new(global, documents.len(), "documents").hidden_if(output.is_on_terminal());
+        let fields = output.fields().cloned();
         let (mut read, mut chunks) = (0, 0);
-        let result = documents.chunk(
+        documents.chunk(
             ChunkRequest { summaries: self.summaries && look == Look::Lines },
-            |cut| (cut.chunks.len(), render(&cut, look)),
+            |cut| (cut.chunks.len(), render(&cut, look, fields.as_ref())),
             |(_, text)| text.len(),
             |cut| {
                 progress.advance(1);
@@ -90,29 +131,56 @@ impl Chunk {
                 chunks += number;
                 output.lines(&text)
             },
-        );
-        progress.finish();
-        result?;
+        )?;
         if look == Look::Page {
             output.bytes(page::foot().as_bytes())?;
         }
         output.end_list()?;
         output.finish()?;
-        let outcome = ended(global, &documents);
-        if global.verbose {
-            global.say(&format!("{} of {}", count(chunks, "chunk"), count(read, "document")));
-        }
-        Ok(outcome)
+        Ok((read, chunks))
     }
 
-    fn open(&self) -> Result<Output> {
-        let general = self.format.map(|format| match format {
-            // A page is bytes of its own.
-            ChunkFormat::Jsonl | ChunkFormat::Html => Format::Jsonl,
-            ChunkFormat::Json => Format::Json,
-            ChunkFormat::Text => Format::Text,
-        });
-        OutputFlags::new(general, self.output.clone()).open()
+    /// Writes a table of all records. Answers how many documents and chunks there are.
+    fn table(
+        &self,
+        documents: &mut Documents,
+        output: Output,
+        format: TableFormat,
+        progress: &Progress,
+    ) -> Result<(usize, usize)> {
+        let mut table = RecordTable::new(output, format, self.fields.fields.as_ref())?;
+        let (mut read, mut chunks) = (0, 0);
+        documents.chunk::<_, anyhow::Error>(
+            ChunkRequest { summaries: self.summaries },
+            |cut| (cut.chunks.len(), [cut.chunks, cut.summaries].concat()),
+            |(_, records)| records.iter().map(|record| 3 * record.text.len()).sum(),
+            |cut| {
+                progress.advance(1);
+                let Some((number, records)) = cut else { return Ok(()) };
+                read += 1;
+                chunks += number;
+                Ok(table.write(records)?)
+            },
+        )?;
+        table.finish()?.finish()?;
+        Ok((read, chunks))
+    }
+
+    fn open(&self, format: Option<ChunkFormat>) -> Result<Output> {
+        let (general, fields) = match format {
+            None => (None, self.fields.clone()),
+            Some(ChunkFormat::Jsonl) => (Some(Format::Jsonl), self.fields.clone()),
+            Some(ChunkFormat::Json) => (Some(Format::Json), self.fields.clone()),
+            Some(ChunkFormat::Text) => (Some(Format::Text), self.fields.clone()),
+            Some(ChunkFormat::Html) if self.fields.fields.is_some() => {
+                return Err(anyhow!("`--fields` picks columns; the page shows all of a chunk"));
+            }
+            // Bytes of their own; the table picks the fields.
+            Some(ChunkFormat::Html | ChunkFormat::Parquet | ChunkFormat::Csv) => {
+                (Some(Format::Jsonl), FieldFlags::default())
+            }
+        };
+        OutputFlags::new(general, self.output.clone(), fields).open()
     }
 }
 
@@ -128,8 +196,8 @@ enum Look {
 }
 
 /// What is printed of one document.
-fn render(cut: &ChunkedDocument, look: Look) -> Vec<u8> {
-    let line = |record| json_line(record).expect("a record of plain values is JSON");
+fn render(cut: &ChunkedDocument, look: Look, fields: Option<&Fields>) -> Vec<u8> {
+    let line = |record| json_line(record, fields).expect("a record of plain values is JSON");
     match look {
         Look::Lines => cut.chunks.iter().chain(&cut.summaries).flat_map(line).collect(),
         Look::Table => table(&cut.doc_id, &cut.chunks).into_bytes(),

@@ -4,7 +4,7 @@ use anyhow::Result;
 
 use crate::app::{CollectionFlags, CutFlags, Global, Outcome};
 use crate::output::OutputFlags;
-use crate::keys::{RerankerFlags, WriterFlags};
+use crate::keys::{FileFlags, RerankerFlags, WriterFlags};
 use crate::text::{Table, bold, dim, plain};
 
 /// Show the configuration
@@ -29,6 +29,8 @@ enum Action {
 struct Show {
     #[command(flatten)]
     cut: CutFlags,
+    #[command(flatten)]
+    files: FileFlags,
     #[command(flatten)]
     collection: CollectionFlags,
     #[command(flatten)]
@@ -58,7 +60,7 @@ A service is a table too; its key is in a file or a variable, never here:
 impl Config {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
         let Action::Show(show) = &self.action;
-        let settings = global.settings(&[&show.cut, &show.collection, &show.reranker, &show.writer])?;
+        let settings = global.settings(&[&show.cut, &show.files, &show.collection, &show.reranker, &show.writer])?;
         show.output.list(&settings.list(), |settings| {
             let mut table = Table::new(["key", "value", "from"]);
             for setting in settings {

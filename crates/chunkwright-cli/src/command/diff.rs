@@ -1,14 +1,15 @@
 //! `chunkwright diff`
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use chunkwright::diff::{Change, ChangeKind, Diff as Difference, Summary};
-use chunkwright_engine::Access;
+use chunkwright_engine::{Access, DiffSide};
 use serde::Serialize;
 
 use crate::app::{CutFlags, Global, Outcome};
 use crate::input::{ThreadFlags, input, report};
+use crate::keys::FileFlags;
 use crate::output::{Format, OutputFlags};
 use crate::progress::Progress;
 use crate::text::{Table, bold, count, dim, green, grouped, preview, red, terminal_width, yellow};
@@ -20,19 +21,32 @@ use crate::text::{Table, bold, count, dim, green, grouped, preview, red, termina
 /// side does not have.
 ///
 /// Two files are compared as versions of one document, whatever their names. Documents of two folders are compared if
-/// they have the same path. JSON Lines have one change per line and the summary last.
+/// they have the same path. A renamed document is found by its text; its chunks are `renamed`. JSON Lines have one
+/// change per line and the summary last.
+///
+/// A side can also be a file of chunks that `chunk` or `export` wrote, or a git revision: `HEAD~1` means the other side's
+/// path as it was then, `HEAD~1:docs` another path.
+///
+/// With --operations, the output is what a vector database has to do, one JSON object per line, in order: `upsert` (embed
+/// the text of `record`, or copy the vector of the chunk `vector_of`), `rename` (keep the vector under another id),
+/// `update` (keep id and vector, replace the record), `delete`.
 ///
 /// The exit status is 0 with and without differences.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Diff {
-    /// The old file or folder; `-` is standard input
+    /// The old file or folder, file of chunks, or git revision; `-` is standard input
     old: PathBuf,
-    /// The new file or folder
+    /// The new one
     new: PathBuf,
+    /// Print what a vector database has to do instead of what changed
+    #[arg(long)]
+    operations: bool,
     /// List kept chunks too on a terminal
     #[arg(long)]
     all: bool,
+    #[command(flatten)]
+    files: FileFlags,
     #[command(flatten)]
     threads: ThreadFlags,
     #[command(flatten)]
@@ -44,7 +58,10 @@ pub(crate) struct Diff {
 const EXAMPLES: &str = "\
 Examples:
   chunkwright diff old.md new.md
-  git show HEAD~1:guide.md | chunkwright diff - guide.md";
+  chunkwright diff HEAD~1 docs
+  chunkwright diff v1.0:docs v2.0:docs
+  chunkwright diff yesterday.jsonl docs --operations
+  curl -s URL | chunkwright diff - guide.md";
 
 /// The last line of JSON Lines.
 #[derive(Serialize)]
@@ -56,9 +73,9 @@ struct SummaryLine<'a> {
 
 impl Diff {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
-        let engine = global.engine_on(Some(self.threads), &[&self.cut], Access::NoStore)?;
+        let engine = global.engine_on(Some(self.threads), &[&self.cut, &self.files], Access::NoStore)?;
         let mut progress = None;
-        let answer = engine.diff(&input(&self.old, "-"), &input(&self.new, "-"), &mut |done, total| {
+        let answer = engine.diff(&side(&self.old), &side(&self.new), &mut |done, total| {
             let bar = progress.get_or_insert_with(|| Progress::new(global, total, "documents"));
             bar.advance(1);
             if done == total {
@@ -66,17 +83,24 @@ impl Diff {
             }
         })?;
         answer.reports.iter().for_each(|read| report(global, read));
-        let diff = answer.diff;
+        global.tell(&answer.notices);
         let mut output = self.output.open()?;
+        if self.operations {
+            answer.operations().iter().try_for_each(|operation| output.object(operation))?;
+            output.end_list()?;
+            output.finish()?;
+            return Ok(Outcome::Success);
+        }
+        let diff = &answer.diff;
         match output.format() {
-            Format::Json => output.only(&diff)?,
+            Format::Json => output.only(&answer)?,
             Format::Jsonl => {
                 for change in &diff.changes {
                     output.object(change)?;
                 }
                 output.object(&SummaryLine { kind: "summary", summary: &diff.summary })?;
             }
-            Format::Text => output.text(&self.describe(&diff))?,
+            Format::Text => output.text(&self.describe(diff))?,
         }
         output.finish()?;
         Ok(Outcome::Success)
@@ -102,11 +126,14 @@ impl Diff {
         let counts = [
             (summary.kept, "kept"),
             (summary.moved, "moved"),
+            (summary.renamed, "renamed"),
             (summary.changed, "changed"),
             (summary.added, "added"),
             (summary.removed, "removed"),
-        ]
-        .map(|(number, kind)| format!("{number} {kind}"));
+        ];
+        let is_shown = |&(number, kind): &(usize, &str)| number > 0 || kind != "renamed";
+        let counts = counts.into_iter().filter(is_shown).map(|(number, kind)| format!("{number} {kind}"));
+        let counts: Vec<String> = counts.collect();
         let before = count(summary.old_chunks, "chunk");
         let total = format!("{before} before, {} now: {}", summary.new_chunks, counts.join(", "));
         let (tokens, texts) = (count(summary.tokens_to_embed, "token"), count(summary.texts_to_embed, "text"));
@@ -116,10 +143,15 @@ impl Diff {
     }
 }
 
+/// What a side means; `-` is standard input.
+fn side(path: &Path) -> DiffSide {
+    if path == Path::new("-") { DiffSide::Documents(input(path, "-")) } else { DiffSide::named(path) }
+}
+
 fn paint(change: &Change) -> String {
     let name = change.kind.as_str();
     match change.kind {
-        ChangeKind::Kept | ChangeKind::Moved => dim(name),
+        ChangeKind::Kept | ChangeKind::Moved | ChangeKind::Renamed => dim(name),
         ChangeKind::Changed => yellow(name),
         ChangeKind::Added => green(name),
         ChangeKind::Removed => red(name),

@@ -1,8 +1,7 @@
 //! `chunkwright enable`
 
 use anyhow::Result;
-use chunkwright::ChunkId;
-use chunkwright_engine::AmendRequest;
+use chunkwright_engine::{AmendRequest, Filter};
 
 use crate::app::{CollectionFlags, Global, Outcome};
 use crate::command::amend::amend;
@@ -12,9 +11,12 @@ use crate::command::amend::amend;
 /// Reverts `chunkwright disable`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Enable {
-    /// Ids of the chunks
-    #[arg(value_name = "CHUNK_ID", required = true)]
-    chunks: Vec<ChunkId>,
+    /// Ids of the chunks, or DOC_ID#INDEX
+    #[arg(value_name = "CHUNK_ID", required_unless_present = "filter")]
+    chunks: Vec<String>,
+    /// All chunks that match, as in `search`; if given twice, both must hold
+    #[arg(long, value_name = "EXPRESSION", value_parser = Filter::parse)]
+    filter: Vec<Filter>,
     #[command(flatten)]
     collection: CollectionFlags,
 }
@@ -22,7 +24,8 @@ pub(crate) struct Enable {
 impl Enable {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
         let chunks = self.chunks.clone();
-        let request = AmendRequest { chunks, enabled: Some(true), ..AmendRequest::default() };
+        let filter = self.filter.iter().cloned().fold(Filter::default(), Filter::and);
+        let request = AmendRequest { chunks, filter, enabled: Some(true), ..AmendRequest::default() };
         amend(global, &self.collection, &request)
     }
 }

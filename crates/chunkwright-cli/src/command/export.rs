@@ -5,7 +5,7 @@ use anyhow::Result;
 use chunkwright_engine::{Access, ExportRequest};
 
 use crate::app::{CollectionFlags, Global, Outcome};
-use crate::output::{Format, OutputFlags, OutputPath};
+use crate::output::{FieldFlags, Format, OutputFlags, OutputPath};
 
 /// Write every record of a collection, as JSON Lines or Parquet
 ///
@@ -19,9 +19,9 @@ pub(crate) struct Export {
     /// Write only records and changes made by hand, without the documents
     #[arg(long)]
     records_only: bool,
-    /// What is written
-    #[arg(short, long, default_value = "jsonl")]
-    format: ExportFormat,
+    /// What is written; by default what the extension of FILE says, or `jsonl`
+    #[arg(short, long)]
+    format: Option<ExportFormat>,
     /// Write to this file instead of standard output; it is replaced atomically
     #[arg(short, long, value_name = "FILE", required_if_eq("format", "parquet"))]
     output: Option<OutputPath>,
@@ -43,8 +43,11 @@ impl Export {
         let engine = global.engine(&[&self.collection], Access::Read)?;
         let snapshot = engine.default_collection().snapshot()?;
         let request = ExportRequest { vectors: self.vectors, records_only: self.records_only };
-        let mut output = OutputFlags::new(Some(Format::Jsonl), self.output.clone()).open()?;
-        let written = match self.format {
+        let mut output =
+            OutputFlags::new(Some(Format::Jsonl), self.output.clone(), FieldFlags::default()).open()?;
+        let is_parquet = || self.output.as_ref()?.extension().filter(|extension| extension == "parquet");
+        let by_extension = if is_parquet().is_some() { ExportFormat::Parquet } else { ExportFormat::Jsonl };
+        let written = match self.format.unwrap_or(by_extension) {
             ExportFormat::Parquet => {
                 let (written, output) = snapshot.export_parquet(request, output)?;
                 output.finish()?;

@@ -8,12 +8,12 @@ use clap::ValueEnum;
 
 use crate::app::{CollectionFlags, Global, Outcome};
 use crate::expand::ExpandFlags;
-use crate::output::{Format, OutputFlags, OutputPath};
+use crate::output::{Format, FieldFlags, OutputFlags, OutputPath};
 use crate::text::{bold, count, dim, plain, plain_lines};
 
 /// Get a document, a chunk or lines from a collection
 ///
-/// REFERENCE is the id of a document or a chunk, DOC_ID#INDEX for a chunk by its position from 0, or DOC_ID#L10-L80
+/// REFERENCE is the id of a document or a chunk, DOC_ID#INDEX (or DOC_ID_chunkINDEX) for a chunk by its position from 0, or DOC_ID#L10-L80
 /// for lines. An unknown reference is an error.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
@@ -61,7 +61,7 @@ impl Fetch {
             FetchFormat::Json => Format::Json,
             FetchFormat::Raw => Format::Jsonl,
         };
-        let flags = OutputFlags::new(Some(general), self.output.clone());
+        let flags = OutputFlags::new(Some(general), self.output.clone(), FieldFlags::default());
         let mut output = flags.open()?;
         match format {
             FetchFormat::Raw => match (fetched.bytes(), self.format) {

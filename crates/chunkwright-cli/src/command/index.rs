@@ -5,16 +5,16 @@ use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Result, bail};
 use chunkwright_engine::{
-    Access, IndexAnswer, IndexReport, IndexRequest, Indexer, NewSource, Prefix, Progress as Step, Prune, Watched,
+    Access, IndexAnswer, IndexReport, IndexRequest, Indexer, NewSource, Prefix, Progress as Step, Prune, Timings, Watched,
 };
 
 use crate::app::{CollectionFlags, CutFlags, Global, Outcome};
-use crate::input::{ThreadFlags, read_stdin, report_skipped};
+use crate::input::{ThreadFlags, paths_or_default, read_stdin, report_skipped};
 use crate::interrupt;
-use crate::keys::WriterFlags;
+use crate::keys::{FileFlags, WriterFlags};
 use crate::output::{OutputFlags, note};
 use crate::progress::Progress;
-use crate::text::{Table, bold, count, grouped, plain, red};
+use crate::text::{bold, count, grouped, plain, red};
 
 /// Index files into a collection
 ///
@@ -29,9 +29,14 @@ use crate::text::{Table, bold, count, grouped, plain, red};
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub(crate) struct Index {
-    /// Files and folders, walked as ripgrep does; `-` alone is standard input, one document
-    #[arg(value_name = "PATH", default_value = ".")]
+    /// Files, folders and quoted globs, walked as ripgrep does; `-` alone is standard input, one document
+    ///
+    /// Without a path, standard input is read if it is a pipe or a file, else the working folder. Drawings, lock files,
+    /// source maps, minified and encoded content in folders are left out; documents of such files leave the collection.
+    #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
+    #[command(flatten)]
+    files: FileFlags,
     /// Name of the document on standard input: its id, and by its extension its format
     #[arg(long, value_name = "NAME", default_value = "stdin")]
     stdin_filename: String,
@@ -108,10 +113,11 @@ enum PruneFlag {
 
 impl Index {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
-        let flags: [&dyn crate::keys::KeyFlags; 3] = [&self.cut, &self.collection, &self.writer];
+        let flags: [&dyn crate::keys::KeyFlags; 4] = [&self.cut, &self.files, &self.collection, &self.writer];
         let engine = global.engine_on(Some(self.threads), &flags, Access::Write)?;
-        let is_stdin = self.is_stdin()?;
-        let indexer = engine.default_collection().indexer(self.request(global))?;
+        let paths = self.paths();
+        let is_stdin = self.is_stdin(&paths)?;
+        let indexer = engine.default_collection().indexer(self.request(global, paths))?;
         let steps = Steps::new(global, self.dry_run);
         if self.watch {
             return self.follow(global, &indexer, &steps);
@@ -126,24 +132,33 @@ impl Index {
         self.show(global, &answer)
     }
 
+    /// The paths that are meant. Flags that are about folders mean the working folder.
+    fn paths(&self) -> Vec<PathBuf> {
+        if self.paths.is_empty() && self.is_about_folders() { vec![".".into()] } else { paths_or_default(&self.paths) }
+    }
+
+    fn is_about_folders(&self) -> bool {
+        let is_of_folder = self.prefix.is_some() || self.root.is_some() || self.moved_from.is_some();
+        self.watch || self.prune.is_some() || is_of_folder
+    }
+
     /// Whether the document is on standard input.
-    fn is_stdin(&self) -> Result<bool> {
-        if !self.paths.iter().any(|path| path == Path::new("-")) {
+    fn is_stdin(&self, paths: &[PathBuf]) -> Result<bool> {
+        if !paths.iter().any(|path| path == Path::new("-")) {
             return Ok(false);
         }
-        if self.paths.len() > 1 {
+        if paths.len() > 1 {
             bail!("standard input must be indexed alone; index the other paths in another run");
         }
-        let is_of_folder = self.prefix.is_some() || self.root.is_some() || self.moved_from.is_some();
-        if self.watch || self.prune.is_some() || is_of_folder {
+        if self.is_about_folders() {
             bail!("standard input belongs to no folder; omit `--watch`, `--prune`, `--prefix`, `--root` and `--moved-from`");
         }
         Ok(true)
     }
 
-    fn request(&self, global: &Global) -> IndexRequest {
+    fn request(&self, global: &Global, paths: Vec<PathBuf>) -> IndexRequest {
         IndexRequest {
-            paths: self.paths.clone(),
+            paths,
             dry_run: self.dry_run,
             prune: match self.prune {
                 None => Prune::Keep,
@@ -170,8 +185,10 @@ impl Index {
             match event {
                 Watched::Run(answer) => {
                     steps.finish();
-                    if is_first || answer.changed_anything() {
+                    if is_first {
                         self.show(global, &answer)?;
+                    } else if answer.changed_anything() {
+                        self.show_change(global, &answer, &steps.written())?;
                     }
                     is_first = false;
                 }
@@ -191,17 +208,35 @@ impl Index {
     }
 
     fn show(&self, global: &Global, answer: &IndexAnswer) -> Result<Outcome> {
-        self.output.only(answer, |answer| describe(&answer.report, self.dry_run))?;
+        self.output.only(answer, |answer| describe(&answer.report, self.dry_run, global.verbose))?;
+        Ok(tell(global, answer))
+    }
+
+    /// Says a run that followed a change, in one line.
+    fn show_change(&self, global: &Global, answer: &IndexAnswer, written: &str) -> Result<Outcome> {
+        let report = &answer.report;
+        let line = |_: &IndexAnswer| {
+            let parts = [chunks(report), texts(report, false)].into_iter().flatten();
+            let parts: Vec<String> = [written.to_owned()].into_iter().chain(parts).collect();
+            format!("{}\n", parts.join("; "))
+        };
+        self.output.only(answer, line)?;
+        Ok(tell(global, answer))
+    }
+
+}
+
+/// Says on standard error what a caller should know, and answers how the run ended.
+fn tell(global: &Global, answer: &IndexAnswer) -> Outcome {
         report_skipped(global, &answer.report.skipped);
         for failure in &answer.report.failed {
             note(&format!("{} `{}`: {}", red("failed"), plain(&failure.doc_id), plain(&failure.message)));
         }
         global.tell(&answer.notices);
-        Ok(match (answer.report.failed.is_empty(), answer.is_empty()) {
-            (false, _) => Outcome::Partial,
-            (true, true) => Outcome::Nothing,
-            (true, false) => Outcome::Success,
-        })
+    match (answer.report.failed.is_empty(), answer.is_empty()) {
+        (false, _) => Outcome::Partial,
+        (true, true) => Outcome::Nothing,
+        (true, false) => Outcome::Success,
     }
 }
 
@@ -215,9 +250,26 @@ struct Steps<'a> {
 #[derive(Default)]
 struct Bar {
     shown: Option<Progress>,
+    /// Files done, which is to say stored, and how many were found.
     done: usize,
-    /// How many files were found.
     total: usize,
+    /// Bytes of the files done.
+    bytes: u64,
+    /// Texts embedded, how many were found, and the tokens of those embedded.
+    texts: (usize, usize, usize),
+    /// Ids of documents that were written.
+    written: Vec<String>,
+}
+
+impl Bar {
+    fn words(&self) -> String {
+        let files = format!("{} of {}", grouped(self.done), count(self.total, "file"));
+        let (texts, found, tokens) = self.texts;
+        let Some(shown) = self.shown.as_ref().filter(|_| found > 0) else { return files };
+        let (texts_of, tokens) = (grouped(texts), count(tokens, "token"));
+        let rate = shown.rate(texts);
+        format!("{files}; {texts_of} of {} embedded, {tokens}, {rate:.1} texts/s", count(found, "text"))
+    }
 }
 
 impl<'a> Steps<'a> {
@@ -228,25 +280,45 @@ impl<'a> Steps<'a> {
     fn advance(&self, step: Step<'_>) {
         let mut bar = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         match step {
-            Step::Found { files } => {
-                let shown = Progress::new(self.global, files, "files");
-                *bar = Bar { shown: Some(shown), done: 0, total: files };
+            Step::Found { files, bytes } => {
+                let shown = Progress::of_bytes(self.global, bytes);
+                *bar = Bar { shown: Some(shown), total: files, ..Bar::default() };
             }
-            Step::Read { files } => {
-                if let Some(shown) = &bar.shown {
-                    shown.advance(files.saturating_sub(bar.done));
-                }
+            Step::Read { files, bytes } => {
                 // What is to be read again may be read twice, once as a file and once out of the store.
                 bar.done = files.min(bar.total);
+                bar.bytes = bytes;
+            }
+            Step::Embedded { texts, found, tokens } => bar.texts = (texts, found, tokens),
+            Step::Committed { doc_ids } => {
+                bar.written.extend(doc_ids.iter().cloned());
+                return;
             }
             _ => return,
+        }
+        if let Some(shown) = &bar.shown {
+            shown.reach(bar.bytes, bar.words());
         }
         interrupt::keeps(if self.dry_run {
             "nothing was changed".to_owned()
         } else {
             let (done, total) = (grouped(bar.done), count(bar.total, "file"));
-            format!("{done} of {total} were indexed and are kept; run the same command again to index the rest")
+            let vectors = match bar.texts.0 {
+                0 => String::new(),
+                texts => format!(", with {}", count(texts, "vector")),
+            };
+            format!("{done} of {total} were indexed and are kept{vectors}; run the same command again to index the rest")
         });
+    }
+
+    /// The documents that the last run wrote, in words.
+    fn written(&self) -> String {
+        let bar = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        match bar.written.as_slice() {
+            [] => "no document".to_owned(),
+            [one] => format!("`{}`", plain(one)),
+            [first, rest @ ..] => format!("`{}` and {} more", plain(first), grouped(rest.len())),
+        }
     }
 
     fn finish(&self) {
@@ -257,51 +329,90 @@ impl<'a> Steps<'a> {
     }
 }
 
-/// Rows that are news only if there are any.
-const CHANGES: [&str; 5] = ["chunks kept", "chunks moved", "chunks changed", "chunks added", "chunks removed"];
+/// A report in lines: documents, chunks, texts; and what else there is to say.
+fn describe(report: &IndexReport, dry_run: bool, verbose: bool) -> String {
+    let mut lines = vec![documents(report, dry_run)];
+    lines.extend(chunks(report));
+    lines.extend(texts(report, dry_run));
+    lines.extend(others(report));
+    let is_long = |timings: &Timings| verbose || timings.total_ms >= LONG_MS;
+    if let Some(timings) = report.timings.filter(is_long) {
+        let seconds = |ms: u64| format!("{:.1}", ms as f64 / 1e3);
+        let [total, read, cut, embed, store] =
+            [timings.total_ms, timings.read_ms, timings.cut_ms, timings.embed_ms, timings.store_ms].map(seconds);
+        lines.push(format!("{total} s: reading {read}, cutting {cut} (on all threads), embedding {embed}, storing {store}"));
+    }
+    lines.iter().map(|line| format!("{line}\n")).collect()
+}
 
-fn describe(report: &IndexReport, dry_run: bool) -> String {
-    let mut table = Table::new(["", ""]);
-    let rows = [
-        (if dry_run { "would be indexed" } else { "indexed" }, report.indexed),
-        ("unchanged", report.unchanged),
-        ("empty", report.empty),
-        ("skipped", report.skipped.len()),
-        ("failed", report.failed.len()),
-        (if dry_run { "would be pruned" } else { "pruned" }, report.pruned.len()),
-        ("generated among them", report.generated),
-        ("minified among them", report.minified),
-        ("documents of other paths", report.carried),
-        ("chunks written", report.chunks),
-        ("chunks kept", report.kept),
-        ("chunks moved", report.moved),
-        ("chunks changed", report.changed),
-        ("chunks added", report.added),
-        ("chunks removed", report.removed),
-        (if dry_run { "tokens to embed" } else { "tokens embedded" }, report.tokens_to_embed),
-        ("notes written", report.notes),
-        ("notes reused", report.notes_reused),
-        ("notes missing", report.notes_pending),
-        ("tokens of notes", report.notes_tokens),
-        ("texts embedded", report.embedded),
-        ("vectors reused", report.reused),
-        ("chunks without vector", report.pending),
-        ("overlays applied", report.overlays.on),
-        ("overlays carried", report.overlays.carried),
-        ("overlays in conflict", report.overlays.conflict),
-        ("overlays orphaned", report.overlays.orphaned),
-        ("texts longer than the model reads", report.truncated),
-    ];
-    let only_if_any = |name: &str| name.ends_with("among them") || name.ends_with("other paths") || name.contains("notes") || name.starts_with("overlays") || CHANGES.contains(&name);
-    let is_news = |(name, number): &(&str, usize)| *number > 0 || !only_if_any(name);
-    for (name, number) in rows.into_iter().filter(is_news) {
-        table.row([name.to_owned(), bold(&grouped(number))]);
-    }
-    if let Some(cost) = report.notes_cost {
-        table.row(["cost of notes".to_owned(), bold(&format!("{cost:.4}"))]);
-    }
-    if let Some(cost) = report.cost {
-        table.row(["cost of embedding".to_owned(), bold(&format!("{cost:.4}"))]);
-    }
-    table.to_string()
+/// Runs that take longer than this, in milliseconds, say where the time went.
+const LONG_MS: u64 = 10_000;
+
+/// Those of the numbers that are not 0, each with what it counts, one after the other.
+fn listed(numbers: &[(usize, &str)]) -> String {
+    let some = numbers.iter().filter(|(number, _)| *number > 0);
+    some.map(|(number, what)| format!("{} {what}", grouped(*number))).collect::<Vec<_>>().join(", ")
+}
+
+fn documents(report: &IndexReport, dry_run: bool) -> String {
+    let verb = if dry_run { "would be indexed" } else { "indexed" };
+    let rest = listed(&[
+        (report.unchanged, "unchanged"),
+        (report.empty, "empty"),
+        (report.carried, "of other paths"),
+        (report.pruned.len(), if dry_run { "would be pruned" } else { "pruned" }),
+        (report.left_out.len(), if dry_run { "would be left out" } else { "left out" }),
+        (report.skipped.len(), "skipped"),
+        (report.failed.len(), "failed"),
+        (report.generated, "generated"),
+        (report.minified, "minified"),
+    ]);
+    let documents = bold(&format!("{} {verb}", count(report.indexed, "document")));
+    if rest.is_empty() { documents } else { format!("{documents}; {rest}") }
+}
+
+fn chunks(report: &IndexReport) -> Option<String> {
+    let changes = listed(&[
+        (report.added, "added"),
+        (report.changed, "changed"),
+        (report.moved, "moved"),
+        (report.removed, "removed"),
+        (report.kept, "kept"),
+    ]);
+    (!changes.is_empty()).then(|| format!("chunks: {changes}"))
+}
+
+fn texts(report: &IndexReport, dry_run: bool) -> Option<String> {
+    let cost = report.cost.map_or(String::new(), |cost| format!(", cost {cost:.4}"));
+    let (verb, tokens) = (if dry_run { "to embed" } else { "embedded" }, count(report.tokens_to_embed, "token"));
+    let embedded = match report.embedded {
+        0 => None,
+        number => Some(format!("{} {verb} ({tokens}{cost})", count(number, "text"))),
+    };
+    let rest = listed(&[
+        (report.reused, "vectors reused"),
+        (report.pending, "chunks without a vector"),
+        (report.truncated, "texts longer than the model reads"),
+    ]);
+    let parts: Vec<String> = embedded.into_iter().chain((!rest.is_empty()).then_some(rest)).collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+/// Notes and overlays, where there are any.
+fn others(report: &IndexReport) -> Vec<String> {
+    let notes = listed(&[
+        (report.notes, "written"),
+        (report.notes_reused, "reused"),
+        (report.notes_pending, "missing"),
+        (report.notes_tokens, "tokens"),
+    ]);
+    let cost = report.notes_cost.map_or(String::new(), |cost| format!(", cost {cost:.4}"));
+    let overlays = listed(&[
+        (report.overlays.on, "applied"),
+        (report.overlays.carried, "carried"),
+        (report.overlays.conflict, "in conflict"),
+        (report.overlays.orphaned, "orphaned"),
+    ]);
+    let line = |name: &str, text: String| (!text.is_empty()).then(|| format!("{name}: {text}"));
+    line("notes", notes).map(|line| line + &cost).into_iter().chain(line("overlays", overlays)).collect()
 }

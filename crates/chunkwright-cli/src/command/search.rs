@@ -1,7 +1,6 @@
 //! `chunkwright search`
 
 use anyhow::Result;
-use chunkwright::ChunkId;
 use chunkwright_engine::{
     Access, Answer, Duplicates, ExpandedAnswer, Explained, Filter, Found, FoundPassage, Hit, Kept,
     SearchRequest, Stage, Verdict,
@@ -47,7 +46,7 @@ pub(crate) struct Search {
     keep_duplicates: bool,
     /// Explain why this chunk is or is not in the answer
     #[arg(long, value_name = "CHUNK_ID", conflicts_with = "all_versions")]
-    explain: Option<ChunkId>,
+    explain: Option<String>,
     #[command(flatten)]
     fusion: FusionFlags,
     #[command(flatten)]
@@ -76,7 +75,7 @@ impl Search {
         let engine = global.engine(&[&self.collection, &self.reranker], Access::Read)?;
         let collection = engine.default_collection();
         let request = self.request()?;
-        if let Some(id) = self.explain {
+        if let Some(id) = &self.explain {
             return self.explain(&collection.read(|snapshot| snapshot.explain_search(&request, id))?);
         }
         let answer = collection.search(&request)?;

@@ -45,7 +45,7 @@ impl Stats {
             let filter = self.filter.iter().cloned().fold(Filter::default(), Filter::and);
             return collection::run(global, (&self.collection, &self.output), filter, &self.cut);
         }
-        let engine = global.engine_on(Some(self.input.threads), &[&self.cut], Access::NoStore)?;
+        let engine = global.engine_on(Some(self.input.threads), &[&self.cut, &self.input.files], Access::NoStore)?;
         let mut documents = engine.documents(&self.input.request(global, None))?;
         let progress = Progress::new(global, documents.len(), "documents");
         let measured = documents.statistics(|| progress.advance(1));

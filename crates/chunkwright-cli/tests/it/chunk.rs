@@ -3,9 +3,14 @@
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::cli::{Folder, guide};
+use crate::cli::{Folder, Run, guide};
+
+fn assert_refused(run: &Run, sentence: &str) {
+    assert_eq!((run.code, run.stdout.as_str()), (2, ""));
+    assert!(run.stderr.contains(sentence), "{}", run.stderr);
+}
 
 /// The ids of the documents of records, each once.
 fn documents(records: &[Value]) -> Vec<&str> {
@@ -199,4 +204,58 @@ fn errors_say_what_would_be_right() {
         run.stderr
     );
     assert_eq!((run.code, run.stdout.as_str()), (2, ""));
+}
+
+#[test]
+fn tables_hold_what_the_lines_hold() {
+    let folder =
+        Folder::new(&[("docs/a.md", &guide(3)), ("docs/b.py", "def f():\n    return \"a, \\\"b\\\"\\n\"\n")]);
+    let lines = folder.run(&["chunk", "docs"]).lines();
+    // The extension is the format; what reads records reads them.
+    for arguments in [["-o", "chunks.parquet"].as_slice(), &["-f", "parquet", "-o", "chunks.parquet"]] {
+        folder.run(&[&["chunk", "docs"], arguments].concat()).success();
+        let changes = folder.run(&["diff", "chunks.parquet", "docs"]).lines();
+        let summary = changes.last().unwrap();
+        assert_eq!((&summary["kept"], &summary["old_chunks"]), (&json!(lines.len()), &json!(lines.len())));
+    }
+    let table = folder.run(&["chunk", "docs", "-f", "csv"]).success();
+    let mut reader = csv::Reader::from_reader(table.as_bytes());
+    let names = reader.headers().unwrap().clone();
+    assert_eq!(names.iter().take(3).collect::<Vec<_>>(), ["chunk_id", "doc_id", "artifact"]);
+    for (line, row) in lines.iter().zip(reader.records()) {
+        for (name, cell) in names.iter().zip(&row.unwrap()) {
+            let expected = match &line[name] {
+                Value::Null => String::new(),
+                Value::String(text) => text.clone(),
+                value => value.to_string(),
+            };
+            assert_eq!(cell, expected, "{name}");
+        }
+    }
+    assert_refused(&folder.run(&["chunk", "docs", "-f", "parquet"]), "--output <FILE>");
+}
+
+#[test]
+fn only_the_fields_that_are_named_are_written_in_their_order() {
+    let folder = Folder::new(&[("a.md", "# A\n\nOne.\n")]);
+    let line = folder.run(&["chunk", "a.md", "--fields", "token_count,doc_id,section_path"]).success();
+    assert_eq!(line, "{\"token_count\":5,\"doc_id\":\"a.md\",\"section_path\":[\"A\"]}\n");
+    let csv = folder.run(&["chunk", "a.md", "-f", "csv", "--fields", "doc_id,content"]).success();
+    assert_eq!(csv, "doc_id,content\na.md,\"# A\n\nOne.\"\n");
+    let unknown = folder.run(&["chunk", "a.md", "--fields", "doc_id,nowhere"]);
+    assert_eq!(unknown.stderr, "no result has the field `nowhere`\n");
+    assert_refused(
+        &folder.run(&["chunk", "a.md", "-f", "csv", "--fields", "nowhere"]),
+        "records have no field `nowhere`",
+    );
+    assert_refused(&folder.run(&["chunk", "a.md", "-f", "text", "--fields", "doc_id"]), "`--fields` needs");
+    assert_refused(&folder.run(&["chunk", "a.md", "-f", "html", "--fields", "doc_id"]), "`--fields` picks");
+    assert_refused(&folder.run(&["chunk", "a.md", "--fields", "doc_id,,text"]), "a field has no name");
+    // An answer in one document keeps what stands around its results.
+    folder.run(&["index", "a.md", "-c", "a", "--embedder", "none"]).success();
+    let answer: Value = serde_json::from_str(
+        &folder.run(&["search", "one", "-c", "a", "-f", "json", "--fields", "rank,doc_id"]).success(),
+    )
+    .unwrap();
+    assert_eq!(answer["hits"], json!([{"doc_id": "a.md", "rank": 1}]));
 }

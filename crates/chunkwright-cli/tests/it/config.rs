@@ -141,7 +141,7 @@ fn what_cannot_be_used_is_named() {
                 `max_heading_level_for_path`, `section_level`, `packing`, `keep_whole`, `set_apart`, `lead_in_chars`, \
                 `short_size`, `long_size`, `medium_max_size`, `medium_overlap_size`, `band`, `fixed_chunk_lines`, `overlap_lines`, `kinds`";
     let known = format!(
-        "{keys}, `tokenizer`, `collection`, `store`, `store_key_file`, `embedder`, `embedder_url`, `reranker`, `reranker_url`, \
+        "{keys}, `tokenizer`, `include`, `exclude`, `type`, `hidden`, `no_ignore`, `max_filesize`, `collection`, `store`, `store_key_file`, `embedder`, `embedder_url`, `reranker`, `reranker_url`, \
          `writer`, `writer_url`, `data`, `presets`, `embedders`, `rerankers`, `writers`"
     );
     check_error(
@@ -189,8 +189,8 @@ fn a_key_may_be_said_by_its_alias() {
         &[("CHUNKWRIGHT_CHUNK_STRATEGY", "simple")],
         &["--adaptive-chunk-overlap-long", "80"],
         &[
-            "strategy = \"window\"; CHUNKWRIGHT_STRATEGY",
-            "overlap_size = 80; --overlap-size",
+            "strategy = \"window\"; CHUNKWRIGHT_CHUNK_STRATEGY",
+            "overlap_size = 80; --adaptive-chunk-overlap-long",
             "short_size = 200; /chunkwright.toml",
             "medium_max_size = 400; /chunkwright.toml",
             "band = [410,614]; /chunkwright.toml",
@@ -203,8 +203,8 @@ fn a_key_may_be_said_by_its_alias() {
         &[
             "unit = \"chars\"; preset `mine`",
             "max_size = 600; preset `mine`",
-            "keep_whole = [\"code\",\"table\"]; --keep-whole",
-            "set_apart = []; --set-apart",
+            "keep_whole = [\"code\",\"table\"]; --code-block-strategy",
+            "set_apart = []; --code-block-strategy",
         ],
     );
     check(
@@ -212,8 +212,10 @@ fn a_key_may_be_said_by_its_alias() {
         &[("CHUNKWRIGHT_MAX_CHARS", "900")],
         &["--keep-whole", "code,table"],
         &[
-            "unit = \"chars\"; CHUNKWRIGHT_UNIT",
-            "max_size = 900; CHUNKWRIGHT_MAX_SIZE",
+            "unit = \"chars\"; CHUNKWRIGHT_MAX_CHARS",
+            "max_size = 900; CHUNKWRIGHT_MAX_CHARS",
+            "min_size = 250; preset `stable`",
+            "target_size = 900; the most that `max_chars` allows, CHUNKWRIGHT_MAX_CHARS",
             "keep_whole = [\"code\",\"table\"]; --keep-whole",
         ],
     );
@@ -231,4 +233,16 @@ fn an_alias_that_contradicts_its_key_is_refused() {
         &[],
         "error: `code_block_strategy` in `/chunkwright.toml` is `none`; it must be one of `hybrid`, `whole`, `split`",
     );
+}
+
+#[test]
+fn every_command_has_a_manual_page() {
+    let folder = Folder::new(&[]);
+    assert!(folder.run(&["man"]).success().contains("chunkwright\\-search(1)"));
+    let page = folder.run(&["man", "search"]).success();
+    assert!(page.starts_with(".ie") && page.contains("top\\-k"), "{page}");
+    assert!(folder.run(&["man", "config", "show"]).success().contains("chunkwright config show"));
+    folder
+        .run(&["man", "serch"])
+        .fails("error: there is no command `serch`; `chunkwright --help` lists them");
 }

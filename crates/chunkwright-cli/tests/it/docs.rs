@@ -289,9 +289,9 @@ fn aliases(_: &Folder) -> String {
             }
             _ => unreachable!("every meaning of an alias is described"),
         };
-        [code(alias.name), means]
+        [code(alias.name), means, code(alias.preset)]
     });
-    table(["Name", "Meaning"], rows)
+    table(["Name", "Meaning", "Selects the preset"], rows)
 }
 
 fn formats(_: &Folder) -> String {

@@ -117,7 +117,7 @@ fn a_run_that_is_told_to_stop_says_what_is_kept_and_the_next_does_the_rest() {
         let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         asked.recv().unwrap();
         signal(child.id(), name);
-        let said = "interrupted: 128 of 131 files were indexed and are kept; run the same command again to index the rest";
+        let said = "interrupted: 128 of 131 files were indexed and are kept, with 128 vectors; run the same command again to index the rest";
         assert_eq!(ended(child), (Some(status), said.to_owned()), "{name}");
         assert_eq!(folder.read("report.json"), "of before");
         configure(&folder, &services::serve());

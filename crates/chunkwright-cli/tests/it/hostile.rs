@@ -70,7 +70,7 @@ fn folder() -> Folder {
 #[test]
 fn a_file_that_unpacks_to_gigabytes_fails_alone() {
     let folder = folder();
-    let run = folder.run(&["index", "docs", "--embedder", "none"]);
+    let run = folder.run(&["index", "docs", "--embedder", "none", "--include", "*"]);
     assert_eq!(run.code, 3, "{run:?}");
     let report: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
     let failed = report["failed"].as_array().unwrap();
@@ -85,7 +85,10 @@ fn a_file_that_unpacks_to_gigabytes_fails_alone() {
 fn six_hundred_megabytes_of_address_space_are_enough() {
     let folder = folder();
     let limited = ["/bin/sh", "-c", "ulimit -v 600000; exec \"$@\"", "sh"];
-    let output = folder.command_under(&limited, &["index", "docs", "--embedder", "none"]).output().unwrap();
+    let output = folder
+        .command_under(&limited, &["index", "docs", "--embedder", "none", "--include", "*"])
+        .output()
+        .unwrap();
     assert_eq!(output.status.code(), Some(3), "{}", String::from_utf8_lossy(&output.stderr));
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(

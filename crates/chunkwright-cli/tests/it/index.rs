@@ -213,7 +213,7 @@ fn symbols_paths_and_summaries_are_searched_for() {
         ("docs/b.py", "def parse(path):\n    return None\n"),
         ("docs/bundle.min.js", "var parse=function(a){return a};\n"),
     ]);
-    let first = report(&folder, &["--summaries"]);
+    let first = report(&folder, &["--summaries", "--include", "*"]);
     assert_eq!((&first["indexed"], &first["minified"]), (&3.into(), &1.into()));
     let ids = |query: &str| -> Vec<String> {
         folder
@@ -230,13 +230,13 @@ fn symbols_paths_and_summaries_are_searched_for() {
     assert_eq!(summary["text"], "class Config in a.py\nclass Config:\nmembers:\n- def parse(self, path)");
     folder
         .run(&["search", "x artifact:notes"])
-        .fails("error: unknown artifact `notes`; known are `chunk`, `summary`, `all`, `function_summary`, `class_summary`, `file_summary`");
+        .fails("error: `artifact` cannot be `notes`; known are `chunk`, `summary`, `all`, `function_summary`, `class_summary`, `file_summary`");
     let second = folder.run(&["index", "docs", "--embedder", "none", "--skip-generated"]);
     assert_eq!(
         (second.code, second.stderr.as_str()),
         (
             0,
-            "skipped 1 entry: 1 minified (`--verbose` lists them)\nsearches now use `default@2`; `default@1` is kept until `chunkwright prune`\n"
+            "note: left out 1 minified file; 1 of them was in the collection and was removed; `--include 'bundle.min.js'` takes them\nsearches now use `default@2`; `default@1` is kept until `chunkwright prune`\n"
         )
     );
 }
@@ -663,4 +663,43 @@ fn standard_input_is_one_document_under_the_name_given() {
         .run(&["index", "-", "docs"])
         .fails("error: standard input must be indexed alone; index the other paths in another run");
     assert_eq!(folder.run(&["index", "-", "--prefix", "x"]).code, 2);
+}
+
+#[test]
+fn chunks_are_hidden_and_shown_by_a_filter_and_collections_are_listed() {
+    let folder = indexed();
+    let all = folder.run(&["chunks", "--limit", "1000"]).lines();
+    let of_guide = all.iter().filter(|chunk| chunk["doc_id"] == all[0]["doc_id"]).count();
+    let filter = format!("doc_id={}", all[0]["doc_id"].as_str().unwrap());
+    let enabled = || {
+        folder
+            .run(&["chunks", "--limit", "1000"])
+            .lines()
+            .iter()
+            .filter(|chunk| chunk["enabled"] == true)
+            .count()
+    };
+    let run = folder.run(&["disable", "--filter", &filter]);
+    assert!(run.code == 0 && run.stderr.contains(&format!("changed {of_guide} chunk")), "{}", run.stderr);
+    assert_eq!(enabled(), all.len() - of_guide);
+    folder
+        .run(&["disable", "--filter", "doc_id=no.md"])
+        .fails("error: no chunk of collection `default` passes the filter; nothing was changed");
+    folder
+        .run(&["amend", "--filter", &filter, "--text", "x"])
+        .fails("error: a text belongs to one chunk; give its id instead of a filter");
+    folder
+        .run(&["enable", "--filter", ""])
+        .fails("error: no chunk was named; give chunk ids, or a filter of one condition at least");
+    folder.run(&["enable", "--filter", &filter, "--quiet"]).success();
+    assert_eq!(enabled(), all.len());
+    let other = folder.run(&["index", "docs", "--embedder", "none", "-c", "课程"]);
+    assert_eq!(other.code, 0, "{}", other.stderr);
+    let listed = folder.run(&["collections"]).lines();
+    let names: Vec<&Value> = listed.iter().map(|row| &row["collection"]).collect();
+    assert_eq!(names, ["default", "课程"]);
+    assert_eq!((&listed[0]["state"], &listed[0]["generations"]), (&"current".into(), &1.into()));
+    assert_eq!(listed[0]["chunks"], all.len());
+    let text = folder.run(&["collections", "--format", "text"]).success();
+    assert!(text.contains("课程") && text.contains("current"), "{text}");
 }

@@ -11,6 +11,7 @@ mod docs;
 mod eval;
 mod explain;
 mod faults;
+mod files;
 mod hostile;
 mod index;
 #[cfg(unix)]
@@ -24,3 +25,4 @@ mod stats;
 #[path = "../../../chunkwright-index/tests/it/strace.rs"]
 mod strace;
 mod sweep;
+mod systems;

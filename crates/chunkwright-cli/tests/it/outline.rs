@@ -61,3 +61,18 @@ fn summaries_follow_the_chunks() {
         assert_eq!(record["content"], SOURCE[start as usize..end as usize]);
     }
 }
+
+#[test]
+fn documents_of_a_collection_have_the_outline_of_their_files() {
+    let port = "cfg_unix! {\n    pub fn open() {}\n}\n";
+    let folder = Folder::new(&[("src/report.py", SOURCE), ("src/port.rs", port)]);
+    folder.run(&["index", "src", "-c", "code", "--embedder", "none"]).success();
+    let of_files = folder.run(&["outline", "src"]).lines();
+    assert!(of_files.iter().any(|row| row["title"] == "open" && row["kind"] == "function"));
+    assert_eq!(folder.run(&["outline", "-c", "code"]).lines(), of_files);
+    let one = folder.run(&["outline", "-c", "code", "port.rs"]).lines();
+    assert!(one.iter().all(|row| row["doc_id"] == "port.rs") && one.len() == 2);
+    folder.run(&["outline", "-c", "code", "gone.rs"]).fails(
+        "error: `gone.rs` is not in collection `code`; `chunkwright status --documents` lists its documents",
+    );
+}

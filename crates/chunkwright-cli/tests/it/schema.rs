@@ -16,6 +16,7 @@ fn check(name: &str, values: &[Value], what: &str) {
     let index = compiler.compile("schema.json", &mut schemas).unwrap();
     assert!(!values.is_empty(), "{what} printed nothing");
     for value in values {
+        assert!(!has_null(value), "{what}: what is absent is left out\n{value:#}");
         if let Err(error) = schemas.validate(value, index) {
             panic!("{what}: {error:#}\n{value:#}\n{schema:#}");
         }
@@ -43,6 +44,7 @@ fn every_answer_is_as_its_schema_says() {
     let fetched = folder.run(&["fetch", id, "--format", "json"]).success();
     check("FetchAnswer", &[serde_json::from_str(&fetched).unwrap()], "fetch");
     check("GenerationStatus", &run(&["versions"]), "versions");
+    check("ListedCollection", &run(&["collections"]), "collections");
     check("CheckReport", &run(&["check"]), "check");
     check("Statistics", &run(&["stats", "-c", "default"]), "stats");
     check("RelatedAnswer", &run(&["related", "guide.md"]), "related");
@@ -73,6 +75,45 @@ fn every_answer_is_as_its_schema_says() {
     check("TuneAnswer", &[whole(&["tune", "docs", "--embedder", "none", "--questions", "3"])], "tune");
     assert_eq!(folder.run(&["disable", id]).code, 0);
     check("ListedOverlay", &run(&["overlays"]), "overlays");
+}
+
+fn has_null(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Array(values) => values.iter().any(has_null),
+        Value::Object(values) => values.values().any(has_null),
+        _ => false,
+    }
+}
+
+/// Where a schema allows `null`.
+fn nullable(schema: &Value, place: &str, found: &mut Vec<String>) {
+    let is_null = |value: &Value| value == "null" || value["type"] == "null";
+    match schema {
+        Value::Object(keys) => {
+            for (key, value) in keys {
+                let place = format!("{place}/{key}");
+                let forms = value.as_array().map(Vec::as_slice).unwrap_or_default();
+                match key.as_str() {
+                    "type" | "anyOf" | "oneOf" if is_null(value) || forms.iter().any(is_null) => {
+                        found.push(place);
+                    }
+                    _ => nullable(value, &place, found),
+                }
+            }
+        }
+        Value::Array(values) => values.iter().for_each(|value| nullable(value, place, found)),
+        _ => {}
+    }
+}
+
+#[test]
+fn what_is_absent_in_an_answer_is_left_out_and_never_null() {
+    let mut found = Vec::new();
+    for named in ANSWERS {
+        nullable(&serde_json::to_value((named.schema)()).unwrap(), named.name, &mut found);
+    }
+    assert_eq!(found, Vec::<String>::new(), "give these `skip_serializing_if`");
 }
 
 #[test]

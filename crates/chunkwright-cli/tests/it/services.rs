@@ -112,7 +112,7 @@ fn a_service_embeds_documents_and_queries() {
         folder.run(&[&search[..], &["--embedder", "ours", "--config", "services.toml"]].concat()).lines();
     assert_eq!(hits[0]["doc_id"], "a.md");
     folder.run(&search).fails(
-        "error: the collection has vectors of the service `openai:letters`; set `--embedder`, or `embedder` in `chunkwright.toml`, or search with `--mode lexical`",
+        "error: the collection has vectors of the service `openai:letters`, which is not configured; set `--embedder`, or `embedder` in `chunkwright.toml`",
     );
     assert_eq!(folder.run(&["search", "zebra", "--mode", "lexical"]).lines()[0]["doc_id"], "a.md");
     // A file that was only found may name a service, and no key.
@@ -163,7 +163,7 @@ fn a_service_gives_sparse_vectors_from_indexing_to_explanation() {
     down.store(true, Ordering::Relaxed);
     let degraded = run(&["search", "zebra"]);
     assert!(
-        degraded.stderr.contains("searched without sparse vectors: sparse search is not possible"),
+        degraded.stderr.contains("searched without sparse vectors: `openai:letters"),
         "{}",
         degraded.stderr
     );

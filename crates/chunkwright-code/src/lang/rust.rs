@@ -29,6 +29,8 @@ pub const LANGUAGE: Language = Language {
         ("function_item", Role::Function(SymbolKind::Function)),
         ("function_signature_item", Role::Function(SymbolKind::Function)),
         ("macro_definition", Role::Function(SymbolKind::Macro)),
+        ("macro_invocation", Role::ItemMacro),
+        ("empty_statement", Role::End),
     ],
     titles: &["name", "type"],
     bodies: &[

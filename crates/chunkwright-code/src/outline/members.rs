@@ -183,6 +183,14 @@ impl<'a> Blocks<'a> {
         }
     }
 
+    /// A bracket that belongs to the member above it.
+    pub(crate) fn end(&mut self, start: usize, end: usize) {
+        self.flush_lead();
+        if !self.trail(start, end, usize::MAX) {
+            self.add(BlockKind::Statement, start, end);
+        }
+    }
+
     /// Whether nothing of the member around `start` was seen but comments and words that travel with it.
     pub(crate) fn opens_member(&mut self, start: usize) -> bool {
         let source = self.source;

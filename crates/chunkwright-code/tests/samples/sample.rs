@@ -125,3 +125,28 @@ mod tests {
         const N: usize = 3;
     }
 } // tests
+
+// Only where ports are files.
+cfg_unix! {
+    /// Opens a port.
+    #[inline]
+    pub fn open(number: u16) -> Port {
+        Port(number)
+    }
+
+    cfg_serial! {
+        pub struct Port(u16);
+        // Closed when it is dropped.
+    }
+}
+
+impl Ring<u8> {
+    cfg_unix! {
+        pub fn send(&self, port: &Port) {}
+    }
+
+    fn sum(&self) -> u8 { 0 }
+}
+
+markup! { <p>{ text }</p> }
+settings! { name = "ring"; fn is no item }

@@ -48,6 +48,7 @@ impl Documents {
     ) -> Result<(), E> {
         let chunker = self.chunker.clone();
         let preset = self.preset().to_owned();
+        let tokens = std::mem::take(&mut self.tokens);
         let cut = |source: chunkwright_source::ReadSource| {
             let file_hash = source.source.file_hash.clone();
             let context = RecordContext { preset: preset.clone(), file_hash, category: String::new() };
@@ -58,8 +59,12 @@ impl Documents {
             } else {
                 (chunker.chunk(&document).records(&context), Vec::new())
             };
+            let number = chunks.iter().map(|chunk| chunk.token_count as usize).sum();
+            Self::count_tokens(&tokens, document.id(), number);
             render(ChunkedDocument { doc_id: document.id().to_owned(), chunks, summaries, document })
         };
-        self.each(cut, size, emit)
+        let result = self.each(cut, size, emit);
+        self.tokens = tokens;
+        result
     }
 }

@@ -1,79 +1,288 @@
 //! Which chunks survive the step from one version of documents to another?
 
-use chunkwright::diff::Diff;
-use chunkwright::{Record, RecordContext};
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use chunkwright::diff::{Change, ChangeKind, Diff};
+use chunkwright::{ChunkId, Record, RecordContext};
 use chunkwright_source::memory::printable;
-use chunkwright_source::{Input, NewSource, ReadSource};
+use chunkwright_source::{Input, InputError, NewSource, ReadSource};
 use serde::Serialize;
 
+use super::revision::Revision;
 use super::{Documents, DocumentsRequest, ReadReport};
 use crate::engine::Engine;
 use crate::error::Error;
+use crate::notice::{Notice, NoticeCode};
+use crate::transfer;
+
+/// One side of a comparison.
+#[derive(Clone, Debug)]
+pub enum DiffSide {
+    /// A file or a folder as it is now, or a document from memory.
+    Documents(Input),
+    /// The records of a file that `chunk` or `export` wrote, JSON Lines or Parquet.
+    Records(PathBuf),
+    /// A file or folder as it was in a revision of its git repository.
+    Revision(Revision),
+}
 
 /// What became of chunks.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DiffAnswer {
     /// Every chunk of either side, and the sums.
     #[serde(flatten)]
     pub diff: Diff,
+    /// What the caller should know.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notices: Vec<Notice>,
     /// What of folders was not read, of the old side and the new one.
     #[serde(skip)]
     pub reports: Vec<ReadReport>,
+    #[serde(skip)]
+    old: Vec<Record>,
+    #[serde(skip)]
+    new: Vec<Record>,
+}
+
+/// What a vector database has to do that holds the chunks of the old side and shall hold those of the new one. Done in
+/// order, every chunk has the vector of its text, and a text is embedded only if no chunk had it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "op", rename_all = "lowercase")]
+pub enum Operation<'a> {
+    /// Add a chunk.
+    Upsert {
+        /// Its id.
+        chunk_id: ChunkId,
+        /// The chunk whose vector it has; without it, the text is to be embedded.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        vector_of: Option<ChunkId>,
+        /// The chunk.
+        record: &'a Record,
+    },
+    /// Give a chunk another id and record, and keep its vector: its document was renamed.
+    Rename {
+        /// Its id from now on.
+        chunk_id: ChunkId,
+        /// Its id until now.
+        old_chunk_id: ChunkId,
+        /// The chunk.
+        record: &'a Record,
+    },
+    /// Give a chunk another record, and keep its id and its vector.
+    Update {
+        /// Its id.
+        chunk_id: ChunkId,
+        /// The chunk.
+        record: &'a Record,
+    },
+    /// Remove a chunk.
+    Delete {
+        /// Its id.
+        chunk_id: ChunkId,
+    },
+}
+
+impl DiffAnswer {
+    /// What brings a vector database from the old side to the new one. Deletions come last.
+    pub fn operations(&self) -> Vec<Operation<'_>> {
+        let by_id = |records: &'_ [Record]| -> HashMap<ChunkId, usize> {
+            records.iter().enumerate().map(|(at, record)| (record.chunk_id, at)).collect()
+        };
+        let (old_by_id, new_by_id) = (by_id(&self.old), by_id(&self.new));
+        let old = |id: ChunkId| old_by_id.get(&id).map(|&at| &self.old[at]);
+        let new = |id: ChunkId| new_by_id.get(&id).map(|&at| &self.new[at]);
+        // Which chunk has the vector of a text at this point.
+        let mut vectors: HashMap<&str, ChunkId> =
+            self.old.iter().map(|record| (record.text.as_str(), record.chunk_id)).collect();
+        let mut operations = Vec::new();
+        for change in &self.diff.changes {
+            let Some(record) = change.new.as_ref().and_then(|place| new(place.chunk_id)) else { continue };
+            let chunk_id = record.chunk_id;
+            let before = change.old.as_ref().and_then(|place| old(place.chunk_id));
+            let operation = match (change.kind, before) {
+                (ChangeKind::Kept | ChangeKind::Moved, Some(before)) if is_same(before, record) => continue,
+                (ChangeKind::Kept | ChangeKind::Moved, _) => Operation::Update { chunk_id, record },
+                (ChangeKind::Renamed, Some(before)) => {
+                    Operation::Rename { chunk_id, old_chunk_id: before.chunk_id, record }
+                }
+                _ => {
+                    let vector_of = vectors.get(record.text.as_str()).copied();
+                    Operation::Upsert { chunk_id, vector_of, record }
+                }
+            };
+            vectors.insert(&record.text, chunk_id);
+            operations.push(operation);
+        }
+        let is_gone = |change: &&Change| matches!(change.kind, ChangeKind::Changed | ChangeKind::Removed);
+        let gone = self.diff.changes.iter().filter(is_gone).filter_map(|change| change.old.as_ref());
+        operations.extend(gone.map(|place| Operation::Delete { chunk_id: place.chunk_id }));
+        operations
+    }
+}
+
+/// Whether nothing of a chunk changed but when it was stored.
+fn is_same(old: &Record, new: &Record) -> bool {
+    let undated = |record: &Record| Record { indexed_at: None, ..record.clone() };
+    undated(old) == undated(new)
+}
+
+/// A side that was looked at.
+enum Found {
+    Folder(Input),
+    File(Input),
+    Records(Vec<Record>),
+}
+
+impl DiffSide {
+    /// What is meant by the name of a side: a file or folder; a file of records, known by its first line or bytes; where
+    /// no file has that name, a revision of the git repository around the working folder: `HEAD~1`, `v1.0:docs`.
+    pub fn named(name: impl Into<PathBuf>) -> Self {
+        let path = name.into();
+        if path.is_file() && transfer::holds_records(&path) {
+            return Self::Records(path);
+        }
+        let revision = path.to_str().filter(|_| !path.exists()).and_then(Revision::named);
+        revision.map_or(Self::Documents(Input::Path(path)), Self::Revision)
+    }
+
+    /// The path that the side is about, if it names one.
+    fn path(&self) -> Option<&PathBuf> {
+        match self {
+            Self::Documents(Input::Path(path)) => Some(path),
+            Self::Documents(_) | Self::Records(_) => None,
+            Self::Revision(revision) => revision.path.as_ref(),
+        }
+    }
 }
 
 impl Engine {
     /// Compares the chunks of two files, taken as versions of one document called as the new one is, or of two folders,
-    /// whose documents are the same if their paths in them are. `on_progress` gets the number of documents of a folder
-    /// that are done, and of all of them.
+    /// whose documents are the same if their paths in them are. A revision that names no path is that of the other
+    /// side's. `on_progress` gets the number of documents of a folder that are done, and of all of them.
     ///
     /// # Errors
     ///
     /// A file beside a folder, what cannot be read, and [`Error::Cancelled`].
     pub fn diff(
         &self,
-        old: &Input,
-        new: &Input,
+        old: &DiffSide,
+        new: &DiffSide,
         on_progress: &mut dyn FnMut(usize, usize),
     ) -> Result<DiffAnswer, Error> {
-        let sides = [old, new];
-        let is_folder = |input: &&Input| matches!(input, Input::Path(path) if path.is_dir());
-        let mut records = Vec::new();
+        // Files of revisions are there until they are read.
+        let mut folders = Vec::new();
+        let mut find = |side: &DiffSide, other: &DiffSide| -> Result<Found, Error> {
+            Ok(match side {
+                DiffSide::Records(path) => Found::Records(transfer::records(path)?),
+                DiffSide::Documents(input @ Input::Path(path)) if path.is_dir() => {
+                    Found::Folder(input.clone())
+                }
+                DiffSide::Documents(Input::Path(path)) if !path.exists() => {
+                    return Err(InputError::Missing { path: path.display().to_string() }.into());
+                }
+                DiffSide::Documents(input) => Found::File(input.clone()),
+                DiffSide::Revision(revision) => match revision.checkout(other.path())? {
+                    (input, Some(folder)) => {
+                        folders.push(folder);
+                        Found::Folder(input)
+                    }
+                    (input, None) => Found::File(input),
+                },
+            })
+        };
+        let (old_found, new_found) = (find(old, new)?, find(new, old)?);
         let mut reports = Vec::new();
-        match sides.iter().copied().filter(is_folder).count() {
-            2 => {
-                for side in sides {
-                    let request =
-                        DocumentsRequest { inputs: vec![side.clone()], ..DocumentsRequest::default() };
-                    let mut documents = self.documents(&request)?;
-                    records.push(documents.records(on_progress)?);
-                    reports.push(documents.report());
-                }
+        let mut cut_folder = |input: Input| -> Result<Vec<Record>, Error> {
+            let request = DocumentsRequest { inputs: vec![input], ..DocumentsRequest::default() };
+            let mut documents = self.documents(&request)?;
+            let records = documents.records(on_progress)?;
+            reports.push(documents.report());
+            Ok(records)
+        };
+        let (old_records, new_records) = match (old_found, new_found) {
+            (Found::File(old), Found::File(new)) => {
+                let name = name_of(if matches!(new, Input::Stream { .. }) { &old } else { &new });
+                (self.cut_file(&old, &name)?, self.cut_file(&new, &name)?)
             }
-            0 => {
-                let chunker = self.chunker()?;
-                let name = name_of(if matches!(new, Input::Stream { .. }) { old } else { new });
-                for side in sides {
-                    let read = self.read_one(&renamed(side, &name))?;
-                    let document = ReadSource { doc_id: name.clone(), ..read }.parse();
-                    records.push(chunker.chunk(&document).records(&RecordContext::default()));
-                }
+            (Found::Records(records), Found::File(file)) => {
+                let (name, records) = only(records, name_of(&file));
+                (records, self.cut_file(&file, &name)?)
             }
-            _ => return Err(Error::FileAndFolder { old: place(old), new: place(new) }),
-        }
-        let (new, old) = (records.pop().unwrap_or_default(), records.pop().unwrap_or_default());
-        Ok(DiffAnswer { diff: Diff::of(&old, &new), reports })
+            (Found::File(file), Found::Records(records)) => {
+                let (name, records) = only(records, name_of(&file));
+                (self.cut_file(&file, &name)?, records)
+            }
+            (Found::Folder(_), Found::File(_)) | (Found::File(_), Found::Folder(_)) => {
+                return Err(Error::FileAndFolder { old: place(old), new: place(new) });
+            }
+            (old, new) => {
+                let mut read = |side| match side {
+                    Found::Records(records) => Ok(records),
+                    Found::Folder(input) | Found::File(input) => cut_folder(input),
+                };
+                (read(old)?, read(new)?)
+            }
+        };
+        let diff = Diff::of(&old_records, &new_records);
+        let notices = other_settings(&old_records, &new_records).into_iter().collect();
+        Ok(DiffAnswer { diff, notices, reports, old: old_records, new: new_records })
     }
+
+    /// The records of one file, called `name`.
+    fn cut_file(&self, file: &Input, name: &str) -> Result<Vec<Record>, Error> {
+        let read = self.read_one(&renamed(file, name))?;
+        let context = RecordContext {
+            preset: self.settings().preset.clone(),
+            file_hash: read.source.file_hash.clone(),
+            ..RecordContext::default()
+        };
+        let document = ReadSource { doc_id: name.to_owned(), ..read }.parse();
+        Ok(self.chunker()?.chunk(&document).records(&context))
+    }
+}
+
+/// The records of the document that `file` is a version of, and its id: of that name, or the only one with it in some
+/// folder.
+fn only(mut records: Vec<Record>, file: String) -> (String, Vec<Record>) {
+    let in_folder = format!("/{file}");
+    let is_meant = |id: &str| id == file || id.ends_with(&in_folder);
+    let mut ids: Vec<&str> =
+        records.iter().map(|record| record.doc_id.as_str()).filter(|id| is_meant(id)).collect();
+    ids.dedup();
+    let name = if let [id] = ids.as_slice() { (*id).to_owned() } else { file };
+    records.retain(|record| record.doc_id == name);
+    (name, records)
+}
+
+/// What to know if the two sides were cut by different settings.
+fn other_settings(old: &[Record], new: &[Record]) -> Option<Notice> {
+    let (old, new) = (old.first()?, new.first()?);
+    let by =
+        |record: &Record| format!("{} ({}, {})", record.preset, record.strategy_version, record.config_hash);
+    let is_other = old.config_hash != new.config_hash || old.strategy_version != new.strategy_version;
+    is_other.then(|| {
+        let message = format!(
+            "the old side was cut by preset {}, the new one by {}: chunks differ also where no text was edited",
+            by(old),
+            by(new)
+        );
+        Notice::new(NoticeCode::OtherSettings, message)
+    })
 }
 
 impl Documents {
     /// The records of all documents.
     fn records(&mut self, on_progress: &mut dyn FnMut(usize, usize)) -> Result<Vec<Record>, Error> {
-        let (total, chunker) = (self.len(), self.chunker.clone());
+        let (total, chunker, preset) = (self.len(), self.chunker.clone(), self.preset().to_owned());
         let (mut done, mut all) = (0, Vec::new());
         let cut = |source: ReadSource| {
+            let file_hash = source.source.file_hash.clone();
+            let context = RecordContext { preset: preset.clone(), file_hash, ..RecordContext::default() };
             let document = source.parse();
-            chunker.chunk(&document).records(&RecordContext::default())
+            chunker.chunk(&document).records(&context)
         };
         self.each(
             cut,
@@ -92,11 +301,12 @@ impl Documents {
     }
 }
 
-/// Where an input is, for messages.
-fn place(input: &Input) -> String {
-    match input {
-        Input::Path(path) => path.display().to_string(),
-        Input::Memory { place, .. } | Input::Stream { place, .. } => place.clone(),
+/// Where a side is, for messages.
+fn place(side: &DiffSide) -> String {
+    match side {
+        DiffSide::Documents(Input::Path(path)) | DiffSide::Records(path) => path.display().to_string(),
+        DiffSide::Documents(Input::Memory { place, .. } | Input::Stream { place, .. }) => place.clone(),
+        DiffSide::Revision(revision) => revision.to_string(),
     }
 }
 

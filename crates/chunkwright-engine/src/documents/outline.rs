@@ -1,10 +1,12 @@
 //! Which sections do documents have?
 
 use chunkwright::{Document, Section, SectionId, SectionKind, Span, TokenCounter};
+use chunkwright_index::parsed;
 use serde::Serialize;
 
 use super::Documents;
 use crate::error::Error;
+use crate::snapshot::Snapshot;
 
 /// The sections of a document, the whole document first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -57,6 +59,22 @@ impl Documents {
         let chunker = self.chunker.clone();
         let rows = |answer: &OutlineAnswer| answer.sections.len() * size_of::<OutlineRow>();
         self.each(|source| outline(&source.parse(), chunker.counter()), rows, emit)
+    }
+}
+
+impl Snapshot {
+    /// The sections of a stored document.
+    ///
+    /// # Errors
+    ///
+    /// A document that the generation does not have, a counter that is not installed, a store that fails.
+    pub fn outline(&self, doc_id: &str) -> Result<OutlineAnswer, Error> {
+        let document = parsed(self.store(), self.generation(), doc_id)?;
+        let unknown = || Error::UnknownDocument {
+            doc_id: doc_id.into(),
+            collection: self.generation().collection.clone(),
+        };
+        Ok(outline(&document.ok_or_else(unknown)?, &*self.engine().counter()?))
     }
 }
 

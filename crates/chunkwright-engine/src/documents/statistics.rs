@@ -1,9 +1,11 @@
 //! How large are the chunks of documents, is every promise kept, and what became of each line?
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Mutex;
 
 use chunkwright::stats::{Distribution, TokenLevel, optimal_ratio};
 use chunkwright::{ChunkId, Unit};
+use chunkwright_index::TokensByKind;
 use serde::{Deserialize, Serialize};
 
 use super::measure::{Measured, Promise, Violation, measure};
@@ -93,6 +95,7 @@ impl Documents {
         let (chunker, preset) = (self.chunker.clone(), self.preset().to_owned());
         let mut sum = Measured::default();
         let (mut documents, mut empty) = (0, 0);
+        let mut tokens = TokensByKind::default();
         let mut ids: HashMap<ChunkId, String> = HashMap::new();
         let work = |source: chunkwright_source::ReadSource| {
             let document = source.parse();
@@ -117,10 +120,12 @@ impl Documents {
                         });
                     }
                 }
+                tokens.add(&doc_id, measured.tokens.iter().sum());
                 sum.add(measured);
                 Ok(())
             },
         )?;
+        self.tokens = Mutex::new(tokens);
         let config = chunker.config();
         let band = config.band_wanted();
         Ok(DocumentStatistics {

@@ -120,6 +120,7 @@ pub struct Proposal {
     /// The mode of the search.
     pub mode: &'static str,
     /// The model of the vectors; `null` for none.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub embedder: Option<String>,
     /// What chance was drawn from.
     pub seed: u64,

@@ -31,8 +31,8 @@ pub(super) fn layer(variables: impl IntoIterator<Item = (String, String)>) -> Re
         }
     }
     let source = Source::Environment;
-    resolve_aliases(&mut values).map_err(|error| SettingsError::at(error, &source))?;
-    Ok(Layer { source, values })
+    let aliased = resolve_aliases(&mut values).map_err(|error| SettingsError::at(error, &source))?;
+    Ok(Layer { source, values, aliased })
 }
 
 /// Warnings about variables that look like ours and are not known: a misspelt limit must not pass unseen, and one of

@@ -1,5 +1,6 @@
 //! What does a configuration file set?
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use chunkwright::options::resolve_aliases;
@@ -14,7 +15,7 @@ pub const FILE_NAME: &str = "chunkwright.toml";
 /// A configuration file: its layer, and what it defines.
 pub(super) struct File {
     pub(super) layer: Layer,
-    pub(super) presets: Map<String, Value>,
+    pub(super) presets: BTreeMap<String, Layer>,
     pub(super) services: Services,
 }
 
@@ -29,7 +30,7 @@ pub(super) fn read(path: &Path, is_named: bool) -> Result<File, SettingsError> {
         .map_err(|error| SettingsError::Unreadable { path: path.to_owned(), error })?;
     let source = Source::File(path.to_owned());
     let mut values = parse(path, &text)?;
-    let mut presets = match values.remove("presets") {
+    let tables = match values.remove("presets") {
         None => Map::new(),
         Some(Value::Object(presets)) => presets,
         Some(_) => return Err(SettingsError::tables("presets", &source)),
@@ -39,19 +40,21 @@ pub(super) fn read(path: &Path, is_named: bool) -> Result<File, SettingsError> {
     known.push("presets");
     known.extend(KINDS.map(Kind::tables));
     check_keys(&values, &known, &source)?;
-    resolve_aliases(&mut values).map_err(|error| SettingsError::at(error, &source))?;
+    let aliased = resolve_aliases(&mut values).map_err(|error| SettingsError::at(error, &source))?;
     let mut known = key::cutting_names();
     known.push("base");
-    for (name, preset) in &mut presets {
-        let Value::Object(preset) = preset else {
+    let mut presets = BTreeMap::new();
+    for (name, table) in tables {
+        let Value::Object(mut values) = table else {
             return Err(SettingsError::table(&format!("presets.{name}"), &source));
         };
         let place = format!("the preset `{name}` of {source}");
-        check_keys(preset, &known, &place)?;
-        resolve_aliases(preset).map_err(|error| SettingsError::at(error, &place))?;
+        check_keys(&values, &known, &place)?;
+        let aliased = resolve_aliases(&mut values).map_err(|error| SettingsError::at(error, &place))?;
+        presets.insert(name.clone(), Layer { source: Source::Preset(name), values, aliased });
     }
     anchor(&mut values, path);
-    Ok(File { layer: Layer { source, values }, presets, services })
+    Ok(File { layer: Layer { source, values, aliased }, presets, services })
 }
 
 fn parse(path: &Path, text: &str) -> Result<Map<String, Value>, SettingsError> {

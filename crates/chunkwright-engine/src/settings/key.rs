@@ -10,6 +10,8 @@ use chunkwright_models::{COUNTERS, DIALECTS, EMBEDDERS, RERANK_DIALECTS, RERANKE
 pub enum Group {
     /// How documents are cut.
     Cutting,
+    /// Which files of folders are taken.
+    Files,
     /// Which collection is meant, and what embeds its texts.
     Collection,
     /// What embeds texts.
@@ -85,6 +87,43 @@ text_key!(WRITER, "writer", "none|SPEC", "Model that writes notes: `none`, the d
 text_key!(WRITER_URL, "writer_url", "URL", "Address of the writer, if not the default");
 text_key!(DATA, "data", "DIR", "Folder of models and of the default store instead of the user's data folder");
 
+/// Declares a key that says which files are taken.
+macro_rules! file_key {
+    ($constant:ident, $name:literal, $values:expr, $help:literal) => {
+        #[doc = concat!("The key `", $name, "`.")]
+        pub(super) const $constant: Key =
+            Key { name: $name, values: $values, help: $help, is_size: false, moves_boundaries: false };
+    };
+}
+
+file_key!(
+    INCLUDE,
+    "include",
+    Values::List("GLOB"),
+    "Take only files that match, or are in a folder that matches; a pattern for a kind that is left out by default, such as `*.svg`, adds that kind to the others"
+);
+file_key!(
+    EXCLUDE,
+    "exclude",
+    Values::List("GLOB"),
+    "Leave out files that match, or are in a folder that matches; a pattern without `/` is for names at any depth"
+);
+file_key!(
+    TYPE,
+    "type",
+    Values::List("NAME"),
+    "Take only files of these types, by ripgrep's names, such as `md`, `py` or `rust`"
+);
+file_key!(HIDDEN, "hidden", Values::Flag, "Take files and folders whose names start with a dot");
+file_key!(NO_IGNORE, "no_ignore", Values::Flag, "Take what `.gitignore` and `.ignore` leave out");
+file_key!(
+    MAX_FILESIZE,
+    "max_filesize",
+    Values::Bytes,
+    "Leave out files larger than this, such as `64K` or `1M`; by default 256M"
+);
+
+static OF_FILES: [Key; 6] = [INCLUDE, EXCLUDE, TYPE, HIDDEN, NO_IGNORE, MAX_FILESIZE];
 static OF_PRESET: [Key; 1] = [PRESET];
 static OF_TOKENS: [Key; 1] = [TOKENIZER];
 static OF_COLLECTION: [Key; 5] = [COLLECTION, STORE, STORE_KEY_FILE, EMBEDDER, EMBEDDER_URL];
@@ -96,6 +135,7 @@ static OF_DATA: [Key; 1] = [DATA];
 pub fn keys(group: Group) -> Vec<&'static Key> {
     match group {
         Group::Cutting => OF_PRESET.iter().chain(KEYS).chain(&OF_TOKENS).collect(),
+        Group::Files => OF_FILES.iter().collect(),
         Group::Collection => OF_COLLECTION.iter().collect(),
         Group::Embedding => OF_COLLECTION[3..].iter().collect(),
         Group::Reranking => OF_RERANKING.iter().collect(),
@@ -106,7 +146,8 @@ pub fn keys(group: Group) -> Vec<&'static Key> {
 
 /// All keys, without aliases.
 pub fn all() -> Vec<&'static Key> {
-    let groups = [Group::Cutting, Group::Collection, Group::Reranking, Group::Writing, Group::Data];
+    let groups =
+        [Group::Cutting, Group::Files, Group::Collection, Group::Reranking, Group::Writing, Group::Data];
     groups.into_iter().flat_map(keys).collect()
 }
 

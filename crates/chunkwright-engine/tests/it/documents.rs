@@ -6,8 +6,8 @@ use std::fs;
 
 use chunkwright_engine::settings::Source;
 use chunkwright_engine::{
-    Access, ChunkRequest, DocumentsRequest, Engine, Error, EvaluateRequest, EvaluationStep, ExplainRequest,
-    Input, Layers, NewSource, SkipReason, TuneRequest,
+    Access, ChunkRequest, DiffSide, DocumentsRequest, Engine, Error, EvaluateRequest, EvaluationStep,
+    ExplainRequest, Input, Layers, NewSource, SkipReason, TuneRequest,
 };
 use serde_json::json;
 use tempfile::TempDir;
@@ -88,7 +88,8 @@ fn one_document_is_explained_and_two_versions_are_compared() {
     let error = engine.explain(&guide, ExplainRequest { line: Some(90) }).unwrap_err();
     assert_eq!(error.to_string(), "`guide.md` has lines 1 to 7; line 90 is out of range");
     let edited = memory("guide.md", &GUIDE.replace("Run the program.", "Start it."));
-    let diff = engine.diff(&guide, &edited, &mut |_, _| {}).unwrap().diff;
+    let (old, new) = (DiffSide::Documents(guide), DiffSide::Documents(edited));
+    let diff = engine.diff(&old, &new, &mut |_, _| {}).unwrap().diff;
     assert_eq!((diff.summary.old_chunks, diff.summary.kept), (all.total_chunks, all.total_chunks - 1));
 }
 

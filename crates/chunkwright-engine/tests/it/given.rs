@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use chunkwright::{Cut, Document, Plan, Strategy, Words};
 use chunkwright_engine::settings::{Layers, Source};
-use chunkwright_engine::{Access, Engine, Found, IndexRequest, NewSource, SearchRequest};
+use chunkwright_engine::{
+    Access, Engine, Found, GenerationSpec, IndexRequest, Mode, NewSource, NoticeCode, SearchAnswer,
+    SearchRequest,
+};
 use chunkwright_index::{MemoryStore, Store};
 use chunkwright_models::{
     EmbedError, Embedder, Embedding, Languages, ModelInfo, RerankError, Reranker, Role,
@@ -99,4 +102,40 @@ fn a_strategy_an_embedder_and_a_reranker_of_the_callers_own_are_used() {
     assert_eq!(found.hits.len(), 3, "dense and lexical");
     assert_eq!(found.hits[0].record.content, "The boat to the island leaves at nine.");
     assert!(found.hits[0].rerank.is_some());
+
+    // Without the model of its vectors, words are left to a hybrid search, which says so; a dense one has nothing.
+    let codes = |answer: &SearchAnswer| answer.notices.iter().map(|notice| notice.code).collect::<Vec<_>>();
+    let collection = lexical.collection("docs");
+    let answer = collection.search(&SearchRequest::new("boat")).unwrap();
+    assert_eq!(codes(&answer), [NoticeCode::StageSkipped]);
+    let told = &answer.notices[0].message;
+    assert!(told.contains("`circle`, which is not installed") && !told.contains("hybrid"), "{told}");
+    let Found::Hits(found) = answer.found else { panic!("not expanded") };
+    assert_eq!((found.mode, found.hits.len()), (Mode::Lexical, 2));
+    let dense = SearchRequest { mode: Mode::Dense, ..SearchRequest::new("boat") };
+    let error = collection.search(&dense).unwrap_err();
+    assert_eq!(error.code().name, "model_unavailable", "{error}");
+}
+
+#[test]
+fn a_search_says_what_its_collection_lacks() {
+    let values = [("tokenizer".to_owned(), "words".into()), ("embedder".to_owned(), "none".into())];
+    let settings = Layers::default().settings(Source::Request, values).unwrap();
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::default());
+    let engine = Engine::builder(settings).store(Arc::clone(&store)).open(Access::Write).unwrap();
+    let collection = engine.collection("docs");
+    let told = |query: &str| -> Vec<NoticeCode> {
+        let request = SearchRequest { mode: Mode::Lexical, ..SearchRequest::new(query) };
+        collection.search(&request).unwrap().notices.iter().map(|notice| notice.code).collect()
+    };
+    let document =
+        |doc_id: &str| NewSource { doc_id: doc_id.into(), bytes: b"A boat leaves.\n".into(), hint: None };
+    // As a run leaves it that was stopped at once, and later.
+    let first = store.begin("docs", &GenerationSpec::default()).unwrap();
+    assert_eq!(told("boat"), [NoticeCode::Unfinished]);
+    collection.put(IndexRequest::default(), [document("a.md")], &|_| {}).unwrap();
+    assert_eq!(told("boat"), []);
+    assert_eq!(told("zeppelin"), []);
+    store.switch(&first).unwrap();
+    assert_eq!(told("boat"), [NoticeCode::EmptyCollection]);
 }

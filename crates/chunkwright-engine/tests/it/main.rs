@@ -2,6 +2,7 @@
 
 mod documents;
 mod given;
+mod operations;
 #[path = "../../examples/put_and_search.rs"]
 mod put_and_search;
 mod registries;

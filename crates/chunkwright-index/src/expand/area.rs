@@ -6,7 +6,7 @@ use std::cell::OnceCell;
 use chunkwright::{Document, LineIndex, Parent, Record, Span, TokenCounter};
 
 use super::{Expand, Expansion, Passage};
-use crate::parsed::parsed;
+use crate::parsed::parse_again;
 use crate::store::{Generation, Store, StoreError, StoredDocument};
 
 /// A document that is shown, with its chunks.
@@ -109,7 +109,7 @@ impl Shown {
         let whole = Span::new(0, self.document.source.len());
         let lines = self.lines.count();
         let parent = record.holding_parent(lines).or_else(|| {
-            let parent = self.parsed.get_or_init(|| parsed(&self.document)).parent_of(span(record));
+            let parent = self.parsed.get_or_init(|| parse_again(&self.document)).parent_of(span(record));
             Record { parent, ..record.clone() }.holding_parent(lines)
         });
         let Some(Parent::Lines(start, end)) = parent else { return whole };

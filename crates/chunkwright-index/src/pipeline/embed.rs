@@ -25,6 +25,10 @@ pub(super) struct Vectors<'a> {
     /// Tokens of the texts that had no vector.
     pub(super) tokens: usize,
     pub(super) embedded: usize,
+    /// Tokens of the texts embedded.
+    pub(super) embedded_tokens: usize,
+    /// Texts that had no vector.
+    pub(super) found: usize,
     pub(super) reused: usize,
     pub(super) truncated: usize,
     pub(super) error: Option<String>,
@@ -39,10 +43,31 @@ impl<'a> Vectors<'a> {
             failures: 0,
             tokens: 0,
             embedded: 0,
+            embedded_tokens: 0,
+            found: 0,
             reused: 0,
             truncated: 0,
             error: None,
         }
+    }
+
+    /// How many texts of each document have no vector yet, each text counted once.
+    pub(super) fn missing(&self, documents: &[&NewDocument]) -> Result<Vec<usize>, StoreError> {
+        let Some(embedder) = self.embedder else { return Ok(vec![0; documents.len()]) };
+        let mut seen = HashSet::new();
+        let mut counts = Vec::with_capacity(documents.len());
+        for document in documents {
+            let new = document.chunks.iter().map(|chunk| chunk.text_hash).filter(|hash| seen.insert(*hash));
+            let hashes: Vec<TextHash> = new.collect();
+            let known = self.cache.vectors(&embedder.model().name, &hashes)?;
+            counts.push(known.iter().filter(|known| known.is_none()).count());
+        }
+        Ok(counts)
+    }
+
+    /// Whether the embedder is asked at all.
+    pub(super) fn is_asked(&self) -> bool {
+        self.embedder.is_some() && !self.dry_run && self.failures < MAX_FAILURES
     }
 
     /// Sees to it that the cache knows the vectors of all texts of `documents`; answers how many chunks
@@ -70,13 +95,17 @@ impl<'a> Vectors<'a> {
             self.embedded += missing.len();
             return Ok(0);
         }
+        self.found += missing.len();
         // Texts of like length together: a batch is as slow as its longest.
         missing.sort_by_key(|hash| (texts[hash].text.len(), *hash));
         let mut without: HashSet<TextHash> = HashSet::new();
         for batch in missing.chunks(BATCH) {
+            let tokens: usize = batch.iter().map(|hash| texts[hash].token_count as usize).sum();
             let batch = batch.iter().map(|hash| (*hash, texts[hash].text.as_str())).collect();
             self.embed(embedder, batch, &mut without)?;
-            on_progress(Progress::Embedded { texts: self.embedded });
+            self.embedded_tokens += tokens;
+            let (texts, found, tokens) = (self.embedded, self.found, self.embedded_tokens);
+            on_progress(Progress::Embedded { texts, found, tokens });
         }
         Ok(chunks().filter(|chunk| without.contains(&chunk.text_hash)).count())
     }

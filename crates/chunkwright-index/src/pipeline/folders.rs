@@ -165,6 +165,8 @@ pub(super) struct Placed {
     pub(super) roots: Vec<Root>,
     /// Files whose ids are those of documents of other folders.
     pub(super) clashes: Vec<Failure>,
+    /// Files that are left out for what they are, and whose ids other documents have.
+    pub(super) left_out: Vec<Skipped>,
     /// What became of folders that are gone.
     pub(super) moved: Vec<Moved>,
     /// Where files are.
@@ -198,7 +200,7 @@ impl Placed {
     pub(super) fn is_in_scope(&self, info: &DocumentInfo) -> bool {
         let Some(location) = self.location(info) else { return false };
         let mut folders = self.roots.iter().filter(|root| root.only.is_none());
-        folders.any(|root| below(&location, &root.folder).is_some())
+        folders.any(|root| below(&location, &root.folder).is_some_and(|path| root.holds(path)))
     }
 
     /// Whether the file of a document is there, or may be.
@@ -261,6 +263,10 @@ pub(super) fn place(
         let doc_id = join(&prefix, below(&location, &root).unwrap_or(&location));
         match owners.get(doc_id.as_str()) {
             None => placed.files.push(SourceFile { doc_id, root, prefix, ..file }),
+            // A file that is not read takes no id.
+            Some(_) if let Some(reason) = file.left_out => {
+                placed.left_out.push(Skipped { path: doc_id, reason });
+            }
             Some(other) if is_imported(other) && has_text(other, &file) => {
                 placed.files.push(SourceFile { doc_id, root, prefix, ..file });
             }

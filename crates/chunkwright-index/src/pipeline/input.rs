@@ -84,7 +84,7 @@ impl Input<'_> {
         !matches!(self, Self::Stored(_))
     }
 
-    fn bytes(&self) -> u64 {
+    pub(super) fn bytes(&self) -> u64 {
         match self {
             Self::File(file) => file.bytes,
             Self::Memory(source) => source.bytes.len() as u64,

@@ -6,9 +6,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use chunkwright::{Document, Record, RecordContext};
 use chunkwright_source::format::{Format, file_hash, read_as};
-use chunkwright_source::{Generated, SkipReason, generated, read_file};
+use chunkwright_source::{Generated, SkipReason, generated, noise, read_file};
 
 use super::input::Input;
+use super::pace::{Meter, Stage};
 use super::{IndexOptions, Pipeline};
 use crate::store::{DocumentInfo, Generation, NewChunk, NewDocument, StoredDocument};
 
@@ -35,6 +36,7 @@ pub(super) struct Context<'a> {
     pub(super) current: Option<&'a Generation>,
     /// Whether generated files are left out.
     pub(super) skip_generated: bool,
+    pub(super) meter: &'a Meter,
 }
 
 /// A file's time is trusted if it is this much older than the reading, in nanoseconds.
@@ -49,6 +51,11 @@ impl Pipeline {
         context: Context<'_>,
     ) -> Prepared {
         let options = context.options;
+        if let Input::File(file) = input
+            && let Some(reason) = file.left_out
+        {
+            return Prepared::Skipped(reason);
+        }
         let is_done = |stored: &&DocumentInfo| stored.pending == 0 || self.embedder.is_none();
         if let (Input::File(file), Some(stored)) = (input, stored.filter(is_done))
             && !options.rehash
@@ -59,10 +66,12 @@ impl Pipeline {
             return Prepared::Unchanged(None);
         }
         let (bytes, modified) = match input {
-            Input::File(file) => match read_file(file, &options.walk) {
-                Ok((bytes, modified)) => (Cow::Owned(bytes), modified),
-                Err(reason) => return Prepared::Skipped(reason),
-            },
+            Input::File(file) => {
+                match context.meter.measure(Stage::Read, || read_file(file, &options.walk)) {
+                    Ok((bytes, modified)) => (Cow::Owned(bytes), modified),
+                    Err(reason) => return Prepared::Skipped(reason),
+                }
+            }
             Input::Memory(source) => (Cow::Borrowed(&*source.bytes), 0),
             Input::Parsed(document) => (Cow::Borrowed(document.source().as_bytes()), 0),
             Input::Stored(info) => match self.stored_bytes(info, context.current) {
@@ -92,7 +101,8 @@ impl Pipeline {
         let base = stored.map_or(0, |stored| stored.version);
         // Parsers cannot fail by their contract. If one breaks it, one document pays and not the run.
         let cut = catch_unwind(AssertUnwindSafe(|| {
-            self.cut(input, info, (format, &bytes), base, input.context(context))
+            let cut = || self.cut(input, info, (format, &bytes), base, input.context(context));
+            context.meter.measure(Stage::Cut, cut)
         }));
         cut.unwrap_or_else(|_| {
             Prepared::Failed(format!("the `{}` parser failed on it; please report this", format.name()))
@@ -132,7 +142,14 @@ impl Pipeline {
                 }
             },
         };
-        let generated = generated(&input.path(), document.source(), document.language().is_some());
+        let is_code = document.language().is_some();
+        if let Input::File(file) = input
+            && !file.wanted
+            && let Some(reason) = noise::of_text(&file.path, document.source(), is_code)
+        {
+            return Prepared::Skipped(reason);
+        }
+        let generated = generated(&input.path(), document.source(), is_code);
         if let Some(generated) = generated.filter(|_| skip_generated) {
             return Prepared::Skipped(match generated {
                 Generated::ByProgram => SkipReason::Generated,

@@ -17,10 +17,11 @@ use super::folders::Placed;
 use super::forecast::Forecast;
 use super::input::{Input, windows};
 use super::notes::Notes;
+use super::pace::{Meter, Pace, Stage};
 use super::prepare::{Context, Prepared};
 use super::put::{SourceRefusal, next_sources};
 use super::{Generations, IndexError, IndexOptions, Known, Pipeline, Progress, Prune};
-use crate::report::{Failure, IndexReport, Nuls};
+use crate::report::{Failure, IndexReport, Nuls, TokensByKind};
 use crate::settle::{settle, settle_all};
 use crate::store::{Change, DocumentInfo, NewDocument, Outcome, Overlays, StoreError};
 
@@ -48,6 +49,9 @@ pub(super) struct Run<'a> {
     report: IndexReport,
     /// Ids of files that turned out to be no documents when they were read.
     left_out: HashSet<String>,
+    tokens: TokensByKind,
+    meter: Arc<Meter>,
+    pace: Pace,
 }
 
 impl<'a> Run<'a> {
@@ -80,6 +84,9 @@ impl<'a> Run<'a> {
             clashing,
             report,
             left_out,
+            tokens: TokensByKind::default(),
+            meter: Arc::new(Meter::new(options.clock.clone())),
+            pace: Pace::default(),
         }
     }
 
@@ -98,6 +105,9 @@ impl<'a> Run<'a> {
         let stored = moved.iter().map(Input::Stored);
         let inputs: Vec<Input<'_>> = files.iter().map(Input::File).chain(stored).collect();
         self.index_all(&inputs, 0)?;
+        if !self.report.cancelled {
+            self.remove_left_out()?;
+        }
         if !self.report.cancelled && self.options.prune != Prune::Keep {
             self.prune()?;
         }
@@ -105,6 +115,7 @@ impl<'a> Run<'a> {
             let found: HashSet<&str> = files.iter().map(|file| file.doc_id.as_str()).collect();
             self.complete(&found)?;
         }
+        self.complete_first()?;
         self.settle()?;
         Ok(self.finish())
     }
@@ -123,7 +134,8 @@ impl<'a> Run<'a> {
             }
             let done = self.report.seen;
             self.report.seen += sources.len();
-            (self.on_progress)(Progress::Found { files: self.report.seen });
+            let bytes = sources.iter().map(|source| source.bytes.len() as u64).sum();
+            (self.on_progress)(Progress::Found { files: self.report.seen, bytes });
             let mut accepts = |source: &NewSource| {
                 self.accepts(&source.doc_id, source.check(), source.bytes.len(), &mut found)
             };
@@ -137,6 +149,7 @@ impl<'a> Run<'a> {
         if !self.report.cancelled && self.is_building() {
             self.complete(&found.iter().map(String::as_str).collect())?;
         }
+        self.complete_first()?;
         self.settle()?;
         Ok(self.finish())
     }
@@ -145,7 +158,8 @@ impl<'a> Run<'a> {
     pub(super) fn put_parsed(mut self, documents: &[Document]) -> Result<IndexReport, IndexError> {
         let mut found: HashSet<String> = HashSet::new();
         self.report.seen = documents.len();
-        (self.on_progress)(Progress::Found { files: documents.len() });
+        let bytes = documents.iter().map(|document| document.source().len() as u64).sum();
+        (self.on_progress)(Progress::Found { files: documents.len(), bytes });
         let mut inputs = Vec::with_capacity(documents.len());
         for document in documents {
             if self.accepts(document.id(), Ok(()), document.source().len(), &mut found) {
@@ -156,6 +170,7 @@ impl<'a> Run<'a> {
         if !self.report.cancelled && self.is_building() {
             self.complete(&found.iter().map(String::as_str).collect())?;
         }
+        self.complete_first()?;
         self.settle()?;
         Ok(self.finish())
     }
@@ -221,11 +236,13 @@ impl<'a> Run<'a> {
         let (pipeline, options) = (self.pipeline, self.options);
         let (stored, generations) = (Arc::clone(&self.stored), Arc::clone(&self.generations));
         let (current, skip_generated) = (generations.current.as_ref(), options.skip_generated);
-        let context = Context { options, current, skip_generated };
+        let meter = Arc::clone(&self.meter);
+        let context = Context { options, current, skip_generated, meter: &meter };
         let prepare = |window: &[Input<'_>]| -> Vec<Prepared> {
             let one = |input: &Input<'_>| pipeline.prepare(input, stored.get(input.doc_id()), context);
             options.on_threads(|| window.par_iter().map(one).collect())
         };
+        let mut bytes = 0;
         thread::scope(|scope| {
             let (sender, ready) = mpsc::sync_channel(WINDOWS_READY);
             scope.spawn(move || {
@@ -233,13 +250,13 @@ impl<'a> Run<'a> {
                 windows(inputs).try_for_each(|window| sender.send((window, prepare(window))))
             });
             for (window, prepared) in ready {
-                if self.options.cancel.as_ref().is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
-                    self.report.cancelled = true;
+                if self.is_cancelled() {
                     return Ok(());
                 }
-                self.index_window(window, prepared)?;
+                self.index_window(window, prepared, (done, bytes))?;
                 done += window.len();
-                (self.on_progress)(Progress::Read { files: done });
+                bytes += window.iter().map(Input::bytes).sum::<u64>();
+                (self.on_progress)(Progress::Read { files: done, bytes });
             }
             Ok(())
         })
@@ -249,8 +266,11 @@ impl<'a> Run<'a> {
     fn without_duplicates(&mut self, files: Vec<SourceFile>) -> Vec<SourceFile> {
         let mut kept: Vec<SourceFile> = Vec::with_capacity(files.len());
         for file in files {
-            match kept.last() {
-                Some(first) if first.doc_id == file.doc_id => self.fail(
+            match (kept.last(), file.left_out) {
+                (Some(first), Some(reason)) if first.doc_id == file.doc_id => {
+                    self.report.skipped.push(Skipped { path: file.doc_id, reason });
+                }
+                (Some(first), None) if first.doc_id == file.doc_id => self.fail(
                     file.doc_id,
                     format!(
                         "it is in `{}` and in `{}`; index these folders into two collections, or the folder above them, or give ids relative to that with `--root`",
@@ -267,7 +287,13 @@ impl<'a> Run<'a> {
         self.report.failed.push(Failure { doc_id, message });
     }
 
-    fn index_window(&mut self, window: &[Input<'_>], prepared: Vec<Prepared>) -> Result<(), StoreError> {
+    /// Embeds and stores a window; `before` are the files done before it, and their bytes.
+    fn index_window(
+        &mut self,
+        window: &[Input<'_>],
+        prepared: Vec<Prepared>,
+        (mut done, mut bytes): (usize, u64),
+    ) -> Result<(), StoreError> {
         let mut documents: Vec<(Box<NewDocument>, bool)> = Vec::new();
         let mut changes = Vec::new();
         for (input, prepared) in window.iter().zip(prepared) {
@@ -294,10 +320,65 @@ impl<'a> Run<'a> {
                     if !reason.is_temporary() {
                         self.left_out.insert(doc_id.clone());
                     }
+                    let is_known = self.visible().contains_key(&doc_id) || self.stored.contains_key(&doc_id);
+                    if reason.is_noise() && is_file && is_known {
+                        self.report.left_out.push(doc_id.clone());
+                    }
                     self.report.skipped.push(Skipped { path: doc_id, reason });
                 }
             }
         }
+        let missing = self.missing(&documents)?;
+        let mut at = 0;
+        while !documents.is_empty() {
+            if self.is_cancelled() {
+                return Ok(());
+            }
+            let size = self.group(&missing[at..]);
+            let group: Vec<_> = documents.drain(..size).collect();
+            at += size;
+            done += size;
+            bytes += group.iter().map(|(document, _)| document.document.info.bytes).sum::<u64>();
+            self.index_group(group, std::mem::take(&mut changes))?;
+            (self.on_progress)(Progress::Read { files: done, bytes });
+        }
+        let meter = Arc::clone(&self.meter);
+        meter.measure(Stage::Store, || self.store_changes(&changes, &HashMap::new()))
+    }
+
+    /// Whether the caller wants the run to stop; the report says so then.
+    fn is_cancelled(&mut self) -> bool {
+        let is_cancelled = self.options.cancel.as_ref().is_some_and(|cancel| cancel.load(Ordering::Relaxed));
+        self.report.cancelled |= is_cancelled;
+        is_cancelled
+    }
+
+    /// How many texts of each document have to be embedded, if that says when documents are stored.
+    fn missing(&self, documents: &[(Box<NewDocument>, bool)]) -> Result<Vec<usize>, StoreError> {
+        let texts: usize = documents.iter().map(|(document, _)| document.chunks.len()).sum();
+        if !self.meter.is_running() || !self.vectors.is_asked() || texts <= self.pace.texts {
+            return Ok(vec![0; documents.len()]);
+        }
+        self.vectors.missing(&documents.iter().map(|(document, _)| &**document).collect::<Vec<_>>())
+    }
+
+    /// How many of the next documents, of which each has so many texts to embed, are stored together.
+    fn group(&self, missing: &[usize]) -> usize {
+        let mut room = self.pace.texts;
+        let fits = |texts: &&usize| {
+            let fits = **texts <= room;
+            room = room.saturating_sub(**texts);
+            fits
+        };
+        missing.iter().take_while(fits).count().max(1)
+    }
+
+    /// Embeds and stores documents together.
+    fn index_group(
+        &mut self,
+        mut documents: Vec<(Box<NewDocument>, bool)>,
+        mut changes: Vec<Change>,
+    ) -> Result<(), StoreError> {
         let mut new: Vec<&mut NewDocument> =
             documents.iter_mut().map(|(document, _)| &mut **document).collect();
         self.notes.add(&mut new, &self.pipeline.chunker)?;
@@ -308,19 +389,16 @@ impl<'a> Run<'a> {
         for document in &new {
             self.compare(document)?;
         }
-        self.report.pending += self.vectors.add(&new, self.on_progress)?;
-        if self.options.dry_run {
-            for (document, is_file) in &documents {
-                self.count(document, Outcome::Written, *is_file);
-            }
-            return Ok(());
-        }
+        let meter = Arc::clone(&self.meter);
+        let (embedded, spent) = (self.vectors.embedded, meter.spent(Stage::Embed));
+        self.report.pending += meter.measure(Stage::Embed, || self.vectors.add(&new, self.on_progress))?;
+        self.pace.learn(self.vectors.embedded - embedded, meter.spent(Stage::Embed) - spent);
         let are_files: HashMap<String, bool> = documents
             .iter()
             .map(|(document, is_file)| (document.document.info.doc_id.clone(), *is_file))
             .collect();
         changes.extend(documents.into_iter().map(|(document, _)| Change::Replace(document)));
-        self.store_changes(&changes, &are_files)
+        meter.measure(Stage::Store, || self.store_changes(&changes, &are_files))
     }
 
     /// Puts on the chunks of a new document what was changed of them by hand, so that it is in force as soon as
@@ -359,7 +437,10 @@ impl<'a> Run<'a> {
         let store = &*self.pipeline.store;
         let Some(current) = &self.generations.current else { return Ok(()) };
         if let Some(forecast) = self.forecast.take() {
-            let kept = self.stored.keys().filter(|doc_id| !self.report.pruned.contains(doc_id));
+            let removed = |doc_id: &String| {
+                self.report.pruned.contains(doc_id) || self.report.left_out.contains(doc_id)
+            };
+            let kept = self.stored.keys().filter(|doc_id| !removed(doc_id));
             self.report.overlays = forecast.counts(store, self.generations.target.as_ref(), kept)?;
             return Ok(());
         }
@@ -399,22 +480,30 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
+    /// Stores changes together and counts what became of them; a dry run counts them as if they were stored.
     fn store_changes(
         &mut self,
         changes: &[Change],
         are_files: &HashMap<String, bool>,
     ) -> Result<(), StoreError> {
+        let count = |run: &mut Self, change: &Change, outcome| {
+            let Change::Replace(document) = change else { return };
+            let is_file = are_files.get(&document.document.info.doc_id).copied().unwrap_or(true);
+            run.count(document, outcome, is_file);
+        };
+        if self.options.dry_run {
+            changes.iter().for_each(|change| count(self, change, Outcome::Written));
+            return Ok(());
+        }
         let Some(target) = self.generations.target.clone().filter(|_| !changes.is_empty()) else {
             return Ok(());
         };
         let store = &*self.pipeline.store;
         let mut committed = Vec::new();
         let mut settle = |run: &mut Self, change: &Change, outcome| {
-            let Change::Replace(document) = change else { return };
-            let doc_id = &document.document.info.doc_id;
-            run.count(document, outcome, are_files.get(doc_id).copied().unwrap_or(true));
-            if outcome == Outcome::Written {
-                committed.push(doc_id.clone());
+            count(run, change, outcome);
+            if let (Change::Replace(document), Outcome::Written) = (change, outcome) {
+                committed.push(document.document.info.doc_id.clone());
             }
         };
         match store.write(&target, changes) {
@@ -459,6 +548,8 @@ impl<'a> Run<'a> {
                     self.report.indexed += usize::from(is_file);
                 }
                 self.report.chunks += document.chunks.len();
+                let tokens = document.chunks.iter().map(|chunk| chunk.record.token_count as usize).sum();
+                self.tokens.add(&document.document.info.doc_id, tokens);
             }
             Outcome::Unchanged => self.report.unchanged += usize::from(is_file),
             Outcome::Stale => self.fail(
@@ -481,7 +572,8 @@ impl<'a> Run<'a> {
             known += 1;
             let may_exist = self.placed.may_exist(info) && !self.left_out.contains(&info.doc_id);
             let failed = self.report.failed.iter().any(|failure| failure.doc_id == info.doc_id);
-            if !may_exist && !failed {
+            let is_removed = self.report.left_out.contains(&info.doc_id);
+            if !may_exist && !failed && !is_removed {
                 vanished.push(info.doc_id.clone());
             }
         }
@@ -493,6 +585,20 @@ impl<'a> Run<'a> {
         let (known, vanished) = self.vanished();
         let vanished = vanished.len();
         if vanished * 2 > known { Err(IndexError::MassDelete { vanished, known }) } else { Ok(()) }
+    }
+
+    /// Removes documents whose files are there, and left out now for what they are.
+    fn remove_left_out(&mut self) -> Result<(), StoreError> {
+        let left_out = std::mem::take(&mut self.report.left_out);
+        for doc_id in &left_out {
+            self.report.removed += self.visible().get(doc_id).map_or(0, |info| info.chunks as usize);
+        }
+        self.remove(&left_out)?;
+        if !self.options.dry_run && !left_out.is_empty() {
+            (self.on_progress)(Progress::Committed { doc_ids: &left_out });
+        }
+        self.report.left_out = left_out;
+        Ok(())
     }
 
     fn prune(&mut self) -> Result<(), StoreError> {
@@ -522,7 +628,8 @@ impl<'a> Run<'a> {
 
     /// Makes of a generation that is built all that searches see, and then the current one.
     fn complete(&mut self, found: &HashSet<&str>) -> Result<(), StoreError> {
-        let pruned: HashSet<String> = self.report.pruned.iter().cloned().collect();
+        let removed = self.report.pruned.iter().chain(&self.report.left_out);
+        let pruned: HashSet<String> = removed.cloned().collect();
         let seen = std::mem::take(&mut self.seen);
         // Where a file has the id of another folder's document, that document is not what failed.
         let failures = self.report.failed.iter().map(|failure| failure.doc_id.clone());
@@ -571,6 +678,21 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
+    /// Makes the first generation of a collection, which searches see while it is built, its current one: if it has
+    /// documents and nothing stopped the run.
+    fn complete_first(&mut self) -> Result<(), StoreError> {
+        let report = &self.report;
+        let is_empty = report.indexed + report.unchanged + report.empty == 0 && self.stored.is_empty();
+        if report.cancelled || self.options.dry_run || is_empty || self.is_building() {
+            return Ok(());
+        }
+        let store = &self.pipeline.store;
+        match &self.generations.target {
+            Some(target) if !store.is_complete(target)? => store.switch(target),
+            _ => Ok(()),
+        }
+    }
+
     fn finish(mut self) -> IndexReport {
         self.report.generation = self.generations.target.as_ref().map(|target| target.number);
         self.report.embedded = self.vectors.embedded;
@@ -585,6 +707,9 @@ impl<'a> Run<'a> {
         self.report.reused = self.vectors.reused;
         self.report.truncated = self.vectors.truncated;
         self.report.embed_error = self.vectors.error;
+        self.report.timings = self.meter.timings();
+        self.report.dominant = self.tokens.dominant();
+        self.report.left_out.sort_unstable();
         self.report.skipped.sort();
         self.report.failed.sort_by(|a, b| a.doc_id.cmp(&b.doc_id));
         self.report

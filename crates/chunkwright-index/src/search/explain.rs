@@ -15,18 +15,23 @@ pub struct Explained {
     /// The chunk.
     pub chunk_id: ChunkId,
     /// Its document; none if there is no such chunk.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub doc_id: Option<String>,
     /// What decided.
     pub verdict: Verdict,
     /// Rank and dot product among all chunks that pass the filter; none if meaning was not asked, or the
     /// chunk has no vector or does not pass.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub dense: Option<Stage>,
     /// Rank and dot product of sparse vectors among all chunks that pass the filter; none if it has no token of
     /// the query's, or they were not asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub sparse: Option<Stage>,
     /// Rank and BM25 among all chunks that pass the filter; none if it has no term of the query.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub lexical: Option<Stage>,
     /// Position and score after fusion, among all chunks that pass the filter.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub fused: Option<Stage>,
     /// Terms of the query.
     pub query_terms: Vec<String>,
@@ -35,6 +40,7 @@ pub struct Explained {
     /// Whether it has a vector.
     pub embedded: bool,
     /// Score of the last hit of the answer: what it would have had to reach.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub needed: Option<f64>,
 }
 

@@ -94,9 +94,8 @@ pub(super) fn ask(
             Ok((embedding, failed)) => {
                 asked.vectors = Some((embedding, failed.map(|error| error.to_string())));
             }
-            Err(error @ (SearchError::NoDense(_) | SearchError::Embed(_)))
-                if options.mode == Mode::Hybrid =>
-            {
+            Err(SearchError::NoDense(why)) if options.mode == Mode::Hybrid => asked.degraded = Some(why),
+            Err(SearchError::Embed(error)) if options.mode == Mode::Hybrid => {
                 asked.degraded = Some(error.to_string());
             }
             Err(SearchError::NoDense(why)) if options.mode == Mode::Sparse => {
@@ -161,11 +160,10 @@ fn by_vectors(
             generation.collection
         ),
     };
-    let error = SearchError::NoSparse(why);
     if options.mode == Mode::Sparse {
-        return Err(error);
+        return Err(SearchError::NoSparse(why));
     }
-    ranked.degraded = Some(error.to_string());
+    ranked.degraded = Some(why);
     Ok(())
 }
 

@@ -38,6 +38,7 @@ pub trait Cache: Send + Sync {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CacheUsage {
     /// The model whose vectors they are; none for notes.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub model: Option<String>,
     /// Number of entries.
     pub entries: usize,

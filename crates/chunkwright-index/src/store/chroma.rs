@@ -1,7 +1,7 @@
 //! Collections on a Chroma server, by version 2 of its HTTP interface.
 //!
-//! * A generation is the collection `{name}-g{N}`, with the name as [`chroma_name`] makes it. Names that
-//!   become one are told apart by the true name in the collection's metadata.
+//! * A generation is the collection `{name}-g{N}`, with the name as [`chroma_name`] makes it. The name as
+//!   the user wrote it is in the collection's metadata; a second name that becomes the same is refused.
 //! * Words are ranked by this program, and so are the sparse vectors of models, from what records carry: the
 //!   server's own ranking is by other words, and not to be had of a server that one runs oneself. So BM25 is
 //!   that of every other store.
@@ -22,6 +22,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use chunkwright_http::{Client, HttpOptions, Method, Secret};
 use serde_json::{Value, json};
 
+use super::name::CATALOG;
 use super::remote::requests::Missing;
 use super::remote::{
     Database, Entry, Found, Kind, Mark, Part, Point, RemoteStore, Which, Written, numbered, point_id,
@@ -92,13 +93,17 @@ impl Chroma {
     }
 
     fn catalog(&self) -> String {
-        chroma_name(&format!("{}chunkwright-catalog", self.options.prefix))
+        self.mapped(CATALOG)
+    }
+
+    /// What stands before the number in the names of a collection's generations.
+    fn mapped(&self, collection: &str) -> String {
+        chroma_name(&format!("{}{collection}", self.options.prefix))
     }
 
     /// The name of the collection of records.
     fn physical(&self, generation: &Generation) -> String {
-        let name = chroma_name(&format!("{}{}", self.options.prefix, generation.collection));
-        format!("{name}-g{}", generation.number)
+        format!("{}-g{}", self.mapped(&generation.collection), generation.number)
     }
 
     fn ids(&self) -> std::sync::MutexGuard<'_, HashMap<String, String>> {
@@ -284,6 +289,10 @@ impl Database for Chroma {
             self.post(&self.catalog(), "delete", &json!({"ids": ids}))?;
         }
         Ok(())
+    }
+
+    fn names(&self, generation: &Generation) -> Vec<String> {
+        vec![self.mapped(&generation.collection)]
     }
 
     fn create_points(&self, generation: &Generation) -> Result<(), StoreError> {

@@ -4,6 +4,7 @@ use chunkwright::ChunkId;
 use chunkwright_http::HttpError;
 
 use super::Model;
+use super::name::{CATALOG, MAX_BYTES, checked_name};
 use super::vector::kinds;
 
 /// Why a store could not do what it was asked.
@@ -39,10 +40,11 @@ pub enum StoreError {
     },
     /// A name that cannot be a collection's.
     #[error(
-        "`{name}` is not a valid collection name: expected 1 to 128 letters, digits, `-`, `_` or `.` and starts with a letter or digit"
+        "`{name}` is not a valid collection name: expected letters and digits of any script, `-`, `_` and `.`, a letter or digit first, \
+         at most {MAX_BYTES} bytes in UTF-8, and not `{CATALOG}`"
     )]
     CollectionName {
-        /// The name that was asked for.
+        /// The name that was asked for: its beginning, with escapes for what is not seen.
         name: String,
     },
     /// The generation does not exist.
@@ -228,7 +230,7 @@ pub enum StoreError {
     },
     /// Two collections would have one name in the store's engine.
     #[error(
-        "collection `{name}` would be stored as `{physical}`, which belongs to collection `{holder}`; choose another name"
+        "collection `{name}` would be stored as `{physical}`, which belongs to collection `{holder}`; choose a name that differs in its ASCII letters or digits"
     )]
     SameName {
         /// The collection to be made.
@@ -293,17 +295,6 @@ impl From<rusqlite::Error> for StoreError {
     }
 }
 
-/// Checks a name before it becomes a collection's.
-pub(super) fn check_name(name: &str) -> Result<(), StoreError> {
-    let legal = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
-    let first = name.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric());
-    if first && name.len() <= 128 && name.bytes().all(legal) {
-        Ok(())
-    } else {
-        Err(StoreError::CollectionName { name: name.into() })
-    }
-}
-
 /// Whether `given` may be what is stored as `stored`, which has its name.
 pub(super) fn check_model(stored: &Model, given: &Model) -> Result<(), StoreError> {
     let model = given.name.clone();
@@ -318,7 +309,11 @@ pub(super) fn check_model(stored: &Model, given: &Model) -> Result<(), StoreErro
     Ok(())
 }
 
+/// What to say of a collection that is not there: that its name is none, if it is none.
 pub(super) fn unknown_collection<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> StoreError {
+    if let Err(error) = checked_name(name) {
+        return error;
+    }
     let known = known.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     let known = if known.is_empty() { "none".into() } else { known };
     StoreError::UnknownCollection { name: name.into(), known }
@@ -327,17 +322,4 @@ pub(super) fn unknown_collection<'a>(name: &str, known: impl Iterator<Item = &'a
 /// `name` is `COLLECTION@N`.
 pub(super) fn unknown_generation(name: &impl ToString) -> StoreError {
     StoreError::UnknownGeneration { name: name.to_string() }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_of_collections_are_checked() {
-        assert!(check_name("docs-v1.2_x").is_ok());
-        for name in ["", "-a", "a/b", "a b", "имя", &"a".repeat(129)] {
-            assert!(check_name(name).is_err(), "{name}");
-        }
-    }
 }

@@ -3,16 +3,16 @@
 //! One evaluator decides for every store; what an engine can decide by itself it may be told beforehand,
 //! as long as it lets nothing through less than the evaluator does.
 
+mod check;
 mod field;
-mod glob;
 mod parse;
 
 use chunkwright::Record;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
+pub use chunkwright_source::{Glob, GlobError};
 pub use field::{Field, FieldType};
-pub use glob::{Glob, GlobError};
 pub use parse::FilterError;
 
 pub(crate) use field::{Facts, Fields, Got, facts, record_symbols};
@@ -22,11 +22,37 @@ pub(crate) use field::{Facts, Fields, Got, facts, record_symbols};
 ///
 /// As JSON: `{"field": "language", "is": "rust"}`, `{"and": [..]}`, `{"or": [..]}`, `{"not": ..}`; tests
 /// are `is`, `in` (a list), `prefix`, `glob`, `gt`, `gte`, `lt`, `lte`. As text, see [`Filter::parse`].
+/// A value that no chunk can have, such as a language that does not exist, is an error where a filter is read.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct Filter {
+    #[serde(deserialize_with = "checked")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<Condition>"))]
     condition: Option<Condition>,
+}
+
+fn checked<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Condition>, D::Error> {
+    let Some(value) = Option::<Value>::deserialize(deserializer)? else { return Ok(None) };
+    // What is wrong in one of several forms, the forms do not say.
+    if let Some(name) = unknown_field(&value) {
+        return Err(serde::de::Error::custom(FilterError::Field { name: name.into() }));
+    }
+    let condition = Condition::deserialize(value).map_err(serde::de::Error::custom)?;
+    condition.checked().map(Some).map_err(serde::de::Error::custom)
+}
+
+/// The name of a field in conditions as JSON that is none.
+fn unknown_field(condition: &Value) -> Option<&str> {
+    match condition {
+        Value::Array(all) => all.iter().find_map(unknown_field),
+        Value::Object(keys) => keys.iter().find_map(|(key, value)| match (key.as_str(), value) {
+            ("field", Value::String(name)) => Some(name.as_str()).filter(|name| Field::of(name).is_none()),
+            ("and" | "or" | "not", inner) => unknown_field(inner),
+            _ => None,
+        }),
+        _ => None,
+    }
 }
 
 /// What a chunk must be.
@@ -325,6 +351,15 @@ mod tests {
             ("section_path=C", false),
             ("symbol=render", true),
             ("symbol=Report.render", true),
+            ("lang=rs", true),
+            ("language=RUST", true),
+            ("lang!=c++", true),
+            ("type=function", true),
+            ("path=docs", true),
+            ("path=docs/*.md", true),
+            ("path=*.md", false),
+            ("path!=src", true),
+            ("path~docs/**", true),
             ("symbols.function_name=f", true),
             ("part.total>=2", true),
             ("indexed_at>=2026-01-01", true),
@@ -335,8 +370,21 @@ mod tests {
             let filter = Filter::parse(text).expect(text).and(Filter::is(Field::ARTIFACT, "all"));
             assert_eq!(filter.passes(&full()), expected, "{text}");
             let json = serde_json::to_string(&filter).expect("JSON");
+            assert!(!json.contains(r#""field":"path""#), "{json}");
             assert_eq!(serde_json::from_str::<Filter>(&json).expect(&json), filter);
         }
+        for (json, right) in [
+            (r#"{"field":"lang","is":"pyhton"}"#, "`language` cannot be `pyhton`; did you mean `python`?"),
+            (r#"{"not":{"field":"cut","in":["heading","headng"]}}"#, "did you mean `heading`?"),
+            (r#"{"field":"token_count","is":"many"}"#, "`token_count` cannot be `many`; expected a number"),
+            (r#"{"field":"language","is":5}"#, "`language` cannot be `5`; expected text"),
+            (r#"{"field":"langage","is":"rust"}"#, "did you mean `language`?"),
+        ] {
+            let error = serde_json::from_str::<Filter>(json).expect_err(json).to_string();
+            assert!(error.contains(right), "{error}");
+        }
+        let path: Filter = serde_json::from_str(r#"{"field":"path","is":"docs"}"#).expect("a filter");
+        assert_eq!(path, Filter::parse("path=docs").expect("a filter"));
         assert!(!Filter::default().passes(&full()), "a summary");
         assert!(!Filter::is(Field::LANGUAGE, "rust").passes(&full()), "a summary");
     }

@@ -39,6 +39,7 @@ pub struct GenerationSpec {
     /// Hash of every setting that moves a boundary.
     pub config_hash: String,
     /// The model of its vectors; none for a generation without.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub model: Option<Model>,
 }
 
@@ -71,12 +72,6 @@ impl fmt::Display for Generation {
     }
 }
 
-/// Divides `COLLECTION@N`, where there is a number.
-pub(super) fn parse_name(name: &str) -> (&str, Option<i64>) {
-    let parts = name.split_once('@').and_then(|(name, number)| Some((name, number.parse().ok()?)));
-    parts.map_or((name, None), |(name, number)| (name, Some(number)))
-}
-
 /// What a generation is to its collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -84,7 +79,7 @@ pub(super) fn parse_name(name: &str) -> (&str, Option<i64>) {
 pub enum GenerationState {
     /// What searches see.
     Current,
-    /// Begun, and not complete.
+    /// Begun, and not complete. Searches see it nevertheless if it is the first of its collection.
     Building,
     /// Was current once.
     Old,
@@ -126,14 +121,15 @@ pub struct GenerationStatus {
 pub struct Collection {
     /// Its name.
     pub name: String,
-    /// Its generations, oldest first; one of them is current.
+    /// Its generations, oldest first; one of them is current, unless the first is not complete.
     pub generations: Vec<GenerationStatus>,
 }
 
 impl Collection {
-    /// The generation that searches see.
-    pub fn current(&self) -> Option<&GenerationStatus> {
-        self.generations.iter().find(|status| status.state == GenerationState::Current)
+    /// The generation that searches see: the current one, or the first while it is not complete.
+    pub fn visible(&self) -> Option<&GenerationStatus> {
+        let is_current = |status: &&GenerationStatus| status.state == GenerationState::Current;
+        self.generations.iter().find(is_current).or(self.generations.first())
     }
 
     /// Number of chunks by strategy and version, over all generations: `{"tree-v1.0": 100}`.

@@ -130,6 +130,7 @@ pub struct ChunkPage {
     /// The chunks, in order.
     pub chunks: Vec<ListedChunk>,
     /// Where the next page begins; none after the last chunk.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub next: Option<Cursor>,
 }
 

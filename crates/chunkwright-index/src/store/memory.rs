@@ -14,15 +14,14 @@ use chunkwright::{ChunkId, Record};
 
 use super::columns::{self, Columns};
 use super::filter::{facts, record_symbols};
-use super::generation::parse_name;
 use super::index::{NewRow, SearchIndex, Selection};
 use super::list::{OrderKey, PageBuilder, Position};
 use super::{
     Cache, Change, CheckReport, ChunkPage, Collection, Direction, DocumentInfo, Filter, Generation,
     GenerationSpec, GenerationState, GenerationStatus, ListRequest, ListedChunk, Model, NewChunk,
     NewDocument, Outcome, Overlay, Overlays, Scored, SortKey, Statistics, StatisticsRequest, Store,
-    StoreError, StoredChunk, StoredDocument, TermId, TextHash, Vector, check_model, check_name, check_sparse,
-    check_vector, unknown_collection, unknown_generation,
+    StoreError, StoredChunk, StoredDocument, TermId, TextHash, Vector, check_model, check_sparse,
+    check_vector, checked_name, normalized_name, parse_name, unknown_collection, unknown_generation,
 };
 use crate::verify::{self, Counters, Kept};
 
@@ -335,9 +334,9 @@ impl Store for MemoryStore {
         let status = |kept: &MemoryCollection, held: &MemoryGeneration| GenerationStatus {
             generation: held.generation.clone(),
             state: match (held.generation.number == kept.current, held.was_current) {
-                (true, _) => GenerationState::Current,
+                (true, true) => GenerationState::Current,
                 (false, true) => GenerationState::Old,
-                (false, false) => GenerationState::Building,
+                (_, false) => GenerationState::Building,
             },
             documents: held.documents.len(),
             chunks: held.documents.values().map(|document| document.1.len()).sum(),
@@ -354,17 +353,22 @@ impl Store for MemoryStore {
     fn open(&self, name: &str) -> Result<Generation, StoreError> {
         let (collection, number) = parse_name(name);
         let state = self.read();
-        let kept = state.kept(collection)?;
+        let kept = state.kept(&collection)?;
         let held = kept.generations.get(&number.unwrap_or(kept.current));
         held.map(|held| held.generation.clone()).ok_or_else(|| unknown_generation(&name))
     }
 
     fn find(&self, collection: &str, spec: &GenerationSpec) -> Result<Option<Generation>, StoreError> {
-        Ok(self.read().collections.get(collection).and_then(|kept| kept.find(spec)).cloned())
+        Ok(self
+            .read()
+            .collections
+            .get(&*normalized_name(collection))
+            .and_then(|kept| kept.find(spec))
+            .cloned())
     }
 
     fn begin(&self, collection: &str, spec: &GenerationSpec) -> Result<Generation, StoreError> {
-        check_name(collection)?;
+        let collection = &*checked_name(collection)?;
         let mut state = self.lock();
         if let Some(model) = &spec.model {
             state.know(model)?;
@@ -381,7 +385,7 @@ impl Store for MemoryStore {
         let generation = Generation { collection: collection.into(), number, spec: spec.clone() };
         let held = MemoryGeneration {
             generation: generation.clone(),
-            was_current: is_first,
+            was_current: false,
             change: 0,
             documents: BTreeMap::new(),
             ids: HashMap::new(),
@@ -401,6 +405,10 @@ impl Store for MemoryStore {
             kept.generations.entry(generation.number).and_modify(|held| held.was_current = true);
         }
         Ok(())
+    }
+
+    fn is_complete(&self, generation: &Generation) -> Result<bool, StoreError> {
+        Ok(self.read().held(generation)?.was_current)
     }
 
     fn remove(&self, generation: &Generation) -> Result<(), StoreError> {
@@ -562,13 +570,22 @@ impl Store for MemoryStore {
     }
 
     fn overlays(&self, collection: &str) -> Result<Overlays, StoreError> {
-        Ok(self.read().collections.get(collection).map(|kept| kept.overlays.clone()).unwrap_or_default())
+        Ok(self
+            .read()
+            .collections
+            .get(&*normalized_name(collection))
+            .map(|kept| kept.overlays.clone())
+            .unwrap_or_default())
     }
 
     fn put_overlay(&self, collection: &str, overlay: &Overlay) -> Result<(), StoreError> {
         let mut state = self.lock();
-        state.kept(collection)?;
-        state.collections.entry(collection.to_owned()).and_modify(|kept| kept.overlays.put(overlay.clone()));
+        let collection = normalized_name(collection);
+        state.kept(&collection)?;
+        state
+            .collections
+            .entry(collection.into_owned())
+            .and_modify(|kept| kept.overlays.put(overlay.clone()));
         Ok(())
     }
 

@@ -37,8 +37,10 @@ pub struct Overlay {
     /// Searches do not find it.
     pub disabled: bool,
     /// What is embedded and searched instead of its text. What it owns stays what it is.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub text: Option<String>,
     /// The text of the chunk when `text` was given: what `text` replaces.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub original: Option<String>,
     /// Words that it is found by too, though it does not say them: names, aliases.
     pub keywords: Vec<String>,

@@ -17,9 +17,10 @@ mod payload;
 use std::collections::HashSet;
 use std::path::Path;
 
-use chunkwright_http::{Client, HttpOptions, Method, Secret};
+use chunkwright_http::{Client, HttpOptions, Method, Secret, path_segment};
 use serde_json::{Map, Value, json};
 
+use super::name::CATALOG;
 use super::remote::requests::{Missing, batches};
 use super::remote::{
     Database, Entry, FOREIGN, Found, Kind, Mark, Part, Point, Pushed, RemoteStore, Which, Written, numbered,
@@ -75,7 +76,7 @@ impl RemoteStore {
 
 impl Qdrant {
     fn catalog(&self) -> String {
-        format!("{}chunkwright-catalog", self.options.prefix)
+        format!("{}{CATALOG}", self.options.prefix)
     }
 
     fn alias(&self, collection: &str) -> String {
@@ -96,7 +97,7 @@ impl Qdrant {
         path: &str,
         body: Option<&Value>,
     ) -> Result<Option<Value>, StoreError> {
-        let path = format!("/collections/{name}{path}");
+        let path = format!("/collections/{}{path}", path_segment(name));
         let answer = self.client.send(method, &path, body).map(|mut answer| answer["result"].take());
         answer.or_missing(self.client.base())
     }
@@ -137,7 +138,7 @@ impl Qdrant {
     }
 
     fn create(&self, name: &str, body: &Value, indexes: &[(String, &str)]) -> Result<(), StoreError> {
-        match self.client.send(Method::Put, &format!("/collections/{name}"), Some(body)) {
+        match self.client.send(Method::Put, &format!("/collections/{}", path_segment(name)), Some(body)) {
             Ok(_) => {}
             // It is there: made by the same request, whose answer was lost, or by another writer.
             Err(error) if error.status() == Some(409) => {}
@@ -243,6 +244,10 @@ impl Database for Qdrant {
             self.post(&self.catalog(), "/points/delete?wait=true", &json!({"points": ids}))?;
         }
         Ok(())
+    }
+
+    fn names(&self, generation: &Generation) -> Vec<String> {
+        vec![self.alias(&generation.collection), self.physical(generation)]
     }
 
     fn create_points(&self, generation: &Generation) -> Result<(), StoreError> {

@@ -32,13 +32,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use chunkwright::{ChunkId, Record};
 
-use super::generation::parse_name;
 use super::local_cache::SqliteCache;
 use super::{
     Access, Cache, CacheUsage, Change, CheckReport, ChunkPage, Collection, DocumentInfo, Filter, Generation,
     GenerationSpec, GenerationState, GenerationStatus, ListRequest, Outcome, Overlay, Overlays, Scored,
     Statistics, StatisticsRequest, Store, StoreError, StoredChunk, StoredDocument, TermId, TextHash, Vector,
-    check_model, check_name, check_sparse, check_vector, unknown_collection, unknown_generation,
+    check_model, check_sparse, check_vector, checked_name, normalized_name, parse_name, unknown_collection,
+    unknown_generation,
 };
 use catalog::{CollectionEntry, Counter, DocumentEntry, GenerationEntry};
 pub(super) use catalog::{Entry, Kind};
@@ -151,6 +151,22 @@ impl RemoteStore {
         }
     }
 
+    /// That no other collection has one of the names that the generation would have on the server.
+    fn check_server_names<'a>(
+        &self,
+        generation: &Generation,
+        known: impl Iterator<Item = &'a Generation>,
+    ) -> Result<(), StoreError> {
+        let names = self.database.names(generation);
+        for other in known.filter(|other| other.collection != generation.collection) {
+            if let Some(physical) = self.database.names(other).into_iter().find(|name| names.contains(name)) {
+                let (name, holder) = (generation.collection.clone(), other.collection.clone());
+                return Err(StoreError::SameName { name, physical, holder });
+            }
+        }
+        Ok(())
+    }
+
     fn forget_generation(&self, generation: &Generation) -> Result<(), StoreError> {
         // First what makes it one, so that what a crash leaves is seen by nobody.
         self.database.forget(&[catalog::key(Kind::Generation, "", &generation.to_string())])?;
@@ -194,9 +210,9 @@ impl Store for RemoteStore {
                 documents.iter().map(|document| of(&document.info) as usize).sum()
             };
             let state = match (generation.number == current, entry.was_current) {
-                (true, _) => GenerationState::Current,
+                (true, true) => GenerationState::Current,
                 (false, true) => GenerationState::Old,
-                (false, false) => GenerationState::Building,
+                (_, false) => GenerationState::Building,
             };
             let name = generation.collection.clone();
             let status = GenerationStatus {
@@ -223,6 +239,7 @@ impl Store for RemoteStore {
 
     fn open(&self, name: &str) -> Result<Generation, StoreError> {
         let (collection, number) = parse_name(name);
+        let collection = &*collection;
         let entry: Option<CollectionEntry> = self.entry(&catalog::key(Kind::Collection, "", collection))?;
         let Some(entry) = entry else {
             if let Some(spec) = self.database.foreign(collection)? {
@@ -238,14 +255,15 @@ impl Store for RemoteStore {
     }
 
     fn find(&self, collection: &str, spec: &GenerationSpec) -> Result<Option<Generation>, StoreError> {
-        let known = self.list(Kind::Generation, "")?;
+        let (collection, known) = (&*normalized_name(collection), self.list(Kind::Generation, "")?);
         Ok(self.current()?.get(collection).and_then(|_| fitting(&known, collection, spec)))
     }
 
     fn begin(&self, collection: &str, spec: &GenerationSpec) -> Result<Generation, StoreError> {
-        check_name(collection)?;
+        let collection = &*checked_name(collection)?;
         let known: Vec<GenerationEntry> = self.list(Kind::Generation, "")?;
-        let current = self.current()?.get(collection).copied();
+        let all = self.current()?;
+        let current = all.get(collection).copied();
         let found = current.and_then(|_| fitting(&known, collection, spec));
         if self.access == Access::Write {
             self.repair(&known, collection, current)?;
@@ -269,6 +287,8 @@ impl Store for RemoteStore {
         let counter = catalog::key(Kind::Store, "", "counter");
         let number = self.entry::<Counter>(&counter)?.map_or(0, |counter| counter.last_generation) + 1;
         let generation = Generation { collection: collection.into(), number, spec: spec.clone() };
+        let others = known.iter().map(|entry| &entry.generation);
+        self.check_server_names(&generation, others.filter(|other| all.contains_key(&other.collection)))?;
         if current.is_none() && self.database.foreign(collection)?.is_some() {
             return Err(StoreError::Foreign { name: collection.into() });
         }
@@ -279,7 +299,7 @@ impl Store for RemoteStore {
             &Counter { last_generation: number },
         )?])?;
         self.database.create_points(&generation)?;
-        self.database.put(&[GenerationEntry::new(&generation, current.is_none()).entry()?])?;
+        self.database.put(&[GenerationEntry::new(&generation).entry()?])?;
         if current.is_none() {
             self.database.put(&[CollectionEntry::of(&generation).entry()?])?;
             self.database.publish(&generation)?;
@@ -294,6 +314,10 @@ impl Store for RemoteStore {
         // One point: whoever looks sees the generation before or this one.
         self.database.put(&[CollectionEntry::of(generation).entry()?])?;
         self.database.publish(generation)
+    }
+
+    fn is_complete(&self, generation: &Generation) -> Result<bool, StoreError> {
+        Ok(generation.number == FOREIGN || self.generation_entry(generation)?.was_current)
     }
 
     fn remove(&self, generation: &Generation) -> Result<(), StoreError> {
@@ -417,11 +441,12 @@ impl Store for RemoteStore {
     }
 
     fn overlays(&self, collection: &str) -> Result<Overlays, StoreError> {
-        Ok(self.list::<Overlay>(Kind::Overlay, collection)?.into_iter().collect())
+        Ok(self.list::<Overlay>(Kind::Overlay, &normalized_name(collection))?.into_iter().collect())
     }
 
     fn put_overlay(&self, collection: &str, overlay: &Overlay) -> Result<(), StoreError> {
         self.writable()?;
+        let collection = &*normalized_name(collection);
         let entry: Option<CollectionEntry> = self.entry(&catalog::key(Kind::Collection, "", collection))?;
         if entry.is_none() {
             return Err(unknown_collection(collection, std::iter::empty()));

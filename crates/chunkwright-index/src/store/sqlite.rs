@@ -28,14 +28,13 @@ use chunkwright::{ChunkId, Record};
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
 use super::columns::{Columns, Selection};
-use super::generation::parse_name;
 use super::index::{Gone, SearchIndex, SharedIndex};
 use super::list::PageBuilder;
 use super::{
     Access, Cache, CacheUsage, Change, CheckReport, ChunkPage, Collection, DocumentInfo, Filter, Generation,
     GenerationSpec, ListRequest, Outcome, Overlay, Overlays, Scored, SortKey, Statistics, StatisticsRequest,
-    Store, StoreError, StoredChunk, StoredDocument, TermId, TextHash, Vector, check_name, unknown_collection,
-    unknown_generation,
+    Store, StoreError, StoredChunk, StoredDocument, TermId, TextHash, Vector, checked_name, normalized_name,
+    parse_name, unknown_collection, unknown_generation,
 };
 use crate::analysis;
 pub use backup::Damaged;
@@ -297,11 +296,11 @@ impl Store for SqliteStore {
     }
 
     fn find(&self, collection: &str, spec: &GenerationSpec) -> Result<Option<Generation>, StoreError> {
-        self.read(|transaction| read::find_spec(transaction, collection, spec))
+        self.read(|transaction| read::find_spec(transaction, &normalized_name(collection), spec))
     }
 
     fn begin(&self, collection: &str, spec: &GenerationSpec) -> Result<Generation, StoreError> {
-        check_name(collection)?;
+        let collection = &*checked_name(collection)?;
         // Looking is enough where it exists, so that a run that changes nothing waits for nobody.
         if let Some(found) = self.find(collection, spec)? {
             return Ok(found);
@@ -311,6 +310,10 @@ impl Store for SqliteStore {
 
     fn switch(&self, generation: &Generation) -> Result<(), StoreError> {
         self.write_with(|transaction| write::switch(transaction, generation))
+    }
+
+    fn is_complete(&self, generation: &Generation) -> Result<bool, StoreError> {
+        self.read(|transaction| read::is_complete(transaction, generation))
     }
 
     fn remove(&self, generation: &Generation) -> Result<(), StoreError> {
@@ -459,11 +462,11 @@ impl Store for SqliteStore {
     }
 
     fn overlays(&self, collection: &str) -> Result<Overlays, StoreError> {
-        self.read(|transaction| read::overlays(transaction, collection))
+        self.read(|transaction| read::overlays(transaction, &normalized_name(collection)))
     }
 
     fn put_overlay(&self, collection: &str, overlay: &Overlay) -> Result<(), StoreError> {
-        self.write_with(|transaction| write::put_overlay(transaction, collection, overlay))
+        self.write_with(|transaction| write::put_overlay(transaction, &normalized_name(collection), overlay))
     }
 
     fn cache(&self) -> &dyn Cache {

@@ -64,6 +64,7 @@ pub struct TokenRange {
     /// Least count in it.
     pub from: usize,
     /// Greatest count in it; none for the last range.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub to: Option<usize>,
     /// Number of chunks.
     pub chunks: usize,

@@ -512,6 +512,8 @@ impl<'a> Taker<'a> {
             if !changes.is_empty() {
                 self.store.write(&self.generation, &changes)?;
             }
+        }
+        if current != self.generation || !self.store.is_complete(&self.generation)? {
             self.store.switch(&self.generation)?;
         }
         settle_all(self.store, &self.generation.collection, Tools::default())?;

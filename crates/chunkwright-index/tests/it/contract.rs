@@ -254,6 +254,10 @@ fn a_generation_is_built_beside_the_current_one_and_switched_to() {
             let collections = store.collections().unwrap();
             collections[0].generations.iter().map(|status| status.state).collect()
         };
+        assert_eq!(states(), [GenerationState::Building, GenerationState::Building]);
+        assert!(!store.is_complete(&first).unwrap());
+        store.switch(&first).unwrap();
+        assert!(store.is_complete(&first).unwrap() && !store.is_complete(&second).unwrap());
         assert_eq!(states(), [GenerationState::Current, GenerationState::Building]);
         store.switch(&second).unwrap();
         assert_eq!(states(), [GenerationState::Old, GenerationState::Current]);

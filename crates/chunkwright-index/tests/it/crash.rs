@@ -15,8 +15,7 @@ use std::time::Duration;
 
 use chunkwright::{ChunkConfig, Chunker, Words};
 use chunkwright_index::{
-    Access, GenerationState, Glob, IndexOptions, Pipeline, Progress, Prune, STORES, Store, StoreLocation,
-    remove_documents,
+    Access, Glob, IndexOptions, Pipeline, Progress, Prune, STORES, Store, StoreLocation, remove_documents,
 };
 use chunkwright_source::NewSource;
 
@@ -156,12 +155,12 @@ fn put(store: &Arc<dyn Store>, is_other: bool, files: &Path) {
     assert_eq!((done.withheld, done.failed), (None, vec![]));
 }
 
-/// Removes every generation but the current one.
+/// Removes every generation but the one that searches see.
 pub(crate) fn prune(store: &dyn Store) {
-    for status in store.collections().unwrap().remove(0).generations {
-        if status.state != GenerationState::Current {
-            store.remove(&status.generation).unwrap();
-        }
+    let collection = store.collections().unwrap().remove(0);
+    let visible = collection.visible().unwrap().generation.clone();
+    for status in collection.generations.iter().filter(|status| status.generation != visible) {
+        store.remove(&status.generation).unwrap();
     }
 }
 

@@ -54,6 +54,7 @@ impl Store for Failing {
         find(collection: &str, spec: &GenerationSpec) -> Option<Generation>;
         begin(collection: &str, spec: &GenerationSpec) -> Generation;
         switch(generation: &Generation) -> ();
+        is_complete(generation: &Generation) -> bool;
         remove(generation: &Generation) -> ();
         documents(generation: &Generation) -> Vec<DocumentInfo>;
         document_info(generation: &Generation, doc_id: &str) -> Option<DocumentInfo>;

@@ -19,6 +19,7 @@ mod folders;
 mod hashes;
 mod lists;
 mod migrate;
+mod names;
 mod notes;
 mod overlays;
 mod pipeline;

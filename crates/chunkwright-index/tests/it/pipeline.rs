@@ -100,6 +100,15 @@ fn a_dry_run_counts_and_writes_nothing() {
     fixture.options.dry_run = false;
     let written = fixture.index();
     assert_eq!(IndexReport { generation: None, ..written }, counted);
+    // By now the times of the files can be trusted. A run notes that of each file, a dry run does not.
+    fixture.options.started += 60_000_000_000;
+    let before = bytes_of(&fixture.store_path());
+    fixture.options.dry_run = true;
+    assert_eq!(fixture.try_index().unwrap().unchanged, 2);
+    assert!(bytes_of(&fixture.store_path()) == before);
+    fixture.options.dry_run = false;
+    assert_eq!(fixture.try_index().unwrap().unchanged, 2);
+    assert!(bytes_of(&fixture.store_path()) != before);
 }
 
 #[test]
@@ -363,6 +372,56 @@ fn a_generation_whose_building_was_stopped_is_gone_on_with() {
 }
 
 #[test]
+fn a_first_run_that_was_stopped_is_not_current_until_another_ends() {
+    for_each_store(|kind| {
+        let mut fixture = Fixture::new(kind, &[]);
+        for n in 0..300 {
+            fixture.write(format!("{n:03}.md"), sections(n, n + 1).as_bytes());
+        }
+        let cancel = Arc::new(AtomicBool::new(false));
+        fixture.options.cancel = Some(Arc::clone(&cancel));
+        let stop = |progress: chunkwright_index::Progress<'_>| {
+            if let chunkwright_index::Progress::Committed { .. } = progress {
+                cancel.store(true, Ordering::Relaxed);
+            }
+        };
+        let first = fixture.pipeline.index(&[fixture.root()], &fixture.options, &stop).unwrap();
+        assert!(first.cancelled && (1..300).contains(&first.indexed), "{kind}");
+        assert_eq!(states(&fixture), [(GenerationState::Building, first.indexed)], "{kind}");
+        assert!(!fixture.store.is_complete(&now(&*fixture.store)).unwrap());
+        // What is there can be found.
+        assert!(!fixture.search("cek", &lexical()).is_empty(), "{kind}");
+        cancel.store(false, Ordering::Relaxed);
+        // What is built beside it waits as ever.
+        let beside = smaller(&fixture);
+        let stopped = beside.index(&[fixture.root()], &fixture.options, &stop).unwrap();
+        assert!(stopped.cancelled);
+        let building = states(&fixture).iter().all(|(state, _)| *state == GenerationState::Building);
+        assert!(building && states(&fixture).len() == 2, "{kind}");
+        cancel.store(false, Ordering::Relaxed);
+        let rest = fixture.index();
+        assert_eq!((rest.indexed, rest.switched), (300 - first.indexed, None), "{kind}");
+        assert_eq!(states(&fixture)[0], (GenerationState::Current, 300), "{kind}");
+        assert!(fixture.store.is_complete(&now(&*fixture.store)).unwrap());
+        let before = fixture.store.collections().unwrap();
+        fixture.index();
+        assert_eq!(fixture.store.collections().unwrap(), before, "{kind}: nothing is written");
+    });
+}
+
+#[test]
+fn a_collection_without_a_document_is_not_current() {
+    for_each_store(|kind| {
+        let fixture = Fixture::new(kind, &[]);
+        fixture.index();
+        assert_eq!(states(&fixture), [(GenerationState::Building, 0)], "{kind}");
+        fixture.write("a.md", b"Some words.\n");
+        fixture.index();
+        assert_eq!(states(&fixture), [(GenerationState::Current, 1)], "{kind}");
+    });
+}
+
+#[test]
 fn a_file_whose_time_and_length_are_as_before_is_not_read() {
     for_each_store(|kind| {
         let mut fixture = Fixture::new(kind, &[("a.md", "One text.\n"), ("b.md", "Another text.\n")]);
@@ -428,6 +487,48 @@ fn a_run_stops_when_it_is_told_and_goes_on_where_it_was() {
     cancel.store(false, Ordering::Relaxed);
     let second = fixture.index();
     assert_eq!((second.unchanged, second.indexed), (first.indexed, 300 - first.indexed));
+}
+
+/// A clock that a slow model moves: each text that it embedded took so many seconds.
+fn slow(fixture: &Fixture, seconds: u64) -> chunkwright_index::Clock {
+    let bag = Arc::clone(&fixture.bag);
+    chunkwright_index::Clock::new(move || bag.texts.lock().unwrap().len() as u64 * seconds * 1_000_000_000)
+}
+
+#[test]
+fn documents_are_stored_after_seconds_of_embedding_however_slow_the_model_is() {
+    for_each_store(|kind| {
+        let files: Vec<(String, String)> =
+            (0..40).map(|n| (format!("{n:02}.md"), sections(4 * n, 4 * n + 4))).collect();
+        let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (&**name, &**text)).collect();
+        for (seconds, most) in [(1, 16), (0, usize::MAX)] {
+            let mut fixture = Fixture::new(kind, &files);
+            fixture.options.clock = Some(slow(&fixture, seconds));
+            let (commits, waiting) = (std::cell::Cell::new(0), std::cell::Cell::new((0, 0)));
+            let on_progress = |progress: chunkwright_index::Progress<'_>| match progress {
+                chunkwright_index::Progress::Committed { .. } => {
+                    let (since, last) = waiting.get();
+                    assert!(last - since <= most, "{} texts until documents were stored", last - since);
+                    waiting.set((last, last));
+                    commits.set(commits.get() + 1);
+                }
+                chunkwright_index::Progress::Embedded { texts, found, tokens } => {
+                    assert!(texts <= found && tokens > 0);
+                    waiting.set((waiting.get().0, texts));
+                }
+                _ => {}
+            };
+            let report = fixture.pipeline.index(&[fixture.root()], &fixture.options, &on_progress).unwrap();
+            assert_eq!((report.indexed, report.pending), (40, 0));
+            assert!(if seconds > 0 { commits.get() > 5 } else { commits.get() < 5 }, "{}", commits.get());
+            let timings = report.timings.unwrap();
+            assert_eq!(timings.embed_ms, report.embedded as u64 * seconds * 1_000);
+            // The same collection as without a clock.
+            fixture.options.clock = None;
+            let again = fixture.index();
+            assert_eq!((again.unchanged, again.embedded, again.timings), (40, 0, None));
+        }
+    });
 }
 
 #[test]

@@ -1,5 +1,5 @@
 //! Other names for keys of the configuration: those of the systems that the presets reproduce, so that their
-//! configurations work unchanged.
+//! configurations work unchanged. A key of such a system selects the preset that stands for it.
 
 use crate::chunk::Unit;
 
@@ -8,6 +8,8 @@ use crate::chunk::Unit;
 pub struct Alias {
     /// The other name.
     pub name: &'static str,
+    /// The preset that reproduces the system whose name it is.
+    pub preset: &'static str,
     /// What it stands for.
     pub means: Means,
 }
@@ -30,40 +32,75 @@ pub type Assignments = &'static [(&'static str, &'static str)];
 /// All aliases.
 pub static ALIASES: &[Alias] = &[
     // `stable`.
-    Alias { name: "max_chars", means: Means::Size("max_size", Unit::Chars) },
-    Alias { name: "min_chars", means: Means::Size("min_size", Unit::Chars) },
+    Alias { name: "max_chars", preset: "stable", means: Means::Size("max_size", Unit::Chars) },
+    Alias { name: "min_chars", preset: "stable", means: Means::Size("min_size", Unit::Chars) },
     Alias {
         name: "keep_code_blocks_intact",
+        preset: "stable",
         means: Means::Values(&[("true", &[("keep_whole", "code")]), ("false", &[("keep_whole", "")])]),
     },
     // `course`.
-    Alias { name: "min_chunk_size", means: Means::Size("min_size", Unit::Chars) },
-    Alias { name: "max_chunk_size", means: Means::Size("max_size", Unit::Chars) },
-    Alias { name: "chunk_size", means: Means::Size("max_size", Unit::Chars) },
-    Alias { name: "chunk_overlap", means: Means::Size("overlap_size", Unit::Chars) },
+    Alias { name: "min_chunk_size", preset: "course", means: Means::Size("min_size", Unit::Chars) },
+    Alias { name: "max_chunk_size", preset: "course", means: Means::Size("max_size", Unit::Chars) },
+    Alias { name: "chunk_size", preset: "course", means: Means::Size("max_size", Unit::Chars) },
+    Alias { name: "chunk_overlap", preset: "course", means: Means::Size("overlap_size", Unit::Chars) },
     Alias {
         name: "code_block_strategy",
+        preset: "course",
         means: Means::Values(&[
             ("hybrid", &[("keep_whole", "code,table"), ("set_apart", "code,table")]),
             ("whole", &[("keep_whole", "code,table"), ("set_apart", "")]),
             ("split", &[("keep_whole", ""), ("set_apart", "")]),
         ]),
     },
-    Alias { name: "chunking_strategy", means: Means::Values(&[("semantic", &[("strategy", "sections")])]) },
+    Alias {
+        name: "chunking_strategy",
+        preset: "course",
+        means: Means::Values(&[("semantic", &[("strategy", "sections")])]),
+    },
     // `code`.
-    Alias { name: "max_tokens", means: Means::Size("max_size", Unit::Tokens) },
+    Alias { name: "max_tokens", preset: "code", means: Means::Size("max_size", Unit::Tokens) },
     // `adaptive`.
     Alias {
         name: "chunk_strategy",
+        preset: "adaptive",
         means: Means::Values(&[
             ("adaptive", &[("strategy", "adaptive")]),
             ("simple", &[("strategy", "window")]),
         ]),
     },
-    Alias { name: "adaptive_chunk_min_words_short", means: Means::Key("min_size") },
-    Alias { name: "adaptive_chunk_max_words_short", means: Means::Key("short_size") },
-    Alias { name: "adaptive_chunk_size_medium", means: Means::Key("medium_max_size") },
-    Alias { name: "adaptive_chunk_overlap_medium", means: Means::Key("medium_overlap_size") },
-    Alias { name: "adaptive_chunk_size_long", means: Means::Key("max_size") },
-    Alias { name: "adaptive_chunk_overlap_long", means: Means::Key("overlap_size") },
+    Alias { name: "adaptive_chunk_min_words_short", preset: "adaptive", means: Means::Key("min_size") },
+    Alias { name: "adaptive_chunk_max_words_short", preset: "adaptive", means: Means::Key("short_size") },
+    Alias { name: "adaptive_chunk_size_medium", preset: "adaptive", means: Means::Key("medium_max_size") },
+    Alias {
+        name: "adaptive_chunk_overlap_medium",
+        preset: "adaptive",
+        means: Means::Key("medium_overlap_size"),
+    },
+    Alias { name: "adaptive_chunk_size_long", preset: "adaptive", means: Means::Key("max_size") },
+    Alias { name: "adaptive_chunk_overlap_long", preset: "adaptive", means: Means::Key("overlap_size") },
 ];
+
+/// A name of another system's strategy, understood wherever a strategy or a preset is named.
+#[derive(Clone, Copy, Debug)]
+pub struct OtherName {
+    /// The name.
+    pub name: &'static str,
+    /// The strategy that it stands for.
+    pub strategy: &'static str,
+    /// The preset that reproduces the system whose name it is.
+    pub preset: &'static str,
+}
+
+/// All names of other systems' strategies.
+pub static OTHER_NAMES: &[OtherName] = &[
+    OtherName { name: "semantic", strategy: "sections", preset: "course" },
+    OtherName { name: "simple", strategy: "window", preset: "adaptive" },
+];
+
+impl OtherName {
+    /// What another system's strategy of this name stands for.
+    pub fn find(name: &str) -> Option<&'static Self> {
+        OTHER_NAMES.iter().find(|other| other.name == name)
+    }
+}

@@ -173,8 +173,12 @@ pub(super) fn prune(world: &mut World<'_>, random: &mut Random) -> Result<()> {
     let kill = Kill::perhaps(KILLED, &world.program, random);
     let answer = world.run_killed(arguments, &kill)?.expect(&[0, 1])?;
     world.settle(&Expected { states: vec![May::be(&world.state)] })?;
-    let stay = |state: &String| state == "current" || state == "building" && !is_all;
-    let is_pruned = !is_done(&answer) || world.state.generations.iter().all(stay);
+    let states = &world.state.generations;
+    let is_visible = |at: usize| at == 0 && states.iter().all(|state| state != "current");
+    let stay = |(at, state): (usize, &String)| {
+        state == "current" || state == "building" && (!is_all || is_visible(at))
+    };
+    let is_pruned = !is_done(&answer) || states.iter().enumerate().all(stay);
     must("old generations are removed", is_pruned, || format!("{answer}; {:?}", world.state.generations))
 }
 

@@ -109,6 +109,14 @@ impl Field {
     /// `Report.render`.
     pub const SYMBOL: Self = Self("symbol");
 
+    /// Part of the document's key, as `path:` in a query: what a filter says of it becomes a condition on
+    /// [`DOC_ID`](Self::DOC_ID).
+    pub const PATH: Self = Self("path");
+
+    /// Other names of fields, which queries have as well: `lang:rust` and `lang=rust`.
+    const ALIASES: &[(&str, Self)] =
+        &[("path", Self::PATH), ("lang", Self::LANGUAGE), ("type", Self::CONTENT_TYPE)];
+
     /// Fields that are none of a record: they are made of others.
     pub const EXTRA: &[&str] = &["symbol"];
 
@@ -117,9 +125,10 @@ impl Field {
         FIELDS.iter().flat_map(|(_, names)| names.iter().copied().map(Self))
     }
 
-    /// The field of that name.
+    /// The field of that name: its own, or `path`, `lang` or `type` as queries have them.
     pub fn of(name: &str) -> Option<Self> {
-        Self::all().find(|field| field.0 == name)
+        let alias = Self::ALIASES.iter().find(|(alias, _)| *alias == name).map(|(_, field)| *field);
+        alias.or_else(|| Self::all().find(|field| field.0 == name))
     }
 
     /// Its name.

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::check::{right, suggestion};
 use super::{Condition, Field, FieldType, Filter, Glob, GlobError, Range, Test};
 
 /// Why a text is no filter.
@@ -9,20 +10,28 @@ use super::{Condition, Field, FieldType, Filter, Glob, GlobError, Range, Test};
 #[non_exhaustive]
 pub enum FilterError {
     /// A name that no field has.
-    #[error("unknown field `{name}`; known are {known}", known = known())]
+    #[error("unknown field `{name}`; {right}", right = right_field(name))]
     Field {
         /// The name.
         name: String,
     },
     /// A value that the field cannot have.
-    #[error("`{field}` cannot be `{value}`; expected {right}")]
+    #[error("`{field}` cannot be `{value}`; {right}")]
     Value {
         /// The field.
         field: &'static str,
         /// The value.
         value: String,
         /// What would be right.
-        right: &'static str,
+        right: String,
+    },
+    /// `==`, as programming languages have it.
+    #[error("`==` is not an operator of filters; did you mean `{field}={value}`?")]
+    Equals {
+        /// The field.
+        field: &'static str,
+        /// What stands behind it.
+        value: String,
     },
     /// A pattern that is not a glob.
     #[error(transparent)]
@@ -56,8 +65,8 @@ const MAX_DEPTH: usize = 32;
 /// Operators, those that begin like another after it.
 const OPERATORS: [&str; 8] = ["!=", ">=", "<=", "^=", "=", ">", "<", "~"];
 
-fn known() -> String {
-    Field::all().map(|field| format!("`{}`", field.name())).collect::<Vec<_>>().join(", ")
+fn right_field(name: &str) -> String {
+    suggestion(name, Field::all().map(Field::name))
 }
 
 impl Filter {
@@ -123,6 +132,10 @@ impl<'a> Parser<'a> {
         };
         let field = Field::of(name).ok_or_else(|| FilterError::Field { name: name.into() })?;
         self.rest = after.trim_start()[operator.len()..].trim_start();
+        if let Some(value) = self.rest.strip_prefix('=').filter(|_| *operator == "=") {
+            let value = value.split(|c: char| c.is_whitespace() || c == ')').find(|value| !value.is_empty());
+            return Err(FilterError::Equals { field: field.name(), value: value.unwrap_or("VALUE").into() });
+        }
         let text = self.value()?;
         let value = literal(field, text)?;
         let range = |range| Test::Range(Box::new(range));
@@ -139,7 +152,7 @@ impl<'a> Parser<'a> {
             "<" => range(Range { lt: Some(value), ..Range::default() }),
             _ => range(Range { lte: Some(value), ..Range::default() }),
         };
-        let condition = Condition::Field { field, test: is };
+        let condition = Condition::Field { field, test: is }.checked()?;
         Ok(if *operator == "!=" { Condition::Not(Box::new(condition)) } else { condition })
     }
 
@@ -182,13 +195,16 @@ fn one_or(mut all: Vec<Condition>, join: fn(Vec<Condition>) -> Condition) -> Con
 
 /// A value as its field has it.
 fn literal(field: Field, text: &str) -> Result<Value, FilterError> {
-    let wrong = |right| FilterError::Value { field: field.name(), value: text.into(), right };
+    let wrong = || {
+        let right = format!("expected {}", right(field));
+        FilterError::Value { field: field.name(), value: text.into(), right }
+    };
     match field.field_type() {
         FieldType::Number => {
-            let number: f64 = text.parse().map_err(|_| wrong("a number"))?;
-            serde_json::Number::from_f64(number).map(Value::Number).ok_or_else(|| wrong("a number"))
+            let number: f64 = text.parse().map_err(|_| wrong())?;
+            serde_json::Number::from_f64(number).map(Value::Number).ok_or_else(wrong)
         }
-        FieldType::Bool => text.parse().map(Value::Bool).map_err(|_| wrong("`true` or `false`")),
+        FieldType::Bool => text.parse().map(Value::Bool).map_err(|_| wrong()),
         FieldType::Text | FieldType::List => Ok(text.into()),
     }
 }
@@ -200,17 +216,35 @@ mod tests {
     #[test]
     fn what_is_no_filter_says_what_would_be_right() {
         let error = |text: &str| Filter::parse(text).expect_err(text).to_string();
-        assert!(error("langage=rust").starts_with("unknown field `langage`; known are `doc_id`, "));
+        assert_eq!(error("langage=rust"), "unknown field `langage`; did you mean `language`?");
+        assert!(error("colour=red").starts_with("unknown field `colour`; known are `doc_id`, "));
+        for (text, right) in [
+            ("language==python", "`==` is not an operator of filters; did you mean `language=python`?"),
+            ("doc_id == a.md", "`==` is not an operator of filters; did you mean `doc_id=a.md`?"),
+            ("language=pyhton", "`language` cannot be `pyhton`; did you mean `python`?"),
+            ("lang!=pythn", "`language` cannot be `pythn`; did you mean `python`?"),
+            ("content_type=functon", "`content_type` cannot be `functon`; did you mean `function`?"),
+            ("type=Paragraph", "`content_type` cannot be `Paragraph`; did you mean `paragraph`?"),
+            ("cut=hedaing", "`cut` cannot be `hedaing`; did you mean `heading`?"),
+            (
+                "token_level=huge",
+                "`token_level` cannot be `huge`; known are `normal`, `warning`, `large`, `oversized`",
+            ),
+            ("artifact=sumary", "`artifact` cannot be `sumary`; did you mean `summary`?"),
+            ("chunk_id=5", "`chunk_id` cannot be `5`; expected 32 hex digits"),
+        ] {
+            assert_eq!(error(text), right);
+        }
         assert_eq!(error("token_count>many"), "`token_count` cannot be `many`; expected a number");
         assert_eq!(error("oversize=1"), "`oversize` cannot be `1`; expected `true` or `false`");
         for text in [
             "language",
             "=",
             "language=",
-            "language=a language=b",
-            "(language=a",
-            "language=a or",
-            "language=\"a",
+            "preset=a preset=b",
+            "(preset=a",
+            "preset=a or",
+            "preset=\"a",
             "and",
             "not",
         ] {

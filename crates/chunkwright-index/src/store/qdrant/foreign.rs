@@ -16,7 +16,12 @@ use crate::bm25::TermCounts;
 impl Qdrant {
     /// What the collection holds, if it is there and none of ours.
     pub(super) fn foreign_spec(&self, collection: &str) -> Result<Option<GenerationSpec>, StoreError> {
-        let Some(info) = self.call(Method::Get, &self.alias(collection), "", None)? else { return Ok(None) };
+        let alias = self.alias(collection);
+        // These would lead out of the collections.
+        if ["", ".", ".."].contains(&alias.as_str()) {
+            return Ok(None);
+        }
+        let Some(info) = self.call(Method::Get, &alias, "", None)? else { return Ok(None) };
         let params = &info["config"]["params"];
         let vectors = &params["vectors"];
         let dense = &self.options.dense;

@@ -109,10 +109,10 @@ pub(super) struct GenerationEntry {
 }
 
 impl GenerationEntry {
-    pub(super) fn new(generation: &Generation, was_current: bool) -> Self {
+    pub(super) fn new(generation: &Generation) -> Self {
         Self {
             generation: generation.clone(),
-            was_current,
+            was_current: false,
             change: 0,
             last_version: 0,
             unfinished: false,

@@ -30,6 +30,9 @@ pub(in super::super) trait Database: Send + Sync + fmt::Debug {
     /// Removes the entries with these keys, where there are.
     fn forget(&self, keys: &[String]) -> Result<(), StoreError>;
 
+    /// The names that a generation takes on the server, none of which another collection may have.
+    fn names(&self, generation: &Generation) -> Vec<String>;
+
     /// Sees to it that the generation can be given points.
     fn create_points(&self, generation: &Generation) -> Result<(), StoreError>;
 

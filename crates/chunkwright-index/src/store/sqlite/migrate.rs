@@ -13,7 +13,7 @@ use rusqlite::{Connection, params};
 use super::super::{DocumentInfo, Generation, GenerationStatus, Overlay, StoreError};
 use super::setup::{LAYOUT, TABLES, pragma};
 use super::{cache, read, slim, write};
-use crate::parsed::parsed;
+use crate::parsed::parse_again;
 use crate::settle::guess_applied;
 
 const OUTDATED: &str = DocumentInfo::OUTDATED;
@@ -121,7 +121,7 @@ fn repair_parents_of(
         return Ok(());
     }
     let Some(stored) = read::document(connection, generation, &info.doc_id)? else { return Ok(()) };
-    let document = parsed(&stored);
+    let document = parse_again(&stored);
     let mut select = connection.prepare_cached("SELECT record FROM chunks WHERE key = ?1")?;
     let mut update = connection.prepare_cached("UPDATE chunks SET record = ?2 WHERE key = ?1")?;
     for (key, span) in wrong {

@@ -50,9 +50,9 @@ pub(super) fn collections(connection: &Connection) -> Result<Vec<Collection>, St
         for generation in generations {
             let status = counts.query_row([generation.number], |row| {
                 let state = match (generation.number == current, row.get(0)?) {
-                    (true, _) => GenerationState::Current,
+                    (true, true) => GenerationState::Current,
                     (false, true) => GenerationState::Old,
-                    (false, false) => GenerationState::Building,
+                    (_, false) => GenerationState::Building,
                 };
                 Ok(GenerationStatus {
                     state,
@@ -72,6 +72,7 @@ pub(super) fn collections(connection: &Connection) -> Result<Vec<Collection>, St
 
 pub(super) fn open(connection: &Connection, name: &str) -> Result<Generation, StoreError> {
     let (collection, number) = parse_name(name);
+    let collection = &*collection;
     let query = format!(
         "SELECT {GENERATION} WHERE collections.name = ?1 AND generations.id = coalesce(?2, collections.current)"
     );
@@ -98,6 +99,13 @@ pub(super) fn find_spec(
     let mut statement = connection.prepare_cached(&query)?;
     let mut found = statement.query_map([collection], generation)?;
     Ok(found.find(|found| found.as_ref().is_ok_and(|found| found.spec == *spec)).transpose()?)
+}
+
+/// Whether the generation was ever switched to.
+pub(super) fn is_complete(connection: &Connection, generation: &Generation) -> Result<bool, StoreError> {
+    let mut statement = connection.prepare_cached("SELECT was_current FROM generations WHERE id = ?1")?;
+    let found = statement.query_row([generation.number], |row| row.get(0)).optional()?;
+    found.ok_or_else(|| unknown_generation(generation))
 }
 
 /// The generation's number of changes.

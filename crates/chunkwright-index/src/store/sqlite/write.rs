@@ -176,8 +176,8 @@ pub(super) fn begin(
     let first = connection.execute("INSERT OR IGNORE INTO collections (name) VALUES (?1)", [collection])? > 0;
     connection.execute(
         "INSERT INTO generations (collection, strategy_version, config_hash, model, was_current)
-         SELECT id, ?2, ?3, ?4, ?5 FROM collections WHERE name = ?1",
-        params![collection, spec.strategy_version, spec.config_hash, model, first],
+         SELECT id, ?2, ?3, ?4, 0 FROM collections WHERE name = ?1",
+        params![collection, spec.strategy_version, spec.config_hash, model],
     )?;
     let number = connection.last_insert_rowid();
     if first {
@@ -191,8 +191,9 @@ pub(super) fn switch(connection: &Connection, generation: &Generation) -> Result
     read::change(connection, generation)?;
     let statement = "UPDATE collections SET current = ?2 WHERE name = ?1 AND current IS NOT ?2";
     let changed = connection.execute(statement, params![generation.collection, generation.number])?;
-    connection.execute("UPDATE generations SET was_current = 1 WHERE id = ?1", [generation.number])?;
-    Ok(((), Commit::from(changed > 0)))
+    let statement = "UPDATE generations SET was_current = 1 WHERE id = ?1 AND was_current = 0";
+    let completed = connection.execute(statement, [generation.number])?;
+    Ok(((), Commit::from(changed + completed > 0)))
 }
 
 pub(super) fn remove(connection: &Connection, generation: &Generation) -> Result<((), Commit), StoreError> {

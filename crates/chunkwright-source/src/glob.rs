@@ -1,6 +1,7 @@
 //! Patterns of document ids: one language of globs wherever ids are chosen.
 
 use std::fmt;
+use std::path::{Component, Path, PathBuf};
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
@@ -41,7 +42,7 @@ impl Glob {
 
     /// What a person means by `text` as a part of a path: the pattern itself if it has wildcards, else any path that
     /// contains the text.
-    pub(crate) fn anywhere(text: &str) -> Self {
+    pub fn anywhere(text: &str) -> Self {
         if text.contains(['*', '?', '{'])
             && let Ok(glob) = Self::new(text)
         {
@@ -58,6 +59,43 @@ impl Glob {
     /// Whether `text` matches.
     pub fn matches(&self, text: &str) -> bool {
         self.0 == text || fast_glob::glob_match(&self.0, text)
+    }
+
+    /// Whether a file at `path`, or a folder that it is in, matches. A pattern without `/` is for names, wherever they
+    /// are.
+    pub fn matches_file(&self, path: &str) -> bool {
+        let pattern = self.0.trim_start_matches("./").trim_end_matches('/');
+        let matches = |text: &str| pattern == text || fast_glob::glob_match(pattern, text);
+        if !pattern.contains('/') {
+            return path.split('/').any(matches);
+        }
+        let folders = path.match_indices('/').map(|(end, _)| &path[..end]);
+        folders.chain([path]).any(matches)
+    }
+
+    /// What it says of the names of files.
+    pub(crate) fn name(&self) -> &str {
+        self.0.rsplit('/').next().unwrap_or_default()
+    }
+
+    /// The folder and the pattern below it that a path with wildcards means; `None` for a path without any.
+    pub(crate) fn of_path(path: &Path) -> Option<(PathBuf, Self)> {
+        let parts: Vec<_> = path.components().collect();
+        let has_wildcard =
+            |part: &Component<'_>| part.as_os_str().to_string_lossy().contains(['*', '?', '[', '{']);
+        let first = parts.iter().position(has_wildcard)?;
+        let folder: PathBuf = parts[..first].iter().collect();
+        let pattern: PathBuf = parts[first..].iter().collect();
+        let folder = if first == 0 { PathBuf::from(".") } else { folder };
+        // A pattern of one name is for files in that folder alone.
+        let glob = Self::new(format!("./{}", pattern.to_str()?)).ok()?;
+        Some((folder, glob))
+    }
+
+    /// Whether it is the path of a file below the folder that it is relative to.
+    pub(crate) fn matches_path(&self, path: &str) -> bool {
+        let pattern = self.0.trim_start_matches("./");
+        pattern == path || fast_glob::glob_match(pattern, path)
     }
 }
 
@@ -113,6 +151,24 @@ mod tests {
     }
 
     #[test]
+    fn a_pattern_for_files_is_of_names_or_of_paths_and_a_folder_holds_its_files() {
+        for (pattern, text, expected) in [
+            ("*.svg", "a/b/c.svg", true),
+            ("*.svg", "a.svg/b.md", true),
+            ("tests", "a/tests/b.rs", true),
+            ("tests/", "a/tests/b.rs", true),
+            ("a/*.md", "a/b.md", true),
+            ("a/*.md", "x/a/b.md", false),
+            ("a/b", "a/b/c/d.md", true),
+            ("./a", "a/b.md", true),
+            ("**/b", "a/b/c.md", true),
+            ("文档", "x/文档/a.md", true),
+        ] {
+            assert_eq!(Glob::new(pattern).expect("a glob").matches_file(text), expected, "{pattern} {text}");
+        }
+    }
+
+    #[test]
     fn a_part_of_a_path_stands_anywhere_in_it() {
         for (part, text, expected) in [
             ("lib", "a/mylib/x.rs", true),
@@ -136,6 +192,6 @@ mod tests {
     fn what_is_not_a_glob_is_refused() {
         let error = Glob::new("docs/{a").expect_err("an open brace").to_string();
         assert!(error.starts_with("invalid glob `docs/{a`: "), "{error}");
-        assert!(serde_json::from_str::<Glob>("\"[a\"").is_err());
+        assert!(Glob::try_from("[a".to_owned()).is_err());
     }
 }

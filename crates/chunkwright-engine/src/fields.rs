@@ -1,0 +1,154 @@
+//! Which fields of a result are wanted?
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+
+/// Fields of results by their names, in the order in which they are wanted. A dot leads into an object:
+/// `metadata.course`.
+#[derive(Clone, Debug)]
+pub struct Fields {
+    names: Vec<String>,
+    /// Which of them some result had.
+    seen: Arc<[AtomicBool]>,
+}
+
+/// Why text is no list of fields.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum FieldsError {
+    /// A name is empty.
+    #[error("a field has no name; give names separated by commas, such as `chunk_id,text`")]
+    Empty,
+    /// A name stands twice.
+    #[error("the field `{name}` is named twice")]
+    Twice {
+        /// The name.
+        name: String,
+    },
+}
+
+impl FromStr for Fields {
+    type Err = FieldsError;
+
+    fn from_str(text: &str) -> Result<Self, FieldsError> {
+        let names: Vec<String> = text.split(',').map(|name| name.trim().to_owned()).collect();
+        if names.iter().any(String::is_empty) {
+            return Err(FieldsError::Empty);
+        }
+        if let Some((_, name)) = names.iter().enumerate().find(|(at, name)| names[..*at].contains(name)) {
+            return Err(FieldsError::Twice { name: name.clone() });
+        }
+        let seen = names.iter().map(|_| AtomicBool::new(false)).collect();
+        Ok(Self { names, seen })
+    }
+}
+
+impl fmt::Display for Fields {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.names.join(","))
+    }
+}
+
+/// The wanted fields of one result, those that it has.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Selected<'f> {
+    fields: Vec<(&'f str, Value)>,
+}
+
+impl Serialize for Selected<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.fields.len()))?;
+        for (name, value) in &self.fields {
+            map.serialize_entry(name, value)?;
+        }
+        map.end()
+    }
+}
+
+impl Fields {
+    /// The names, in order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.names.iter().map(String::as_str)
+    }
+
+    /// The wanted fields of a result.
+    ///
+    /// # Errors
+    ///
+    /// What cannot be written as JSON.
+    pub fn of(&self, result: &impl Serialize) -> Result<Selected<'_>, serde_json::Error> {
+        Ok(self.select(&serde_json::to_value(result)?))
+    }
+
+    /// An answer with the wanted fields of each of its results: of the objects in its lists, or of itself if it has
+    /// one of the fields.
+    ///
+    /// # Errors
+    ///
+    /// What cannot be written as JSON.
+    pub fn of_answer(&self, answer: &impl Serialize) -> Result<Value, serde_json::Error> {
+        let mut answer = serde_json::to_value(answer)?;
+        let is_result = self.names.iter().any(|name| found(&answer, name).is_some());
+        if is_result {
+            return serde_json::to_value(self.select(&answer));
+        }
+        let lists = answer.as_object_mut().into_iter().flat_map(|members| members.values_mut());
+        for result in lists.filter_map(Value::as_array_mut).flatten().filter(|result| result.is_object()) {
+            *result = serde_json::to_value(self.select(result))?;
+        }
+        Ok(answer)
+    }
+
+    /// The fields that no result had so far.
+    pub fn unseen(&self) -> Vec<&str> {
+        let names = self.names.iter().zip(&*self.seen);
+        names.filter(|(_, seen)| !seen.load(Ordering::Relaxed)).map(|(name, _)| name.as_str()).collect()
+    }
+
+    fn select(&self, result: &Value) -> Selected<'_> {
+        let fields = self.names.iter().zip(&*self.seen).filter_map(|(name, seen)| {
+            let value = found(result, name)?.clone();
+            seen.store(true, Ordering::Relaxed);
+            Some((name.as_str(), value))
+        });
+        Selected { fields: fields.collect() }
+    }
+}
+
+fn found<'v>(value: &'v Value, name: &str) -> Option<&'v Value> {
+    name.split('.').try_fold(value, |value, key| value.get(key))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn fields_are_picked_in_the_order_in_which_they_are_named() {
+        let fields: Fields = "text, metadata.course,chunk_id,nowhere".parse().unwrap();
+        let result = json!({"chunk_id": "1", "text": "a", "metadata": {"course": 7, "year": 1}, "rank": 3});
+        let selected = serde_json::to_string(&fields.of(&result).unwrap()).unwrap();
+        assert_eq!(selected, r#"{"text":"a","metadata.course":7,"chunk_id":"1"}"#);
+        assert_eq!(fields.unseen(), ["nowhere"]);
+        let answer = json!({"hits": [result], "took": 2});
+        let expected = json!({"hits": [{"text": "a", "metadata.course": 7, "chunk_id": "1"}], "took": 2});
+        assert_eq!(fields.of_answer(&answer).unwrap(), expected);
+        assert_eq!(fields.of_answer(&answer["hits"][0]).unwrap(), expected["hits"][0]);
+    }
+
+    #[test]
+    fn lists_that_name_nothing_or_a_field_twice_are_refused() {
+        let refused = |text: &str| text.parse::<Fields>().unwrap_err();
+        assert_eq!(refused(""), FieldsError::Empty);
+        assert_eq!(refused("a,,b"), FieldsError::Empty);
+        assert_eq!(refused("a,b,a"), FieldsError::Twice { name: "a".into() });
+    }
+}

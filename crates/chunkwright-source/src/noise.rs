@@ -1,0 +1,163 @@
+//! What is text, and not worth indexing: drawings, lock files, source maps, minified and encoded content.
+//!
+//! Nobody searches for it, and it crowds out the rest: 87 % of the tokens of one well-known project's
+//! documentation are paths of drawings. It is left out of folders unless a pattern asks for it, and every answer says how much that was. A file
+//! that is given by name is always taken.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use crate::generated::{is_lock_file, is_minified};
+use crate::skip::{SkipReason, Skipped};
+
+/// Extensions of drawings that are text.
+const DRAWINGS: &[&str] = &["svg", "drawio", "excalidraw"];
+
+/// What source maps are of.
+const MAPPED: &[&str] = &["js", "mjs", "cjs", "jsx", "ts", "tsx", "css"];
+
+/// The least part of a text that makes it encoded content: one of so many bytes.
+const ENCODED_SHARE: usize = 2;
+
+/// Least bytes of encoded content for which a file is left out.
+const LEAST_ENCODED: usize = 4_096;
+
+/// Why a file of this name is left out of folders; `None` if it is taken.
+pub fn of_name(name: &str) -> Option<SkipReason> {
+    let lower = name.to_ascii_lowercase();
+    let (stem, extension) = lower.rsplit_once('.').unwrap_or((&lower, ""));
+    let before = stem.rsplit_once('.').map_or("", |(_, before)| before);
+    if DRAWINGS.contains(&extension) {
+        Some(SkipReason::Drawing)
+    } else if is_lock_file(name) {
+        Some(SkipReason::LockFile)
+    } else if extension == "map" && (MAPPED.contains(&before) || stem == "*") {
+        Some(SkipReason::SourceMap)
+    } else if before == "min" && MAPPED.contains(&extension) {
+        Some(SkipReason::Minified)
+    } else {
+        None
+    }
+}
+
+/// Why a file with this text is left out of folders; `None` if it is taken. `is_code` tells source code from prose, in
+/// which a paragraph may be one line.
+pub fn of_text(path: &Path, text: &str, is_code: bool) -> Option<SkipReason> {
+    let encoded = encoded(text);
+    if encoded >= LEAST_ENCODED && encoded * ENCODED_SHARE >= text.len() {
+        return Some(SkipReason::DataUri);
+    }
+    is_minified(path, text, is_code).then_some(SkipReason::Minified)
+}
+
+/// Bytes of a text that are data URIs in base64.
+fn encoded(text: &str) -> usize {
+    let uris = memchr::memmem::find_iter(text.as_bytes(), b";base64,");
+    let is_base64 =
+        |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=' | b'-' | b'_');
+    let length = |at: usize| text.as_bytes()[at..].iter().skip(8).take_while(|byte| is_base64(byte)).count();
+    uris.map(length).sum()
+}
+
+/// How much was left out because of what it is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LeftOut {
+    counts: BTreeMap<SkipReason, (usize, String)>,
+}
+
+impl LeftOut {
+    /// Of all that was left out, what was left out for that.
+    pub fn of(skipped: &[Skipped]) -> Self {
+        let mut counts: BTreeMap<SkipReason, (usize, String)> = BTreeMap::new();
+        for Skipped { path, reason } in skipped.iter().filter(|skipped| skipped.reason.is_noise()) {
+            counts.entry(*reason).or_insert_with(|| (0, pattern(path, *reason))).0 += 1;
+        }
+        Self { counts }
+    }
+
+    /// What it was, in words, such as `33 drawings, 2 lock files`; `None` if it was nothing.
+    pub fn words(&self) -> Option<String> {
+        let word = |(reason, (number, _)): (&SkipReason, &(usize, String))| {
+            let noun = match reason {
+                SkipReason::Drawing => "drawing",
+                SkipReason::LockFile => "lock file",
+                SkipReason::SourceMap => "source map",
+                SkipReason::Minified => "minified file",
+                _ => "file of encoded data",
+            };
+            match (*number, *reason) {
+                (1, _) => format!("1 {noun}"),
+                (_, SkipReason::DataUri) => format!("{number} files of encoded data"),
+                _ => format!("{number} {noun}s"),
+            }
+        };
+        let mut counts: Vec<_> = self.counts.iter().collect();
+        counts.sort_by_key(|(_, (number, _))| std::cmp::Reverse(*number));
+        (!counts.is_empty()).then(|| counts.into_iter().map(word).collect::<Vec<_>>().join(", "))
+    }
+
+    /// A pattern that takes the largest part of it.
+    pub fn pattern(&self) -> Option<&str> {
+        // One with a wildcard takes more than the file that it was made of.
+        let largest =
+            self.counts.values().rev().max_by_key(|(number, pattern)| (pattern.starts_with('*'), *number));
+        largest.map(|(_, pattern)| pattern.as_str())
+    }
+}
+
+/// A pattern for files like the one at `path`.
+fn pattern(path: &str, reason: SkipReason) -> String {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    match (reason, name.rsplit_once('.')) {
+        (SkipReason::Drawing | SkipReason::SourceMap, Some((_, extension))) => format!("*.{extension}"),
+        _ => name.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_tell_what_is_not_worth_indexing() {
+        for (name, expected) in [
+            ("logo.svg", Some(SkipReason::Drawing)),
+            ("LOGO.SVG", Some(SkipReason::Drawing)),
+            ("*.svg", Some(SkipReason::Drawing)),
+            ("Cargo.lock", Some(SkipReason::LockFile)),
+            ("go.sum", Some(SkipReason::LockFile)),
+            ("app.js.map", Some(SkipReason::SourceMap)),
+            ("*.map", Some(SkipReason::SourceMap)),
+            ("level.map", None),
+            ("jquery.min.js", Some(SkipReason::Minified)),
+            ("minutes.md", None),
+            ("*.md", None),
+            ("svg", None),
+        ] {
+            assert_eq!(of_name(name), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_text_is_encoded_where_most_of_it_is_and_an_image_in_prose_is_not() {
+        let image = format!("data:image/png;base64,{}", "iVBORw0KGgo".repeat(600));
+        assert_eq!(of_text(Path::new("a.css"), &image, false), Some(SkipReason::DataUri));
+        let prose = "A paragraph of words, read by people.\n\n".repeat(400);
+        assert_eq!(of_text(Path::new("a.md"), &format!("{prose}![x]({image})\n"), false), None);
+    }
+
+    #[test]
+    fn what_was_left_out_is_counted_by_kind() {
+        let entry = |path: &str, reason| Skipped { path: path.into(), reason };
+        let skipped = [
+            entry("Cargo.lock", SkipReason::LockFile),
+            entry("a/b.svg", SkipReason::Drawing),
+            entry("a/c.svg", SkipReason::Drawing),
+            entry(".git", SkipReason::Hidden),
+        ];
+        let left_out = LeftOut::of(&skipped);
+        assert_eq!(left_out.words().as_deref(), Some("2 drawings, 1 lock file"));
+        assert_eq!(left_out.pattern(), Some("*.svg"));
+        assert_eq!(LeftOut::of(&skipped[3..]).words(), None);
+    }
+}
