@@ -135,7 +135,12 @@ impl Global {
         if access == engine::Access::Write {
             interrupt::keeps("stored data is intact; run the same command again to do the rest");
         }
-        let builder = Engine::builder(self.settings(flags)?).cancel(interrupt::flag());
+        let is_quiet = self.quiet;
+        let builder = Engine::builder(self.settings(flags)?).cancel(interrupt::flag()).queue(move |notice| {
+            if !is_quiet {
+                crate::output::note(&plain(&notice.message));
+            }
+        });
         Ok(builder.threads(threads.and_then(ThreadFlags::number)).open(access)?)
     }
 

@@ -272,6 +272,14 @@ pub(crate) fn print(bytes: &[u8]) -> Result<()> {
     written(stdout.write_all(bytes).and_then(|()| stdout.flush()))
 }
 
+/// Has a file that does not exist yet appear if the command succeeds.
+pub(crate) fn write_new(path: &Path, bytes: &[u8]) -> Result<()> {
+    let mut file = ResultFile::create(&OutputPath(path.to_owned()))?;
+    written(file.write_all(bytes))?;
+    file.finish();
+    Ok(())
+}
+
 impl Output {
     /// Whether results are for people.
     pub(crate) fn is_text(&self) -> bool {

@@ -1,6 +1,6 @@
 //! What is indexed and searched together?
 
-use chunkwright_index::{FetchError, SearchError, StoreError, normalized_name};
+use chunkwright_index::{FetchError, PastRun, SearchError, StoreError, normalized_name};
 
 use crate::engine::Engine;
 use crate::error::Error;
@@ -56,6 +56,15 @@ impl Collection {
                 result => return result,
             }
         }
+    }
+
+    /// The last runs that changed the collection, newest first.
+    ///
+    /// # Errors
+    ///
+    /// A collection that does not exist, a store that fails.
+    pub fn history(&self) -> Result<Vec<PastRun>, Error> {
+        self.read(|snapshot| Ok(snapshot.store().runs(&snapshot.generation().collection)?))
     }
 
     /// Searches the collection as it is now.

@@ -5,16 +5,18 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::time::SystemTime;
+use std::thread;
+use std::time::{Duration, SystemTime};
 
 use chunkwright::{Chunker, Strategy, TokenCounter};
-use chunkwright_index::{Access as StoreAccess, Model, Store, open_store};
+use chunkwright_index::{Access as StoreAccess, Model, Store, StoreError, open_store};
 use chunkwright_models::{EmbedError, Embedder, Embedding, ModelInfo, Reranker, Role, Writer};
 use rayon::ThreadPool;
 
 use crate::collection::Collection;
 use crate::error::Error;
 use crate::models;
+use crate::notice::{Notice, NoticeCode};
 use crate::settings::Settings;
 
 /// What an engine may do with its store.
@@ -70,7 +72,14 @@ struct Inner {
     given: Given,
     pool: Arc<ThreadPool>,
     cancel: Arc<AtomicBool>,
+    queue: Option<Arc<OnWait>>,
 }
+
+/// Is told that another process writes to the store, and that its end is waited for.
+type OnWait = dyn Fn(Notice) + Send + Sync;
+
+/// How often a store that another process writes to is tried again.
+const RETRY: Duration = Duration::from_millis(100);
 
 /// What a program hands in instead of what the settings name.
 #[derive(Clone)]
@@ -88,6 +97,7 @@ pub struct Builder {
     settings: Settings,
     threads: Option<NonZeroUsize>,
     cancel: Arc<AtomicBool>,
+    queue: Option<Arc<OnWait>>,
     given: Given,
 }
 
@@ -101,6 +111,13 @@ impl Builder {
     /// What becomes true when the caller wants work to stop. What is stored by then stays.
     pub fn cancel(mut self, cancel: Arc<AtomicBool>) -> Self {
         self.cancel = cancel;
+        self
+    }
+
+    /// Waits while another process writes to the store, until the caller wants work to stop, instead of failing.
+    /// `on_wait` is told so.
+    pub fn queue(mut self, on_wait: impl Fn(Notice) + Send + Sync + 'static) -> Self {
+        self.queue = Some(Arc::new(on_wait));
         self
     }
 
@@ -140,18 +157,46 @@ impl Builder {
     ///
     /// A store that cannot be opened.
     pub fn open(self, access: Access) -> Result<Engine, Error> {
-        let Self { settings, threads, cancel, given } = self;
+        let Self { settings, threads, cancel, queue, given } = self;
         let store = match (access, &given.store) {
             (Access::NoStore, _) => None,
             (_, Some(store)) => Some(Arc::clone(store)),
             (Access::Read, None) => Some(open_store(&models::place(&settings)?, StoreAccess::Read)?),
-            (Access::Write, None) => Some(open_store(&models::place(&settings)?, StoreAccess::Write)?),
+            (Access::Write, None) => {
+                let place = models::place(&settings)?;
+                Some(in_turn(queue.as_deref(), &cancel, || open_store(&place, StoreAccess::Write))?)
+            }
         };
         let threads = threads.map_or(0, NonZeroUsize::get);
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
         let pool = pool.map_err(|error| Error::Threads(std::io::Error::other(error)))?;
         let (counter, pool) = (OnceLock::new(), Arc::new(pool));
-        Ok(Engine { inner: Arc::new(Inner { settings, access, store, counter, given, pool, cancel }) })
+        Ok(Engine { inner: Arc::new(Inner { settings, access, store, counter, given, pool, cancel, queue }) })
+    }
+}
+
+/// Does what only one process may do at a time, as soon as no other does it.
+fn in_turn<T>(
+    on_wait: Option<&OnWait>,
+    cancel: &AtomicBool,
+    attempt: impl Fn() -> Result<T, StoreError>,
+) -> Result<T, Error> {
+    let mut is_told = false;
+    loop {
+        match (attempt(), on_wait) {
+            (Err(StoreError::Locked { path, holder }), Some(on_wait)) => {
+                if cancel.load(Ordering::Relaxed) {
+                    return Err(Error::Cancelled);
+                }
+                if !is_told {
+                    let message = format!("waiting for {holder}, which is writing to the store at `{path}`");
+                    on_wait(Notice::new(NoticeCode::Queued, message));
+                    is_told = true;
+                }
+                thread::sleep(RETRY);
+            }
+            (result, _) => return Ok(result?),
+        }
     }
 }
 
@@ -174,7 +219,7 @@ impl Engine {
             reranker: None,
             clock: Arc::new(SystemClock),
         };
-        Builder { settings, threads: None, cancel: Arc::default(), given }
+        Builder { settings, threads: None, cancel: Arc::default(), queue: None, given }
     }
 
     /// The settings in force.
@@ -255,6 +300,15 @@ impl Engine {
     /// The store, to read.
     pub(crate) fn store(&self) -> Result<&Arc<dyn Store>, Error> {
         self.inner.store.as_ref().ok_or(Error::NoAccess { access: "read" })
+    }
+
+    /// Lets other processes write to the store, and takes it back after `wait`, in turn with them.
+    pub(crate) fn pause<T>(&self, wait: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+        let store = self.store()?;
+        store.release();
+        let waited = wait()?;
+        in_turn(self.inner.queue.as_deref(), &self.inner.cancel, || store.claim())?;
+        Ok(waited)
     }
 
     /// The store, to write.

@@ -116,6 +116,24 @@ pub enum Error {
         /// The file.
         path: String,
     },
+    /// A file of chunks that cannot be read.
+    #[error(
+        "the chunks `{path}` could not be read; they must be UTF-8 with one JSON object per line: {error}"
+    )]
+    Chunks {
+        /// The file.
+        path: String,
+        /// What the system said.
+        error: io::Error,
+    },
+    /// A file without a chunk.
+    #[error(
+        "`{path}` has no chunks of these documents; expected lines such as {{\"doc_id\": .., \"text\": ..}}"
+    )]
+    NoForeignChunk {
+        /// The file.
+        path: String,
+    },
     /// A mode that needs an embedder, and there is none.
     #[error("mode `dense` needs an embedder; install one (`chunkwright doctor` says how) or use `lexical`")]
     NoEmbedder,
@@ -446,6 +464,8 @@ impl Error {
             | Self::NoQuestion { .. }
             | Self::Edits { .. }
             | Self::NoEdit { .. }
+            | Self::Chunks { .. }
+            | Self::NoForeignChunk { .. }
             | Self::Unread(_)
             | Self::IsFolder { .. }
             | Self::LeftOut { .. }

@@ -33,6 +33,8 @@ pub struct EvaluateRequest {
     /// The presets, the first of which the others are compared with; `all` is every built-in one. Without any, that of
     /// the settings.
     pub presets: Vec<String>,
+    /// Files of chunks that other programs made, JSON Lines, measured beside the presets.
+    pub chunks: Vec<PathBuf>,
     /// Limits to try in place of the presets' own, in their unit.
     pub sizes: Vec<usize>,
     /// Modes of the search; without any `hybrid`, or `lexical` where there is no embedder.
@@ -68,6 +70,7 @@ impl Default for EvaluateRequest {
         Self {
             questions: None,
             presets: Vec::new(),
+            chunks: Vec::new(),
             sizes: Vec::new(),
             modes: Vec::new(),
             fusion: Fusion::default(),
@@ -133,7 +136,7 @@ impl Engine {
         request: &EvaluateRequest,
         on_step: &mut dyn FnMut(EvaluationStep),
     ) -> Result<Option<EvaluateAnswer>, Error> {
-        if request.questions.is_none() && request.edits.is_none() {
+        if request.questions.is_none() && request.edits.is_none() && request.chunks.is_empty() {
             return Err(Error::NothingToMeasure);
         }
         if request.ks.contains(&0) || request.budgets.contains(&0) {
@@ -151,9 +154,10 @@ impl Engine {
             Some(EditsRequest::File(path)) => Some(path),
             _ => None,
         };
-        let others = request.questions.iter().chain(file_of_edits);
+        let others = request.questions.iter().chain(file_of_edits).chain(&request.chunks);
         // Edits out of a file need no documents.
-        let needs_documents = request.questions.is_some() || file_of_edits.is_none();
+        let needs_documents =
+            request.questions.is_some() || file_of_edits.is_none() || !request.chunks.is_empty();
         let (corpus, read) =
             if needs_documents { self.corpus(documents, others)? } else { Default::default() };
         if corpus.documents().is_empty() && needs_documents {
@@ -171,6 +175,10 @@ impl Engine {
             None => Questions::default(),
         };
         refused += questions.refused.len();
+        let mut foreign = Vec::new();
+        for path in &request.chunks {
+            foreign.push(inputs::chunks(path, &corpus, &mut refused, on_step)?);
+        }
         let embedder =
             if request.questions.is_some() { self.embedder_for(&request.modes, None)? } else { None };
         let vectors = embedder.as_ref().map(|embedder| embedder.model().name.clone());
@@ -207,11 +215,18 @@ impl Engine {
             baseline: variants.first().map(|variant| variant.preset.clone()).unwrap_or_default(),
         };
         let bench = Bench::new(&corpus, &questions.questions, counter, embedder, options);
-        on_step(EvaluationStep::Begun { total: variants.len() });
-        let mut measured = Vec::with_capacity(variants.len());
+        let total = variants.len() + foreign.len();
+        on_step(EvaluationStep::Begun { total });
+        let mut measured = Vec::with_capacity(total);
         for variant in &variants {
             self.check_cancelled()?;
             measured.push(self.on_threads(|| measure(variant, &bench, &edits))?);
+            on_step(EvaluationStep::Measured);
+        }
+        for (name, chunks) in &foreign {
+            self.check_cancelled()?;
+            let retrieved = self.on_threads(|| bench.run_foreign(chunks))?;
+            measured.push(MeasuredPreset::foreign(name, retrieved));
             on_step(EvaluationStep::Measured);
         }
         let asked =

@@ -87,8 +87,7 @@ pub struct Indexer {
 impl IndexAnswer {
     /// Whether anything was written or failed, so that the collection is not as it was.
     pub fn changed_anything(&self) -> bool {
-        let IndexReport { indexed, empty, carried, pruned, left_out, failed, switched, .. } = &self.report;
-        indexed + empty + carried + pruned.len() + left_out.len() + failed.len() > 0 || switched.is_some()
+        self.report.changed_anything()
     }
 
     /// Whether no document was found.

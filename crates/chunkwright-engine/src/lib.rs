@@ -29,6 +29,7 @@ mod index;
 mod installed;
 mod list;
 mod maintenance;
+mod metrics;
 mod models;
 mod notice;
 pub mod page;
@@ -47,8 +48,8 @@ pub use chunkwright_index::{
     Answer, CacheUsage, CheckReport, ChunkPage, Cursor, Damaged, Direction, DocumentInfo, Duplicates, Expand,
     ExpandedAnswer, Explained, Filter, Folder, FoundChunk, FoundPassage, Fusion, Generation, GenerationSpec,
     GenerationStatus, Glob, Hit, IndexReport, Kept, ListRequest, ListedChunk, ListedOverlay, MAX_PAGE, Mode,
-    Overlay, OverlayState, Passage, Prefix, Progress, Prune, Related, Siblings, SortKey, Stage, Statistics,
-    StatisticsRequest, Timings, Verdict, Visibility,
+    Overlay, OverlayState, Passage, PastRun, Prefix, Progress, Prune, Related, Renamed, Siblings, SortKey,
+    Stage, Statistics, StatisticsRequest, Timings, Verdict, Visibility,
 };
 pub use chunkwright_source::{FormatHint, Input, NewSource, SkipReason, Skipped, Stream};
 pub use collection::Collection;

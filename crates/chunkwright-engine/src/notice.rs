@@ -56,6 +56,10 @@ pub enum NoticeCode {
     LeftOut,
     /// More than half of the tokens are of one kind of data files.
     MostlyOneKind,
+    /// Chunks of another program are no text of their documents.
+    Unplaced,
+    /// Another process writes to the store; its end is waited for.
+    Queued,
     /// Paths cannot be watched and are looked at every few seconds instead.
     WatchPolls,
     /// There was nothing to do or to find.

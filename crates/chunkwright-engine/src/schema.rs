@@ -21,7 +21,7 @@ use crate::{
     ExplainRequest, Explained, ExplainedChunk, ExportRequest, FetchAnswer, FetchRequest, Finding,
     FoundPassage, GenerationStatus, GenerationsAnswer, Hit, ImportAnswer, IndexAnswer, IndexRequest,
     InstallModelsRequest, ListRequest, ListedChunk, ListedCollection, ListedOverlay, ModelChange, ModelEntry,
-    Operation, OutlineAnswer, OutlineRow, OverlaysAnswer, OverlaysRequest, Proposal, PruneRequest,
+    Operation, OutlineAnswer, OutlineRow, OverlaysAnswer, OverlaysRequest, PastRun, Proposal, PruneRequest,
     PrunedGeneration, ReadReport, RelatedAnswer, RemoveModelsRequest, SearchAnswer, SearchRequest,
     Statistics, StatisticsRequest, TuneAnswer, TuneCandidate, settings::Setting,
 };
@@ -52,7 +52,7 @@ pub static ANSWERS: &[NamedSchema] = schemas![written:
     Answer, Change, CheckReport, ChunkPage, ClearedCache, CollectionStatus, Deleted, DeletedDocument, Diff, DiffAnswer,
     DocumentStatistics, EvaluateAnswer, ExplainAnswer, Explained, ExplainedChunk, Explanation, FetchAnswer, Finding, FoundPassage, GenerationStatus, GenerationsAnswer, Hit, ImportAnswer,
     IndexAnswer, ListedChunk, ListedCollection, ListedOverlay, ModelChange, ModelEntry, Operation, OutlineAnswer, OutlineRow,
-    OverlaysAnswer, Proposal, PrunedGeneration, ReadReport, Record, RelatedAnswer, Report, RetrievalLine, Run, SearchAnswer, Setting,
+    OverlaysAnswer, PastRun, Proposal, PrunedGeneration, ReadReport, Record, RelatedAnswer, Report, RetrievalLine, Run, SearchAnswer, Setting,
     StabilityLine, Statistics, Summary, TuneAnswer, TuneCandidate,
 ];
 

@@ -14,6 +14,7 @@ mod error;
 mod file;
 pub mod key;
 mod services;
+mod template;
 mod walk;
 
 use std::collections::BTreeMap;
@@ -33,6 +34,7 @@ pub use file::FILE_NAME;
 pub use services::Kind;
 use services::Services;
 pub(crate) use services::{Service, ServiceTable};
+pub use template::TABLES;
 
 /// The settings in force.
 #[derive(Clone, Debug)]

@@ -63,8 +63,7 @@ impl Indexer {
     ) -> Result<(), E> {
         let engine = self.collection().engine();
         // What happens in the store, where runs write, is no change.
-        let ignored = engine.store_dir()?;
-        let ignored = ignored.canonicalize().unwrap_or(ignored);
+        let ignored = engine.store_dir().ok().map(|store| store.canonicalize().unwrap_or(store));
         let (sender, events) = channel();
         let watcher = notify::recommended_watcher(move |event: notify::Result<Event>| {
             // There is no receiver any more when the caller has stopped.
@@ -86,11 +85,10 @@ impl Indexer {
         on_event(Watched::Run(Box::new(self.run(on_progress)?)))?;
         loop {
             on_event(Watched::Waiting)?;
-            if started.is_ok() {
-                wait(engine, &events, &ignored)?;
-            } else {
-                pause(engine)?;
-            }
+            // Between runs other processes may write.
+            engine.pause(|| {
+                if started.is_ok() { wait(engine, &events, ignored.as_deref()) } else { pause(engine) }
+            })?;
             match self.run(on_progress) {
                 Ok(answer) => on_event(Watched::Run(Box::new(answer)))?,
                 Err(Error::Cancelled) => return Err(Error::Cancelled.into()),
@@ -111,7 +109,11 @@ fn pause(engine: &Engine) -> Result<(), Error> {
 }
 
 /// Returns at the end of the next burst of changes.
-fn wait(engine: &Engine, events: &Receiver<notify::Result<Event>>, ignored: &Path) -> Result<(), Error> {
+fn wait(
+    engine: &Engine,
+    events: &Receiver<notify::Result<Event>>,
+    ignored: Option<&Path>,
+) -> Result<(), Error> {
     while !events.recv_timeout(STEP).is_ok_and(|event| is_change(&event, ignored)) {
         engine.check_cancelled()?;
     }
@@ -128,11 +130,11 @@ fn wait(engine: &Engine, events: &Receiver<notify::Result<Event>>, ignored: &Pat
 }
 
 /// Whether files may be different now. Reading, as runs do, is no change; a lost event is one.
-fn is_change(event: &notify::Result<Event>, ignored: &Path) -> bool {
+fn is_change(event: &notify::Result<Event>, ignored: Option<&Path>) -> bool {
     match event {
         Ok(event) if event.need_rescan() => true,
         Ok(event) => {
-            let is_ignored = |path: &PathBuf| path.starts_with(ignored);
+            let is_ignored = |path: &PathBuf| ignored.is_some_and(|ignored| path.starts_with(ignored));
             !matches!(event.kind, EventKind::Access(_))
                 && (event.paths.is_empty() || !event.paths.iter().all(is_ignored))
         }
@@ -150,7 +152,7 @@ mod tests {
     fn a_lost_event_is_a_change_and_what_runs_do_themselves_is_not() {
         let at = |kind, path: &str| Ok(Event::new(kind).add_path(path.into()));
         let check =
-            |event, expected| assert_eq!(is_change(&event, Path::new("/store")), expected, "{event:?}");
+            |event, expected| assert_eq!(is_change(&event, Some(Path::new("/store"))), expected, "{event:?}");
         let modify = EventKind::Modify(ModifyKind::Any);
         check(at(modify, "/docs/a.md"), true);
         check(at(modify, "/store/lock"), false);

@@ -6,6 +6,7 @@
 //! * [`Bench`] asks questions whose answers are known ([`question`]) of every way of cutting, through the
 //!   search that users search with ([`chunkwright_index::rank`], a store in memory, the same fusion), and
 //!   measures by characters of the answers ([`measure`]).
+//! * Chunks of other programs ([`foreign`]) are asked and measured in the same way.
 //! * [`stability`] cuts two versions of documents ([`edit`]) and counts what the edit changed.
 //! * [`bootstrap`] says how far a figure can be trusted. Everything is deterministic: what is drawn at
 //!   random is drawn from a seed.
@@ -18,6 +19,7 @@ pub mod bootstrap;
 pub mod carry;
 pub mod corpus;
 pub mod edit;
+pub mod foreign;
 pub mod heading;
 pub mod history;
 pub mod measure;
@@ -31,6 +33,7 @@ pub mod tune;
 pub use bootstrap::{Interval, Rng};
 pub use corpus::{Corpus, Passage};
 pub use edit::Edit;
+pub use foreign::{ForeignChunk, ForeignChunks, ForeignError};
 pub use measure::Measure;
 pub use question::{Question, QuestionError, Questions};
 pub use report::{

@@ -73,6 +73,23 @@ pub struct MeasuredPreset {
     pub stability: Vec<Stability>,
 }
 
+impl MeasuredPreset {
+    /// Chunks of another program, under this name: there is no limit and no strategy to tell.
+    pub fn foreign(name: &str, retrieved: Retrieved) -> Self {
+        Self {
+            preset: name.to_owned(),
+            max_sizes: Vec::new(),
+            unit: Unit::Tokens,
+            strategy_version: FOREIGN.to_owned(),
+            retrieved,
+            stability: Vec::new(),
+        }
+    }
+}
+
+/// `strategy_version` of chunks that another program made.
+const FOREIGN: &str = "foreign";
+
 /// What was asked.
 #[derive(Clone, Copy, Debug)]
 pub struct Asked<'a> {

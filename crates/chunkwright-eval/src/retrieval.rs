@@ -10,13 +10,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use chunkwright::span::is_blank;
 use chunkwright::{Chunk, ChunkId, Chunker, Document, Record, Span, TokenCounter, Unit};
 use chunkwright_index::{
-    Fusion, Generation, IndexError, IndexOptions, MemoryStore, Mode, Pipeline, Revise, Scored, SearchError,
-    SearchOptions, Store, StoreError, rank,
+    DocumentInfo, Fusion, Generation, GenerationSpec, IndexError, IndexOptions, MemoryStore, Mode, Model,
+    NewChunk, NewDocument, Pipeline, Revise, Scored, SearchError, SearchOptions, Store, StoreError,
+    StoredDocument, put_cut, rank,
 };
 use chunkwright_models::{EmbedError, Embedder, Embedding, ModelInfo, Role};
 use rayon::prelude::*;
 
 use crate::corpus::{Corpus, Passage, trimmed};
+use crate::foreign::ForeignChunks;
 use crate::heading::Hidden;
 use crate::measure::{Chunks, Measure, figures};
 use crate::question::Question;
@@ -201,15 +203,33 @@ impl<'a> Bench<'a> {
     ///
     /// A search or an embedder that fails.
     pub fn run(&self, chunkers: &[Chunker]) -> Result<Retrieved, EvalError> {
+        self.measure(chunkers.iter().map(|chunker| self.index(chunker)))
+    }
+
+    /// Asks all questions of chunks that another program made.
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Self::run).
+    pub fn run_foreign(&self, chunks: &ForeignChunks) -> Result<Retrieved, EvalError> {
+        self.measure(std::iter::once_with(|| self.index_foreign(chunks)))
+    }
+
+    /// Asks all questions of each index and takes the mean of their figures.
+    fn measure(
+        &self,
+        indexed: impl ExactSizeIterator<Item = Result<(Generation, Cut), EvalError>>,
+    ) -> Result<Retrieved, EvalError> {
         let modes = self.options.modes.len();
+        let times = indexed.len().max(1) as f64;
         let mut all = Retrieved {
             sizes: Sizes::default(),
             figures: vec![Vec::new(); modes],
             returned: vec![Vec::new(); modes],
         };
         let mut tally = Tally::default();
-        for chunker in chunkers {
-            let (generation, cut) = self.index(chunker)?;
+        for indexed in indexed {
+            let (generation, cut) = indexed?;
             tally.add(&cut.tally);
             let asked: Result<Vec<_>, EvalError> =
                 self.questions.par_iter().map(|question| self.ask(question, &cut, &generation)).collect();
@@ -227,7 +247,6 @@ impl<'a> Bench<'a> {
             }
             self.store.remove(&generation)?;
         }
-        let times = chunkers.len().max(1) as f64;
         all.figures.iter_mut().flatten().flatten().for_each(|figure| *figure /= times);
         all.sizes = tally.sizes(self.options.band);
         Ok(all)
@@ -254,10 +273,7 @@ impl<'a> Bench<'a> {
             pipeline = pipeline.with_embedder(Arc::clone(embedder) as Arc<dyn Embedder>);
         }
         let report = pipeline.put_parsed(self.corpus.documents(), &IndexOptions::default(), &|_| {})?;
-        // A text that has no vector is found by its words, as in an index; a service that is down ends the evaluation.
-        if self.embedder.as_ref().is_some_and(|embedder| embedder.has_failed.load(Ordering::Relaxed)) {
-            return Err(EvalError::Unembedded(report.embed_error.unwrap_or_default()));
-        }
+        self.check_embedder(report.embed_error)?;
         if let Some(failure) = report.failed.into_iter().next() {
             return Err(EvalError::Document { doc_id: failure.doc_id, message: failure.message });
         }
@@ -273,6 +289,41 @@ impl<'a> Bench<'a> {
             all.chunks.tokens.extend(&cut.tally.tokens);
             all.tally.add(&cut.tally);
         }
+        Ok((generation, all))
+    }
+
+    /// A text that has no vector is found by its words, as in an index; a service that is down ends the evaluation.
+    fn check_embedder(&self, error: Option<String>) -> Result<(), EvalError> {
+        let has_failed = self.embedder.as_ref().is_some_and(|it| it.has_failed.load(Ordering::Relaxed));
+        if has_failed { Err(EvalError::Unembedded(error.unwrap_or_default())) } else { Ok(()) }
+    }
+
+    /// Indexes chunks of another program as they are.
+    fn index_foreign(&self, foreign: &ForeignChunks) -> Result<(Generation, Cut), EvalError> {
+        let model = self.embedder.as_ref().map(|embedder| Model::from(embedder.model()));
+        let spec = GenerationSpec { strategy_version: COLLECTION.into(), config_hash: String::new(), model };
+        let generation = self.store.begin(COLLECTION, &spec)?;
+        let mut all = Cut { chunks: Chunks::default(), ids: HashMap::new(), tally: Tally::default() };
+        let mut documents = Vec::new();
+        for chunks in foreign.chunks.chunk_by(|a, b| a.place.document == b.place.document) {
+            let doc_id = self.corpus.documents()[chunks[0].place.document].id();
+            let mut cut = Vec::with_capacity(chunks.len());
+            for (index, chunk) in chunks.iter().enumerate() {
+                let tokens = self.counter.count(chunk.content.trim());
+                let record = chunk.record(doc_id, index, tokens);
+                all.ids.insert(record.chunk_id, all.chunks.places.len());
+                all.chunks.places.push(chunk.place);
+                all.chunks.tokens.push(tokens);
+                cut.push(NewChunk::new(record));
+            }
+            let info = DocumentInfo { doc_id: doc_id.to_owned(), ..DocumentInfo::default() };
+            let document = StoredDocument { info, ..StoredDocument::default() };
+            documents.push(NewDocument { document, base: 0, chunks: cut });
+        }
+        let embedder = self.embedder.as_ref().map(|embedder| &**embedder as &dyn Embedder);
+        let error = put_cut(&*self.store, &generation, embedder, documents)?;
+        self.check_embedder(error)?;
+        all.tally = foreign.tally(self.corpus, &all.chunks.tokens);
         Ok((generation, all))
     }
 
@@ -350,7 +401,7 @@ impl<'a> Bench<'a> {
 /// The only collection of a bench's store.
 const COLLECTION: &str = "eval";
 
-fn visible(text: &str) -> usize {
+pub(crate) fn visible(text: &str) -> usize {
     text.chars().filter(|&c| !is_blank(c)).count()
 }
 

@@ -50,12 +50,12 @@ pub use fuse::Fusion;
 pub use parsed::parsed;
 pub use pipeline::{
     Clock, Folder, FolderError, FolderOptions, IndexError, IndexOptions, NoteOptions, Pipeline, Progress,
-    Prune, Revise, folders, remove_documents, remove_folder,
+    Prune, Revise, folders, put_cut, remove_documents, remove_folder,
 };
 pub use prefix::{Prefix, PrefixError};
 pub use query::parse_query;
 pub use related::{Related, Siblings, related, siblings};
-pub use report::{Dominant, Failure, IndexReport, Moved, Nuls, Timings, TokensByKind};
+pub use report::{Dominant, Failure, IndexReport, Moved, Nuls, PastRun, Renamed, Timings, TokensByKind};
 pub use search::{
     Answer, Duplicates, Explained, Hit, Kept, Mode, Models, Ranked, SearchError, SearchOptions, Stage,
     Verdict, explain, rank, search, search_all_versions, with_current,

@@ -42,6 +42,7 @@ use chunkwright_source::{NewSource, SourceError, SourceFile, WalkOptions, read_f
 pub use folders::{Folder, FolderError, FolderOptions, folders};
 pub use notes::NoteOptions;
 pub use pace::Clock;
+pub use put::put_cut;
 use run::Run;
 
 /// Brings a collection to the state of the files it is given.

@@ -28,6 +28,9 @@ pub struct IndexReport {
     pub failed: Vec<Failure>,
     /// Documents removed because their files are gone.
     pub pruned: Vec<String>,
+    /// Documents of files that were renamed or moved: what is new and says what a file said that is gone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub renamed: Vec<Renamed>,
     /// Documents removed because their files are left out now for what they are, such as drawings.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<String>,
@@ -114,6 +117,80 @@ impl IndexReport {
     pub fn adds_up(&self) -> bool {
         self.seen == self.indexed + self.unchanged + self.empty + self.skipped.len() + self.failed.len()
     }
+
+    /// Whether anything was written or failed, so that the collection is not as it was.
+    pub fn changed_anything(&self) -> bool {
+        let Self { indexed, empty, carried, pruned, left_out, failed, switched, .. } = self;
+        indexed + empty + carried + pruned.len() + left_out.len() + failed.len() > 0 || switched.is_some()
+    }
+
+    /// What is remembered of the run, which began at `at`.
+    pub(crate) fn past(&self, at: &str) -> PastRun {
+        PastRun {
+            number: 0,
+            at: at.to_owned(),
+            generation: self.generation,
+            indexed: self.indexed + self.empty + self.carried,
+            unchanged: self.unchanged,
+            removed: self.pruned.len() + self.left_out.len(),
+            failed: self.failed.len(),
+            chunks: self.chunks,
+            embedded: self.embedded,
+            reused: self.reused,
+            tokens: self.tokens_to_embed,
+            cancelled: self.cancelled,
+            timings: self.timings,
+        }
+    }
+}
+
+/// A run that changed a collection, as its store remembers it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PastRun {
+    /// Which run of the collection it was, from 1.
+    pub number: u64,
+    /// When it began, in UTC, as RFC 3339 has it.
+    pub at: String,
+    /// Number of the generation that was brought up to date.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub generation: Option<i64>,
+    /// Documents written, empty ones and those of other paths among them.
+    pub indexed: usize,
+    /// Documents whose stored version was still right.
+    pub unchanged: usize,
+    /// Documents removed.
+    pub removed: usize,
+    /// Documents that could not be indexed.
+    pub failed: usize,
+    /// Chunks of the documents written.
+    pub chunks: usize,
+    /// Texts embedded.
+    pub embedded: usize,
+    /// Texts whose vectors were known already.
+    pub reused: usize,
+    /// Tokens of the texts whose vectors were not known.
+    pub tokens: usize,
+    /// Whether it was told to stop before its end.
+    pub cancelled: bool,
+    /// Where the time went; none where the caller gave no clock.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub timings: Option<Timings>,
+}
+
+impl PastRun {
+    /// How many runs of a collection are remembered, the last ones.
+    pub const KEPT: usize = 100;
+}
+
+/// A document that has another id than the one before it, and the same content. Its vectors are those of the other.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Renamed {
+    /// Id of the document whose file is gone.
+    pub from: String,
+    /// Id of the document that was written.
+    pub to: String,
 }
 
 /// Where the time of a run went, in milliseconds. Files are read and cut on several threads at once, whose times are

@@ -53,6 +53,7 @@ pub use statistics::{Statistics, StatisticsRequest, TOKEN_RANGES, TokenRange};
 pub use vector::Vector;
 
 use crate::bm25::{TermCounts, TermId};
+use crate::report::PastRun;
 use crate::verify::Unsound;
 use chunkwright_source::format::file_hash;
 
@@ -174,6 +175,22 @@ pub trait Store: Send + Sync {
     /// Keeps what was changed by hand of one chunk; an empty overlay takes it back. Chunks are as they
     /// were until their document is written again.
     fn put_overlay(&self, collection: &str, overlay: &Overlay) -> Result<(), StoreError>;
+
+    /// The last runs that changed a collection, at most [`PastRun::KEPT`], newest first.
+    fn runs(&self, collection: &str) -> Result<Vec<PastRun>, StoreError>;
+
+    /// Remembers a run, under the next number; the oldest is forgotten where there are too many. A collection that does
+    /// not exist remembers none.
+    fn add_run(&self, collection: &str, run: &PastRun) -> Result<(), StoreError>;
+
+    /// Lets other processes write until this one does so again: [`claim`](Self::claim) says when it may. Where writers are
+    /// not kept apart by a lock, there is nothing to let go of.
+    fn release(&self) {}
+
+    /// Takes back what [`release`](Self::release) let go of, at once or not at all.
+    fn claim(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
 
     /// Where vectors and notes are remembered.
     fn cache(&self) -> &dyn Cache;

@@ -1,13 +1,17 @@
-//! `chunkwright config show`
+//! `chunkwright config show` and `chunkwright config init`
 
-use anyhow::Result;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, bail};
+use chunkwright_engine::Layers;
+use chunkwright_engine::settings::{FILE_NAME, Source, TABLES};
 
 use crate::app::{CollectionFlags, CutFlags, Global, Outcome};
-use crate::output::OutputFlags;
-use crate::keys::{FileFlags, RerankerFlags, WriterFlags};
+use crate::keys::{FileFlags, KeyFlags, RerankerFlags, WriterFlags};
+use crate::output::{OutputFlags, print, write_new};
 use crate::text::{Table, bold, dim, plain};
 
-/// Show the configuration
+/// Show the configuration, or begin one
 #[derive(Debug, clap::Args)]
 pub(crate) struct Config {
     #[command(subcommand)]
@@ -17,6 +21,7 @@ pub(crate) struct Config {
 #[derive(Debug, clap::Subcommand)]
 enum Action {
     Show(Box<Show>),
+    Init(Box<Init>),
 }
 
 /// Print every value and where it came from
@@ -25,8 +30,30 @@ enum Action {
 /// variables such as CHUNKWRIGHT_MAX_SIZE; flags. A layer that names a preset starts from it: what
 /// layers below say about cutting is dropped.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLE)]
+#[command(after_help = TABLES)]
 struct Show {
+    #[command(flatten)]
+    keys: AllFlags,
+    #[command(flatten)]
+    output: OutputFlags,
+}
+
+/// Write a configuration file with every key, what it does and its value
+///
+/// Keys that are given as flags are set in the file, all others are commented out.
+#[derive(Debug, clap::Args)]
+#[command(after_help = TABLES)]
+struct Init {
+    /// The file, which must not exist; `-` for standard output
+    #[arg(default_value = FILE_NAME)]
+    file: PathBuf,
+    #[command(flatten)]
+    keys: AllFlags,
+}
+
+/// Flags of every key.
+#[derive(Debug, clap::Args)]
+struct AllFlags {
     #[command(flatten)]
     cut: CutFlags,
     #[command(flatten)]
@@ -37,31 +64,27 @@ struct Show {
     reranker: RerankerFlags,
     #[command(flatten)]
     writer: WriterFlags,
-    #[command(flatten)]
-    output: OutputFlags,
 }
 
-const EXAMPLE: &str = "\
-Presets of your own are tables of `chunkwright.toml`:
-  preset = \"notes\"
-
-  [presets.notes]
-  base = \"auto\"
-  max_size = 400
-
-A service is a table too; its key is in a file or a variable, never here:
-  embedder = \"ours\"
-
-  [embedders.ours]
-  spec = \"openai:bge-m3\"
-  url = \"http://localhost:8000/v1\"
-  key_file = \"ours.key\"";
+impl AllFlags {
+    fn all(&self) -> [&dyn KeyFlags; 5] {
+        [&self.cut, &self.files, &self.collection, &self.reranker, &self.writer]
+    }
+}
 
 impl Config {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
-        let Action::Show(show) = &self.action;
-        let settings = global.settings(&[&show.cut, &show.files, &show.collection, &show.reranker, &show.writer])?;
-        show.output.list(&settings.list(), |settings| {
+        match &self.action {
+            Action::Show(show) => show.run(global),
+            Action::Init(init) => init.run(global),
+        }
+    }
+}
+
+impl Show {
+    fn run(&self, global: &Global) -> Result<Outcome> {
+        let settings = global.settings(&self.keys.all())?;
+        self.output.list(&settings.list(), |settings| {
             let mut table = Table::new(["key", "value", "from"]);
             for setting in settings {
                 let value = setting.value.as_ref().map(|value| plain(&value.to_string()));
@@ -70,6 +93,25 @@ impl Config {
             }
             table.to_string()
         })?;
+        Ok(Outcome::Success)
+    }
+}
+
+impl Init {
+    fn run(&self, global: &Global) -> Result<Outcome> {
+        let given = self.keys.all();
+        let given = given.iter().flat_map(|flags| flags.values()).cloned();
+        let template = Layers::default().settings(Source::Flags, given)?.template();
+        if self.file == Path::new("-") {
+            print(template.as_bytes())?;
+            return Ok(Outcome::Success);
+        }
+        let name = plain(&self.file.display().to_string());
+        if self.file.symlink_metadata().is_ok() {
+            bail!("`{name}` exists; edit it, or print a new one with `chunkwright config init -`");
+        }
+        write_new(&self.file, template.as_bytes())?;
+        global.say(&format!("wrote `{name}`; `chunkwright config show` prints what is in force"));
         Ok(Outcome::Success)
     }
 }

@@ -32,6 +32,13 @@ use crate::text::count;
 pub(crate) struct Eval {
     #[command(flatten)]
     evaluation: EvaluationFlags,
+    /// Also measure the chunks in this file, which another program made: JSON Lines with `doc_id` (or `source`) and
+    /// `text` (or `content`, `page_content`), and where the text stands if that is known
+    ///
+    /// The place is `start_char` and `end_char`, `start_index`, or `start_byte` and `end_byte`; without one the text is
+    /// looked for in the document. May be given several times.
+    #[arg(long, value_name = "FILE", help_heading = "Input")]
+    chunks: Vec<PathBuf>,
     /// Search modes to measure; by default `hybrid`, or `lexical` without an embedder
     #[arg(short, long, value_delimiter = ',', help_heading = "Searching")]
     mode: Vec<ModeFlag>,
@@ -63,6 +70,7 @@ const EXAMPLES: &str = "\
 Examples:
   chunkwright eval questions.jsonl docs --preset auto,recursive
   chunkwright eval questions.jsonl docs --preset all --sizes 180,200,220 --mode lexical,hybrid
+  chunkwright eval questions.jsonl docs --chunks langchain.jsonl
   chunkwright eval --stability docs --preset all";
 
 impl Eval {
@@ -72,6 +80,7 @@ impl Eval {
         let request = EvaluateRequest {
             questions: flags.questions(),
             presets: presets(&self.cut),
+            chunks: self.chunks.clone(),
             sizes: flags.sizes.clone(),
             modes: self.mode.iter().map(|mode| mode.mode()).collect(),
             fusion: flags.fusion.fusion()?,

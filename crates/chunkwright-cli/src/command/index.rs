@@ -332,6 +332,7 @@ impl<'a> Steps<'a> {
 /// A report in lines: documents, chunks, texts; and what else there is to say.
 fn describe(report: &IndexReport, dry_run: bool, verbose: bool) -> String {
     let mut lines = vec![documents(report, dry_run)];
+    lines.extend(renames(report));
     lines.extend(chunks(report));
     lines.extend(texts(report, dry_run));
     lines.extend(others(report));
@@ -369,6 +370,19 @@ fn documents(report: &IndexReport, dry_run: bool) -> String {
     ]);
     let documents = bold(&format!("{} {verb}", count(report.indexed, "document")));
     if rest.is_empty() { documents } else { format!("{documents}; {rest}") }
+}
+
+/// Renamed documents that are named.
+const NAMED: usize = 5;
+
+fn renames(report: &IndexReport) -> Option<String> {
+    let named = report.renamed.iter().take(NAMED);
+    let mut parts: Vec<String> =
+        named.map(|it| format!("`{}` to `{}`", plain(&it.from), plain(&it.to))).collect();
+    if report.renamed.len() > NAMED {
+        parts.push(format!("{} more", grouped(report.renamed.len() - NAMED)));
+    }
+    (!parts.is_empty()).then(|| format!("renamed: {}", parts.join(", ")))
 }
 
 fn chunks(report: &IndexReport) -> Option<String> {

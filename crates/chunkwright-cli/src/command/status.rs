@@ -1,7 +1,7 @@
 //! `chunkwright status`
 
 use anyhow::Result;
-use chunkwright_engine::{Access, CollectionStatus, GenerationSpec, Snapshot};
+use chunkwright_engine::{Access, CollectionStatus, GenerationSpec, PastRun, Snapshot};
 
 use crate::app::{CollectionFlags, Global, Outcome};
 use crate::output::OutputFlags;
@@ -15,6 +15,14 @@ pub(crate) struct Status {
     /// List the documents of the collection instead
     #[arg(short, long)]
     documents: bool,
+    /// List the last runs that changed the collection instead, newest first, and where their time went
+    #[arg(long, conflicts_with = "documents")]
+    history: bool,
+    /// Print the state of every collection and its last run for Prometheus instead
+    ///
+    /// In the text format of OpenMetrics; with `-o FILE.prom` for the node exporter, which reads files in a folder.
+    #[arg(long, conflicts_with_all = ["documents", "history", "format", "fields"])]
+    metrics: bool,
     #[command(flatten)]
     collection: CollectionFlags,
     #[command(flatten)]
@@ -24,7 +32,20 @@ pub(crate) struct Status {
 impl Status {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
         let engine = global.engine(&[&self.collection], Access::Read)?;
-        let found = if self.documents {
+        let found = if self.metrics {
+            let mut output = self.output.open()?;
+            output.bytes(engine.metrics()?.as_bytes())?;
+            output.finish()?;
+            return Ok(Outcome::Success);
+        } else if self.history {
+            let runs = engine.default_collection().history()?;
+            self.output.list(&runs, describe_runs)?;
+            if runs.is_empty() {
+                global.say("no run is remembered: none changed the collection since its store remembers runs");
+                return Ok(Outcome::Nothing);
+            }
+            runs.len()
+        } else if self.documents {
             let documents = engine.default_collection().read(Snapshot::documents)?;
             self.output.list(&documents, |documents| {
                 let mut table = Table::new(["document", "chunks", "no vector", "bytes", "format", "preset", "indexed"]);
@@ -54,6 +75,25 @@ impl Status {
         }
         Ok(Outcome::Success)
     }
+}
+
+fn describe_runs(runs: &[PastRun]) -> String {
+    let mut table = Table::new([
+        "run", "began", "indexed", "unchanged", "removed", "failed", "chunks", "embedded", "seconds", "read", "cut",
+        "embed", "store",
+    ]);
+    for run in runs {
+        let number = if run.cancelled { format!("{} (interrupted)", run.number) } else { run.number.to_string() };
+        let timings = run.timings.map(|timings| {
+            [timings.total_ms, timings.read_ms, timings.cut_ms, timings.embed_ms, timings.store_ms]
+        });
+        let seconds = |at: usize| timings.map_or_else(|| dim("-"), |ms| format!("{:.1}", ms[at] as f64 / 1e3));
+        let counts =
+            [run.indexed, run.unchanged, run.removed, run.failed, run.chunks, run.embedded].map(grouped);
+        let began = [bold(&number), dim(&run.at)];
+        table.row(began.into_iter().chain(counts).chain((0..5).map(seconds)).collect::<Vec<_>>());
+    }
+    table.if_any()
 }
 
 /// The model of a generation's vectors, in words.

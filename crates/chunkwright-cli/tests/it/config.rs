@@ -246,3 +246,23 @@ fn every_command_has_a_manual_page() {
         .run(&["man", "serch"])
         .fails("error: there is no command `serch`; `chunkwright --help` lists them");
 }
+
+#[test]
+fn a_configuration_is_begun_with_every_key_and_never_over_another() {
+    let folder = Folder::new(&[]);
+    let run = folder.run(&["config", "init", "--preset", "docs", "--max-size", "400", "--include", "*.md"]);
+    assert_eq!((run.code, &*run.stdout), (0, ""), "{}", run.stderr);
+    let file = folder.read("chunkwright.toml");
+    assert!(file.contains("\npreset = \"docs\"\n") && file.contains("\nmax_size = 400\n"), "{file}");
+    assert!(file.contains("\ninclude = [\"*.md\"]\n") && file.contains("\n# hidden = false\n"), "{file}");
+    let rows = folder.run(&["config", "show"]).lines();
+    let origin = |key: &str| rows.iter().find(|row| row["key"] == key).unwrap()["origin"].clone();
+    assert!(origin("max_size").as_str().unwrap().ends_with("chunkwright.toml"));
+    assert_eq!(origin("hidden"), "built in");
+    let again = folder.run(&["config", "init"]);
+    let expected =
+        "error: `chunkwright.toml` exists; edit it, or print a new one with `chunkwright config init -`";
+    assert_eq!((again.code, again.stderr.trim_end()), (2, expected));
+    assert_eq!(folder.read("chunkwright.toml"), file);
+    assert!(folder.run(&["config", "init", "-"]).stdout.contains("\n# preset = \"auto\"\n"));
+}

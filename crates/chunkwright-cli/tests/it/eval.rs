@@ -240,3 +240,61 @@ fn large_corpora_are_sampled_and_it_is_said() {
     let proposal = lines.last().unwrap();
     assert_eq!((&proposal["documents"], &proposal["documents_found"]), (&json!(1), &json!(3)));
 }
+
+#[test]
+fn chunks_of_another_program_are_measured_by_the_same_measures() {
+    let folder = farm();
+    folder.write("docs/guide.md", guide(12).as_bytes());
+    folder.write("docs/c.md", "# Ограда\n\nЛестница стоит у ограды. Яблоки лежат в погребе.\n".as_bytes());
+    folder.run(&["chunk", "-q", ".", "--exclude", "*.jsonl", "--max-size", "40", "-o", "ours.jsonl"]).success();
+    // As LangChain writes its documents: whole ones, here.
+    let whole = |name: &str| {
+        let text = folder.read(name);
+        json!({"page_content": text, "metadata": {"source": format!("/data/{name}")}}).to_string()
+    };
+    let rewritten = json!({"doc_id": "docs/a.md", "text": "A ladder is climbed slowly."}).to_string();
+    let lines = [whole("docs/a.md"), whole("docs/b.md"), rewritten, "{\"text\": \"lost\"}".to_owned()];
+    folder.write("whole.jsonl", lines.join("\n").as_bytes());
+    let run = folder.run(&[
+        "eval",
+        "q.jsonl",
+        ".",
+        "--max-size",
+        "40",
+        "--mode",
+        "lexical",
+        "--chunks",
+        "ours.jsonl",
+        "--chunks",
+        "whole.jsonl",
+    ]);
+    assert_eq!(run.code, 2);
+    let said: Vec<&str> = run.stderr.lines().collect();
+    assert!(
+        said[0].starts_with("error: whole.jsonl:4: the chunk names no document; set `doc_id`"),
+        "{said:?}"
+    );
+    assert!(
+        said[1].contains("the text of 1 of 3 chunks in `whole.jsonl`, such as line 3, is not in"),
+        "{said:?}"
+    );
+    let lines = run.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect::<Vec<Value>>();
+    assert_eq!(kinds(&lines), ["retrieval", "retrieval", "retrieval", "run"]);
+    let [auto, ours, whole, _] = &lines[..] else { panic!("{lines:?}") };
+    assert_eq!((&ours["preset"], &ours["strategy_version"]), (&json!("ours.jsonl"), &json!("foreign")));
+    // Our own chunks are what they are without the detour.
+    for measure in ["R@500", "recall@1", "IoU@1", "nDCG@10", "intact"] {
+        assert_eq!(ours["measures"][measure]["mean"], auto["measures"][measure]["mean"], "{measure}");
+        assert_eq!(ours["measures"][measure]["difference"]["mean"], 0.0, "{measure}");
+    }
+    for size in ["chunks", "mean", "p95", "max", "covered"] {
+        assert_eq!(ours["sizes"][size], auto["sizes"][size], "{size}");
+    }
+    assert_eq!((&whole["sizes"]["chunks"], &whole["measures"]["intact"]["mean"]), (&json!(3), &json!(1.0)));
+    assert!(whole["sizes"]["covered"].as_f64().unwrap() < 0.5);
+    let text = folder.run(&["eval", "q.jsonl", ".", "--chunks", "ours.jsonl", "-f", "text"]).success();
+    assert!(text.contains("ours.jsonl"), "{text}");
+    folder.write("none.jsonl", b"\n");
+    let run = folder.run(&["eval", "q.jsonl", ".", "--chunks", "none.jsonl"]);
+    assert!(run.code == 2 && run.stderr.contains("`none.jsonl` has no chunks of these documents"), "{run:?}");
+}

@@ -394,15 +394,24 @@ fn a_watched_folder_is_indexed_after_every_change_and_a_killed_watcher_loses_not
     }
     std::fs::remove_file(folder.path().join("docs/b.md")).unwrap();
     assert_eq!(runs.next().unwrap()["pruned"], serde_json::json!(["b.md"]));
+    // While it waits, others write, and it goes on.
+    let other = folder.run(&["index", "docs", "--embedder", "none", "-c", "other"]);
+    assert_eq!(other.lines()[0]["indexed"], 2);
+    let id = folder.run(&["search", "third", "--fields", "chunk_id"]).lines()[0]["chunk_id"].clone();
+    assert_eq!(folder.run(&["disable", id.as_str().unwrap()]).code, 0);
+    folder.write("docs/e.md", b"# E\n\nThe fifth words.\n");
+    assert_eq!(runs.next().unwrap()["indexed"], 1);
+    assert!(folder.run(&["search", "third", "--mode", "lexical"]).code == 1);
+    assert_eq!(folder.run(&["enable", id.as_str().unwrap()]).code, 0);
     child.kill().unwrap();
     child.wait().unwrap();
     folder.write("docs/d.md", b"# D\n\nThe fourth words.\n");
     let (mut child, mut runs) = watch();
     let run = runs.next().unwrap();
-    assert_eq!((&run["indexed"], &run["unchanged"]), (&1.into(), &2.into()));
+    assert_eq!((&run["indexed"], &run["unchanged"]), (&1.into(), &3.into()));
     child.kill().unwrap();
     child.wait().unwrap();
-    assert_eq!(folder.run(&["search", "words", "-k", "9"]).lines().len(), 3);
+    assert_eq!(folder.run(&["search", "words", "-k", "9"]).lines().len(), 4);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use chunkwright::{Document, TokenCounter};
-use chunkwright_eval::{Corpus, Edit, Questions, edit, history};
+use chunkwright_eval::{Corpus, Edit, ForeignChunks, Questions, edit, history};
 use chunkwright_index::Mode;
 use chunkwright_models::Embedder;
 use chunkwright_source::Input;
@@ -86,6 +86,36 @@ pub(super) fn questions(
         return Err(Error::NoQuestion { path: shown(), why });
     }
     Ok(questions)
+}
+
+/// The chunks of a file, and what they are called. Lines that hold none are told one by one and counted.
+pub(super) fn chunks(
+    path: &Path,
+    corpus: &Corpus,
+    refused: &mut usize,
+    on_step: &mut dyn FnMut(EvaluationStep),
+) -> Result<(String, ForeignChunks), Error> {
+    let shown = || path.display().to_string();
+    let jsonl = fs::read_to_string(path).map_err(|error| Error::Chunks { path: shown(), error })?;
+    let chunks = ForeignChunks::read(&jsonl, corpus);
+    for (line, error) in &chunks.refused {
+        on_step(EvaluationStep::Refused { path: path.to_owned(), line: *line, reason: error.to_string() });
+    }
+    *refused += chunks.refused.len();
+    if chunks.chunks.is_empty() {
+        return Err(Error::NoForeignChunk { path: shown() });
+    }
+    if let Some(first) = chunks.unplaced.first() {
+        let message = format!(
+            "the text of {} of {} in `{}`, such as line {first}, is not in the document: it is searched, and holds no answer",
+            chunks.unplaced.len(),
+            counted(chunks.chunks.len(), "chunk"),
+            path.display()
+        );
+        on_step(EvaluationStep::Notice(Notice::new(NoticeCode::Unplaced, message)));
+    }
+    let name = path.file_name().map_or_else(shown, |name| name.to_string_lossy().into_owned());
+    Ok((name, chunks))
 }
 
 /// The edits to measure, and where they are from, in words. Lines that hold none are told one by one and counted.

@@ -1,8 +1,12 @@
-//! Documents from memory: which are taken from an iterator at once, and which can be put?
+//! Documents from memory: which are taken from an iterator at once, which can be put, and how are those stored that were
+//! cut elsewhere?
 
+use chunkwright_models::Embedder;
 use chunkwright_source::{NewSource, NewSourceError};
 
+use super::embed::Vectors;
 use super::input::{WINDOW_BYTES, WINDOW_DOCUMENTS};
+use crate::store::{Change, Generation, NewDocument, Store, StoreError};
 
 /// Why a document cannot be put.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -29,4 +33,24 @@ pub(super) fn next_sources(documents: &mut dyn Iterator<Item = NewSource>) -> Ve
         sources.push(source);
     }
     sources
+}
+
+/// Stores documents in place of all that a generation has of them, with the chunks that they come with. Answers what the
+/// embedder said when it failed last; a chunk without a vector is found by its words.
+///
+/// # Errors
+///
+/// A store that fails, an id that two chunks have.
+pub fn put_cut(
+    store: &dyn Store,
+    generation: &Generation,
+    embedder: Option<&dyn Embedder>,
+    documents: Vec<NewDocument>,
+) -> Result<Option<String>, StoreError> {
+    let mut vectors = Vectors::new(embedder, store.cache(), false);
+    vectors.add(&documents.iter().collect::<Vec<_>>(), &|_| {})?;
+    let changes: Vec<Change> =
+        documents.into_iter().map(|document| Change::Replace(Box::new(document))).collect();
+    store.write(generation, &changes)?;
+    Ok(vectors.error)
 }

@@ -21,7 +21,7 @@ use super::pace::{Meter, Pace, Stage};
 use super::prepare::{Context, Prepared};
 use super::put::{SourceRefusal, next_sources};
 use super::{Generations, IndexError, IndexOptions, Known, Pipeline, Progress, Prune};
-use crate::report::{Failure, IndexReport, Nuls, TokensByKind};
+use crate::report::{Failure, IndexReport, Nuls, Renamed, TokensByKind};
 use crate::settle::{settle, settle_all};
 use crate::store::{Change, DocumentInfo, NewDocument, Outcome, Overlays, StoreError};
 
@@ -50,6 +50,8 @@ pub(super) struct Run<'a> {
     /// Ids of files that turned out to be no documents when they were read.
     left_out: HashSet<String>,
     tokens: TokensByKind,
+    /// Ids of documents of files that were not known before, by the hash of the file.
+    new: HashMap<String, String>,
     meter: Arc<Meter>,
     pace: Pace,
 }
@@ -85,6 +87,7 @@ impl<'a> Run<'a> {
             report,
             left_out,
             tokens: TokensByKind::default(),
+            new: HashMap::new(),
             meter: Arc::new(Meter::new(options.clock.clone())),
             pace: Pace::default(),
         }
@@ -106,6 +109,7 @@ impl<'a> Run<'a> {
         let inputs: Vec<Input<'_>> = files.iter().map(Input::File).chain(stored).collect();
         self.index_all(&inputs, 0)?;
         if !self.report.cancelled {
+            self.note_renames();
             self.remove_left_out()?;
         }
         if !self.report.cancelled && self.options.prune != Prune::Keep {
@@ -117,7 +121,7 @@ impl<'a> Run<'a> {
         }
         self.complete_first()?;
         self.settle()?;
-        Ok(self.finish())
+        Ok(self.finish()?)
     }
 
     /// Indexes documents from memory, some windows of them at a time.
@@ -151,7 +155,7 @@ impl<'a> Run<'a> {
         }
         self.complete_first()?;
         self.settle()?;
-        Ok(self.finish())
+        Ok(self.finish()?)
     }
 
     /// Indexes documents that are parsed already.
@@ -172,7 +176,7 @@ impl<'a> Run<'a> {
         }
         self.complete_first()?;
         self.settle()?;
-        Ok(self.finish())
+        Ok(self.finish()?)
     }
 
     /// Whether a document of so many bytes may be put, unless a check refused it; notes why not, or its id.
@@ -216,7 +220,7 @@ impl<'a> Run<'a> {
             self.complete(&written)?;
         }
         self.settle()?;
-        Ok(self.finish())
+        self.finish()
     }
 
     /// The documents of folders that were moved that no file was found for, as of where their folder is now.
@@ -254,6 +258,9 @@ impl<'a> Run<'a> {
                     return Ok(());
                 }
                 self.index_window(window, prepared, (done, bytes))?;
+                if self.report.cancelled {
+                    return Ok(());
+                }
                 done += window.len();
                 bytes += window.iter().map(Input::bytes).sum::<u64>();
                 (self.on_progress)(Progress::Read { files: done, bytes });
@@ -388,6 +395,12 @@ impl<'a> Run<'a> {
         let new: Vec<&NewDocument> = documents.iter().map(|(document, _)| &**document).collect();
         for document in &new {
             self.compare(document)?;
+        }
+        for (document, is_file) in &documents {
+            let info = &document.document.info;
+            if *is_file && info.bytes > 0 && !self.visible().contains_key(&info.doc_id) {
+                self.new.insert(info.file_hash.clone(), info.doc_id.clone());
+            }
         }
         let meter = Arc::clone(&self.meter);
         let (embedded, spent) = (self.vectors.embedded, meter.spent(Stage::Embed));
@@ -581,6 +594,21 @@ impl<'a> Run<'a> {
         (known, vanished)
     }
 
+    /// Finds out which of the new documents are what files said that are gone.
+    fn note_renames(&mut self) {
+        let new = std::mem::take(&mut self.new);
+        if new.is_empty() {
+            return;
+        }
+        let mut taken = HashSet::new();
+        for from in self.vanished().1 {
+            let to = self.visible().get(&from).and_then(|info| new.get(&info.file_hash));
+            if let Some(to) = to.filter(|to| taken.insert(*to)) {
+                self.report.renamed.push(Renamed { from, to: to.clone() });
+            }
+        }
+    }
+
     fn refuse_mass_delete(&self) -> Result<(), IndexError> {
         let (known, vanished) = self.vanished();
         let vanished = vanished.len();
@@ -693,7 +721,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn finish(mut self) -> IndexReport {
+    fn finish(mut self) -> Result<IndexReport, StoreError> {
         self.report.generation = self.generations.target.as_ref().map(|target| target.number);
         self.report.embedded = self.vectors.embedded;
         self.report.tokens_to_embed = self.vectors.tokens;
@@ -712,6 +740,10 @@ impl<'a> Run<'a> {
         self.report.left_out.sort_unstable();
         self.report.skipped.sort();
         self.report.failed.sort_by(|a, b| a.doc_id.cmp(&b.doc_id));
-        self.report
+        if !self.options.dry_run && self.report.changed_anything() {
+            let run = self.report.past(&self.options.indexed_at);
+            self.pipeline.store.add_run(&self.pipeline.collection, &run)?;
+        }
+        Ok(self.report)
     }
 }

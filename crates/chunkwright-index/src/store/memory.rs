@@ -5,7 +5,7 @@
 
 mod cache;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::convert::Infallible;
 use std::ops::{Bound, ControlFlow};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -23,6 +23,7 @@ use super::{
     StoreError, StoredChunk, StoredDocument, TermId, TextHash, Vector, check_model, check_sparse,
     check_vector, checked_name, normalized_name, parse_name, unknown_collection, unknown_generation,
 };
+use crate::report::PastRun;
 use crate::verify::{self, Counters, Kept};
 
 /// A store that is gone with its process. See [`Store`].
@@ -48,6 +49,8 @@ struct MemoryCollection {
     current: i64,
     generations: BTreeMap<i64, MemoryGeneration>,
     overlays: Overlays,
+    /// Oldest first.
+    runs: VecDeque<PastRun>,
 }
 
 /// A generation.
@@ -586,6 +589,22 @@ impl Store for MemoryStore {
             .collections
             .entry(collection.into_owned())
             .and_modify(|kept| kept.overlays.put(overlay.clone()));
+        Ok(())
+    }
+
+    fn runs(&self, collection: &str) -> Result<Vec<PastRun>, StoreError> {
+        let state = self.read();
+        let kept = state.collections.get(&*normalized_name(collection));
+        Ok(kept.into_iter().flat_map(|kept| kept.runs.iter().rev().cloned()).collect())
+    }
+
+    fn add_run(&self, collection: &str, run: &PastRun) -> Result<(), StoreError> {
+        if let Some(kept) = self.lock().collections.get_mut(&*normalized_name(collection)) {
+            let number = kept.runs.back().map_or(1, |last| last.number + 1);
+            kept.runs.push_back(PastRun { number, ..run.clone() });
+            let over = kept.runs.len().saturating_sub(PastRun::KEPT);
+            kept.runs.drain(..over);
+        }
         Ok(())
     }
 

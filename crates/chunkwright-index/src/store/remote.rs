@@ -49,6 +49,8 @@ pub(super) use filter::{Dialect, Pushed};
 use list::ColumnsHere;
 use read::{Live, RankedHere};
 
+use crate::report::PastRun;
+
 /// A store on a server. See [`Store`].
 ///
 /// Vectors and notes are remembered in a file on this machine, so that no edit fetches them.
@@ -278,6 +280,7 @@ impl Store for RemoteStore {
                 self.forget_generation(&entry.generation)?;
             }
             self.database.forget(&self.database.keys(Kind::Overlay, collection)?)?;
+            self.database.forget(&[catalog::key(Kind::Runs, "", collection)])?;
         }
         if let Some(model) = &spec.model {
             let models = known.iter().filter_map(|entry| entry.generation.spec.model.as_ref());
@@ -328,7 +331,7 @@ impl Store for RemoteStore {
             return self.forget_generation(generation);
         }
         self.database.withdraw(&generation.collection)?;
-        self.database.forget(&[key])?;
+        self.database.forget(&[key, catalog::key(Kind::Runs, "", &generation.collection)])?;
         self.database.forget(&self.database.keys(Kind::Overlay, &generation.collection)?)?;
         for entry in self.list::<GenerationEntry>(Kind::Generation, "")? {
             if entry.generation.collection == generation.collection {
@@ -455,6 +458,25 @@ impl Store for RemoteStore {
             return self.database.forget(&[catalog::key(Kind::Overlay, collection, &overlay.chunk_id)]);
         }
         self.database.put(&[Entry::new(Kind::Overlay, collection, &overlay.chunk_id, overlay)?])
+    }
+
+    fn runs(&self, collection: &str) -> Result<Vec<PastRun>, StoreError> {
+        let name = normalized_name(collection);
+        Ok(self.entry(&catalog::key(Kind::Runs, "", &name))?.unwrap_or_default())
+    }
+
+    fn add_run(&self, collection: &str, run: &PastRun) -> Result<(), StoreError> {
+        self.writable()?;
+        let name = &*normalized_name(collection);
+        let is_known = self.entry::<CollectionEntry>(&catalog::key(Kind::Collection, "", name))?.is_some();
+        if !is_known {
+            return Ok(());
+        }
+        let mut runs = self.runs(name)?;
+        let number = runs.first().map_or(1, |last| last.number + 1);
+        runs.insert(0, PastRun { number, ..run.clone() });
+        runs.truncate(PastRun::KEPT);
+        self.database.put(&[Entry::new(Kind::Runs, "", name, &runs)?])
     }
 
     fn cache(&self) -> &dyn Cache {

@@ -37,6 +37,7 @@ use super::{
     parse_name, unknown_collection, unknown_generation,
 };
 use crate::analysis;
+use crate::report::PastRun;
 pub use backup::Damaged;
 pub(super) use migrate::ADD_SPARSE;
 use setup::{analysis_version, check_layout, create, has_no_tables, is_locked_once, lock, prepare};
@@ -71,8 +72,20 @@ struct SharedColumns {
 #[derive(Debug)]
 struct Writer {
     connection: Mutex<Connection>,
-    /// Held for as long as the store is open.
-    _lock: File,
+    /// The folder that the lock is in.
+    folder: PathBuf,
+    /// Held for as long as the store is open, but for pauses.
+    lock: Mutex<Option<File>>,
+}
+
+impl Writer {
+    fn claim(&self) -> Result<(), StoreError> {
+        let mut held = lock_mutex(&self.lock);
+        if held.is_none() {
+            *held = Some(lock(&self.folder)?);
+        }
+        Ok(())
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,7 +124,11 @@ impl SqliteStore {
                 }
                 let mut connection = Connection::open(&file)?;
                 prepare(&mut connection)?;
-                Some(Writer { connection: Mutex::new(connection), _lock: lock })
+                Some(Writer {
+                    connection: Mutex::new(connection),
+                    folder: path.to_owned(),
+                    lock: Mutex::new(Some(lock)),
+                })
             }
         };
         let store = Self {
@@ -196,6 +213,7 @@ impl SqliteStore {
         body: impl FnOnce(&Transaction<'_>) -> Result<(T, Commit), StoreError>,
     ) -> Result<T, StoreError> {
         let writer = self.writer.as_ref().ok_or(StoreError::ReadOnly)?;
+        writer.claim()?;
         let mut connection = lock_mutex(&writer.connection);
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let (value, commit) = body(&transaction)?;
@@ -467,6 +485,27 @@ impl Store for SqliteStore {
 
     fn put_overlay(&self, collection: &str, overlay: &Overlay) -> Result<(), StoreError> {
         self.write_with(|transaction| write::put_overlay(transaction, &normalized_name(collection), overlay))
+    }
+
+    fn runs(&self, collection: &str) -> Result<Vec<PastRun>, StoreError> {
+        self.read(|transaction| read::runs(transaction, &normalized_name(collection)))
+    }
+
+    fn add_run(&self, collection: &str, run: &PastRun) -> Result<(), StoreError> {
+        self.write_with(|transaction| write::add_run(transaction, &normalized_name(collection), run))
+    }
+
+    fn release(&self) {
+        if let Some(writer) = &self.writer {
+            // No write of another thread is under way.
+            let connection = lock_mutex(&writer.connection);
+            lock_mutex(&writer.lock).take();
+            drop(connection);
+        }
+    }
+
+    fn claim(&self) -> Result<(), StoreError> {
+        self.writer.as_ref().map_or(Ok(()), Writer::claim)
     }
 
     fn cache(&self) -> &dyn Cache {

@@ -8,7 +8,7 @@ use chunkwright_index::analysis::terms;
 use chunkwright_index::bm25::query_ids;
 use chunkwright_index::{
     Change, DocumentInfo, Filter, Generation, GenerationSpec, GenerationState, Model, NewChunk, NewDocument,
-    Outcome, Overlay, Scored, Store, StoreError, StoredChunk, StoredDocument,
+    Outcome, Overlay, PastRun, Scored, Store, StoreError, StoredChunk, StoredDocument,
 };
 use chunkwright_models::text_hash;
 use chunkwright_source::format;
@@ -457,5 +457,25 @@ fn no_query_is_a_syntax_error() {
         assert_eq!(lexical(&*store, &"word ".repeat(10_000), &Filter::default()).len(), 1);
         let long: String = (0..2000).map(|n| format!("plain{n} ")).collect();
         let _ = lexical(&*store, &long, &Filter::default());
+    });
+}
+
+#[test]
+fn the_last_runs_of_a_collection_are_remembered_until_it_is_removed() {
+    check(|store| {
+        let run = |indexed| PastRun { indexed, at: "2026-01-01T00:00:00Z".into(), ..PastRun::default() };
+        store.add_run(C, &run(0)).unwrap();
+        assert!(store.runs(C).unwrap().is_empty(), "there is no such collection");
+        let generation = g(&*store);
+        for indexed in 1..=PastRun::KEPT + 2 {
+            store.add_run(C, &run(indexed)).unwrap();
+        }
+        let runs = store.runs(C).unwrap();
+        let numbers: Vec<u64> = runs.iter().map(|run| run.number).collect();
+        assert_eq!(numbers, (3..=PastRun::KEPT as u64 + 2).rev().collect::<Vec<_>>());
+        assert!(runs.iter().all(|run| run.indexed as u64 == run.number));
+        store.remove(&generation).unwrap();
+        g(&*store);
+        assert!(store.runs(C).unwrap().is_empty());
     });
 }

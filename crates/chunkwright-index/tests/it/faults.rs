@@ -8,9 +8,9 @@ use chunkwright::{ChunkConfig, ChunkId, Chunker, Record, Words};
 use chunkwright_index::bm25::TermId;
 use chunkwright_index::{
     Cache, CacheUsage, Change, CheckReport, ChunkPage, Collection, DocumentInfo, Filter, Generation,
-    GenerationSpec, IndexError, ListRequest, Mode, Models, Outcome, Overlay, Overlays, Pipeline, Prune,
-    Scored, SearchOptions, Statistics, StatisticsRequest, Store, StoreError, StoredChunk, StoredDocument,
-    Vector, amend, list_overlays, search,
+    GenerationSpec, IndexError, ListRequest, Mode, Models, Outcome, Overlay, Overlays, PastRun, Pipeline,
+    Prune, Scored, SearchOptions, Statistics, StatisticsRequest, Store, StoreError, StoredChunk,
+    StoredDocument, Vector, amend, list_overlays, search,
 };
 use chunkwright_models::{RerankError, Reranker, TextHash};
 use chunkwright_source::NewSource;
@@ -68,6 +68,8 @@ impl Store for Failing {
         lexical(generation: &Generation, terms: &[TermId], filter: &Filter, limit: usize) -> Vec<Scored>;
         overlays(collection: &str) -> Overlays;
         put_overlay(collection: &str, overlay: &Overlay) -> ();
+        runs(collection: &str) -> Vec<PastRun>;
+        add_run(collection: &str, run: &PastRun) -> ();
         check() -> CheckReport;
     }
 

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use chunkwright_index::{
     Access, Duplicates, Expand, Expansion, FetchError, FetchOptions, GenerationState, IndexError,
-    IndexReport, Mode, Models, Pipeline, Prune, STORES, SearchOptions, StoreError, StoreLocation, fetch,
-    search,
+    IndexReport, Mode, Models, Pipeline, Prune, Renamed, STORES, SearchOptions, StoreError, StoreLocation,
+    fetch, search,
 };
 
 use crate::fixture::{Bag, COLLECTION, Fixture, POISON, chunker, for_each_store, now};
@@ -89,9 +89,16 @@ fn an_unchanged_run_writes_nothing() {
     assert!(bytes_of(&fixture.store_path()) == before);
 }
 
+/// When a file was modified, in nanoseconds since 1970.
+fn modified(path: &Path) -> i64 {
+    let modified = std::fs::metadata(path).unwrap().modified().unwrap();
+    modified.duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos() as i64
+}
+
 #[test]
 fn a_dry_run_counts_and_writes_nothing() {
     let mut fixture = Fixture::new("sqlite", &[("a.md", &sections(0, 5)), ("empty.md", "")]);
+    fixture.options.started = modified(&fixture.root().join("a.md")) + 1_000_000_000;
     let before = bytes_of(&fixture.store_path());
     fixture.options.dry_run = true;
     let counted = fixture.try_index().unwrap();
@@ -241,6 +248,8 @@ fn a_file_that_was_moved_is_one_document_and_keeps_its_vectors() {
         let second = fixture.index();
         assert_eq!((second.indexed, second.unchanged, second.embedded), (1, 1, 0));
         assert_eq!(second.pruned, ["a.md"]);
+        assert_eq!(second.renamed, [Renamed { from: "a.md".into(), to: "c.md".into() }]);
+        assert_eq!(fixture.index().renamed, []);
         assert_eq!(fixture.store.collections().unwrap()[0].generations[0].chunks, first.chunks);
         assert_eq!(fixture.search("cek", &lexical()).len(), 1);
     });
@@ -426,8 +435,8 @@ fn a_file_whose_time_and_length_are_as_before_is_not_read() {
     for_each_store(|kind| {
         let mut fixture = Fixture::new(kind, &[("a.md", "One text.\n"), ("b.md", "Another text.\n")]);
         let path = fixture.root().join("a.md");
+        let nanos = modified(&path);
         let modified = std::fs::metadata(&path).unwrap().modified().unwrap();
-        let nanos = modified.duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos() as i64;
         // Read at once after it was written, its time proves nothing.
         fixture.options.started = nanos + 1_000_000_000;
         fixture.index();
@@ -477,13 +486,17 @@ fn a_run_stops_when_it_is_told_and_goes_on_where_it_was() {
     }
     let cancel = Arc::new(AtomicBool::new(false));
     fixture.options.cancel = Some(Arc::clone(&cancel));
-    let stop = |progress: chunkwright_index::Progress<'_>| {
-        if let chunkwright_index::Progress::Committed { .. } = progress {
-            cancel.store(true, Ordering::Relaxed);
-        }
+    fixture.options.clock = Some(slow(&fixture, 1));
+    let done = std::cell::Cell::new(0);
+    let stop = |progress: chunkwright_index::Progress<'_>| match progress {
+        chunkwright_index::Progress::Committed { .. } => cancel.store(true, Ordering::Relaxed),
+        chunkwright_index::Progress::Read { files, .. } => done.set(files),
+        _ => {}
     };
     let first = fixture.pipeline.index(&[fixture.root()], &fixture.options, &stop).unwrap();
     assert!(first.cancelled && first.indexed > 0 && first.indexed < 300);
+    assert_eq!(done.get(), first.indexed);
+    assert_eq!(states(&fixture), [(GenerationState::Building, first.indexed)]);
     cancel.store(false, Ordering::Relaxed);
     let second = fixture.index();
     assert_eq!((second.unchanged, second.indexed), (first.indexed, 300 - first.indexed));

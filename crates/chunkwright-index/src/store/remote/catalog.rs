@@ -21,6 +21,8 @@ pub(in super::super) enum Kind {
     Part,
     /// What was changed by hand of a chunk.
     Overlay,
+    /// The last runs that changed a collection.
+    Runs,
 }
 
 impl Kind {
@@ -32,6 +34,7 @@ impl Kind {
             Self::Document => "document",
             Self::Part => "part",
             Self::Overlay => "overlay",
+            Self::Runs => "runs",
         }
     }
 }

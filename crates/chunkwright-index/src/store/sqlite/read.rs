@@ -12,6 +12,7 @@ use super::cache::{numbers, weights};
 use super::slim::{Place, common, whole};
 use super::{parse_name, unknown_collection, unknown_generation};
 use crate::bm25::TermCounts;
+use crate::report::PastRun;
 use chunkwright::{ChunkId, Record};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde_json::Value;
@@ -406,6 +407,29 @@ pub(super) fn overlays(connection: &Connection, collection: &str) -> Result<Over
         overlays.push(overlay);
     }
     Ok(overlays.into_iter().collect())
+}
+
+/// Whether there is a table that not every store has.
+pub(super) fn has_table(connection: &Connection, name: &str) -> Result<bool, StoreError> {
+    let mut statement =
+        connection.prepare_cached("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1")?;
+    Ok(statement.exists([name])?)
+}
+
+pub(super) fn runs(connection: &Connection, collection: &str) -> Result<Vec<PastRun>, StoreError> {
+    if !has_table(connection, "runs")? {
+        return Ok(Vec::new());
+    }
+    let mut statement = connection.prepare_cached(
+        "SELECT run FROM runs JOIN collections ON collections.id = collection WHERE name = ?1
+         ORDER BY number DESC",
+    )?;
+    let runs =
+        statement.query_map([collection], |row| row.get::<_, String>(0))?.collect::<Result<Vec<_>, _>>()?;
+    let parse = |json: &String| {
+        serde_json::from_str(json).map_err(|error| damaged(&format!("a past run cannot be read: {error}")))
+    };
+    runs.iter().map(parse).collect()
 }
 
 /// Calls `each` with the key and record of every chunk.

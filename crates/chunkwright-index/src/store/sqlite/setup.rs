@@ -114,6 +114,17 @@ CREATE TABLE overlays (
 ) WITHOUT ROWID;
 ";
 
+/// The last runs that changed a collection: `run` is JSON. The table is made with the first of them, and is no part of the
+/// layout: a store without it is one that remembers none, so that it can still be read before it is written.
+pub(super) const RUNS: &str = "
+CREATE TABLE IF NOT EXISTS runs (
+    collection INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    run TEXT NOT NULL,
+    PRIMARY KEY (collection, number)
+) WITHOUT ROWID;
+";
+
 /// How long `SQLite` waits for another process before it gives up. Writers are kept apart by our own
 /// lock; what is left are moments of its own bookkeeping.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(1);

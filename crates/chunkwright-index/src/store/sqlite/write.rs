@@ -13,8 +13,10 @@ use super::super::filter::record_symbols;
 use super::super::{
     Change, Generation, GenerationSpec, NewChunk, NewDocument, Outcome, Overlay, StoreError, check_model,
 };
+use super::setup::RUNS;
 use super::{Commit, cache, read, slim, unknown_collection};
 use crate::bm25::TermCounts;
+use crate::report::PastRun;
 
 /// Changes for which no thread is worth its start.
 const FEW: usize = 8;
@@ -221,6 +223,11 @@ pub(super) fn remove(connection: &Connection, generation: &Generation) -> Result
         let statement =
             "DELETE FROM overlays WHERE collection IN (SELECT id FROM collections WHERE name = ?1)";
         connection.execute(statement, [&generation.collection])?;
+        if read::has_table(connection, "runs")? {
+            let statement =
+                "DELETE FROM runs WHERE collection IN (SELECT id FROM collections WHERE name = ?1)";
+            connection.execute(statement, [&generation.collection])?;
+        }
         connection.execute("DELETE FROM collections WHERE name = ?1", [&generation.collection])?;
     }
     Ok(((), Commit::from(!removed.is_empty())))
@@ -433,6 +440,34 @@ fn touch(
     let changed =
         connection.prepare_cached(statement)?.execute(params![generation.number, doc_id, modified])?;
     Ok(if changed > 0 { Outcome::Written } else { Outcome::Unchanged })
+}
+
+pub(super) fn add_run(
+    connection: &Connection,
+    collection: &str,
+    run: &PastRun,
+) -> Result<((), Commit), StoreError> {
+    let id = connection
+        .prepare("SELECT id FROM collections WHERE name = ?1")?
+        .query_row([collection], |row| row.get::<_, i64>(0))
+        .optional()?;
+    let Some(id) = id else { return Ok(((), Commit::NothingChanged)) };
+    connection.execute_batch(RUNS)?;
+    let last: u64 = connection.query_row(
+        "SELECT COALESCE(MAX(number), 0) FROM runs WHERE collection = ?1",
+        [id],
+        |row| row.get(0),
+    )?;
+    let run = PastRun { number: last + 1, ..run.clone() };
+    let json =
+        serde_json::to_string(&run).map_err(|error| StoreError::Unwritable { reason: error.to_string() })?;
+    connection.execute(
+        "INSERT INTO runs (collection, number, run) VALUES (?1, ?2, ?3)",
+        params![id, run.number, json],
+    )?;
+    let over = run.number.saturating_sub(PastRun::KEPT as u64);
+    connection.execute("DELETE FROM runs WHERE collection = ?1 AND number <= ?2", params![id, over])?;
+    Ok(((), Commit::Yes))
 }
 
 pub(super) fn put_overlay(

@@ -1,0 +1,150 @@
+//! What does a monitoring system read of the store?
+//!
+//! The text format of OpenMetrics, which Prometheus and its node exporter read.
+
+use chunkwright_index::{GenerationState, PastRun, StatisticsRequest};
+use jiff::Timestamp;
+use prometheus_client::encoding::text::encode;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::registry::{Registry, Unit};
+
+use crate::engine::Engine;
+use crate::error::Error;
+
+type Labels = Vec<(&'static str, String)>;
+
+/// The families of metrics. Each is of one collection, by its label `collection`.
+#[derive(Default)]
+struct Metrics {
+    documents: Family<Labels, Gauge>,
+    chunks: Family<Labels, Gauge>,
+    disabled: Family<Labels, Gauge>,
+    pending: Family<Labels, Gauge>,
+    levels: Family<Labels, Gauge>,
+    generations: Family<Labels, Gauge>,
+    complete: Family<Labels, Gauge>,
+    runs: Family<Labels, Counter>,
+    run_time: Family<Labels, Gauge>,
+    run_documents: Family<Labels, Gauge>,
+    run_texts: Family<Labels, Gauge>,
+    run_tokens: Family<Labels, Gauge>,
+    run_stages: Family<Labels, Gauge<f64, std::sync::atomic::AtomicU64>>,
+}
+
+impl Metrics {
+    fn register(&self, registry: &mut Registry) {
+        registry.register("documents", "Documents that searches see", self.documents.clone());
+        registry.register("chunks", "Chunks that searches see", self.chunks.clone());
+        registry.register("disabled_chunks", "Chunks that were disabled by hand", self.disabled.clone());
+        let help = "Chunks without a vector although the collection has a model";
+        registry.register("pending_chunks", help, self.pending.clone());
+        registry.register(
+            "token_level_chunks",
+            "Chunks by the level of their size in tokens",
+            self.levels.clone(),
+        );
+        registry.register(
+            "generations",
+            "Generations, old ones and those being built included",
+            self.generations.clone(),
+        );
+        let help = "Whether a run over the collection ever ended: 1, or 0 while its first is unfinished";
+        registry.register("complete", help, self.complete.clone());
+        registry.register("index_runs", "Runs that changed the collection", self.runs.clone());
+        let help = "When the last run that changed the collection began";
+        registry.register_with_unit("last_run_timestamp", help, Unit::Seconds, self.run_time.clone());
+        registry.register(
+            "last_run_documents",
+            "Documents of the last run by what became of them",
+            self.run_documents.clone(),
+        );
+        registry.register(
+            "last_run_texts",
+            "Texts of the last run by where their vectors came from",
+            self.run_texts.clone(),
+        );
+        registry.register(
+            "last_run_embedded_tokens",
+            "Tokens that the last run had to embed",
+            self.run_tokens.clone(),
+        );
+        let help = "Time that the last run spent on each stage, reading and cutting on all threads";
+        registry.register_with_unit("last_run_stage", help, Unit::Seconds, self.run_stages.clone());
+    }
+
+    fn add_run(&self, labels: &dyn Fn(&[(&'static str, &str)]) -> Labels, run: &PastRun) {
+        self.runs.get_or_create(&labels(&[])).inc_by(run.number);
+        if let Ok(began) = run.at.parse::<Timestamp>() {
+            self.run_time.get_or_create(&labels(&[])).set(began.as_second());
+        }
+        let outcomes = [
+            ("indexed", run.indexed),
+            ("unchanged", run.unchanged),
+            ("removed", run.removed),
+            ("failed", run.failed),
+        ];
+        for (outcome, documents) in outcomes {
+            self.run_documents.get_or_create(&labels(&[("outcome", outcome)])).set(integer(documents));
+        }
+        for (source, texts) in [("embedded", run.embedded), ("reused", run.reused)] {
+            self.run_texts.get_or_create(&labels(&[("source", source)])).set(integer(texts));
+        }
+        self.run_tokens.get_or_create(&labels(&[])).set(integer(run.tokens));
+        let Some(timings) = run.timings else { return };
+        let stages = [
+            ("read", timings.read_ms),
+            ("cut", timings.cut_ms),
+            ("embed", timings.embed_ms),
+            ("store", timings.store_ms),
+            ("total", timings.total_ms),
+        ];
+        for (stage, ms) in stages {
+            self.run_stages.get_or_create(&labels(&[("stage", stage)])).set(ms as f64 / 1e3);
+        }
+    }
+}
+
+fn integer(number: usize) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+impl Engine {
+    /// The state of every collection and its last run, for a monitoring system, in the text format of OpenMetrics.
+    ///
+    /// # Errors
+    ///
+    /// A store that fails.
+    pub fn metrics(&self) -> Result<String, Error> {
+        let store = self.store()?;
+        let mut registry = Registry::with_prefix("chunkwright");
+        let metrics = Metrics::default();
+        metrics.register(&mut registry);
+        for collection in store.collections()? {
+            let Some(status) = collection.visible() else { continue };
+            let labels = |more: &[(&'static str, &str)]| -> Labels {
+                let name = [("collection", collection.name.clone())];
+                name.into_iter().chain(more.iter().map(|(key, value)| (*key, (*value).to_owned()))).collect()
+            };
+            let statistics = store.statistics(&status.generation, &StatisticsRequest::default())?;
+            metrics.documents.get_or_create(&labels(&[])).set(integer(status.documents));
+            metrics.chunks.get_or_create(&labels(&[])).set(integer(status.chunks));
+            metrics.disabled.get_or_create(&labels(&[])).set(integer(statistics.disabled));
+            metrics.pending.get_or_create(&labels(&[])).set(integer(status.pending));
+            for (level, chunks) in &statistics.levels {
+                let labels = labels(&[("level", level.as_str())]);
+                metrics.levels.get_or_create(&labels).set(integer(*chunks));
+            }
+            metrics.generations.get_or_create(&labels(&[])).set(integer(collection.generations.len()));
+            let is_complete = status.state == GenerationState::Current;
+            metrics.complete.get_or_create(&labels(&[])).set(is_complete.into());
+            if let Some(run) = store.runs(&collection.name)?.first() {
+                metrics.add_run(&labels, run);
+            }
+        }
+        let mut text = String::new();
+        encode(&mut text, &registry).expect("a text takes all that is written to it");
+        Ok(text)
+    }
+}
