@@ -7,6 +7,7 @@
 //! A nested value that is absent has to leave a place in each column below it, so everything goes as
 //! `Option<&T>`, one for each row.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use arrow_array::builder::{BooleanBuilder, StringBuilder, UInt32Builder};
@@ -127,6 +128,33 @@ impl<T: Value> Column for Option<T> {
             }
             None => Ok((0..table.len).map(|_| Some(None)).collect()),
         }
+    }
+}
+
+/// Texts by name are an object as JSON, since their names are not known; null where there is none.
+impl Column for BTreeMap<String, String> {
+    fn field(name: &str) -> Field {
+        Option::<String>::field(name)
+    }
+
+    fn write(values: &[Option<&Self>]) -> Result<ArrayRef, Error> {
+        let json = |texts: &&Self| serde_json::to_string(texts).unwrap_or_default();
+        let texts: Vec<Option<String>> =
+            values.iter().map(|texts| texts.filter(|texts| !texts.is_empty()).as_ref().map(json)).collect();
+        text(texts.iter().map(Option::as_deref))
+    }
+
+    fn read(table: &Table<'_>, name: &str) -> Result<Vec<Option<Self>>, Error> {
+        let parse = |(row, json): (usize, Option<Option<String>>)| {
+            let Some(json) = json.flatten() else { return Ok(Some(Self::new())) };
+            serde_json::from_str(&json).map(Some).map_err(|_| Error::Value {
+                column: table.path(name),
+                row,
+                value: json,
+                known: "objects of texts, as JSON".into(),
+            })
+        };
+        Option::<String>::read(table, name)?.into_iter().enumerate().map(parse).collect()
     }
 }
 

@@ -3,6 +3,7 @@
 //! The macro makes both directions of it. It names every field when it puts a struct together, so that the
 //! compiler refuses a table that lacks one.
 
+use std::collections::BTreeMap;
 use std::fmt::Debug;
 
 use arrow_array::{Array, ArrayRef};
@@ -98,6 +99,7 @@ rows! {
         config_hash: String,
         file_hash: String,
         indexed_at: Option<String>,
+        meta: BTreeMap<String, String>,
         ; flat adaptive: AdaptiveFields
     }
     Position {

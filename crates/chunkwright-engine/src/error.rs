@@ -6,7 +6,9 @@ use chunkwright::{ConfigError, OptionsError};
 use chunkwright_eval::EvalError;
 use chunkwright_http::SecretError;
 use chunkwright_index::transfer::ImportError;
-use chunkwright_index::{AmendError, FetchError, FilterError, IndexError, SearchError, StoreError};
+use chunkwright_index::{
+    AmendError, FetchError, FilterError, IndexError, MetadataError, SearchError, StoreError,
+};
 use chunkwright_models::{CounterError, EmbedError, InstallError, ModelError, RerankError, ServiceError};
 use chunkwright_source::{InputError, SkipReason};
 
@@ -116,6 +118,9 @@ pub enum Error {
         /// The file.
         path: String,
     },
+    /// Metadata that cannot be used.
+    #[error(transparent)]
+    Metadata(#[from] MetadataError),
     /// A file of chunks that cannot be read.
     #[error(
         "the chunks `{path}` could not be read; they must be UTF-8 with one JSON object per line: {error}"
@@ -464,6 +469,7 @@ impl Error {
             | Self::NoQuestion { .. }
             | Self::Edits { .. }
             | Self::NoEdit { .. }
+            | Self::Metadata(_)
             | Self::Chunks { .. }
             | Self::NoForeignChunk { .. }
             | Self::Unread(_)

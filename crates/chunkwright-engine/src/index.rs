@@ -1,11 +1,12 @@
 //! How is a collection brought to the state of files?
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use chunkwright_index::{
-    Clock, Dominant, FolderOptions, IndexOptions, IndexReport, NoteOptions, OverlayCounts, Pipeline, Prefix,
-    Progress, Prune,
+    Clock, Dominant, FolderOptions, IndexOptions, IndexReport, Metadata, NoteOptions, OverlayCounts,
+    Pipeline, Prefix, Progress, Prune, metadata,
 };
 use chunkwright_models::{EmbedError, Embedder};
 use chunkwright_source::{LeftOut, NewSource, Skipped, WalkOptions};
@@ -33,6 +34,8 @@ pub struct IndexRequest {
     pub root: Option<PathBuf>,
     /// The folder of the collection that the one path is now.
     pub moved_from: Option<PathBuf>,
+    /// What is said of every document, by name; an empty text takes a name back.
+    pub meta: BTreeMap<String, String>,
     /// Read every file, even if its size and modification time are unchanged.
     pub rehash: bool,
     /// Price of embedding a million tokens; adds the cost to the report.
@@ -134,6 +137,9 @@ impl Collection {
     pub fn indexer(&self, request: IndexRequest) -> Result<Indexer, Error> {
         let engine = self.engine();
         let settings = engine.settings();
+        for (name, text) in &request.meta {
+            metadata::check(name, text)?;
+        }
         let store = if request.dry_run { engine.store()? } else { engine.writable_store()? };
         let mut notices = Vec::new();
         let embedder = self.index_embedder(&mut notices)?;
@@ -266,6 +272,7 @@ impl Indexer {
             rehash: request.rehash,
             price: self.price,
             prune: request.prune,
+            metadata: Metadata { all: request.meta.clone(), folders: engine.settings().metadata().to_vec() },
             dry_run: request.dry_run,
             skip_generated: request.skip_generated,
             walk: WalkOptions { output: request.exclude.clone(), ..engine.settings().walk.clone() },

@@ -49,7 +49,7 @@ pub use chunkwright_index::{
     ExpandedAnswer, Explained, Filter, Folder, FoundChunk, FoundPassage, Fusion, Generation, GenerationSpec,
     GenerationStatus, Glob, Hit, IndexReport, Kept, ListRequest, ListedChunk, ListedOverlay, MAX_PAGE, Mode,
     Overlay, OverlayState, Passage, PastRun, Prefix, Progress, Prune, Related, Renamed, Siblings, SortKey,
-    Stage, Statistics, StatisticsRequest, Timings, Verdict, Visibility,
+    Stage, Statistics, StatisticsRequest, Timings, Verdict, Visibility, metadata,
 };
 pub use chunkwright_source::{FormatHint, Input, NewSource, SkipReason, Skipped, Stream};
 pub use collection::Collection;

@@ -13,6 +13,7 @@ mod environment;
 mod error;
 mod file;
 pub mod key;
+mod metadata;
 mod services;
 mod template;
 mod walk;
@@ -69,6 +70,8 @@ pub struct Settings {
     pub data: Option<String>,
     /// How services are used.
     services: Services,
+    /// What the configuration file says of documents.
+    metadata: FolderMetadata,
     origins: BTreeMap<String, Origin>,
     /// What the settings were combined of: the layers below, and the highest.
     layers: Arc<(Layers, Layer)>,
@@ -192,7 +195,11 @@ pub struct Layers {
     /// The user's own presets, each a table of cutting keys and `base`.
     presets: BTreeMap<String, Layer>,
     services: Services,
+    metadata: FolderMetadata,
 }
+
+/// What is said of the documents below folders, each absolute.
+type FolderMetadata = Vec<(PathBuf, BTreeMap<String, String>)>;
 
 impl Layers {
     /// Reads the configuration file at `path` and adds it as the highest layer. Only a file that the user has named
@@ -207,6 +214,7 @@ impl Layers {
         self.stack.push(file.layer);
         self.presets = file.presets;
         self.services = file.services;
+        self.metadata = file.metadata;
         Ok(self)
     }
 
@@ -311,6 +319,7 @@ impl Layers {
             writer_url: text(&key::WRITER_URL)?,
             data: text(&key::DATA)?,
             services: self.services.clone(),
+            metadata: self.metadata.clone(),
             chunk,
             origins,
             layers: Arc::new((self.clone(), highest)),
@@ -319,6 +328,12 @@ impl Layers {
             let origin = |name: &String| Origin::set(Source::File(path.to_owned()), name);
             let origins = self.services.values().map(|(name, _)| (name.clone(), origin(name)));
             settings.origins.extend(origins);
+        }
+        if let Some(file) = layers.iter().rfind(|layer| matches!(layer.source, Source::File(_))) {
+            let names = metadata::values(&self.metadata).map(|(name, _)| name);
+            settings
+                .origins
+                .extend(names.map(|name| (name.clone(), Origin::set(file.source.clone(), &name))));
         }
         settings.origins.extend(selected.map(|origin| (key::PRESET.name.to_owned(), origin)));
         Ok(settings)
@@ -442,6 +457,11 @@ impl Settings {
         layers.combine(changed)
     }
 
+    /// What the configuration file says of the documents below folders.
+    pub fn metadata(&self) -> &[(PathBuf, BTreeMap<String, String>)] {
+        &self.metadata
+    }
+
     /// Every key and its value, in the order of help texts.
     pub fn list(&self) -> Vec<Setting> {
         let text = |value: &str| Some(Value::from(value));
@@ -468,6 +488,7 @@ impl Settings {
         ];
         let shown = |value: &str| text(value).map(|value| services::without_secrets(&value));
         values.extend(others.map(|(key, value)| (key.to_owned(), value.as_deref().and_then(shown))));
+        values.extend(metadata::values(&self.metadata).map(|(name, value)| (name, Some(value))));
         values.extend(self.services.values().map(|(name, value)| (name.clone(), Some(value.clone()))));
         let row = |(key, value): (String, _)| Setting { origin: self.origin(&key), key, value };
         values.into_iter().map(row).collect()

@@ -13,7 +13,7 @@
 //! Where a chunk says no place, its text is looked for in the document, blanks aside, from the chunk before it on. A text
 //! that is not there, because the program rewrote it, is searched and takes room in answers, and holds none of them.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use chunkwright::span::is_blank;
 use chunkwright::stats::TokenLevel;
@@ -168,6 +168,7 @@ impl ForeignChunk {
             config_hash: String::new(),
             file_hash: String::new(),
             indexed_at: None,
+            meta: BTreeMap::new(),
         }
     }
 }

@@ -29,6 +29,7 @@ pub mod bm25;
 pub mod expand;
 pub mod fetch;
 pub mod fuse;
+pub mod metadata;
 mod parsed;
 pub mod pipeline;
 pub mod prefix;
@@ -47,6 +48,7 @@ pub use expand::{
 };
 pub use fetch::{Extent, FetchError, FetchOptions, Fetched, Raw, chunk_id, fetch};
 pub use fuse::Fusion;
+pub use metadata::{Metadata, MetadataError};
 pub use parsed::parsed;
 pub use pipeline::{
     Clock, Folder, FolderError, FolderOptions, IndexError, IndexOptions, NoteOptions, Pipeline, Progress,

@@ -24,6 +24,7 @@ mod sqlite;
 mod statistics;
 mod vector;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -323,6 +324,9 @@ pub struct DocumentInfo {
     pub overlays: String,
     /// When it was stored, ISO 8601.
     pub indexed_at: String,
+    /// What the caller said of it, such as `course_id`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub meta: BTreeMap<String, String>,
 }
 
 impl DocumentInfo {
@@ -331,7 +335,7 @@ impl DocumentInfo {
         let file = |info: &Self| {
             [&info.file_hash, &info.format, &info.preset, &info.root, &info.prefix].map(String::clone)
         };
-        !self.is_outdated() && file(self) == file(other)
+        !self.is_outdated() && file(self) == file(other) && self.meta == other.meta
     }
 
     /// What `overlays` begins with for a document that has to be cut again whatever its file says.

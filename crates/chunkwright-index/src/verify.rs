@@ -19,6 +19,7 @@ use chunkwright_source::decode::decode;
 use chunkwright_source::format::{Format, parse};
 use chunkwright_source::walk::is_unprintable;
 use rayon::prelude::*;
+use serde_json::json;
 
 use crate::bm25::TermCounts;
 use crate::parsed::format_of;
@@ -79,6 +80,7 @@ pub(crate) fn records(
             expect("config_hash", &record.config_hash, of_chunks(&spec.config_hash));
         }
         expect("preset", &record.preset, &info.preset);
+        expect("meta", &json!(record.meta).to_string(), &json!(info.meta).to_string());
         expect("indexed_at", record.indexed_at.as_deref().unwrap_or_default(), &info.indexed_at);
         // The file of a document that was put together from its records is not known.
         if !is_rebuilt(info) {

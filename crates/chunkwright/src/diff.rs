@@ -421,6 +421,7 @@ mod tests {
                 file_hash: String::new(),
                 adaptive: None,
                 indexed_at: None,
+                meta: std::collections::BTreeMap::new(),
             });
         }
         records

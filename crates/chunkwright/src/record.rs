@@ -5,7 +5,7 @@
 
 pub(crate) mod imports;
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -125,6 +125,9 @@ pub struct Record {
     /// When it was stored, ISO 8601; only in a store.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub indexed_at: Option<String>,
+    /// What the caller said of the document, such as `course_id`; only in a store.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub meta: BTreeMap<String, String>,
 }
 
 /// Names of the symbols around a chunk of source code.
@@ -273,6 +276,7 @@ impl ChunkIn<'_> {
             config_hash: config_hash.clone(),
             file_hash: context.file_hash.clone(),
             indexed_at: None,
+            meta: BTreeMap::new(),
             text: rendered.into_text(),
         }
     }
@@ -341,6 +345,7 @@ impl Chunker {
             config_hash: self.config_hash(),
             file_hash: context.file_hash.clone(),
             indexed_at: None,
+            meta: BTreeMap::new(),
         }
     }
 }

@@ -74,6 +74,7 @@ pub(crate) fn plain(index: u32) -> Record {
         config_hash: "c".into(),
         file_hash: "f".into(),
         indexed_at: None,
+        meta: std::collections::BTreeMap::new(),
     }
 }
 
@@ -146,7 +147,8 @@ fn ids() -> impl Strategy<Value = (ChunkId, Option<ChunkId>, Option<ChunkId>, Op
 /// Any record, also such as no chunker makes.
 pub(crate) fn record() -> impl Strategy<Value = Record> {
     let required = (vec(text(), 14), vec(any::<u32>(), 11), texts(), level(), any::<bool>());
-    let optional = (vec(option::of(text()), 2), option::of(texts()));
+    let by_name = proptest::collection::btree_map(text(), text(), 0..3);
+    let optional = (vec(option::of(text()), 2), option::of(texts()), by_name);
     let nested = (
         option::of(position()),
         option::of(symbols()),
@@ -154,7 +156,12 @@ pub(crate) fn record() -> impl Strategy<Value = Record> {
         option::of(adaptive()),
     );
     (required, optional, nested, ids()).prop_map(
-        |((texts, numbers, section_path, token_level, oversize), (options, imports), nested, ids)| {
+        |(
+            (texts, numbers, section_path, token_level, oversize),
+            (options, imports, texts_by_name),
+            nested,
+            ids,
+        )| {
             let (mut texts, mut numbers) = (texts.into_iter(), numbers.into_iter());
             let mut options = options.into_iter();
             let mut text = || texts.next().unwrap();
@@ -201,6 +208,7 @@ pub(crate) fn record() -> impl Strategy<Value = Record> {
                 config_hash: text(),
                 file_hash: text(),
                 indexed_at: option(),
+                meta: texts_by_name,
             }
         },
     )

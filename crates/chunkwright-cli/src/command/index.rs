@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Result, bail};
 use chunkwright_engine::{
-    Access, IndexAnswer, IndexReport, IndexRequest, Indexer, NewSource, Prefix, Progress as Step, Prune, Timings, Watched,
+    Access, IndexAnswer, IndexReport, IndexRequest, Indexer, NewSource, Prefix, Progress as Step, Prune, Timings, Watched, metadata,
 };
 
 use crate::app::{CollectionFlags, CutFlags, Global, Outcome};
@@ -69,6 +69,12 @@ pub(crate) struct Index {
     /// A folder that is gone and whose files are in the given path is recognised without it.
     #[arg(long, value_name = "FOLDER", conflicts_with_all = ["prefix", "root"])]
     moved_from: Option<PathBuf>,
+    /// Say this of every document; it is in the records, and filters find it as `meta.NAME`. An empty text takes it back
+    ///
+    /// Documents keep it, and new files of the folder get what all its documents have. For folders, see the table `meta`
+    /// of `chunkwright.toml`.
+    #[arg(long, value_name = "NAME=TEXT", value_parser = metadata::parse_pair)]
+    meta: Vec<(String, String)>,
     /// Re-read every file, even if its size and modification time are unchanged
     #[arg(long)]
     rehash: bool,
@@ -168,6 +174,7 @@ impl Index {
             prefix: self.prefix.clone(),
             root: self.root.clone(),
             moved_from: self.moved_from.clone(),
+            meta: self.meta.iter().cloned().collect(),
             rehash: self.rehash,
             price: self.price,
             summaries: self.summaries,

@@ -246,7 +246,9 @@ fn chunks_of_another_program_are_measured_by_the_same_measures() {
     let folder = farm();
     folder.write("docs/guide.md", guide(12).as_bytes());
     folder.write("docs/c.md", "# Ограда\n\nЛестница стоит у ограды. Яблоки лежат в погребе.\n".as_bytes());
-    folder.run(&["chunk", "-q", ".", "--exclude", "*.jsonl", "--max-size", "40", "-o", "ours.jsonl"]).success();
+    folder
+        .run(&["chunk", "-q", ".", "--exclude", "*.jsonl", "--max-size", "40", "-o", "ours.jsonl"])
+        .success();
     // As LangChain writes its documents: whole ones, here.
     let whole = |name: &str| {
         let text = folder.read(name);

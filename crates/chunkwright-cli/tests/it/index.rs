@@ -712,3 +712,44 @@ fn chunks_are_hidden_and_shown_by_a_filter_and_collections_are_listed() {
     let text = folder.run(&["collections", "--format", "text"]).success();
     assert!(text.contains("课程") && text.contains("current"), "{text}");
 }
+
+#[test]
+fn documents_are_found_by_what_was_said_of_them() {
+    let folder = Folder::new(&[
+        ("courses/13/a.md", "# 向量\n\nApples are red.\n"),
+        ("courses/14/b.md", "# Тест\n\nApples are green.\n"),
+        (
+            "chunkwright.toml",
+            "embedder = \"none\"\n\n[meta]\nteam = \"courses\"\n\n[meta.\"courses/13\"]\ncourse_id = 13\n",
+        ),
+    ]);
+    folder.run(&["index", "courses", "--meta", "term=2026-1", "-q"]).success();
+    let found = |filter: &str| -> Vec<Value> {
+        let run = folder.run(&["search", "apples", "--filter", filter, "--fields", "doc_id"]);
+        run.stdout
+            .lines()
+            .map(|line| serde_json::from_str::<Value>(line).unwrap()["doc_id"].clone())
+            .collect()
+    };
+    assert_eq!(found("meta.course_id=13"), ["13/a.md"]);
+    assert_eq!(found("meta.team=courses and not meta.course_id=13"), ["14/b.md"]);
+    assert_eq!(found("meta.term=2026-2"), [] as [&str; 0]);
+    let listed = folder.run(&["chunks", "--filter", "meta.course_id=13", "--fields", "meta"]).lines();
+    let expected = serde_json::json!({"course_id": "13", "team": "courses", "term": "2026-1"});
+    assert_eq!(listed[0]["meta"], expected);
+    for (pair, said) in [
+        ("term", "`term` is not `NAME=TEXT`, such as `course_id=13`"),
+        ("a.b=c", "`a.b` cannot be a name of metadata"),
+    ] {
+        let run = folder.run(&["index", "courses", "--meta", pair]);
+        assert!(run.code == 2 && run.stderr.contains(said), "{run:?}");
+    }
+    let rows = folder.run(&["config", "show"]).lines();
+    let row =
+        rows.iter().find(|row| row["key"].as_str().unwrap().ends_with("/courses/13\".course_id")).unwrap();
+    assert_eq!(row["value"], "13");
+    assert!(row["origin"].as_str().unwrap().ends_with("chunkwright.toml"), "{row}");
+    folder.write("chunkwright.toml", b"[meta]\nterms = [1, 2]\n");
+    let run = folder.run(&["index", "courses"]);
+    assert!(run.code == 2 && run.stderr.contains("`terms` is a list; give a text"), "{run:?}");
+}

@@ -10,6 +10,14 @@ use chunkwright::{ConfigError, OptionsError, ValueError};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SettingsError {
+    /// Metadata that cannot be used.
+    #[error("{place}: {message}")]
+    Metadata {
+        /// Where it stands.
+        place: String,
+        /// What is wrong, and what would be right.
+        message: String,
+    },
     /// A configuration file that cannot be read.
     #[error("the configuration `{}` could not be read: {error}", .path.display())]
     Unreadable {

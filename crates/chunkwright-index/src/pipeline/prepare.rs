@@ -11,6 +11,7 @@ use chunkwright_source::{Generated, SkipReason, generated, noise, read_file};
 use super::input::Input;
 use super::pace::{Meter, Stage};
 use super::{IndexOptions, Pipeline};
+use crate::metadata::KnownMetadata;
 use crate::store::{DocumentInfo, Generation, NewChunk, NewDocument, StoredDocument};
 
 /// Longest outline that is stored, in bytes; the rest of a longer one is left out.
@@ -37,6 +38,7 @@ pub(super) struct Context<'a> {
     /// Whether generated files are left out.
     pub(super) skip_generated: bool,
     pub(super) meter: &'a Meter,
+    pub(super) metadata: &'a KnownMetadata,
 }
 
 /// A file's time is trusted if it is this much older than the reading, in nanoseconds.
@@ -56,12 +58,18 @@ impl Pipeline {
         {
             return Prepared::Skipped(reason);
         }
+        let meta = match input {
+            Input::Stored(info) => info.meta.clone(),
+            Input::File(file) => context.metadata.of(&file.doc_id, &file.root, Some(&file.path)),
+            Input::Memory(_) | Input::Parsed(_) => context.metadata.of(input.doc_id(), "", None),
+        };
         let is_done = |stored: &&DocumentInfo| stored.pending == 0 || self.embedder.is_none();
         if let (Input::File(file), Some(stored)) = (input, stored.filter(is_done))
             && !options.rehash
             && stored.modified != 0
             && (stored.modified, stored.bytes) == (file.modified, file.bytes)
             && (&stored.root, &stored.prefix, &stored.preset) == (&file.root, &file.prefix, &self.preset)
+            && stored.meta == meta
         {
             return Prepared::Unchanged(None);
         }
@@ -91,6 +99,7 @@ impl Pipeline {
             preset: self.preset.clone(),
             format: format.name().to_owned(),
             indexed_at: options.indexed_at.clone(),
+            meta,
             ..DocumentInfo::default()
         };
         if let Some(stored) = stored.filter(is_done)
@@ -176,6 +185,7 @@ impl Pipeline {
         }
         for record in &mut records {
             record.indexed_at = Some(info.indexed_at.clone());
+            record.meta.clone_from(&info.meta);
         }
         let chunks: Vec<NewChunk> = records.into_iter().map(NewChunk::new).collect();
         let document = NewDocument {

@@ -20,7 +20,7 @@ pub(crate) use field::{Facts, Fields, Got, facts, record_symbols};
 /// Which chunks a search may find. The default lets every chunk pass. Summaries pass only where a
 /// condition speaks of `artifact`.
 ///
-/// As JSON: `{"field": "language", "is": "rust"}`, `{"and": [..]}`, `{"or": [..]}`, `{"not": ..}`; tests
+/// As JSON: `{"field": "language", "is": "rust"}`, `{"meta": "course_id", "is": "13"}`, `{"and": [..]}`, `{"or": [..]}`, `{"not": ..}`; tests
 /// are `is`, `in` (a list), `prefix`, `glob`, `gt`, `gte`, `lt`, `lte`. As text, see [`Filter::parse`].
 /// A value that no chunk can have, such as a language that does not exist, is an error where a filter is read.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -66,6 +66,15 @@ pub enum Condition {
     Or(Vec<Condition>),
     /// Anything but this.
     Not(Box<Condition>),
+    /// What the caller said of the document under this name.
+    #[serde(untagged)]
+    Meta {
+        /// The name, such as `course_id`.
+        meta: String,
+        /// What the text must be.
+        #[serde(flatten)]
+        test: Test,
+    },
     /// One field.
     #[serde(untagged)]
     Field {
@@ -157,7 +166,7 @@ impl Filter {
 
     /// Whether a condition is about `field`.
     pub fn mentions(&self, field: Field) -> bool {
-        self.any_field(&|found| found == field)
+        self.any_field(&|found| found == Some(field))
     }
 
     /// Whether [`Facts`] are enough to decide.
@@ -167,15 +176,17 @@ impl Filter {
 
     /// Whether every condition is about one of these fields.
     pub(crate) fn mentions_only(&self, is: &dyn Fn(Field) -> bool) -> bool {
-        !self.any_field(&|field| !is(field))
+        !self.any_field(&|field| field.is_none_or(|field| !is(field)))
     }
 
-    fn any_field(&self, is: &dyn Fn(Field) -> bool) -> bool {
-        fn any(condition: &Condition, is: &dyn Fn(Field) -> bool) -> bool {
+    /// Whether a condition is about such a field; about `None` are those on metadata.
+    fn any_field(&self, is: &dyn Fn(Option<Field>) -> bool) -> bool {
+        fn any(condition: &Condition, is: &dyn Fn(Option<Field>) -> bool) -> bool {
             match condition {
                 Condition::And(all) | Condition::Or(all) => all.iter().any(|one| any(one, is)),
                 Condition::Not(not) => any(not, is),
-                Condition::Field { field, .. } => is(*field),
+                Condition::Meta { .. } => is(None),
+                Condition::Field { field, .. } => is(Some(*field)),
             }
         }
         self.condition.as_ref().is_some_and(|condition| any(condition, is))
@@ -219,6 +230,7 @@ impl Condition {
                     }
                 }
             }
+            Self::Meta { meta, test } => fields.meta(meta).is_some_and(|text| test.passes_text(text)),
             Self::Field { field, test } => match fields.get(*field) {
                 Got::Nothing => false,
                 Got::Text(text) => test.passes_text(text),
@@ -309,7 +321,7 @@ mod tests {
             "token_level": "normal", "oversize": false, "part": {"index": 0, "total": 2}, "cut": "heading",
             "adaptive_chunking": true, "is_complete_document": false, "section_title": "A", "section_index": 1,
             "strategy_version": "tree-v1.2", "preset": "auto", "config_hash": "0", "file_hash": "1",
-            "indexed_at": "2026-01-01T00:00:00Z"
+            "indexed_at": "2026-01-01T00:00:00Z", "meta": {"course_id": "13", "课程": "向量"}
         }"#;
         serde_json::from_str(json).expect("JSON")
     }
@@ -321,6 +333,7 @@ mod tests {
         let Value::Object(fields) = serde_json::to_value(record).expect("JSON") else { panic!("no object") };
         for (key, value) in fields {
             match value {
+                Value::Object(_) if key == "meta" => {}
                 Value::Object(inner) => keys.extend(inner.keys().map(|name| format!("{key}.{name}"))),
                 _ => _ = keys.insert(key),
             }
@@ -366,6 +379,11 @@ mod tests {
             ("indexed_at<2026-01-01", false),
             ("section_title=\"A\"", true),
             ("preset=\"a b\"", false),
+            ("meta.course_id=13", true),
+            ("meta.course_id!=13 or meta.term=1", false),
+            ("meta.课程^=向 and meta.course_id~1?", true),
+            ("meta.course_id>=13 and meta.course_id<14", true),
+            ("not meta.term=1", true),
         ] {
             let filter = Filter::parse(text).expect(text).and(Filter::is(Field::ARTIFACT, "all"));
             assert_eq!(filter.passes(&full()), expected, "{text}");

@@ -39,6 +39,7 @@ pub(super) fn rebuilt(records: &[Record]) -> StoredDocument {
         bytes: source.len() as u64,
         preset: first.map(|record| record.preset.clone()).unwrap_or_default(),
         indexed_at: first.and_then(|record| record.indexed_at.clone()).unwrap_or_default(),
+        meta: first.map(|record| record.meta.clone()).unwrap_or_default(),
         ..DocumentInfo::default()
     };
     StoredDocument { info, source, ..StoredDocument::default() }

@@ -18,6 +18,7 @@ mod fixture;
 mod folders;
 mod hashes;
 mod lists;
+mod metadata;
 mod migrate;
 mod names;
 mod notes;

@@ -153,6 +153,7 @@ pub(super) const DIALECT: Dialect = Dialect {
             _ => None,
         }
     },
+    meta: |_, _| None,
     and: |all| json!({"$and": all}),
     or: |any| json!({"$or": any}),
     not: None,

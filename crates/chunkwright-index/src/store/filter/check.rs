@@ -21,6 +21,10 @@ impl Condition {
             Self::And(conditions) => Self::And(all(conditions)?),
             Self::Or(conditions) => Self::Or(all(conditions)?),
             Self::Not(not) => Self::Not(Box::new(not.checked()?)),
+            Self::Meta { meta, test: Test::Is(value) } => Self::Meta { meta, test: Test::Is(text_of(value)) },
+            Self::Meta { meta, test: Test::In(values) } => {
+                Self::Meta { meta, test: Test::In(values.into_iter().map(text_of).collect()) }
+            }
             Self::Field { field: Field::PATH, test } => of_path(test)?,
             Self::Field { field, test: Test::Is(value) } => {
                 Self::Field { field, test: Test::Is(value_of(field, value)?) }
@@ -30,9 +34,14 @@ impl Condition {
                     values.into_iter().map(|value| value_of(field, value)).collect::<Result<_, _>>()?;
                 Self::Field { field, test: Test::In(values) }
             }
-            other @ Self::Field { .. } => other,
+            other @ (Self::Meta { .. } | Self::Field { .. }) => other,
         })
     }
+}
+
+/// A value as metadata has it, which is text whatever it says.
+fn text_of(value: Value) -> Value {
+    if value.is_string() { value } else { Value::String(value.to_string()) }
 }
 
 /// What is said of a path, said of the document's key.

@@ -151,6 +151,11 @@ impl Field {
 pub(crate) trait Fields {
     /// The value of a field.
     fn get(&self, field: Field) -> Got<'_>;
+
+    /// What the caller said of the document under this name; only records have it.
+    fn meta(&self, _name: &str) -> Option<&str> {
+        None
+    }
 }
 
 /// A field's value.
@@ -201,6 +206,10 @@ impl Fields for Value {
         }
         let found = field.0.split('.').try_fold(self, |value, key| value.get(key));
         found.filter(|value| !value.is_null()).map_or(Got::Nothing, Got::Value)
+    }
+
+    fn meta(&self, name: &str) -> Option<&str> {
+        self.get("meta")?.get(name)?.as_str()
     }
 }
 

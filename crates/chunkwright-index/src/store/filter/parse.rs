@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::check::{right, suggestion};
 use super::{Condition, Field, FieldType, Filter, Glob, GlobError, Range, Test};
+use crate::metadata::is_of_name;
 
 /// Why a text is no filter.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -29,7 +30,7 @@ pub enum FilterError {
     #[error("`==` is not an operator of filters; did you mean `{field}={value}`?")]
     Equals {
         /// The field.
-        field: &'static str,
+        field: String,
         /// What stands behind it.
         value: String,
     },
@@ -87,6 +88,17 @@ impl Filter {
     }
 }
 
+/// What stands before the name of metadata.
+const META: &str = "meta.";
+
+/// What a condition is about.
+enum Subject<'a> {
+    /// A field by its name.
+    Field(&'a str),
+    /// What the caller said of the document, by its name.
+    Meta(&'a str),
+}
+
 struct Parser<'a> {
     rest: &'a str,
 }
@@ -123,26 +135,29 @@ impl<'a> Parser<'a> {
     }
 
     fn field(&mut self) -> Result<Condition, FilterError> {
-        let end = self.rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '.'));
-        let end = end.filter(|end| *end > 0).ok_or_else(|| self.error())?;
-        let (name, after) = self.rest.split_at(end);
-        let Some(operator) = OPERATORS.iter().find(|operator| after.trim_start().starts_with(**operator))
-        else {
-            return Err(self.error());
+        let subject = self.subject()?;
+        let found = OPERATORS.iter().find(|operator| self.rest.starts_with(**operator));
+        let operator = *found.ok_or_else(|| self.error())?;
+        let subject = match subject {
+            Subject::Field(name) => {
+                Ok(Field::of(name).ok_or_else(|| FilterError::Field { name: name.into() })?)
+            }
+            Subject::Meta(name) => Err(name),
         };
-        let field = Field::of(name).ok_or_else(|| FilterError::Field { name: name.into() })?;
-        self.rest = after.trim_start()[operator.len()..].trim_start();
-        if let Some(value) = self.rest.strip_prefix('=').filter(|_| *operator == "=") {
+        self.rest = self.rest[operator.len()..].trim_start();
+        if let Some(value) = self.rest.strip_prefix('=').filter(|_| operator == "=") {
             let value = value.split(|c: char| c.is_whitespace() || c == ')').find(|value| !value.is_empty());
-            return Err(FilterError::Equals { field: field.name(), value: value.unwrap_or("VALUE").into() });
+            let field = subject.map_or_else(|name| format!("{META}{name}"), |field| field.name().to_owned());
+            return Err(FilterError::Equals { field, value: value.unwrap_or("VALUE").into() });
         }
         let text = self.value()?;
-        let value = literal(field, text)?;
+        let value = subject.map_or_else(|_| Ok(text.into()), |field| literal(field, text))?;
         let range = |range| Test::Range(Box::new(range));
-        let is = match *operator {
+        let test = match operator {
             // A path with a star that compares equal to nothing is a glob that was meant.
-            "=" | "!=" if field == Field::DOC_ID && text.contains('*') => {
-                return Err(FilterError::Wildcard { field: field.name(), operator, value: text.into() });
+            "=" | "!=" if subject == Ok(Field::DOC_ID) && text.contains('*') => {
+                let field = Field::DOC_ID.name();
+                return Err(FilterError::Wildcard { field, operator, value: text.into() });
             }
             "=" | "!=" => Test::Is(value),
             "^=" => Test::Prefix(text.into()),
@@ -152,8 +167,25 @@ impl<'a> Parser<'a> {
             "<" => range(Range { lt: Some(value), ..Range::default() }),
             _ => range(Range { lte: Some(value), ..Range::default() }),
         };
-        let condition = Condition::Field { field, test: is }.checked()?;
-        Ok(if *operator == "!=" { Condition::Not(Box::new(condition)) } else { condition })
+        let condition = match subject {
+            Ok(field) => Condition::Field { field, test }.checked()?,
+            Err(name) => Condition::Meta { meta: name.to_owned(), test },
+        };
+        Ok(if operator == "!=" { Condition::Not(Box::new(condition)) } else { condition })
+    }
+
+    /// What the next condition is about; blanks after it are skipped.
+    fn subject(&mut self) -> Result<Subject<'a>, FilterError> {
+        let (is_meta, text) = match self.rest.strip_prefix(META) {
+            Some(name) => (true, name),
+            None => (false, self.rest),
+        };
+        let is_of_field = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
+        let ends = |c: char| !if is_meta { is_of_name(c) } else { is_of_field(c) };
+        let end = text.find(ends).filter(|end| *end > 0).ok_or_else(|| self.error())?;
+        let (name, after) = text.split_at(end);
+        self.rest = after.trim_start();
+        Ok(if is_meta { Subject::Meta(name) } else { Subject::Field(name) })
     }
 
     fn value(&mut self) -> Result<&'a str, FilterError> {

@@ -221,6 +221,14 @@ pub(super) const DIALECT: Dialect = Dialect {
             _ => None,
         }
     },
+    meta: |name, test| {
+        // A name with another character would be a path.
+        let is_key = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        match test {
+            Test::Is(Value::String(text)) if is_key => Some(matches(&format!("record.meta.{name}"), text)),
+            _ => None,
+        }
+    },
     and: |all| json!({"must": all}),
     or: |any| json!({"should": any}),
     not: Some(|not| json!({"must_not": [not]})),

@@ -10,6 +10,8 @@ use super::super::filter::{Condition, Field, Test};
 pub(in super::super) struct Dialect {
     /// A condition on one field; none if the server cannot decide it exactly.
     pub(in super::super) field: fn(Field, &Test) -> Option<Value>,
+    /// A condition on what the caller said under a name; none if the server cannot decide it exactly.
+    pub(in super::super) meta: fn(&str, &Test) -> Option<Value>,
     pub(in super::super) and: fn(Vec<Value>) -> Value,
     pub(in super::super) or: fn(Vec<Value>) -> Value,
     /// None where there is no such thing.
@@ -74,6 +76,10 @@ impl Dialect {
                 // Of what lets too much pass, the opposite would keep back too much.
                 (Some(negate), (Some(pushed), true)) => (Some(negate(pushed)), true),
                 _ => undecided,
+            },
+            Condition::Meta { meta, test } => match (self.meta)(meta, test) {
+                Some(pushed) => (Some(pushed), true),
+                None => undecided,
             },
             Condition::Field { field, test } => match (self.field)(*field, test) {
                 Some(pushed) => (Some(pushed), true),

@@ -10,7 +10,7 @@ use super::super::columns::{Columns, NewRow};
 use super::super::filter::Facts;
 use super::super::list::{PageBuilder, Position};
 use super::super::{Direction, DocumentInfo, Generation, ListRequest, ListedChunk, StoreError};
-use super::read::{self, INFO, PLACE, damaged, info};
+use super::read::{self, PLACE, damaged, info, info_columns};
 use super::slim;
 
 /// Fills a page in the order of documents. By the tables' keys it begins at its first chunk, wherever that is; a chunk
@@ -22,7 +22,7 @@ pub(super) fn in_document_order(
     after: Option<&Position>,
     page: &mut PageBuilder<'_>,
 ) -> Result<(), StoreError> {
-    let mut statement = connection.prepare_cached(&documents_sql(request))?;
+    let mut statement = connection.prepare_cached(&documents_sql(connection, request)?)?;
     let doc_id = after.as_ref().map(|after| after.doc_id.clone());
     let mut rows = statement.query(params![generation.number, doc_id])?;
     while let Some(row) = rows.next()? {
@@ -40,13 +40,14 @@ pub(super) fn in_document_order(
     Ok(())
 }
 
-fn documents_sql(request: &ListRequest) -> String {
+fn documents_sql(connection: &Connection, request: &ListRequest) -> Result<String, StoreError> {
     let (order, behind) = match request.direction {
         Direction::Ascending => ("ASC", ">="),
         Direction::Descending => ("DESC", "<="),
     };
     let from = if request.after.is_some() { format!("doc_id {behind} ?2") } else { "?2 IS NULL".into() };
-    format!("SELECT {INFO} FROM documents WHERE generation = ?1 AND {from} ORDER BY doc_id {order}")
+    let columns = info_columns(connection)?;
+    Ok(format!("SELECT {columns} FROM documents WHERE generation = ?1 AND {from} ORDER BY doc_id {order}"))
 }
 
 fn chunks_sql(request: &ListRequest) -> String {
@@ -222,7 +223,9 @@ mod tests {
             let ChunkPage { chunks: found, next } = page.finish();
             let steps =
                 |sql: String| connection.prepare_cached(&sql).expect("a statement").reset_status(VmStep);
-            most = most.max(steps(documents_sql(&request)) + steps(chunks_sql(&request)));
+            most = most.max(
+                steps(documents_sql(&connection, &request).expect("columns")) + steps(chunks_sql(&request)),
+            );
             chunks += found.len();
             match next {
                 Some(next) => request.after = Some(next),

@@ -120,12 +120,23 @@ pub(super) fn change(connection: &Connection, generation: &Generation) -> Result
     found.ok_or_else(|| unknown_generation(generation))
 }
 
-pub(super) const INFO: &str =
-    "documents.id, doc_id, root, file_hash, bytes, modified, preset, format, encoding, low_confidence,
-    replacements, chunks, pending, overlays, indexed_at, prefix";
+/// The columns that [`info`] reads.
+pub(super) fn info_columns(connection: &Connection) -> Result<String, StoreError> {
+    let meta = match has_table(connection, "document_meta")? {
+        true => "(SELECT meta FROM document_meta WHERE document = documents.id)",
+        false => "NULL",
+    };
+    Ok(format!(
+        "documents.id, doc_id, root, file_hash, bytes, modified, preset, format, encoding, low_confidence,
+        replacements, chunks, pending, overlays, indexed_at, prefix, {meta}"
+    ))
+}
 
 pub(super) fn info(row: &Row<'_>) -> rusqlite::Result<DocumentInfo> {
+    let meta: Option<String> = row.get(16)?;
     Ok(DocumentInfo {
+        // What cannot be read is found by a check, since the records have it.
+        meta: meta.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default(),
         version: row.get(0)?,
         doc_id: row.get(1)?,
         root: row.get(2)?,
@@ -150,8 +161,9 @@ pub(super) fn documents(
     generation: &Generation,
 ) -> Result<Vec<DocumentInfo>, StoreError> {
     change(connection, generation)?;
+    let columns = info_columns(connection)?;
     let mut statement = connection
-        .prepare_cached(&format!("SELECT {INFO} FROM documents WHERE generation = ?1 ORDER BY doc_id"))?;
+        .prepare_cached(&format!("SELECT {columns} FROM documents WHERE generation = ?1 ORDER BY doc_id"))?;
     let rows = statement.query_map([generation.number], info)?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
@@ -161,8 +173,9 @@ pub(super) fn document_info(
     generation: &Generation,
     doc_id: &str,
 ) -> Result<Option<DocumentInfo>, StoreError> {
+    let columns = info_columns(connection)?;
     let mut statement = connection
-        .prepare_cached(&format!("SELECT {INFO} FROM documents WHERE generation = ?1 AND doc_id = ?2"))?;
+        .prepare_cached(&format!("SELECT {columns} FROM documents WHERE generation = ?1 AND doc_id = ?2"))?;
     Ok(statement.query_row(params![generation.number, doc_id], info).optional()?)
 }
 
@@ -285,8 +298,9 @@ pub(super) fn chunk(
     generation: &Generation,
     id: ChunkId,
 ) -> Result<Option<StoredChunk>, StoreError> {
+    let columns = info_columns(connection)?;
     let mut statement = connection.prepare_cached(&format!(
-        "SELECT {INFO}, record, tail, substr(source, start + 1, end - start), vector IS NOT NULL, enabled, doc_toc, summary, terms,
+        "SELECT {columns}, record, tail, substr(source, start + 1, end - start), vector IS NOT NULL, enabled, doc_toc, summary, terms,
             {PLACE}
          FROM chunks JOIN documents ON documents.id = chunks.document JOIN sources ON sources.document = documents.id
          WHERE chunks.generation = ?1 AND chunk_id = ?2"
@@ -294,18 +308,18 @@ pub(super) fn chunk(
     let mut rows = statement.query(params![generation.number, id.0])?;
     let Some(row) = rows.next()? else { return Ok(None) };
     let common = common(generation, &info(row)?);
-    let tail: Option<String> = row.get(17)?;
+    let tail: Option<String> = row.get(18)?;
     let content = match &tail {
-        Some(tail) => Some((tail.as_str(), utf8(row.get(18)?)?)),
+        Some(tail) => Some((tail.as_str(), utf8(row.get(19)?)?)),
         None => None,
     };
     Ok(Some(StoredChunk {
-        record: whole(&row.get::<_, String>(16)?, id, &common, &place(row, 24)?, content)?,
-        embedded: row.get(19)?,
-        enabled: row.get(20)?,
-        doc_toc: row.get(21)?,
-        doc_summary: row.get(22)?,
-        terms: terms(row.get_ref(23)?.as_blob().map_err(rusqlite::Error::from)?)?,
+        record: whole(&row.get::<_, String>(17)?, id, &common, &place(row, 25)?, content)?,
+        embedded: row.get(20)?,
+        enabled: row.get(21)?,
+        doc_toc: row.get(22)?,
+        doc_summary: row.get(23)?,
+        terms: terms(row.get_ref(24)?.as_blob().map_err(rusqlite::Error::from)?)?,
     }))
 }
 

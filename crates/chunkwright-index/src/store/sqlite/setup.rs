@@ -114,6 +114,11 @@ CREATE TABLE overlays (
 ) WITHOUT ROWID;
 ";
 
+/// What the caller said of documents: `meta` is JSON. As [`RUNS`], it is made with the first of them.
+pub(super) const META: &str = "
+CREATE TABLE IF NOT EXISTS document_meta (document INTEGER PRIMARY KEY, meta TEXT NOT NULL);
+";
+
 /// The last runs that changed a collection: `run` is JSON. The table is made with the first of them, and is no part of the
 /// layout: a store without it is one that remembers none, so that it can still be read before it is written.
 pub(super) const RUNS: &str = "

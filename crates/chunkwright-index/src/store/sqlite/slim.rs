@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use chunkwright::{ChunkId, Record};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use fields::Fields;
 
@@ -73,7 +73,8 @@ pub(super) fn common(generation: &Generation, info: &DocumentInfo) -> Vec<(&'sta
         ("file_hash", text(&info.file_hash)),
         ("indexed_at", text(&info.indexed_at)),
     ];
-    said.into_iter().chain(usual()).collect()
+    let meta = (!info.meta.is_empty()).then(|| ("meta", json!(info.meta)));
+    said.into_iter().chain(meta).chain(usual()).collect()
 }
 
 /// What is known of a chunk without its record.

@@ -1,7 +1,7 @@
 //! Changes to the tables. Every function runs inside a transaction of its caller, but
 //! [`prepare`], which does beforehand what needs no transaction.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::num::NonZeroUsize;
 use std::panic::resume_unwind;
 use std::thread;
@@ -13,7 +13,7 @@ use super::super::filter::record_symbols;
 use super::super::{
     Change, Generation, GenerationSpec, NewChunk, NewDocument, Outcome, Overlay, StoreError, check_model,
 };
-use super::setup::RUNS;
+use super::setup::{META, RUNS};
 use super::{Commit, cache, read, slim, unknown_collection};
 use crate::bm25::TermCounts;
 use crate::report::PastRun;
@@ -209,7 +209,14 @@ pub(super) fn remove(connection: &Connection, generation: &Generation) -> Result
     let removed = statement
         .query_map(params![generation.collection, generation.number, is_current], |row| row.get(0))?
         .collect::<Result<Vec<i64>, _>>()?;
+    let has_meta = read::has_table(connection, "document_meta")?;
     for number in &removed {
+        if has_meta {
+            connection.execute(
+                "DELETE FROM document_meta WHERE document IN (SELECT id FROM documents WHERE generation = ?1)",
+                [number],
+            )?;
+        }
         for statement in [
             "DELETE FROM sources WHERE document IN (SELECT id FROM documents WHERE generation = ?1)",
             "DELETE FROM documents WHERE generation = ?1",
@@ -277,6 +284,7 @@ fn replace(
         info.indexed_at,
         info.prefix
     ])?;
+    put_meta(connection, version, &info.meta)?;
     let mut statement = connection.prepare_cached(
         "INSERT INTO sources (document, doc_toc, summary, source, raw) VALUES (?1, ?2, ?3, ?4, ?5)",
     )?;
@@ -292,6 +300,21 @@ fn replace(
         insert_chunk(connection, generation, (version, index), chunk, row, vector)?;
     }
     Ok(Outcome::Written)
+}
+
+fn put_meta(
+    connection: &Connection,
+    version: i64,
+    meta: &BTreeMap<String, String>,
+) -> Result<(), StoreError> {
+    if !meta.is_empty() {
+        connection.execute_batch(META)?;
+        let json = serde_json::to_string(meta)
+            .map_err(|error| StoreError::Unwritable { reason: error.to_string() })?;
+        let statement = "INSERT INTO document_meta (document, meta) VALUES (?1, ?2)";
+        connection.prepare_cached(statement)?.execute(params![version, json])?;
+    }
+    Ok(())
 }
 
 /// Adds a chunk at a position of a document's version.
@@ -378,6 +401,10 @@ fn amend(
     let version = connection.last_insert_rowid();
     connection.execute("DELETE FROM documents WHERE id = ?1", [base])?;
     connection.execute("UPDATE sources SET document = ?2 WHERE document = ?1", params![base, version])?;
+    if read::has_table(connection, "document_meta")? {
+        let statement = "UPDATE document_meta SET document = ?2 WHERE document = ?1";
+        connection.execute(statement, params![base, version])?;
+    }
     connection.execute("UPDATE chunks SET document = ?2 WHERE document = ?1", params![base, version])?;
     let vectors = vector_keys(connection, generation, chunks)?;
     for (((chunk, row), index), vector) in chunks.iter().zip(prepared).zip(places).zip(vectors) {
@@ -425,6 +452,9 @@ fn remove_version(connection: &Connection, version: i64) -> Result<(), StoreErro
         "DELETE FROM documents WHERE id = ?1",
     ] {
         connection.prepare_cached(statement)?.execute([version])?;
+    }
+    if read::has_table(connection, "document_meta")? {
+        connection.prepare_cached("DELETE FROM document_meta WHERE document = ?1")?.execute([version])?;
     }
     Ok(())
 }
