@@ -5,6 +5,8 @@ use chunkwright_engine::settings::key::{self, Group};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches};
 use serde_json::Value;
 
+use crate::candidates;
+
 /// Flags that are keys of the settings.
 pub(crate) trait KeyFlags {
     /// The keys that were given, and their values as text.
@@ -118,6 +120,9 @@ fn augment(group: Group, heading: &'static str, command: Command) -> Command {
                 .hide_possible_values(true),
             _ => arg,
         };
+        if let Some(candidates) = candidates::of(key) {
+            arg = arg.add(candidates);
+        }
         if let Some((_, letter)) = LETTERS.iter().find(|(name, _)| *name == key.name) {
             arg = arg.short(*letter);
         }

@@ -11,6 +11,7 @@
 #![expect(clippy::doc_markdown, reason = "the documentation of flags is their help, where backticks stay")]
 
 mod app;
+mod candidates;
 mod command;
 mod evaluation;
 mod expand;
@@ -30,6 +31,7 @@ use std::process::ExitCode;
 use anyhow::{Result, anyhow};
 use clap::error::ContextKind;
 use clap::{CommandFactory, FromArgMatches};
+use clap_complete::CompleteEnv;
 use mimalloc::MiMalloc;
 
 use app::{Cli, Outcome};
@@ -77,6 +79,8 @@ fn main() -> ExitCode {
     if let Ok(program) = std::env::current_exe() {
         chunkwright_convert::contain_in(program);
     }
+    // A shell that asks for candidates has its answer, and the program ends here.
+    CompleteEnv::with_factory(Cli::command).var(candidates::VARIABLE).complete();
     interrupt::listen();
     let mut command = Cli::command();
     let parsed = command.try_get_matches_from_mut(std::env::args_os()).and_then(|matches| {

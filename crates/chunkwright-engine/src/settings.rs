@@ -252,6 +252,11 @@ impl Layers {
         named.chain(self.services.path().map(Path::to_owned)).collect()
     }
 
+    /// The names of the user's own presets.
+    pub fn own_presets(&self) -> impl Iterator<Item = &str> {
+        self.presets.keys().map(String::as_str)
+    }
+
     /// What the layers say of a key that is text, before a front end adds its own.
     pub fn text(&self, key: &str) -> Option<&str> {
         self.stack.iter().rev().find_map(|layer| layer.values.get(key)?.as_str())

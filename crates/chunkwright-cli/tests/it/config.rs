@@ -170,15 +170,42 @@ fn what_cannot_be_used_is_named() {
 }
 
 #[test]
-fn completions_know_every_command() {
-    let folder = Folder::new(&[]);
-    for shell in ["bash", "zsh", "fish"] {
+fn a_shell_completes_commands_flags_and_their_values() {
+    let folder = Folder::new(&[
+        ("a.md", "# A\n\nWords.\n"),
+        ("chunkwright.toml", "store = \"store\"\n[presets.mine]\nbase = \"docs\"\n"),
+    ]);
+    folder.run(&["index", "a.md", "--embedder", "none", "-c", "课程"]).success();
+    // As the script of bash asks: the words, and which of them is completed.
+    let complete = |words: &[&str]| -> Vec<String> {
+        let index = words.len().to_string();
+        let variables = [
+            ("CHUNKWRIGHT_COMPLETE", "bash"),
+            ("_CLAP_COMPLETE_INDEX", index.as_str()),
+            ("_CLAP_IFS", "\n"),
+            ("_CLAP_COMPLETE_COMP_TYPE", "9"),
+        ];
+        let run = folder.run_with_variables(&[&["--", "chunkwright"], words, &[]].concat(), &variables);
+        assert_eq!(run.code, 0, "{run:?}");
+        run.stdout.lines().map(str::to_owned).collect()
+    };
+    let has = |words: &[&str], name: &str| {
+        let completed = complete(words);
+        assert!(completed.iter().any(|it| it == name), "{words:?} {completed:?}");
+    };
+    has(&["ind"], "index");
+    has(&["index", "--pre"], "--preset");
+    has(&["index", "--preset", ""], "adaptive");
+    has(&["index", "--preset", "mi"], "mine");
+    has(&["chunk", "--tokenizer", "o2"], "o200k");
+    has(&["search", "words", "--collection", ""], "课程");
+    has(&["chunk", "--unit", ""], "chars");
+    // What cannot be read offers nothing and says nothing.
+    folder.write("chunkwright.toml", b"nonsense");
+    assert_eq!(complete(&["search", "words", "--collection", "x"]), [] as [String; 0]);
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = folder.run(&["completions", shell]).success();
-        for command in
-            ["chunk", "explain", "diff", "stats", "index", "search", "fetch", "status", "doctor", "config"]
-        {
-            assert!(script.contains(command), "{shell} {command}");
-        }
+        assert!(script.contains("CHUNKWRIGHT_COMPLETE") && script.contains("chunkwright"), "{shell}");
     }
 }
 

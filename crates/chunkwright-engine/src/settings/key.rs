@@ -166,29 +166,39 @@ pub(super) fn is_alias(name: &str) -> bool {
     ALIASES.iter().any(|alias| alias.name == name)
 }
 
+/// Values that a key may have, each with what it is: the members of the registry that they come from, or of a closed
+/// list. A key that takes any text may have others.
+pub fn known_values(key: &Key) -> Vec<(String, &'static str)> {
+    match (key.name, &key.values) {
+        ("preset", _) => PRESETS.iter().map(|preset| (preset.name.to_owned(), preset.summary)).collect(),
+        ("tokenizer", _) => COUNTERS.iter().map(|info| (info.name.to_owned(), info.summary)).collect(),
+        ("embedder", _) => {
+            let local = EMBEDDERS.iter().map(|info| (info.name.to_owned(), info.summary));
+            local.chain(DIALECTS.iter().map(|dialect| (dialect.form(), dialect.summary))).collect()
+        }
+        ("reranker", _) => {
+            let local = RERANKERS.iter().map(|info| (info.name.to_owned(), info.summary));
+            local.chain(RERANK_DIALECTS.iter().map(|dialect| (dialect.form(), dialect.summary))).collect()
+        }
+        ("writer", _) => WRITERS.iter().map(|info| (format!("{}:MODEL", info.name), info.summary)).collect(),
+        (_, Values::OneOf(names) | Values::SomeOf(names)) => {
+            names.iter().map(|name| ((*name).to_owned(), "")).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
 /// What a key does, with the members of the registry that its values come from.
 pub fn help(key: &Key) -> String {
-    let known = match key.name {
-        "preset" => PRESETS.iter().map(|preset| named(preset.name, preset.summary)).collect(),
-        "tokenizer" => COUNTERS.iter().map(|counter| named(counter.name, counter.summary)).collect(),
-        "embedder" => {
-            let local = EMBEDDERS.iter().map(|info| named(info.name, info.summary));
-            local.chain(DIALECTS.iter().map(|dialect| named(&dialect.form(), dialect.summary))).collect()
-        }
-        "reranker" => {
-            let local = RERANKERS.iter().map(|info| named(info.name, info.summary));
-            let remote = RERANK_DIALECTS.iter().map(|dialect| named(&dialect.form(), dialect.summary));
-            local.chain(remote).collect()
-        }
-        "writer" => WRITERS.iter().map(|info| named(&format!("{}:MODEL", info.name), info.summary)).collect(),
-        _ => return options::help_of(key),
-    };
-    let known: Vec<String> = known;
     let own = match key.name {
         "preset" => "; or a `[presets.NAME]` of `chunkwright.toml`".to_owned(),
         "tokenizer" => "; or the path of a `tokenizer.json`".to_owned(),
-        kind => format!("; or an `[{kind}s.NAME]` of `chunkwright.toml`"),
+        kind @ ("embedder" | "reranker" | "writer") => {
+            format!("; or an `[{kind}s.NAME]` of `chunkwright.toml`")
+        }
+        _ => return options::help_of(key),
     };
+    let known: Vec<String> = known_values(key).iter().map(|(name, summary)| named(name, summary)).collect();
     // Where the help lists values of its own, the registry goes on with them.
     let joint = if key.help.contains(": ") { "; " } else { ": " };
     format!("{}{joint}{}{own}", key.help, known.join("; "))

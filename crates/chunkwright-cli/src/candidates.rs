@@ -1,0 +1,53 @@
+//! The values that a shell offers for a flag.
+
+use std::env;
+
+use chunkwright::Key;
+use chunkwright_engine::settings::{Source, key};
+use chunkwright_engine::{Access, Engine, Layers};
+use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
+
+/// The variable by which the script of a shell asks for candidates.
+pub(crate) const VARIABLE: &str = "CHUNKWRIGHT_COMPLETE";
+
+/// The candidates of a key; none where any text is right.
+pub(crate) fn of(key: &'static Key) -> Option<ArgValueCandidates> {
+    let known = move || {
+        let known = key::known_values(key).into_iter();
+        known.map(|(name, summary)| candidate(&name, summary)).collect::<Vec<_>>()
+    };
+    match key.name {
+        "collection" => Some(ArgValueCandidates::new(collections)),
+        "preset" => Some(ArgValueCandidates::new(move || {
+            let layers = layers();
+            let own = layers.own_presets().map(|name| candidate(name, "of `chunkwright.toml`"));
+            known().into_iter().chain(own).collect()
+        })),
+        _ if key::known_values(key).is_empty() => None,
+        _ => Some(ArgValueCandidates::new(known)),
+    }
+}
+
+fn candidate(name: &str, help: &str) -> CompletionCandidate {
+    CompletionCandidate::new(name).help((!help.is_empty()).then(|| help.to_owned().into()))
+}
+
+/// The configuration that a command here would have, as far as it can be read: who is typing is not interrupted.
+fn layers() -> Layers {
+    let nearest =
+        env::current_dir().ok().and_then(|folder| Layers::default().with_nearest_file(&folder).ok());
+    let layers = nearest.unwrap_or_default();
+    layers.clone().with_environment(env::vars().filter(|(name, _)| name != VARIABLE)).unwrap_or(layers)
+}
+
+/// The collections of the store in force.
+fn collections() -> Vec<CompletionCandidate> {
+    let settings = layers().settings(Source::Flags, []).ok();
+    let engine = settings.and_then(|settings| Engine::open(settings, Access::Read).ok());
+    let listed = engine.and_then(|engine| engine.list_collections().ok()).unwrap_or_default();
+    let named = listed.iter().map(|listed| {
+        let help = format!("{} documents, {} chunks", listed.status.documents, listed.status.chunks);
+        candidate(&listed.status.generation.collection, &help)
+    });
+    named.collect()
+}
