@@ -2,6 +2,8 @@
 //!
 //! The text format of OpenMetrics, which Prometheus and its node exporter read.
 
+use std::sync::atomic::AtomicU64;
+
 use chunkwright_index::{GenerationState, PastRun, StatisticsRequest};
 use jiff::Timestamp;
 use prometheus_client::encoding::text::encode;
@@ -12,6 +14,9 @@ use prometheus_client::registry::{Registry, Unit};
 
 use crate::engine::Engine;
 use crate::error::Error;
+
+/// Seconds and parts of them.
+type Seconds = Gauge<f64, AtomicU64>;
 
 type Labels = Vec<(&'static str, String)>;
 
@@ -30,7 +35,8 @@ struct Metrics {
     run_documents: Family<Labels, Gauge>,
     run_texts: Family<Labels, Gauge>,
     run_tokens: Family<Labels, Gauge>,
-    run_stages: Family<Labels, Gauge<f64, std::sync::atomic::AtomicU64>>,
+    run_duration: Family<Labels, Seconds>,
+    run_stages: Family<Labels, Seconds>,
 }
 
 impl Metrics {
@@ -70,6 +76,8 @@ impl Metrics {
             "Tokens that the last run had to embed",
             self.run_tokens.clone(),
         );
+        let help = "Time that the last run took";
+        registry.register_with_unit("last_run_duration", help, Unit::Seconds, self.run_duration.clone());
         let help = "Time that the last run spent on each stage, reading and cutting on all threads";
         registry.register_with_unit("last_run_stage", help, Unit::Seconds, self.run_stages.clone());
     }
@@ -93,12 +101,12 @@ impl Metrics {
         }
         self.run_tokens.get_or_create(&labels(&[])).set(integer(run.tokens));
         let Some(timings) = run.timings else { return };
+        self.run_duration.get_or_create(&labels(&[])).set(timings.total_ms as f64 / 1e3);
         let stages = [
             ("read", timings.read_ms),
             ("cut", timings.cut_ms),
             ("embed", timings.embed_ms),
             ("store", timings.store_ms),
-            ("total", timings.total_ms),
         ];
         for (stage, ms) in stages {
             self.run_stages.get_or_create(&labels(&[("stage", stage)])).set(ms as f64 / 1e3);

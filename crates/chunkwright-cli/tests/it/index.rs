@@ -753,3 +753,38 @@ fn documents_are_found_by_what_was_said_of_them() {
     let run = folder.run(&["index", "courses"]);
     assert!(run.code == 2 && run.stderr.contains("`terms` is a list; give a text"), "{run:?}");
 }
+
+#[test]
+fn past_runs_are_listed_and_measured() {
+    let folder = Folder::new(&[("docs/a.md", "# A\n\nThe first words.\n"), ("docs/b.md", "# B\n\nMore.\n")]);
+    let run = folder.run(&["status", "--history"]);
+    assert_eq!(run.code, 2, "{run:?}");
+    index(&folder, &["docs"]).success();
+    index(&folder, &["docs"]).success();
+    std::fs::rename(folder.path().join("docs/a.md"), folder.path().join("docs/c.md")).unwrap();
+    let [report]: [Value; 1] = index(&folder, &["docs", "--prune"]).lines().try_into().unwrap();
+    assert_eq!(report["renamed"], serde_json::json!([{"from": "a.md", "to": "c.md"}]));
+    // A run that found all as it was is none of them.
+    let runs = folder.run(&["status", "--history"]).lines();
+    let told: Vec<_> = runs.iter().map(|run| (&run["number"], &run["indexed"], &run["removed"])).collect();
+    assert_eq!(told, [(&2.into(), &1.into(), &1.into()), (&1.into(), &2.into(), &0.into())]);
+    assert!(
+        runs.iter().all(|run| run["timings"]["total_ms"].is_u64() && run["cancelled"] == false),
+        "{runs:?}"
+    );
+    let text = folder.run(&["status", "--history", "-f", "text"]).success();
+    assert!(text.starts_with("run  began"), "{text}");
+    folder.run(&["status", "--metrics", "-o", "chunkwright.prom"]).success();
+    let metrics = folder.read("chunkwright.prom");
+    for line in [
+        "chunkwright_documents{collection=\"default\"} 2",
+        "chunkwright_index_runs_total{collection=\"default\"} 2",
+        "chunkwright_last_run_documents{collection=\"default\",outcome=\"removed\"} 1",
+        "chunkwright_complete{collection=\"default\"} 1",
+        "# EOF",
+    ] {
+        assert!(metrics.lines().any(|it| it == line), "{line}\n{metrics}");
+    }
+    let other = folder.run(&["status", "--metrics", "--history"]);
+    assert_eq!(other.code, 2);
+}
