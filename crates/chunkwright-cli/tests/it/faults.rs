@@ -255,3 +255,40 @@ fn where_the_limit_of_watches_is_reached_files_are_looked_at_all_the_same() {
         child.wait().unwrap();
     }
 }
+
+#[test]
+fn a_second_writer_says_whom_it_waits_for_and_goes_on_or_gives_up() {
+    let folder = Folder::new(&[("docs/a.md", "# A\n\nThe first words.\n")]);
+    folder.run(INDEX_ONE).lines();
+    // It holds the store and waits for the end of its input.
+    let mut first = folder.command(&["index", "-", "--stdin-filename", "b.md", "--embedder", "none"]);
+    let mut first = first.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let second = || {
+        let mut child =
+            folder.command(INDEX_ONE).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        let said = lines.next().transpose().unwrap().unwrap_or_default();
+        (said, lines, child)
+    };
+    // Until the first has the lock, others need not wait.
+    let (waiting, lines, mut child) = loop {
+        let (said, lines, mut child) = second();
+        if said.starts_with("waiting for ") {
+            break (said, lines, child);
+        }
+        child.wait().unwrap();
+    };
+    let expected = format!("waiting for process {}, which is writing to the store at", first.id());
+    assert!(waiting.starts_with(&expected), "{waiting}");
+    let (_, mut given_up, mut other) = second();
+    signal(other.id(), "INT");
+    assert_eq!(other.wait().unwrap().code(), Some(130));
+    assert!(given_up.next().unwrap().unwrap().starts_with("interrupted: "));
+    first.stdin.take().unwrap().write_all(b"# B\n\nOther words.\n").unwrap();
+    assert_eq!(ended(first).0, Some(0));
+    assert_eq!(child.wait().unwrap().code(), Some(0), "{:?}", lines.collect::<Vec<_>>());
+    assert_eq!(folder.run(&["search", "words", "--mode", "lexical"]).lines().len(), 2);
+}
+
+/// Indexes a folder without a model.
+const INDEX_ONE: &[&str] = &["index", "docs", "--embedder", "none", "--rehash"];
