@@ -276,6 +276,24 @@ pub enum Error {
         /// The least value.
         least: usize,
     },
+    /// A page of hits that ends behind the last candidate.
+    #[error(
+        "`offset` is `{offset}` and `top_k` is `{top_k}`: a page must end at hit {most}, the number of `candidates` (at most 1000); narrow the query or the filter, or ask for more candidates"
+    )]
+    Offset {
+        /// Number of hits before the page.
+        offset: usize,
+        /// Number of hits of the page.
+        top_k: usize,
+        /// Where a page ends at the latest.
+        most: usize,
+    },
+    /// Some collections and all of them.
+    #[error("collections are named, and all are asked for; give either `collections` or `all_collections`")]
+    NamedAndAll,
+    /// All collections of a store that has none.
+    #[error("the store has no collections; `chunkwright index` makes one")]
+    NoCollections,
     /// What is only possible with a store in a folder.
     #[error(
         "the store is `{store}`; this command works on stores in folders only; use the server's own tools"
@@ -438,6 +456,8 @@ impl Error {
             },
             Self::Filter(_)
             | Self::TooSmall { .. }
+            | Self::Offset { .. }
+            | Self::NamedAndAll
             | Self::Input(_)
             | Self::NothingToMeasure
             | Self::ZeroMeasure
@@ -465,6 +485,7 @@ impl Error {
             | Self::NoChunk
             | Self::TextByFilter
             | Self::OneGeneration { .. } => INVALID_REQUEST,
+            Self::NoCollections => UNKNOWN_COLLECTION,
             Self::UnknownDocument { .. } | Self::NothingMatches { .. } => NOT_FOUND,
             Self::NoAccess { .. } | Self::UntrustedKey => FORBIDDEN,
             Self::Columns(_) | Self::Json(_) | Self::Unwritten(_) | Self::Threads(_) => INTERNAL,
