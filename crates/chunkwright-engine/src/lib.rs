@@ -81,7 +81,8 @@ pub use installed::{InstallModelsRequest, ModelAction, ModelChange, ModelEntry, 
 pub use maintenance::{ClearedCache, CollectionStatus, ListedCollection};
 pub use notice::{Notice, NoticeCode};
 pub use search::{
-    ExpandRequest, Found, FoundPassage, Hit, HitPlace, SearchAnswer, SearchRequest, SearchedCollection,
+    Budget, ExpandRequest, Found, FoundPassage, Hit, HitPlace, LeftOutHit, SearchAnswer, SearchRequest,
+    SearchedCollection,
 };
 pub use settings::{Layers, Settings};
 pub use snapshot::{RelatedAnswer, Snapshot};

@@ -30,6 +30,8 @@ pub enum NoticeCode {
     EmptyCollection,
     /// One of several collections could not be searched; the others were.
     CollectionSkipped,
+    /// Hits were left out to keep an answer within its tokens.
+    OverBudget,
     /// The reranker failed, and the order is that of the stages.
     NotReranked,
     /// A hit is shown with its own text, because what is around it could not be read.

@@ -1,5 +1,6 @@
 //! What is asked of a search, and what does it answer?
 
+mod budget;
 mod hit;
 mod merge;
 mod passages;
@@ -9,7 +10,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use chunkwright_index::{
-    Answer, Duplicates, Expand, Explained, Filter, Fusion, ListRequest, Mode, Models, SearchError,
+    Answer, Duplicates, Expand, Expansion, Explained, Filter, Fusion, ListRequest, Mode, Models, SearchError,
     SearchOptions, chunk_id, explain, parse_query, search, search_all_versions,
 };
 use chunkwright_models::Embedder;
@@ -19,6 +20,7 @@ use crate::error::Error;
 use crate::notice::{Notice, NoticeCode};
 use crate::snapshot::Snapshot;
 
+pub use budget::{Budget, LeftOutHit};
 pub use hit::{FoundPassage, Hit, HitPlace};
 
 /// A search.
@@ -58,6 +60,8 @@ pub struct SearchRequest {
     pub duplicates: Duplicates,
     /// What hits are read with; none for the hits alone.
     pub expand: Option<ExpandRequest>,
+    /// Most tokens of the text of the answer, at least 1; none for no limit. What does not fit is left out, best first.
+    pub max_tokens: Option<usize>,
 }
 
 /// What a chunk is read with.
@@ -81,6 +85,9 @@ pub struct SearchAnswer {
     pub found: Found,
     /// How each collection was searched, in the order in which they were named.
     pub collections: Vec<SearchedCollection>,
+    /// How much text this is and what was left out, where the request has a limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub budget: Option<Budget>,
     /// What the caller should know.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notices: Vec<Notice>,
@@ -139,11 +146,14 @@ impl SearchRequest {
         Self { query: query.into(), ..Self::default() }
     }
 
-    /// The hits that the answer has, by position.
+    /// The hits that the answer has, by position, if the request can be answered.
     fn page(&self) -> Result<Range<usize>, Error> {
         let Self { offset, top_k, candidates, .. } = *self;
         if !(1..=SearchOptions::MAX_TOP_K).contains(&top_k) {
             return Err(SearchError::TopK(top_k).into());
+        }
+        if self.max_tokens == Some(0) {
+            return Err(Error::TooSmall { field: "max_tokens", value: 0, least: 1 });
         }
         // With more candidates scores are scaled anew, and hits of later pages could move to earlier ones.
         let most = candidates.min(SearchOptions::MAX_TOP_K);
@@ -185,6 +195,7 @@ impl Default for SearchRequest {
             per_document: usual.per_document,
             duplicates: usual.duplicates,
             expand: None,
+            max_tokens: None,
         }
     }
 }
@@ -197,10 +208,19 @@ impl ExpandRequest {
             _ => Ok(self),
         }
     }
+
+    /// With no limit above that of the whole answer.
+    fn within(self, most: Option<usize>) -> Self {
+        let usual = self.max_tokens.or(match self.with {
+            Expand::Neighbours(_) => None,
+            _ => Some(Expansion::DEFAULT_TOKENS),
+        });
+        Self { max_tokens: usual.into_iter().chain(most).min(), ..self }
+    }
 }
 
 impl SearchAnswer {
-    /// Whether nothing was found.
+    /// Whether it has no hit: none was found, or none fits into the budget.
     pub fn is_empty(&self) -> bool {
         match &self.found {
             Found::Hits { hits } => hits.is_empty(),

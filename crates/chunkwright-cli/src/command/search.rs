@@ -38,6 +38,9 @@ pub(crate) struct Search {
     /// Number of hits to leave out before the first: `-k 10 --offset 10` is the second page of 10
     #[arg(long, value_name = "N", default_value_t = 0)]
     offset: usize,
+    /// Maximum number of tokens of all text in the answer, counted by the configured `tokenizer`; hits that do not fit are left out
+    #[arg(long, value_name = "N")]
+    max_tokens: Option<usize>,
     /// Only chunks that match: conditions FIELD=VALUE on any field of the record (also !=, >, >=, <, <=, ^= for a
     /// prefix, ~ for a glob), joined by `and`, `or`, `not` and parentheses; if given twice, both must hold
     #[arg(long, value_name = "EXPRESSION", value_parser = Filter::parse)]
@@ -109,7 +112,10 @@ impl Search {
         }
         output.finish()?;
         if answer.is_empty() {
-            global.say("nothing was found");
+            // A notice says what did not fit.
+            if answer.budget.is_none_or(|budget| budget.left_out.is_empty()) {
+                global.say("nothing was found");
+            }
             return Ok(Outcome::Nothing);
         }
         Ok(Outcome::Success)
@@ -131,6 +137,7 @@ impl Search {
             per_document: self.per_document,
             duplicates: if self.keep_duplicates { Duplicates::Keep } else { Duplicates::Collapse },
             expand: self.expand.request(),
+            max_tokens: self.max_tokens,
             ..SearchRequest::default()
         })
     }

@@ -2,7 +2,8 @@
 
 use chunkwright_index::{Answer, SearchError, StoreError, normalized_name};
 
-use super::{Found, SearchAnswer, SearchRequest, SearchedCollection, Snapshot, merge};
+use super::passages::passages;
+use super::{Budget, Found, SearchAnswer, SearchRequest, SearchedCollection, Snapshot, merge};
 use crate::collection::is_gone;
 use crate::engine::Engine;
 use crate::error::Error;
@@ -114,9 +115,15 @@ pub(super) fn search_in(snapshots: &[&Snapshot], request: &SearchRequest) -> Res
     let collections =
         found.iter().map(|(snapshot, answer)| SearchedCollection::new(snapshot, answer)).collect();
     let snapshots: Vec<&Snapshot> = found.iter().map(|(snapshot, _)| *snapshot).collect();
-    let found = match request.expand {
+    let mut found = match request.expand {
         None => Found::Hits { hits },
-        Some(expand) => super::passages::passages(&snapshots, hits, expand.check()?, &mut notices)?,
+        Some(expand) => passages(&snapshots, hits, expand.check()?.within(request.max_tokens), &mut notices)?,
     };
-    Ok(SearchAnswer { found, collections, notices })
+    let mut budget = None;
+    if let (Some(max_tokens), Some(snapshot)) = (request.max_tokens, snapshots.first()) {
+        let kept = Budget::keep(&mut found, max_tokens, &*snapshot.engine().counter()?);
+        notices.extend(kept.notice(&found));
+        budget = Some(kept);
+    }
+    Ok(SearchAnswer { found, collections, budget, notices })
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use chunkwright::Words;
+use chunkwright::{TokenCounter, Words};
 use chunkwright_engine::settings::{Layers, Source};
 use chunkwright_engine::{
     Access, Builder, Engine, Error, Expand, ExpandRequest, Filter, Found, FoundPassage, GenerationSpec, Hit,
@@ -308,4 +308,65 @@ fn collections_that_are_missing_or_named_beside_all_are_errors() {
     let both = SearchRequest { all_collections: true, ..of(&["english"], "request") };
     assert!(matches!(engine.search(&both), Err(Error::NamedAndAll)));
     assert!(matches!(Shelf::new().engine(None).search(&all("request")), Err(Error::NoCollections)));
+}
+
+/// Tokens of the text of an answer.
+fn tokens(answer: &SearchAnswer) -> usize {
+    let texts: Vec<&str> = match &answer.found {
+        Found::Hits { hits } => hits
+            .iter()
+            .flat_map(|hit| [&hit.record.context, &hit.record.content, &hit.doc_toc, &hit.doc_summary])
+            .map(String::as_str)
+            .collect(),
+        Found::Passages { passages } => {
+            passages.iter().flat_map(|found| [found.passage.text.as_str(), &found.doc_toc]).collect()
+        }
+    };
+    texts.iter().map(|text| Words.count(text)).sum()
+}
+
+#[test]
+fn the_text_of_an_answer_keeps_within_its_tokens_and_what_is_missing_is_listed() {
+    let engine = three().engine(None);
+    let expansions = [None, Some(Expand::Parent), Some(Expand::Merge), Some(Expand::Neighbours(2))];
+    for expand in expansions.map(|with| Some(ExpandRequest { with: with?, max_tokens: None })) {
+        let request = SearchRequest { expand, ..all("request запрос 请求") };
+        let whole = engine.search(&request).unwrap();
+        assert!(whole.budget.is_none());
+        for most in 1..=tokens(&whole) + 5 {
+            let answer = engine.search(&SearchRequest { max_tokens: Some(most), ..request.clone() }).unwrap();
+            let budget = answer.budget.as_ref().unwrap();
+            assert!(
+                budget.tokens <= most && budget.tokens == tokens(&answer),
+                "{most} {expand:?} {budget:?}"
+            );
+            let told = answer.notices.iter().find(|notice| notice.code == NoticeCode::OverBudget);
+            assert_eq!(told.is_none(), budget.left_out.is_empty());
+            let mut ranks: Vec<usize> = budget.left_out.iter().map(|left_out| left_out.rank).collect();
+            match &answer.found {
+                Found::Hits { hits } => ranks.extend(hits.iter().map(|hit| hit.rank)),
+                Found::Passages { passages } => ranks.extend(passages.iter().map(|found| found.rank)),
+            }
+            ranks.sort_unstable();
+            assert_eq!(ranks, (1..=ranks.len()).collect::<Vec<_>>(), "every hit is there or listed");
+            if expand.is_none() {
+                assert_eq!(ranks.len(), hits(&whole).len());
+            }
+            if most > tokens(&whole) && expand.is_none() {
+                assert!(budget.left_out.is_empty());
+            }
+        }
+    }
+}
+
+#[test]
+fn an_answer_without_room_for_any_hit_says_how_long_the_best_is() {
+    let engine = three().engine(None);
+    let request = SearchRequest { max_tokens: Some(3), ..of(&["english"], "request") };
+    let answer = engine.search(&request).unwrap();
+    assert!(answer.is_empty());
+    let told = &answer.notices.last().unwrap().message;
+    assert!(told.contains("each of more than 3 tokens") && told.contains("`api.md#L1-L3` with "), "{told}");
+    let none = SearchRequest { max_tokens: Some(0), ..request };
+    assert_eq!(engine.search(&none).unwrap_err().to_string(), "`max_tokens` is `0`; it must be at least 1");
 }
