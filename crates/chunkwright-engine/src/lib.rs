@@ -46,9 +46,9 @@ pub use chunkwright_arrow::is_catching;
 pub use chunkwright_index::{
     CacheUsage, CheckReport, ChunkPage, Cursor, Damaged, Direction, DocumentInfo, Duplicates, Expand,
     Explained, Filter, Folder, FoundChunk, Fusion, Generation, GenerationSpec, GenerationStatus, Glob,
-    IndexReport, Kept, ListRequest, ListedChunk, ListedOverlay, MAX_PAGE, Mode, Overlay, OverlayState,
-    Passage, Prefix, Progress, Prune, Related, Siblings, SortKey, Stage, Statistics, StatisticsRequest,
-    Timings, Verdict, Visibility,
+    IndexReport, Kept, ListRequest, ListedChunk, ListedOverlay, MAX_PAGE, Metadata, Mode, Overlay,
+    OverlayState, Passage, Prefix, Progress, Prune, Related, Siblings, SortKey, Stage, Statistics,
+    StatisticsRequest, Timings, Verdict, Visibility,
 };
 pub use chunkwright_source::{FormatHint, Input, NewSource, SkipReason, Skipped, Stream};
 pub use collection::Collection;

@@ -58,6 +58,8 @@ pub struct SearchRequest {
     pub per_document: Option<usize>,
     /// What becomes of hits that say what a better one says.
     pub duplicates: Duplicates,
+    /// Whether hits carry `text`, what is embedded and searched, beside the context and content that it is made of.
+    pub text: bool,
     /// What hits are read with; none for the hits alone.
     pub expand: Option<ExpandRequest>,
     /// Most tokens of the text of the answer, at least 1; none for no limit. What does not fit is left out, best first.
@@ -194,6 +196,7 @@ impl Default for SearchRequest {
             rerank: usual.rerank,
             per_document: usual.per_document,
             duplicates: usual.duplicates,
+            text: false,
             expand: None,
             max_tokens: None,
         }

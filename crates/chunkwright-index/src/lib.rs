@@ -67,9 +67,10 @@ pub use store::{
     Access, Applied, Cache, CacheUsage, Change, CheckReport, ChunkPage, Collection, Condition, Cursor,
     DamagedDocument, Direction, DocumentInfo, Field, Filter, FilterError, Generation, GenerationSpec,
     GenerationState, GenerationStatus, Glob, GlobError, LEAST_LEAD, LEAST_LIKENESS, ListRequest, ListedChunk,
-    MAX_PAGE, MemoryStore, Model, NewChunk, NewDocument, OriginalText, Outcome, Overlay, OverlayState,
-    Overlays, STORES, Scored, SortKey, Statistics, StatisticsRequest, Store, StoreError, StoreLocation,
-    StoredChunk, StoredDocument, TOKEN_RANGES, TokenRange, Vector, Visibility, normalized_name, open_store,
+    MAX_PAGE, MemoryStore, Metadata, Model, NewChunk, NewDocument, OriginalText, Outcome, Overlay,
+    OverlayState, Overlays, STORES, Scored, SortKey, Statistics, StatisticsRequest, Store, StoreError,
+    StoreLocation, StoredChunk, StoredDocument, TOKEN_RANGES, TokenRange, Vector, Visibility,
+    normalized_name, open_store,
 };
 #[cfg(feature = "chroma")]
 pub use store::{ChromaOptions, chroma_name};

@@ -136,6 +136,7 @@ impl Search {
             rerank: self.rerank,
             per_document: self.per_document,
             duplicates: if self.keep_duplicates { Duplicates::Keep } else { Duplicates::Collapse },
+            text: self.output.names("text"),
             expand: self.expand.request(),
             max_tokens: self.max_tokens,
             ..SearchRequest::default()

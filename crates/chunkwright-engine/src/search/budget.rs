@@ -1,6 +1,7 @@
 //! How much text is an answer, and what of it is left out to keep within a limit?
 //!
-//! Text is what a reader reads: the context and content of hits, or the text of passages, and the outline and summary of
+//! Text is what a reader reads: the context and content of hits (and `text` where they carry
+//! it), or the text of passages, and the outline and summary of
 //! a document. Names, numbers and paths beside it, and the preview, which is the beginning of the content, are not
 //! counted. Hits are taken best first; one that does not fit into what is left is left out, and a later, shorter one may
 //! fit. What then remains is for outlines and summaries, each with the first hit of its document.
@@ -55,11 +56,11 @@ trait Text {
 
 impl Text for Hit {
     fn texts(&self) -> Vec<&str> {
-        vec![&self.record.context, &self.record.content]
+        vec![&self.record.context, &self.record.content, self.text.as_deref().unwrap_or_default()]
     }
 
     fn of_document(&mut self) -> Vec<&mut String> {
-        vec![&mut self.found.doc_summary, &mut self.found.doc_toc]
+        vec![&mut self.found.doc_summary, &mut self.metadata.doc_toc]
     }
 
     fn document(&self) -> (String, String) {

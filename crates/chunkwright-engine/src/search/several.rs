@@ -1,9 +1,12 @@
 //! Which collections does a search read, and what becomes of one that cannot be searched?
 
-use chunkwright_index::{Answer, SearchError, StoreError, normalized_name};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use chunkwright_index::{Answer, DocumentInfo, Metadata, SearchError, StoreError, normalized_name};
 
 use super::passages::passages;
-use super::{Budget, Found, SearchAnswer, SearchRequest, SearchedCollection, Snapshot, merge};
+use super::{Budget, Found, Hit, SearchAnswer, SearchRequest, SearchedCollection, Snapshot, merge};
 use crate::collection::is_gone;
 use crate::engine::Engine;
 use crate::error::Error;
@@ -116,7 +119,7 @@ pub(super) fn search_in(snapshots: &[&Snapshot], request: &SearchRequest) -> Res
         found.iter().map(|(snapshot, answer)| SearchedCollection::new(snapshot, answer)).collect();
     let snapshots: Vec<&Snapshot> = found.iter().map(|(snapshot, _)| *snapshot).collect();
     let mut found = match request.expand {
-        None => Found::Hits { hits },
+        None => Found::Hits { hits: described(&snapshots, hits, request)? },
         Some(expand) => passages(&snapshots, hits, expand.check()?.within(request.max_tokens), &mut notices)?,
     };
     let mut budget = None;
@@ -126,4 +129,29 @@ pub(super) fn search_in(snapshots: &[&Snapshot], request: &SearchRequest) -> Res
         budget = Some(kept);
     }
     Ok(SearchAnswer { found, collections, budget, notices })
+}
+
+/// Hits with what is known of their documents.
+fn described(
+    snapshots: &[&Snapshot],
+    mut hits: Vec<Hit>,
+    request: &SearchRequest,
+) -> Result<Vec<Hit>, Error> {
+    let mut known: HashMap<(String, String), Option<DocumentInfo>> = HashMap::new();
+    for hit in &mut hits {
+        let is_of = |snapshot: &&&Snapshot| snapshot.generation().collection == hit.collection;
+        let info = match known.entry((hit.collection.clone(), hit.record.doc_id.clone())) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => {
+                let snapshot = snapshots.iter().find(is_of);
+                let read = |of: &&Snapshot| of.store().document_info(of.generation(), &hit.record.doc_id);
+                new.insert(snapshot.map(read).transpose()?.flatten())
+            }
+        };
+        hit.metadata = Metadata::new(&hit.record, info.as_ref(), &hit.doc_toc);
+        if request.text {
+            hit.text = Some(hit.record.text.clone());
+        }
+    }
+    Ok(hits)
 }

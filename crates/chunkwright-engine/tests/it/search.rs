@@ -315,7 +315,9 @@ fn tokens(answer: &SearchAnswer) -> usize {
     let texts: Vec<&str> = match &answer.found {
         Found::Hits { hits } => hits
             .iter()
-            .flat_map(|hit| [&hit.record.context, &hit.record.content, &hit.doc_toc, &hit.doc_summary])
+            .flat_map(|hit| {
+                [&hit.record.context, &hit.record.content, &hit.metadata.doc_toc, &hit.doc_summary]
+            })
             .map(String::as_str)
             .collect(),
         Found::Passages { passages } => {
@@ -369,4 +371,35 @@ fn an_answer_without_room_for_any_hit_says_how_long_the_best_is() {
     assert!(told.contains("each of more than 3 tokens") && told.contains("`api.md#L1-L3` with "), "{told}");
     let none = SearchRequest { max_tokens: Some(0), ..request };
     assert_eq!(engine.search(&none).unwrap_err().to_string(), "`max_tokens` is `0`; it must be at least 1");
+}
+
+#[test]
+fn a_hit_has_its_content_once_a_preview_and_the_metadata_of_its_file() {
+    let shelf = Shelf::new();
+    let text = "# Limits\n\n## Requests\n\nThe server accepts forty requests\nin a minute.\n";
+    shelf.put("docs", None, &[("api/v1/limits.md", text)]);
+    let engine = shelf.engine(None);
+    let request = of(&["docs"], "forty requests");
+    let json = |request: &SearchRequest| {
+        let answer = serde_json::to_value(engine.search(request).unwrap()).unwrap();
+        answer["hits"][0].clone()
+    };
+    let hit = json(&request);
+    assert_eq!(hit["content"], text.trim_end());
+    assert_eq!(hit["content_preview"], "# Limits ## Requests The server accepts forty requests in a minute.");
+    let metadata = json!({
+        "file_path": "api/v1/limits.md",
+        "relative_path": "api/v1/limits.md",
+        "file_name": "limits.md",
+        "path_hierarchy": ["api", "v1"],
+        "category": "doc",
+        "chunk_index": 0,
+        "total_chunks": 1,
+        "chunk_type": "doc",
+        "section_path": hit["section_path"],
+        "doc_toc": "Limits\n  Requests\n",
+    });
+    assert_eq!(hit["metadata"], metadata);
+    assert!(hit.get("text").is_none() && hit.get("doc_toc").is_none(), "{hit}");
+    assert_eq!(json(&SearchRequest { text: true, ..request })["text"], text.trim_end());
 }
