@@ -208,4 +208,21 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn every_command_that_writes_json_takes_fields() {
+        fn check(command: &clap::Command, checked: &mut usize) {
+            let has = |flag: &str| command.get_arguments().any(|known| known.get_long() == Some(flag));
+            let format = command.get_arguments().find(|flag| flag.get_long() == Some("format"));
+            let names = format.map(clap::Arg::get_possible_values).unwrap_or_default();
+            if names.iter().any(|name| name.get_name().starts_with("json")) {
+                assert!(has("fields"), "{}", command.get_name());
+                *checked += 1;
+            }
+            command.get_subcommands().for_each(|command| check(command, checked));
+        }
+        let mut checked = 0;
+        check(&Cli::command(), &mut checked);
+        assert!(checked > 15, "{checked}");
+    }
 }

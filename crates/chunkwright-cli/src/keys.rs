@@ -71,6 +71,39 @@ impl CollectionFlags {
     }
 }
 
+/// Flags that say which collections are meant, one or several.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct CollectionsFlags {
+    /// The flags of one collection, the first where several are named.
+    pub(crate) one: CollectionFlags,
+    /// Every collection that is named.
+    pub(crate) named: Vec<String>,
+}
+
+impl FromArgMatches for CollectionsFlags {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
+        let named = matches.get_many::<String>("collection").unwrap_or_default().cloned().collect();
+        Ok(Self { one: CollectionFlags::from_arg_matches(matches)?, named })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl Args for CollectionsFlags {
+    fn augment_args(command: Command) -> Command {
+        let help = "A collection to search; give it several times to search several";
+        let several = |arg: Arg| arg.action(ArgAction::Append).help(help);
+        CollectionFlags::augment_args(command).mut_arg("collection", several)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
 impl CutFlags {
     /// The value of a flag, if it was given.
     pub(crate) fn get(&self, name: &str) -> Option<&str> {

@@ -114,6 +114,11 @@ impl OutputFlags {
         Self { format, output, fields }
     }
 
+    /// Whether a field is wanted by its name.
+    pub(crate) fn names(&self, field: &str) -> bool {
+        self.fields.fields.as_ref().is_some_and(|fields| fields.names().any(|name| name == field))
+    }
+
     /// Writes the only result, for people as `describe` says.
     pub(crate) fn only<T: Serialize>(&self, result: &T, describe: impl FnOnce(&T) -> String) -> Result<()> {
         let mut output = self.open()?;

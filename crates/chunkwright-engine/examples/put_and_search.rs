@@ -24,8 +24,8 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     println!("{} documents, {} chunks", put.report.indexed, put.report.chunks);
 
     let answer = kitchen.search(&SearchRequest::new("how often is dough folded?"))?;
-    let Found::Hits(found) = &answer.found else { return Err("hits were expected".into()) };
-    for hit in &found.hits {
+    let Found::Hits { hits } = &answer.found else { return Err("hits were expected".into()) };
+    for hit in hits {
         println!("{} {:.3} {}", hit.rank, hit.score, hit.record.doc_id);
     }
 
@@ -34,6 +34,6 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     for listed in &snapshot.chunks(&ListRequest::default())?.chunks {
         println!("{} {}", listed.record.chunk_id, listed.record.header_path);
     }
-    assert_eq!((put.report.indexed, found.hits[0].record.doc_id.as_str()), (2, "bread.md"));
+    assert_eq!((put.report.indexed, hits[0].record.doc_id.as_str()), (2, "bread.md"));
     Ok(())
 }

@@ -78,7 +78,7 @@ impl Collection {
 }
 
 /// Whether the generation that was read is gone.
-fn is_gone(error: &Error) -> bool {
+pub(crate) fn is_gone(error: &Error) -> bool {
     matches!(
         error,
         Error::Store(StoreError::UnknownGeneration { .. })

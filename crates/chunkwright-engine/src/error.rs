@@ -7,7 +7,7 @@ use chunkwright_eval::EvalError;
 use chunkwright_http::SecretError;
 use chunkwright_index::transfer::ImportError;
 use chunkwright_index::{
-    AmendError, FetchError, FilterError, IndexError, MetadataError, SearchError, StoreError,
+    AmendError, FetchError, FilterError, IndexError, MetaError, SearchError, StoreError,
 };
 use chunkwright_models::{CounterError, EmbedError, InstallError, ModelError, RerankError, ServiceError};
 use chunkwright_source::{InputError, SkipReason};
@@ -120,7 +120,7 @@ pub enum Error {
     },
     /// Metadata that cannot be used.
     #[error(transparent)]
-    Metadata(#[from] MetadataError),
+    Meta(#[from] MetaError),
     /// A file of chunks that cannot be read.
     #[error(
         "the chunks `{path}` could not be read; they must be UTF-8 with one JSON object per line: {error}"
@@ -299,6 +299,24 @@ pub enum Error {
         /// The least value.
         least: usize,
     },
+    /// A page of hits that ends behind the last candidate.
+    #[error(
+        "`offset` is `{offset}` and `top_k` is `{top_k}`: a page must end at hit {most}, the number of `candidates` (at most 1000); narrow the query or the filter, or ask for more candidates"
+    )]
+    Offset {
+        /// Number of hits before the page.
+        offset: usize,
+        /// Number of hits of the page.
+        top_k: usize,
+        /// Where a page ends at the latest.
+        most: usize,
+    },
+    /// Some collections and all of them.
+    #[error("collections are named, and all are asked for; give either `collections` or `all_collections`")]
+    NamedAndAll,
+    /// All collections of a store that has none.
+    #[error("the store has no collections; `chunkwright index` makes one")]
+    NoCollections,
     /// What is only possible with a store in a folder.
     #[error(
         "the store is `{store}`; this command works on stores in folders only; use the server's own tools"
@@ -461,6 +479,8 @@ impl Error {
             },
             Self::Filter(_)
             | Self::TooSmall { .. }
+            | Self::Offset { .. }
+            | Self::NamedAndAll
             | Self::Input(_)
             | Self::NothingToMeasure
             | Self::ZeroMeasure
@@ -469,7 +489,7 @@ impl Error {
             | Self::NoQuestion { .. }
             | Self::Edits { .. }
             | Self::NoEdit { .. }
-            | Self::Metadata(_)
+            | Self::Meta(_)
             | Self::Chunks { .. }
             | Self::NoForeignChunk { .. }
             | Self::Unread(_)
@@ -491,6 +511,7 @@ impl Error {
             | Self::NoChunk
             | Self::TextByFilter
             | Self::OneGeneration { .. } => INVALID_REQUEST,
+            Self::NoCollections => UNKNOWN_COLLECTION,
             Self::UnknownDocument { .. } | Self::NothingMatches { .. } => NOT_FOUND,
             Self::NoAccess { .. } | Self::UntrustedKey => FORBIDDEN,
             Self::Columns(_) | Self::Json(_) | Self::Unwritten(_) | Self::Threads(_) => INTERNAL,

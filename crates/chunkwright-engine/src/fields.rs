@@ -86,8 +86,8 @@ impl Fields {
         Ok(self.select(&serde_json::to_value(result)?))
     }
 
-    /// An answer with the wanted fields of each of its results: of the objects in its lists, or of itself if it has
-    /// one of the fields.
+    /// An answer with the wanted fields of each of its results: of the objects in its first list that has one of the
+    /// fields, or of itself if it has one.
     ///
     /// # Errors
     ///
@@ -98,8 +98,10 @@ impl Fields {
         if is_result {
             return serde_json::to_value(self.select(&answer));
         }
-        let lists = answer.as_object_mut().into_iter().flat_map(|members| members.values_mut());
-        for result in lists.filter_map(Value::as_array_mut).flatten().filter(|result| result.is_object()) {
+        let has_one = |result: &Value| self.names.iter().any(|name| found(result, name).is_some());
+        let mut lists = answer.as_object_mut().into_iter().flat_map(|members| members.values_mut());
+        let results = lists.find_map(|list| list.as_array_mut().filter(|list| list.iter().any(has_one)));
+        for result in results.into_iter().flatten() {
             *result = serde_json::to_value(self.select(result))?;
         }
         Ok(answer)
@@ -138,8 +140,10 @@ mod tests {
         let selected = serde_json::to_string(&fields.of(&result).unwrap()).unwrap();
         assert_eq!(selected, r#"{"text":"a","metadata.course":7,"chunk_id":"1"}"#);
         assert_eq!(fields.unseen(), ["nowhere"]);
-        let answer = json!({"hits": [result], "took": 2});
-        let expected = json!({"hits": [{"text": "a", "metadata.course": 7, "chunk_id": "1"}], "took": 2});
+        let notices = json!([{"code": "x", "text": "b"}]);
+        let answer = json!({"hits": [result], "took": 2, "notices": notices});
+        let hit = json!({"text": "a", "metadata.course": 7, "chunk_id": "1"});
+        let expected = json!({"hits": [hit], "took": 2, "notices": notices});
         assert_eq!(fields.of_answer(&answer).unwrap(), expected);
         assert_eq!(fields.of_answer(&answer["hits"][0]).unwrap(), expected["hits"][0]);
     }

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use chunkwright_index::{
-    Clock, Dominant, FolderOptions, IndexOptions, IndexReport, Metadata, NoteOptions, OverlayCounts,
-    Pipeline, Prefix, Progress, Prune, metadata,
+    Clock, Dominant, FolderOptions, IndexOptions, IndexReport, Meta, NoteOptions, OverlayCounts, Pipeline,
+    Prefix, Progress, Prune, meta,
 };
 use chunkwright_models::{EmbedError, Embedder};
 use chunkwright_source::{LeftOut, NewSource, Skipped, WalkOptions};
@@ -138,7 +138,7 @@ impl Collection {
         let engine = self.engine();
         let settings = engine.settings();
         for (name, text) in &request.meta {
-            metadata::check(name, text)?;
+            meta::check(name, text)?;
         }
         let store = if request.dry_run { engine.store()? } else { engine.writable_store()? };
         let mut notices = Vec::new();
@@ -272,7 +272,7 @@ impl Indexer {
             rehash: request.rehash,
             price: self.price,
             prune: request.prune,
-            metadata: Metadata { all: request.meta.clone(), folders: engine.settings().metadata().to_vec() },
+            meta: Meta { all: request.meta.clone(), folders: engine.settings().meta().to_vec() },
             dry_run: request.dry_run,
             skip_generated: request.skip_generated,
             walk: WalkOptions { output: request.exclude.clone(), ..engine.settings().walk.clone() },

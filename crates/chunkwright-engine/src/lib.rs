@@ -45,11 +45,11 @@ mod watch;
 pub use amend::{AmendRequest, OverlaysAnswer, OverlaysRequest};
 pub use chunkwright_arrow::is_catching;
 pub use chunkwright_index::{
-    Answer, CacheUsage, CheckReport, ChunkPage, Cursor, Damaged, Direction, DocumentInfo, Duplicates, Expand,
-    ExpandedAnswer, Explained, Filter, Folder, FoundChunk, FoundPassage, Fusion, Generation, GenerationSpec,
-    GenerationStatus, Glob, Hit, IndexReport, Kept, ListRequest, ListedChunk, ListedOverlay, MAX_PAGE, Mode,
-    Overlay, OverlayState, Passage, PastRun, Prefix, Progress, Prune, Related, Renamed, Siblings, SortKey,
-    Stage, Statistics, StatisticsRequest, Timings, Verdict, Visibility, metadata,
+    CacheUsage, CheckReport, ChunkPage, Cursor, Damaged, Direction, DocumentInfo, Duplicates, Expand,
+    Explained, Filter, Folder, FoundChunk, Fusion, Generation, GenerationSpec, GenerationStatus, Glob,
+    IndexReport, Kept, ListRequest, ListedChunk, ListedOverlay, MAX_PAGE, Metadata, Mode, Overlay,
+    OverlayState, Passage, PastRun, Prefix, Progress, Prune, Related, Renamed, Siblings, SortKey, Stage,
+    Statistics, StatisticsRequest, Timings, Verdict, Visibility, meta,
 };
 pub use chunkwright_source::{FormatHint, Input, NewSource, SkipReason, Skipped, Stream};
 pub use collection::Collection;
@@ -81,7 +81,10 @@ pub use index::{IndexAnswer, IndexRequest, Indexer};
 pub use installed::{InstallModelsRequest, ModelAction, ModelChange, ModelEntry, RemoveModelsRequest};
 pub use maintenance::{ClearedCache, CollectionStatus, ListedCollection};
 pub use notice::{Notice, NoticeCode};
-pub use search::{ExpandRequest, Found, SearchAnswer, SearchRequest};
+pub use search::{
+    Budget, ExpandRequest, Found, FoundPassage, Hit, HitPlace, LeftOutHit, SearchAnswer, SearchRequest,
+    SearchedCollection,
+};
 pub use settings::{Layers, Settings};
 pub use snapshot::{RelatedAnswer, Snapshot};
 pub use table::{RecordTable, TableFormat};

@@ -28,6 +28,10 @@ pub enum NoticeCode {
     Unfinished,
     /// The collection has no chunk, so that nothing can be found.
     EmptyCollection,
+    /// One of several collections could not be searched; the others were.
+    CollectionSkipped,
+    /// Hits were left out to keep an answer within its tokens.
+    OverBudget,
     /// The reranker failed, and the order is that of the stages.
     NotReranked,
     /// A hit is shown with its own text, because what is around it could not be read.

@@ -16,12 +16,12 @@ use serde_json::{Value, json};
 
 use crate::evaluation::{Report, RetrievalLine, Run, StabilityLine};
 use crate::{
-    AmendRequest, Answer, CheckReport, ChunkPage, ChunkRequest, ClearedCache, CollectionStatus,
-    DeleteRequest, Deleted, DeletedDocument, DiffAnswer, DocumentStatistics, EvaluateAnswer, ExplainAnswer,
-    ExplainRequest, Explained, ExplainedChunk, ExportRequest, FetchAnswer, FetchRequest, Finding,
-    FoundPassage, GenerationStatus, GenerationsAnswer, Hit, ImportAnswer, IndexAnswer, IndexRequest,
-    InstallModelsRequest, ListRequest, ListedChunk, ListedCollection, ListedOverlay, ModelChange, ModelEntry,
-    Operation, OutlineAnswer, OutlineRow, OverlaysAnswer, OverlaysRequest, PastRun, Proposal, PruneRequest,
+    AmendRequest, CheckReport, ChunkPage, ChunkRequest, ClearedCache, CollectionStatus, DeleteRequest,
+    Deleted, DeletedDocument, DiffAnswer, DocumentStatistics, EvaluateAnswer, ExplainAnswer, ExplainRequest,
+    Explained, ExplainedChunk, ExportRequest, FetchAnswer, FetchRequest, Finding, FoundPassage,
+    GenerationStatus, GenerationsAnswer, Hit, ImportAnswer, IndexAnswer, IndexRequest, InstallModelsRequest,
+    ListRequest, ListedChunk, ListedCollection, ListedOverlay, ModelChange, ModelEntry, Operation,
+    OutlineAnswer, OutlineRow, OverlaysAnswer, OverlaysRequest, PastRun, Proposal, PruneRequest,
     PrunedGeneration, ReadReport, RelatedAnswer, RemoveModelsRequest, SearchAnswer, SearchRequest,
     Statistics, StatisticsRequest, TuneAnswer, TuneCandidate, settings::Setting,
 };
@@ -49,7 +49,7 @@ pub static REQUESTS: &[NamedSchema] = schemas![read:
 
 /// What it answers, and of what its answers consist where front ends give them one by one.
 pub static ANSWERS: &[NamedSchema] = schemas![written:
-    Answer, Change, CheckReport, ChunkPage, ClearedCache, CollectionStatus, Deleted, DeletedDocument, Diff, DiffAnswer,
+    Change, CheckReport, ChunkPage, ClearedCache, CollectionStatus, Deleted, DeletedDocument, Diff, DiffAnswer,
     DocumentStatistics, EvaluateAnswer, ExplainAnswer, Explained, ExplainedChunk, Explanation, FetchAnswer, Finding, FoundPassage, GenerationStatus, GenerationsAnswer, Hit, ImportAnswer,
     IndexAnswer, ListedChunk, ListedCollection, ListedOverlay, ModelChange, ModelEntry, Operation, OutlineAnswer, OutlineRow,
     OverlaysAnswer, PastRun, Proposal, PrunedGeneration, ReadReport, Record, RelatedAnswer, Report, RetrievalLine, Run, SearchAnswer, Setting,

@@ -1,10 +1,17 @@
 //! What is asked of a search, and what does it answer?
 
+mod budget;
+mod hit;
+mod merge;
+mod passages;
+mod several;
+
+use std::ops::Range;
 use std::sync::Arc;
 
 use chunkwright_index::{
-    Answer, Duplicates, Expand, ExpandedAnswer, Expansion, Explained, Filter, Fusion, ListRequest, Mode,
-    Models, SearchOptions, chunk_id, expand, explain, parse_query, search, search_all_versions,
+    Answer, Duplicates, Expand, Expansion, Explained, Filter, Fusion, ListRequest, Mode, Models, SearchError,
+    SearchOptions, chunk_id, explain, parse_query, search, search_all_versions,
 };
 use chunkwright_models::Embedder;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -13,6 +20,9 @@ use crate::error::Error;
 use crate::notice::{Notice, NoticeCode};
 use crate::snapshot::Snapshot;
 
+pub use budget::{Budget, LeftOutHit};
+pub use hit::{FoundPassage, Hit, HitPlace};
+
 /// A search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -20,10 +30,18 @@ use crate::snapshot::Snapshot;
 pub struct SearchRequest {
     /// What to look for; may hold conditions such as `path:docs/ lang:rust`.
     pub query: String,
+    /// Names of the collections to search, each may be one generation, `NAME@N`; without a name, that of the settings.
+    /// A [`Collection`](crate::Collection) and a [`Snapshot`] search themselves, whatever is named here.
+    pub collections: Vec<String>,
+    /// Whether every collection of the store is searched.
+    pub all_collections: bool,
     /// Which stages run.
     pub mode: Mode,
     /// Number of hits, from 1 to 1,000.
     pub top_k: usize,
+    /// Number of hits before the first of the answer: the hits of two pages are those of one page of both. A page ends
+    /// at `candidates` at the latest.
+    pub offset: usize,
     /// Only chunks that pass: an expression such as `language=rust and token_count<200`, or its conditions as JSON.
     #[serde(deserialize_with = "filter")]
     #[cfg_attr(feature = "schema", schemars(with = "FilterForm"))]
@@ -40,8 +58,12 @@ pub struct SearchRequest {
     pub per_document: Option<usize>,
     /// What becomes of hits that say what a better one says.
     pub duplicates: Duplicates,
+    /// Whether hits carry `text`, what is embedded and searched, beside the context and content that it is made of.
+    pub text: bool,
     /// What hits are read with; none for the hits alone.
     pub expand: Option<ExpandRequest>,
+    /// Most tokens of the text of the answer, at least 1; none for no limit. What does not fit is left out, best first.
+    pub max_tokens: Option<usize>,
 }
 
 /// What a chunk is read with.
@@ -63,6 +85,11 @@ pub struct SearchAnswer {
     /// The hits, or the passages that hold them.
     #[serde(flatten)]
     pub found: Found,
+    /// How each collection was searched, in the order in which they were named.
+    pub collections: Vec<SearchedCollection>,
+    /// How much text this is and what was left out, where the request has a limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub budget: Option<Budget>,
     /// What the caller should know.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notices: Vec<Notice>,
@@ -74,9 +101,45 @@ pub struct SearchAnswer {
 #[serde(untagged)]
 pub enum Found {
     /// Chunks.
-    Hits(Answer),
-    /// Stretches of documents, each with the hits that are inside.
-    Passages(ExpandedAnswer),
+    Hits {
+        /// The hits, best first.
+        hits: Vec<Hit>,
+    },
+    /// Stretches of documents.
+    Passages {
+        /// The passages, each with the hits that are inside, in the order of the best hit in each. No byte of a
+        /// document is in two that were expanded.
+        passages: Vec<FoundPassage>,
+    },
+}
+
+/// How a collection was searched.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SearchedCollection {
+    /// Its name.
+    pub collection: String,
+    /// Number of the generation that was searched.
+    pub generation: i64,
+    /// The stages that ran: `lexical` where `hybrid` was asked for and there are no vectors.
+    pub mode: Mode,
+    /// Why a stage did not run although it was asked for; none if all ran.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub degraded: Option<String>,
+    /// Whether a reranker put the best in its order.
+    pub rerank_used: bool,
+    /// Why it did not although there is one; the order is that of the stages then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rerank_error: Option<String>,
+}
+
+impl SearchedCollection {
+    fn new(snapshot: &Snapshot, answer: &Answer) -> Self {
+        let Answer { mode, degraded, rerank_used, rerank_error, .. } = answer.clone();
+        let generation = snapshot.generation();
+        let (collection, generation) = (generation.collection.clone(), generation.number);
+        Self { collection, generation, mode, degraded, rerank_used, rerank_error }
+    }
 }
 
 impl SearchRequest {
@@ -85,10 +148,27 @@ impl SearchRequest {
         Self { query: query.into(), ..Self::default() }
     }
 
-    fn options(&self, filter: Filter) -> SearchOptions {
+    /// The hits that the answer has, by position, if the request can be answered.
+    fn page(&self) -> Result<Range<usize>, Error> {
+        let Self { offset, top_k, candidates, .. } = *self;
+        if !(1..=SearchOptions::MAX_TOP_K).contains(&top_k) {
+            return Err(SearchError::TopK(top_k).into());
+        }
+        if self.max_tokens == Some(0) {
+            return Err(Error::TooSmall { field: "max_tokens", value: 0, least: 1 });
+        }
+        // With more candidates scores are scaled anew, and hits of later pages could move to earlier ones.
+        let most = candidates.min(SearchOptions::MAX_TOP_K);
+        match offset.checked_add(top_k) {
+            Some(end) if offset == 0 || end <= most => Ok(offset..end),
+            _ => Err(Error::Offset { offset, top_k, most }),
+        }
+    }
+
+    fn options(&self, filter: Filter, top_k: usize) -> SearchOptions {
         SearchOptions {
             mode: self.mode,
-            top_k: self.top_k,
+            top_k,
             filter,
             fusion: self.fusion,
             candidates: self.candidates,
@@ -104,8 +184,11 @@ impl Default for SearchRequest {
         let usual = SearchOptions::default();
         Self {
             query: String::new(),
+            collections: Vec::new(),
+            all_collections: false,
             mode: usual.mode,
             top_k: usual.top_k,
+            offset: 0,
             filter: usual.filter,
             all_versions: false,
             fusion: usual.fusion,
@@ -113,7 +196,9 @@ impl Default for SearchRequest {
             rerank: usual.rerank,
             per_document: usual.per_document,
             duplicates: usual.duplicates,
+            text: false,
             expand: None,
+            max_tokens: None,
         }
     }
 }
@@ -126,14 +211,23 @@ impl ExpandRequest {
             _ => Ok(self),
         }
     }
+
+    /// With no limit above that of the whole answer.
+    fn within(self, most: Option<usize>) -> Self {
+        let usual = self.max_tokens.or(match self.with {
+            Expand::Neighbours(_) => None,
+            _ => Some(Expansion::DEFAULT_TOKENS),
+        });
+        Self { max_tokens: usual.into_iter().chain(most).min(), ..self }
+    }
 }
 
 impl SearchAnswer {
-    /// Whether nothing was found.
+    /// Whether it has no hit: none was found, or none fits into the budget.
     pub fn is_empty(&self) -> bool {
         match &self.found {
-            Found::Hits(answer) => answer.hits.is_empty(),
-            Found::Passages(answer) => answer.passages.is_empty(),
+            Found::Hits { hits } => hits.is_empty(),
+            Found::Passages { passages } => passages.is_empty(),
         }
     }
 }
@@ -167,9 +261,13 @@ impl Snapshot {
     /// A query or a value of the request that cannot be used, a dense or sparse search without its vectors, a store
     /// that fails.
     pub fn search(&self, request: &SearchRequest) -> Result<SearchAnswer, Error> {
-        let expansion = request.expand.map(ExpandRequest::check).transpose()?;
+        several::search_in(&[self], request)
+    }
+
+    /// The best `top_k` hits.
+    fn find(&self, request: &SearchRequest, top_k: usize) -> Result<Answer, Error> {
         let (query, filter) = parse_query(&request.query, request.filter.clone())?;
-        let options = request.options(filter);
+        let options = request.options(filter, top_k);
         let (embedder, why) = self.embedder_or_why(request.mode)?;
         let reranker = self.engine().reranker()?;
         let models = Models { embedder: embedder.as_deref(), reranker: reranker.as_deref() };
@@ -182,20 +280,7 @@ impl Snapshot {
         if why.is_some() {
             answer.degraded = why;
         }
-        let mut notices = self.notices(&answer)?;
-        let Some(ExpandRequest { with, max_tokens }) = expansion else {
-            return Ok(SearchAnswer { found: Found::Hits(answer), notices });
-        };
-        let counter = self.engine().counter()?;
-        let expansion = Expansion { expand: with, max_tokens, counter: &*counter };
-        let expanded = expand(store, generation, &answer, expansion)?;
-        for found in &expanded.passages {
-            if let Some(why) = &found.unexpanded {
-                let message = format!("`{}` could not be expanded: {why}", found.passage.reference);
-                notices.push(Notice::new(NoticeCode::NotExpanded, message));
-            }
-        }
-        Ok(SearchAnswer { found: Found::Passages(expanded), notices })
+        Ok(answer)
     }
 
     /// Says why a chunk, by its id or as `DOC_ID#INDEX`, is or is not in the answer to a search.
@@ -208,7 +293,8 @@ impl Snapshot {
         let (embedder, _) = self.embedder_or_why(request.mode)?;
         let reranker = self.engine().reranker()?;
         let models = Models { embedder: embedder.as_deref(), reranker: reranker.as_deref() };
-        let (store, generation, options) = (self.store(), self.generation(), request.options(filter));
+        let (store, generation, options) =
+            (self.store(), self.generation(), request.options(filter, request.top_k));
         let chunk = chunk_id(store, generation, chunk)?;
         Ok(explain(store, generation, models, &query, &options, chunk)?)
     }
@@ -262,8 +348,14 @@ impl Snapshot {
         })
     }
 
-    fn notices(&self, answer: &Answer) -> Result<Vec<Notice>, Error> {
+    /// What to know of an answer, said of this collection where there are others.
+    fn notices(&self, answer: &Answer, of_several: bool) -> Result<Vec<Notice>, Error> {
         let mut notices: Vec<Notice> = self.notice_of_generation(answer)?.into_iter().collect();
+        let of = if of_several {
+            format!("collection `{}`: ", self.generation().collection)
+        } else {
+            String::new()
+        };
         if let Some(why) = &answer.degraded {
             let what = if answer.mode == Mode::Lexical { "lexical only" } else { "without sparse vectors" };
             // That a collection was indexed without vectors is no news.
@@ -271,10 +363,10 @@ impl Snapshot {
                 Some(_) => NoticeCode::StageSkipped,
                 None => NoticeCode::NoVectors,
             };
-            notices.push(Notice::new(code, format!("searched {what}: {why}")));
+            notices.push(Notice::new(code, format!("{of}searched {what}: {why}")));
         }
         if let Some(why) = &answer.rerank_error {
-            notices.push(Notice::new(NoticeCode::NotReranked, format!("not reranked: {why}")));
+            notices.push(Notice::new(NoticeCode::NotReranked, format!("{of}not reranked: {why}")));
         }
         Ok(notices)
     }

@@ -13,7 +13,7 @@ mod environment;
 mod error;
 mod file;
 pub mod key;
-mod metadata;
+mod meta;
 mod services;
 mod template;
 mod walk;
@@ -71,7 +71,7 @@ pub struct Settings {
     /// How services are used.
     services: Services,
     /// What the configuration file says of documents.
-    metadata: FolderMetadata,
+    meta: FolderMeta,
     origins: BTreeMap<String, Origin>,
     /// What the settings were combined of: the layers below, and the highest.
     layers: Arc<(Layers, Layer)>,
@@ -195,11 +195,11 @@ pub struct Layers {
     /// The user's own presets, each a table of cutting keys and `base`.
     presets: BTreeMap<String, Layer>,
     services: Services,
-    metadata: FolderMetadata,
+    meta: FolderMeta,
 }
 
 /// What is said of the documents below folders, each absolute.
-type FolderMetadata = Vec<(PathBuf, BTreeMap<String, String>)>;
+type FolderMeta = Vec<(PathBuf, BTreeMap<String, String>)>;
 
 impl Layers {
     /// Reads the configuration file at `path` and adds it as the highest layer. Only a file that the user has named
@@ -214,7 +214,7 @@ impl Layers {
         self.stack.push(file.layer);
         self.presets = file.presets;
         self.services = file.services;
-        self.metadata = file.metadata;
+        self.meta = file.meta;
         Ok(self)
     }
 
@@ -324,7 +324,7 @@ impl Layers {
             writer_url: text(&key::WRITER_URL)?,
             data: text(&key::DATA)?,
             services: self.services.clone(),
-            metadata: self.metadata.clone(),
+            meta: self.meta.clone(),
             chunk,
             origins,
             layers: Arc::new((self.clone(), highest)),
@@ -335,7 +335,7 @@ impl Layers {
             settings.origins.extend(origins);
         }
         if let Some(file) = layers.iter().rfind(|layer| matches!(layer.source, Source::File(_))) {
-            let names = metadata::values(&self.metadata).map(|(name, _)| name);
+            let names = meta::values(&self.meta).map(|(name, _)| name);
             settings
                 .origins
                 .extend(names.map(|name| (name.clone(), Origin::set(file.source.clone(), &name))));
@@ -463,8 +463,8 @@ impl Settings {
     }
 
     /// What the configuration file says of the documents below folders.
-    pub fn metadata(&self) -> &[(PathBuf, BTreeMap<String, String>)] {
-        &self.metadata
+    pub fn meta(&self) -> &[(PathBuf, BTreeMap<String, String>)] {
+        &self.meta
     }
 
     /// Every key and its value, in the order of help texts.
@@ -493,7 +493,7 @@ impl Settings {
         ];
         let shown = |value: &str| text(value).map(|value| services::without_secrets(&value));
         values.extend(others.map(|(key, value)| (key.to_owned(), value.as_deref().and_then(shown))));
-        values.extend(metadata::values(&self.metadata).map(|(name, value)| (name, Some(value))));
+        values.extend(meta::values(&self.meta).map(|(name, value)| (name, Some(value))));
         values.extend(self.services.values().map(|(name, value)| (name.clone(), Some(value.clone()))));
         let row = |(key, value): (String, _)| Setting { origin: self.origin(&key), key, value };
         values.into_iter().map(row).collect()

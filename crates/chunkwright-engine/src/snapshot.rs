@@ -16,8 +16,8 @@ pub struct Snapshot {
     engine: Engine,
     store: Arc<dyn Store>,
     generation: Generation,
-    /// Loaded when the first query needs it.
-    embedder: OnceLock<Option<Arc<dyn Embedder>>>,
+    /// Loaded when the first query needs it. Snapshots with vectors of one model share it.
+    embedder: Arc<OnceLock<Option<Arc<dyn Embedder>>>>,
 }
 
 /// Documents beside one, and documents about the same.
@@ -34,7 +34,7 @@ impl Snapshot {
     pub(crate) fn open(engine: &Engine, name: &str) -> Result<Self, Error> {
         let store = Arc::clone(engine.store()?);
         let generation = store.open(name)?;
-        Ok(Self { engine: engine.clone(), store, generation, embedder: OnceLock::new() })
+        Ok(Self { engine: engine.clone(), store, generation, embedder: Arc::default() })
     }
 
     /// The generation that is read.
@@ -79,6 +79,13 @@ impl Snapshot {
 
     pub(crate) fn store(&self) -> &dyn Store {
         &*self.store
+    }
+
+    /// Takes the embedder of another snapshot, if both have vectors of one model.
+    pub(crate) fn share_embedder(&mut self, other: &Self) {
+        if self.generation.spec.model == other.generation.spec.model {
+            self.embedder = Arc::clone(&other.embedder);
+        }
     }
 
     /// The embedder for queries in this mode.

@@ -29,7 +29,7 @@ pub mod bm25;
 pub mod expand;
 pub mod fetch;
 pub mod fuse;
-pub mod metadata;
+pub mod meta;
 mod parsed;
 pub mod pipeline;
 pub mod prefix;
@@ -48,7 +48,7 @@ pub use expand::{
 };
 pub use fetch::{Extent, FetchError, FetchOptions, Fetched, Raw, chunk_id, fetch};
 pub use fuse::Fusion;
-pub use metadata::{Metadata, MetadataError};
+pub use meta::{Meta, MetaError};
 pub use parsed::parsed;
 pub use pipeline::{
     Clock, Folder, FolderError, FolderOptions, IndexError, IndexOptions, NoteOptions, Pipeline, Progress,
@@ -69,9 +69,10 @@ pub use store::{
     Access, Applied, Cache, CacheUsage, Change, CheckReport, ChunkPage, Collection, Condition, Cursor,
     DamagedDocument, Direction, DocumentInfo, Field, Filter, FilterError, Generation, GenerationSpec,
     GenerationState, GenerationStatus, Glob, GlobError, LEAST_LEAD, LEAST_LIKENESS, ListRequest, ListedChunk,
-    MAX_PAGE, MemoryStore, Model, NewChunk, NewDocument, OriginalText, Outcome, Overlay, OverlayState,
-    Overlays, STORES, Scored, SortKey, Statistics, StatisticsRequest, Store, StoreError, StoreLocation,
-    StoredChunk, StoredDocument, TOKEN_RANGES, TokenRange, Vector, Visibility, normalized_name, open_store,
+    MAX_PAGE, MemoryStore, Metadata, Model, NewChunk, NewDocument, OriginalText, Outcome, Overlay,
+    OverlayState, Overlays, STORES, Scored, SortKey, Statistics, StatisticsRequest, Store, StoreError,
+    StoreLocation, StoredChunk, StoredDocument, TOKEN_RANGES, TokenRange, Vector, Visibility,
+    normalized_name, open_store,
 };
 #[cfg(feature = "chroma")]
 pub use store::{ChromaOptions, chroma_name};

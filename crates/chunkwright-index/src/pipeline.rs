@@ -33,7 +33,7 @@ use rayon::ThreadPool;
 use serde::{Deserialize, Serialize};
 
 use crate::amend::remember_contents;
-use crate::metadata::Metadata;
+use crate::meta::Meta;
 use crate::report::IndexReport;
 use crate::settle::Tools;
 use crate::store::{
@@ -98,7 +98,7 @@ pub struct IndexOptions {
     /// Count what would be done, and write nothing.
     pub dry_run: bool,
     /// What the caller says of documents.
-    pub metadata: Metadata,
+    pub meta: Meta,
     /// Leave out generated and minified files (see [`chunkwright_source::generated`]).
     pub skip_generated: bool,
     /// Measures the run, and has documents stored after some seconds of embedding; without it a window of documents is

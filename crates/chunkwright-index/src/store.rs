@@ -12,6 +12,7 @@ mod list;
 #[cfg(any(feature = "chroma", feature = "qdrant"))]
 mod local_cache;
 mod memory;
+mod metadata;
 mod name;
 mod overlay;
 mod place;
@@ -40,6 +41,7 @@ pub use filter::{Condition, Field, Filter, FilterError, Glob, GlobError};
 pub use generation::{Collection, Generation, GenerationSpec, GenerationState, GenerationStatus, Model};
 pub use list::{ChunkPage, Cursor, Direction, ListRequest, ListedChunk, MAX_PAGE, SortKey, Visibility};
 pub use memory::MemoryStore;
+pub use metadata::Metadata;
 pub use name::normalized_name;
 pub use overlay::{Applied, LEAST_LEAD, LEAST_LIKENESS, OriginalText, Overlay, OverlayState, Overlays};
 pub(crate) use overlay::{Elsewhere, OverlaySearch, place_in, write_applied};

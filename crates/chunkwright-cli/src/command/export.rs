@@ -1,7 +1,6 @@
 //! `chunkwright export`
 
-
-use anyhow::Result;
+use anyhow::{Result, bail};
 use chunkwright_engine::{Access, ExportRequest};
 
 use crate::app::{CollectionFlags, Global, Outcome};
@@ -26,6 +25,8 @@ pub(crate) struct Export {
     #[arg(short, long, value_name = "FILE", required_if_eq("format", "parquet"))]
     output: Option<OutputPath>,
     #[command(flatten)]
+    fields: FieldFlags,
+    #[command(flatten)]
     collection: CollectionFlags,
 }
 
@@ -43,11 +44,14 @@ impl Export {
         let engine = global.engine(&[&self.collection], Access::Read)?;
         let snapshot = engine.default_collection().snapshot()?;
         let request = ExportRequest { vectors: self.vectors, records_only: self.records_only };
-        let mut output =
-            OutputFlags::new(Some(Format::Jsonl), self.output.clone(), FieldFlags::default()).open()?;
         let is_parquet = || self.output.as_ref()?.extension().filter(|extension| extension == "parquet");
         let by_extension = if is_parquet().is_some() { ExportFormat::Parquet } else { ExportFormat::Jsonl };
-        let written = match self.format.unwrap_or(by_extension) {
+        let format = self.format.unwrap_or(by_extension);
+        if format == ExportFormat::Parquet && self.fields.fields.is_some() {
+            bail!("`--fields` picks fields of JSON Lines; `chunk --format parquet` picks columns");
+        }
+        let mut output = OutputFlags::new(Some(Format::Jsonl), self.output.clone(), self.fields.clone()).open()?;
+        let written = match format {
             ExportFormat::Parquet => {
                 let (written, output) = snapshot.export_parquet(request, output)?;
                 output.finish()?;

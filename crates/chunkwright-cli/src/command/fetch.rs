@@ -2,7 +2,7 @@
 
 use std::io::{self, IsTerminal};
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use chunkwright_engine::{Access, FetchAnswer, FetchRequest};
 use clap::ValueEnum;
 
@@ -29,6 +29,8 @@ pub(crate) struct Fetch {
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<OutputPath>,
     #[command(flatten)]
+    fields: FieldFlags,
+    #[command(flatten)]
     collection: CollectionFlags,
 }
 
@@ -54,14 +56,23 @@ impl Fetch {
         let request = FetchRequest { reference: self.reference.clone(), expand: self.expand.request() };
         let fetched = engine.default_collection().read(|snapshot| snapshot.fetch(&request))?;
         let to_terminal = self.output.as_ref().is_none_or(OutputPath::is_stdout) && io::stdout().is_terminal();
-        let default = if to_terminal { FetchFormat::Text } else { FetchFormat::Raw };
+        let default = if self.fields.fields.is_some() {
+            FetchFormat::Json
+        } else if to_terminal {
+            FetchFormat::Text
+        } else {
+            FetchFormat::Raw
+        };
         let format = self.format.unwrap_or(default);
+        if format == FetchFormat::Raw && self.fields.fields.is_some() {
+            bail!("`--fields` needs `--format json`; `raw` is the file as it is");
+        }
         let general = match format {
             FetchFormat::Text => Format::Text,
             FetchFormat::Json => Format::Json,
             FetchFormat::Raw => Format::Jsonl,
         };
-        let flags = OutputFlags::new(Some(general), self.output.clone(), FieldFlags::default());
+        let flags = OutputFlags::new(Some(general), self.output.clone(), self.fields.clone());
         let mut output = flags.open()?;
         match format {
             FetchFormat::Raw => match (fetched.bytes(), self.format) {

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Result, bail};
 use chunkwright_engine::{
-    Access, IndexAnswer, IndexReport, IndexRequest, Indexer, NewSource, Prefix, Progress as Step, Prune, Timings, Watched, metadata,
+    Access, IndexAnswer, IndexReport, IndexRequest, Indexer, NewSource, Prefix, Progress as Step, Prune, Timings, Watched, meta,
 };
 
 use crate::app::{CollectionFlags, CutFlags, Global, Outcome};
@@ -73,7 +73,7 @@ pub(crate) struct Index {
     ///
     /// Documents keep it, and new files of the folder get what all its documents have. For folders, see the table `meta`
     /// of `chunkwright.toml`.
-    #[arg(long, value_name = "NAME=TEXT", value_parser = metadata::parse_pair)]
+    #[arg(long, value_name = "NAME=TEXT", value_parser = meta::parse_pair)]
     meta: Vec<(String, String)>,
     /// Re-read every file, even if its size and modification time are unchanged
     #[arg(long)]

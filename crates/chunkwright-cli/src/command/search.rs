@@ -1,23 +1,27 @@
 //! `chunkwright search`
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use chunkwright_engine::{
-    Access, Answer, Duplicates, ExpandedAnswer, Explained, Filter, Found, FoundPassage, Hit, Kept,
-    SearchRequest, Stage, Verdict,
+    Access, Duplicates, Explained, Filter, Found, FoundPassage, Hit, Kept, SearchAnswer, SearchRequest, Stage,
+    Verdict,
 };
 
-use crate::app::{CollectionFlags, Global, Outcome};
+use crate::app::{Global, Outcome};
 use crate::expand::ExpandFlags;
-use crate::keys::RerankerFlags;
+use crate::keys::{CollectionsFlags, RerankerFlags};
 use crate::output::{Format, OutputFlags};
 use crate::searching::{FusionFlags, ModeFlag};
 use crate::text::{Table, bold, count, dim, green, plain, plain_lines, preview, terminal_width};
 
-/// Search a collection
+/// Search one collection or several
 ///
 /// Each hit shows its rank and score in every stage: lexical (BM25), dense (dot product of vectors) and, for models
 /// with sparse vectors, sparse (their dot product), each in its own unit, and the fused score by which hits are
 /// ordered. The exit status is 1 if nothing was found.
+///
+/// Hits of several collections are ordered by their ranks, since scores of different collections are not comparable:
+/// the best of each comes before any second best. Where one reranker, or one model in `dense` or `sparse` mode, ranks
+/// all of them, they are ordered by its score.
 ///
 /// With --expand the results are passages of the source, each with the hits inside it.
 #[derive(Debug, clap::Args)]
@@ -31,6 +35,12 @@ pub(crate) struct Search {
     /// Number of hits
     #[arg(short = 'k', long, value_name = "N", default_value_t = 5)]
     top_k: usize,
+    /// Number of hits to leave out before the first: `-k 10 --offset 10` is the second page of 10
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    offset: usize,
+    /// Maximum number of tokens of all text in the answer, counted by the configured `tokenizer`; hits that do not fit are left out
+    #[arg(long, value_name = "N")]
+    max_tokens: Option<usize>,
     /// Only chunks that match: conditions FIELD=VALUE on any field of the record (also !=, >, >=, <, <=, ^= for a
     /// prefix, ~ for a glob), joined by `and`, `or`, `not` and parentheses; if given twice, both must hold
     #[arg(long, value_name = "EXPRESSION", value_parser = Filter::parse)]
@@ -51,13 +61,19 @@ pub(crate) struct Search {
     fusion: FusionFlags,
     #[command(flatten)]
     reranker: RerankerFlags,
+    /// Number of candidates that each stage hands to the fusion, and the last hit that pages can reach
+    #[arg(long, value_name = "N", default_value_t = 200)]
+    candidates: usize,
     /// Number of best hits that the reranker orders again
     #[arg(long, value_name = "N", default_value_t = 50)]
     rerank: usize,
     #[command(flatten)]
     expand: ExpandFlags,
     #[command(flatten)]
-    collection: CollectionFlags,
+    collections: CollectionsFlags,
+    /// Search every collection of the store
+    #[arg(long, conflicts_with = "collection", help_heading = "Collection")]
+    all_collections: bool,
     #[command(flatten)]
     output: OutputFlags,
 }
@@ -68,31 +84,38 @@ Examples:
   chunkwright search parse_config --mode lexical --filter language=rust
   chunkwright search retries --filter 'doc_id~docs/** and (category=api or token_count<200)'
   chunkwright search \"symbol:Report.render -path:tests/ how are pages numbered?\"
-  chunkwright search \"how is a lifetime elided?\" --expand parent";
+  chunkwright search \"how is a lifetime elided?\" --expand parent
+  chunkwright search \"how are retries configured?\" -c api -c client -c docs
+  chunkwright search retries --all-collections -k 10 --offset 10";
 
 impl Search {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
-        let engine = global.engine(&[&self.collection, &self.reranker], Access::Read)?;
-        let collection = engine.default_collection();
+        let engine = global.engine(&[&self.collections.one, &self.reranker], Access::Read)?;
         let request = self.request()?;
         if let Some(id) = &self.explain {
+            if self.all_collections || self.collections.named.len() > 1 {
+                bail!("`--explain` is about a chunk of one collection; name it by one `-c`");
+            }
+            let collection = engine.default_collection();
             return self.explain(&collection.read(|snapshot| snapshot.explain_search(&request, id))?);
         }
-        let answer = collection.search(&request)?;
+        let answer = engine.search(&request)?;
         global.tell(&answer.notices);
         let mut output = self.output.open()?;
         match (output.format(), &answer.found) {
-            (Format::Json, found) => output.only(found)?,
-            (Format::Jsonl, Found::Hits(found)) => found.hits.iter().try_for_each(|hit| output.object(hit))?,
-            (Format::Jsonl, Found::Passages(found)) => {
-                found.passages.iter().try_for_each(|passage| output.object(passage))?;
+            (Format::Json, _) => output.only(&answer)?,
+            (Format::Jsonl, Found::Hits { hits }) => hits.iter().try_for_each(|hit| output.object(hit))?,
+            (Format::Jsonl, Found::Passages { passages }) => {
+                passages.iter().try_for_each(|passage| output.object(passage))?;
             }
-            (Format::Text, Found::Hits(found)) => output.text(&describe(found))?,
-            (Format::Text, Found::Passages(found)) => output.text(&describe_expanded(found))?,
+            (Format::Text, _) => output.text(&describe(&answer))?,
         }
         output.finish()?;
         if answer.is_empty() {
-            global.say("nothing was found");
+            // A notice says what did not fit.
+            if answer.budget.is_none_or(|budget| budget.left_out.is_empty()) {
+                global.say("nothing was found");
+            }
             return Ok(Outcome::Nothing);
         }
         Ok(Outcome::Success)
@@ -101,15 +124,21 @@ impl Search {
     fn request(&self) -> Result<SearchRequest> {
         Ok(SearchRequest {
             query: self.query.clone(),
+            collections: self.collections.named.clone(),
+            all_collections: self.all_collections,
             mode: self.mode.mode(),
             top_k: self.top_k,
+            offset: self.offset,
+            candidates: self.candidates,
             filter: self.filter.iter().cloned().fold(Filter::default(), Filter::and),
             all_versions: self.all_versions,
             fusion: self.fusion.fusion()?,
             rerank: self.rerank,
             per_document: self.per_document,
             duplicates: if self.keep_duplicates { Duplicates::Keep } else { Duplicates::Collapse },
+            text: self.output.names("text"),
             expand: self.expand.request(),
+            max_tokens: self.max_tokens,
             ..SearchRequest::default()
         })
     }
@@ -146,19 +175,32 @@ fn describe_explained(explained: &Explained) -> String {
     table.to_string()
 }
 
-fn describe(answer: &Answer) -> String {
-    answer.hits.iter().map(describe_hit).collect::<Vec<_>>().join("\n")
+fn describe(answer: &SearchAnswer) -> String {
+    let several = answer.collections.len() > 1;
+    let shown: Vec<String> = match &answer.found {
+        Found::Hits { hits } => hits.iter().map(|hit| describe_hit(hit, several)).collect(),
+        Found::Passages { passages } => {
+            passages.iter().map(|passage| describe_passage(passage, several)).collect()
+        }
+    };
+    shown.join("\n")
 }
 
-fn describe_hit(hit: &Hit) -> String {
+/// Where text stands, with its collection where there are several.
+fn place(collection: &str, doc_id: &str, lines: (u32, u32), several: bool) -> String {
+    let of = if several { format!("{} ", dim(&plain(collection))) } else { String::new() };
+    format!("{of}{}", green(&format!("{}:{}-{}", plain(doc_id), lines.0, lines.1)))
+}
+
+fn describe_hit(hit: &Hit, several: bool) -> String {
     let width = terminal_width();
     let record = &hit.record;
-    let place = format!("{}:{}-{}", plain(&record.doc_id), record.start_line, record.end_line);
+    let place = place(&hit.collection, &record.doc_id, (record.start_line, record.end_line), several);
     let mut stages = stages(hit.score, hit.lexical, hit.dense, hit.sparse);
     if let Some(rerank) = hit.rerank {
         stages = format!("{stages}, reranked {:.3}", rerank.score);
     }
-    let mut lines = vec![format!("{} {}  {}", bold(&format!("{:>2}", hit.rank)), green(&place), dim(&stages))];
+    let mut lines = vec![format!("{} {}  {}", bold(&format!("{:>2}", hit.rank)), place, dim(&stages))];
     if !record.section_path.is_empty() {
         lines.push(preview(&record.section_path.join(" > "), width - 3));
     }
@@ -167,8 +209,9 @@ fn describe_hit(hit: &Hit) -> String {
     if hit.kept == Kept::Pinned {
         notes.push("pinned to this query".into());
     }
-    if !hit.duplicates.is_empty() {
-        notes.push(format!("{} duplicates collapsed", hit.duplicates.len()));
+    let duplicates = hit.duplicates.len() + hit.copies.len();
+    if duplicates > 0 {
+        notes.push(format!("{duplicates} duplicates collapsed"));
     }
     lines.push(dim(&notes.join(", ")));
     lines.join("\n   ") + "\n"
@@ -183,16 +226,12 @@ fn stages(score: f64, lexical: Option<Stage>, dense: Option<Stage>, sparse: Opti
     format!("score {score:.3}, {}, {}{sparse}", stage("lexical", lexical), stage("dense", dense))
 }
 
-fn describe_expanded(answer: &ExpandedAnswer) -> String {
-    answer.passages.iter().map(describe_passage).collect::<Vec<_>>().join("\n")
-}
-
 /// A passage with its whole text, which is what it was asked for.
-fn describe_passage(found: &FoundPassage) -> String {
+fn describe_passage(found: &FoundPassage, several: bool) -> String {
     let passage = &found.passage;
-    let place = format!("{}:{}-{}", plain(&passage.doc_id), passage.start_line, passage.end_line);
+    let place = place(&found.collection, &passage.doc_id, (passage.start_line, passage.end_line), several);
     let tokens = count(passage.token_count, "token");
-    let mut lines = vec![format!("{} {}  {}", bold(&format!("{:>2}", found.rank)), green(&place), dim(&tokens))];
+    let mut lines = vec![format!("{} {}  {}", bold(&format!("{:>2}", found.rank)), place, dim(&tokens))];
     for hit in &found.hits {
         let stages = stages(hit.score, hit.lexical, hit.dense, hit.sparse);
         let told = format!("#{} {} lines {}-{}, {stages}", hit.rank, hit.chunk_id, hit.start_line, hit.end_line);

@@ -20,6 +20,7 @@ mod outline;
 mod outputs;
 mod page;
 mod schema;
+mod search;
 mod services;
 mod stats;
 #[path = "../../../chunkwright-index/tests/it/strace.rs"]

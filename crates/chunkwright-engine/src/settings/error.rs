@@ -12,7 +12,7 @@ use chunkwright::{ConfigError, OptionsError, ValueError};
 pub enum SettingsError {
     /// Metadata that cannot be used.
     #[error("{place}: {message}")]
-    Metadata {
+    Meta {
         /// Where it stands.
         place: String,
         /// What is wrong, and what would be right.

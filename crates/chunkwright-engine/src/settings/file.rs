@@ -7,7 +7,7 @@ use chunkwright::options::resolve_aliases;
 use serde_json::{Map, Value};
 
 use super::services::{KINDS, Kind, Services};
-use super::{FolderMetadata, Layer, SettingsError, Source, check_keys, key, metadata};
+use super::{FolderMeta, Layer, SettingsError, Source, check_keys, key, meta};
 
 /// The name of the configuration file.
 pub const FILE_NAME: &str = "chunkwright.toml";
@@ -17,7 +17,7 @@ pub(super) struct File {
     pub(super) layer: Layer,
     pub(super) presets: BTreeMap<String, Layer>,
     pub(super) services: Services,
-    pub(super) metadata: FolderMetadata,
+    pub(super) meta: FolderMeta,
 }
 
 /// The nearest `chunkwright.toml` in `folder` or above it.
@@ -36,10 +36,10 @@ pub(super) fn read(path: &Path, is_named: bool) -> Result<File, SettingsError> {
         Some(Value::Object(presets)) => presets,
         Some(_) => return Err(SettingsError::tables("presets", &source)),
     };
-    let metadata = metadata::take(&mut values, path)?;
+    let meta = meta::take(&mut values, path)?;
     let services = Services::take(&mut values, path, is_named)?;
     let mut known = key::names();
-    known.extend(["presets", metadata::TABLE]);
+    known.extend(["presets", meta::TABLE]);
     known.extend(KINDS.map(Kind::tables));
     check_keys(&values, &known, &source)?;
     let aliased = resolve_aliases(&mut values).map_err(|error| SettingsError::at(error, &source))?;
@@ -56,7 +56,7 @@ pub(super) fn read(path: &Path, is_named: bool) -> Result<File, SettingsError> {
         presets.insert(name.clone(), Layer { source: Source::Preset(name), values, aliased });
     }
     anchor(&mut values, path);
-    Ok(File { layer: Layer { source, values, aliased }, presets, services, metadata })
+    Ok(File { layer: Layer { source, values, aliased }, presets, services, meta })
 }
 
 fn parse(path: &Path, text: &str) -> Result<Map<String, Value>, SettingsError> {

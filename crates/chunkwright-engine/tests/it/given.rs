@@ -98,10 +98,10 @@ fn a_strategy_an_embedder_and_a_reranker_of_the_callers_own_are_used() {
     assert_eq!(spec.strategy_version, "blocks-v3.1");
     assert_eq!(spec.model.map(|model| model.name).as_deref(), Some("circle"));
     let answer = collection.search(&SearchRequest::new("boat")).unwrap();
-    let Found::Hits(found) = answer.found else { panic!("not expanded") };
-    assert_eq!(found.hits.len(), 3, "dense and lexical");
-    assert_eq!(found.hits[0].record.content, "The boat to the island leaves at nine.");
-    assert!(found.hits[0].rerank.is_some());
+    let Found::Hits { hits } = answer.found else { panic!("not expanded") };
+    assert_eq!(hits.len(), 3, "dense and lexical");
+    assert_eq!(hits[0].record.content, "The boat to the island leaves at nine.");
+    assert!(hits[0].rerank.is_some());
 
     // Without the model of its vectors, words are left to a hybrid search, which says so; a dense one has nothing.
     let codes = |answer: &SearchAnswer| answer.notices.iter().map(|notice| notice.code).collect::<Vec<_>>();
@@ -110,8 +110,8 @@ fn a_strategy_an_embedder_and_a_reranker_of_the_callers_own_are_used() {
     assert_eq!(codes(&answer), [NoticeCode::StageSkipped]);
     let told = &answer.notices[0].message;
     assert!(told.contains("`circle`, which is not installed") && !told.contains("hybrid"), "{told}");
-    let Found::Hits(found) = answer.found else { panic!("not expanded") };
-    assert_eq!((found.mode, found.hits.len()), (Mode::Lexical, 2));
+    let Found::Hits { hits } = answer.found else { panic!("not expanded") };
+    assert_eq!((answer.collections[0].mode, hits.len()), (Mode::Lexical, 2));
     let dense = SearchRequest { mode: Mode::Dense, ..SearchRequest::new("boat") };
     let error = collection.search(&dense).unwrap_err();
     assert_eq!(error.code().name, "model_unavailable", "{error}");

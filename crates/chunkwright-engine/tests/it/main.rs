@@ -6,6 +6,7 @@ mod operations;
 #[path = "../../examples/put_and_search.rs"]
 mod put_and_search;
 mod registries;
+mod search;
 
 #[test]
 fn the_example_of_the_guide_runs() -> Result<(), Box<dyn std::error::Error>> {

@@ -11,7 +11,7 @@ use chunkwright_source::{Generated, SkipReason, generated, noise, read_file};
 use super::input::Input;
 use super::pace::{Meter, Stage};
 use super::{IndexOptions, Pipeline};
-use crate::metadata::KnownMetadata;
+use crate::meta::KnownMeta;
 use crate::store::{DocumentInfo, Generation, NewChunk, NewDocument, StoredDocument};
 
 /// Longest outline that is stored, in bytes; the rest of a longer one is left out.
@@ -38,7 +38,7 @@ pub(super) struct Context<'a> {
     /// Whether generated files are left out.
     pub(super) skip_generated: bool,
     pub(super) meter: &'a Meter,
-    pub(super) metadata: &'a KnownMetadata,
+    pub(super) meta: &'a KnownMeta,
 }
 
 /// A file's time is trusted if it is this much older than the reading, in nanoseconds.
@@ -60,8 +60,8 @@ impl Pipeline {
         }
         let meta = match input {
             Input::Stored(info) => info.meta.clone(),
-            Input::File(file) => context.metadata.of(&file.doc_id, &file.root, Some(&file.path)),
-            Input::Memory(_) | Input::Parsed(_) => context.metadata.of(input.doc_id(), "", None),
+            Input::File(file) => context.meta.of(&file.doc_id, &file.root, Some(&file.path)),
+            Input::Memory(_) | Input::Parsed(_) => context.meta.of(input.doc_id(), "", None),
         };
         let is_done = |stored: &&DocumentInfo| stored.pending == 0 || self.embedder.is_none();
         if let (Input::File(file), Some(stored)) = (input, stored.filter(is_done))

@@ -21,7 +21,7 @@ use super::pace::{Meter, Pace, Stage};
 use super::prepare::{Context, Prepared};
 use super::put::{SourceRefusal, next_sources};
 use super::{Generations, IndexError, IndexOptions, Known, Pipeline, Progress, Prune};
-use crate::metadata::KnownMetadata;
+use crate::meta::KnownMeta;
 use crate::report::{Failure, IndexReport, Nuls, Renamed, TokensByKind};
 use crate::settle::{settle, settle_all};
 use crate::store::{Change, DocumentInfo, NewDocument, Outcome, Overlays, StoreError};
@@ -54,7 +54,7 @@ pub(super) struct Run<'a> {
     /// Ids of documents of files that were not known before, by the hash of the file.
     new: HashMap<String, String>,
     meter: Arc<Meter>,
-    metadata: Arc<KnownMetadata>,
+    meta: Arc<KnownMeta>,
     pace: Pace,
 }
 
@@ -73,7 +73,7 @@ impl<'a> Run<'a> {
         let vectors = Vectors::new(pipeline.embedder.as_deref(), store.cache(), options.dry_run);
         let notes = Notes::new(pipeline.notes.as_ref(), store.cache(), options);
         let left_out = HashSet::new();
-        let metadata = KnownMetadata::new(&options.metadata, stored.values().chain(seen.values()));
+        let meta = KnownMeta::new(&options.meta, stored.values().chain(seen.values()));
         Self {
             pipeline,
             options,
@@ -92,7 +92,7 @@ impl<'a> Run<'a> {
             tokens: TokensByKind::default(),
             new: HashMap::new(),
             meter: Arc::new(Meter::new(options.clock.clone())),
-            metadata: Arc::new(metadata),
+            meta: Arc::new(meta),
             pace: Pace::default(),
         }
     }
@@ -244,8 +244,8 @@ impl<'a> Run<'a> {
         let (pipeline, options) = (self.pipeline, self.options);
         let (stored, generations) = (Arc::clone(&self.stored), Arc::clone(&self.generations));
         let (current, skip_generated) = (generations.current.as_ref(), options.skip_generated);
-        let (meter, metadata) = (Arc::clone(&self.meter), Arc::clone(&self.metadata));
-        let context = Context { options, current, skip_generated, meter: &meter, metadata: &metadata };
+        let (meter, meta) = (Arc::clone(&self.meter), Arc::clone(&self.meta));
+        let context = Context { options, current, skip_generated, meter: &meter, meta: &meta };
         let prepare = |window: &[Input<'_>]| -> Vec<Prepared> {
             let one = |input: &Input<'_>| pipeline.prepare(input, stored.get(input.doc_id()), context);
             options.on_threads(|| window.par_iter().map(one).collect())

@@ -21,7 +21,7 @@ pub(super) fn rerank(
     options: &SearchOptions,
     order: &mut Vec<Scored>,
 ) -> Result<Vec<Scored>, SearchError> {
-    let asked = options.rerank.max(options.top_k).min(order.len());
+    let asked = options.rerank.max(1).min(order.len());
     let ids: Vec<ChunkId> = order[..asked].iter().map(|scored| scored.id).collect();
     let chunks = store.chunks(generation, &ids)?;
     let texts: Vec<(ChunkId, String)> =

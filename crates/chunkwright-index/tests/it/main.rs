@@ -18,7 +18,7 @@ mod fixture;
 mod folders;
 mod hashes;
 mod lists;
-mod metadata;
+mod meta;
 mod migrate;
 mod names;
 mod notes;

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::check::{right, suggestion};
 use super::{Condition, Field, FieldType, Filter, Glob, GlobError, Range, Test};
-use crate::metadata::is_of_name;
+use crate::meta::is_of_name;
 
 /// Why a text is no filter.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -3,28 +3,14 @@
 //! At the top stand the fields that other programs read, by names that can be configured; `record` has all of
 //! the chunk, and the rest is what this program needs beside it.
 
-use std::borrow::Cow;
-
 use chunkwright::{ChunkId, Record};
 use serde_json::{Value, json};
 
 use super::super::filter::{Field, FieldType, Range, Test};
 use super::super::remote::{Dialect, Found, Mark, Point, Which, Written, hex, point_id, unhex};
-use super::super::{StoreError, TermId, TextHash};
+use super::super::{Metadata, StoreError, TermId, TextHash};
 use super::{KEYS, QdrantOptions, matches, sparse};
 use crate::bm25::TermCounts;
-
-/// Most bytes of the outline in a payload: each chunk of the document repeats it. The document has all of it.
-const MAX_TOC: usize = 4 << 10;
-
-/// As many whole lines of `text` as `most` bytes hold, and `...` where some are left out.
-fn beginning(text: &str, most: usize) -> Cow<'_, str> {
-    if text.len() <= most {
-        return text.into();
-    }
-    let end = text.as_bytes()[..most].iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
-    format!("{}...", &text[..end]).into()
-}
 
 impl QdrantOptions {
     /// The point of a chunk.
@@ -44,34 +30,13 @@ impl QdrantOptions {
         if let Some(vector) = &point.vector {
             vectors[self.dense.as_str()] = json!(vector);
         }
-        let folders: Vec<&str> = record.doc_id.split('/').collect();
-        let (file_name, folders) = folders.split_last().unwrap_or((&"", &[]));
-        let root = info.root.trim_end_matches('/');
-        let path = record.doc_id.strip_prefix(&info.prefix).unwrap_or(&record.doc_id);
-        let file_path = match (root, path.trim_start_matches('/')) {
-            ("", _) => record.doc_id.clone(),
-            (root, "") => root.to_owned(),
-            (root, path) => format!("{root}/{path}"),
-        };
-        let metadata = json!({
-            "file_path": file_path,
-            "relative_path": record.doc_id,
-            "file_name": file_name,
-            "path_hierarchy": folders,
-            "category": record.category,
-            "chunk_index": record.chunk_index,
-            "total_chunks": record.total_chunks,
-            "chunk_type": record.chunk_type,
-            "section_path": record.section_path,
-            "doc_toc": beginning(doc_toc, MAX_TOC),
-        });
         let symbols = point.symbols();
         let payload = json!({
             self.content.as_str(): record.text,
             self.doc_id.as_str(): record.doc_id,
             self.chunk_index.as_str(): record.chunk_index,
             self.chunk_id.as_str(): record.chunk_id,
-            self.metadata.as_str(): metadata,
+            self.metadata.as_str(): Metadata::new(record, Some(info), doc_toc),
             "record": point.kept_record()?,
             "version": point.version,
             "place": point.place,

@@ -14,16 +14,16 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use chunkwright_index::metadata;
+use chunkwright_index::meta;
 use serde_json::{Map, Value};
 
-use super::{FolderMetadata, SettingsError, Source};
+use super::{FolderMeta, SettingsError, Source};
 
 /// The name of the table.
 pub(super) const TABLE: &str = "meta";
 
 /// Takes the table out of the values of the file at `path`.
-pub(super) fn take(values: &mut Map<String, Value>, path: &Path) -> Result<FolderMetadata, SettingsError> {
+pub(super) fn take(values: &mut Map<String, Value>, path: &Path) -> Result<FolderMeta, SettingsError> {
     let source = Source::File(path.to_owned());
     let table = match values.remove(TABLE) {
         None => return Ok(Vec::new()),
@@ -49,8 +49,8 @@ pub(super) fn take(values: &mut Map<String, Value>, path: &Path) -> Result<Folde
 }
 
 /// The texts, each by the folder and its name.
-pub(super) fn values(metadata: &FolderMetadata) -> impl Iterator<Item = (String, Value)> {
-    metadata.iter().flat_map(|(folder, texts)| {
+pub(super) fn values(meta: &FolderMeta) -> impl Iterator<Item = (String, Value)> {
+    meta.iter().flat_map(|(folder, texts)| {
         let name = move |name: &str| format!("{TABLE}.\"{}\".{name}", folder.display());
         texts.iter().map(move |(key, text)| (name(key), Value::from(text.as_str())))
     })
@@ -62,13 +62,13 @@ fn text(name: String, value: Value, source: &Source) -> Result<(String, String),
         Value::String(text) => text,
         Value::Number(_) | Value::Bool(_) => value.to_string(),
         _ => {
-            return Err(SettingsError::Metadata {
+            return Err(SettingsError::Meta {
                 place: source.name(TABLE),
                 message: format!("`{name}` is a list; give a text"),
             });
         }
     };
-    metadata::check(&name, &text)
-        .map_err(|error| SettingsError::Metadata { place: source.name(TABLE), message: error.to_string() })?;
+    meta::check(&name, &text)
+        .map_err(|error| SettingsError::Meta { place: source.name(TABLE), message: error.to_string() })?;
     Ok((name, text))
 }

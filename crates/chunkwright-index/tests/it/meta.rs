@@ -7,7 +7,7 @@ use chunkwright::{ChunkConfig, Chunker, Words};
 use chunkwright_index::transfer::{self, ImportOptions, RowAt, Vectors, export};
 use chunkwright_index::verify::Counters;
 use chunkwright_index::{
-    Filter, IndexReport, Metadata, Mode, Models, Pipeline, SearchOptions, Store, StoreError, amend, search,
+    Filter, IndexReport, Meta, Mode, Models, Pipeline, SearchOptions, Store, StoreError, amend, search,
 };
 
 use crate::fixture::{COLLECTION, Fixture, chunker, for_each_store, now, open};
@@ -20,7 +20,7 @@ fn texts(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
 fn index(fixture: &mut Fixture, all: &[(&str, &str)], folders: &[(&str, &[(&str, &str)])]) -> IndexReport {
     let path = |folder: &str| fixture.root().join(folder).canonicalize().unwrap();
     let folders = folders.iter().map(|(folder, said)| (path(folder), texts(said))).collect();
-    fixture.options.metadata = Metadata { all: texts(all), folders };
+    fixture.options.meta = Meta { all: texts(all), folders };
     fixture.try_index().unwrap()
 }
 

@@ -15,7 +15,7 @@ pub type Values = BTreeMap<String, String>;
 
 /// What a caller says of documents. An empty text takes a name back.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Metadata {
+pub struct Meta {
     /// What is said of every document, whatever is said of its folder.
     pub all: Values,
     /// What is said of the documents below absolute paths; of two that hold a document the longer one counts.
@@ -25,7 +25,7 @@ pub struct Metadata {
 /// Why metadata cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum MetadataError {
+pub enum MetaError {
     /// It is not written `NAME=TEXT`.
     #[error("`{0}` is not `NAME=TEXT`, such as `course_id=13`")]
     Pair(String),
@@ -54,13 +54,13 @@ pub(crate) fn is_of_name(c: char) -> bool {
 ///
 /// # Errors
 ///
-/// [`MetadataError`].
-pub fn check(name: &str, text: &str) -> Result<(), MetadataError> {
+/// [`MetaError`].
+pub fn check(name: &str, text: &str) -> Result<(), MetaError> {
     if name.is_empty() || name.len() > MAX_NAME || !name.chars().all(is_of_name) {
-        return Err(MetadataError::Name(name.into()));
+        return Err(MetaError::Name(name.into()));
     }
     if text.len() > MAX_TEXT || text.chars().any(char::is_control) {
-        return Err(MetadataError::Text(name.into()));
+        return Err(MetaError::Text(name.into()));
     }
     Ok(())
 }
@@ -69,15 +69,15 @@ pub fn check(name: &str, text: &str) -> Result<(), MetadataError> {
 ///
 /// # Errors
 ///
-/// [`MetadataError`].
-pub fn parse_pair(pair: &str) -> Result<(String, String), MetadataError> {
-    let (name, text) = pair.split_once('=').ok_or_else(|| MetadataError::Pair(pair.into()))?;
+/// [`MetaError`].
+pub fn parse_pair(pair: &str) -> Result<(String, String), MetaError> {
+    let (name, text) = pair.split_once('=').ok_or_else(|| MetaError::Pair(pair.into()))?;
     let (name, text) = (name.trim(), text.trim());
     check(name, text)?;
     Ok((name.to_owned(), text.to_owned()))
 }
 
-impl Metadata {
+impl Meta {
     /// What a document has from now on that had `before`, and whose file is at `path` if it has one.
     fn over(&self, mut before: Values, path: Option<&Path>) -> Values {
         let path = path.filter(|_| !self.folders.is_empty()).and_then(|path| path.canonicalize().ok());
@@ -97,16 +97,16 @@ impl Metadata {
 
 /// What a run knows of the metadata of documents.
 #[derive(Debug, Default)]
-pub(crate) struct KnownMetadata {
-    said: Metadata,
+pub(crate) struct KnownMeta {
+    said: Meta,
     documents: HashMap<String, Values>,
     /// What all documents of a folder have.
     folders: HashMap<String, Values>,
 }
 
-impl KnownMetadata {
+impl KnownMeta {
     /// What is said now, and what `known` documents have.
-    pub(crate) fn new<'a>(said: &Metadata, known: impl Iterator<Item = &'a DocumentInfo>) -> Self {
+    pub(crate) fn new<'a>(said: &Meta, known: impl Iterator<Item = &'a DocumentInfo>) -> Self {
         let mut all = Self { said: said.clone(), ..Self::default() };
         for info in known {
             if !info.root.is_empty() {

@@ -1,0 +1,96 @@
+//! In which order are the hits of several collections?
+//!
+//! Scores of different collections are seldom comparable: BM25 depends on how rare a word is in each collection, and a
+//! fused score is scaled to the candidates of its own search. So the lists are interleaved by rank, which is reciprocal
+//! rank fusion of lists without a common member: every collection's best hit comes before any second best, and no
+//! collection can fill an answer because its scores happen to be larger. Equal ranks are ordered by what is comparable,
+//! the dense score where all vectors are of one model, and else by the order in which the collections were named.
+//!
+//! Where one measure ordered every list, the measure orders the answer: the reranker's score, or the dot product of a
+//! dense or sparse search in which all vectors are of one model.
+//!
+//! Each list keeps its own order, so that the first `n` hits of the answer are among the first `n` of each list. Pages
+//! depend on that.
+
+use std::cmp::Ordering;
+
+use chunkwright_index::{Answer, Kept, Mode, Model};
+
+use super::hit::{Hit, HitPlace};
+use super::{Duplicates, Snapshot};
+
+/// How the hits of several lists are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Order {
+    /// By the score that ordered each list.
+    Score,
+    /// By rank, equal ranks by dense score.
+    RankThenDense,
+    /// By rank.
+    Rank,
+}
+
+fn order(found: &[(&Snapshot, Answer)]) -> Order {
+    let model = |(snapshot, _): &(&Snapshot, Answer)| snapshot.generation().spec.model.clone();
+    let models: Vec<Option<Model>> = found.iter().map(model).collect();
+    let is_one_model = models.windows(2).all(|pair| pair[0] == pair[1]);
+    let ran = |modes: &[Mode]| found.iter().all(|(_, answer)| modes.contains(&answer.mode));
+    if found.iter().all(|(_, answer)| answer.rerank_used) {
+        return Order::Score;
+    }
+    match is_one_model {
+        true if ran(&[Mode::Dense]) || ran(&[Mode::Sparse]) => Order::Score,
+        true if ran(&[Mode::Hybrid]) => Order::RankThenDense,
+        _ => Order::Rank,
+    }
+}
+
+/// The hits of all lists in one order, ranked from 1. Lists that come first win ties.
+pub(super) fn merged(found: &[(&Snapshot, Answer)], duplicates: Duplicates) -> Vec<Hit> {
+    let order = order(found);
+    let mut hits: Vec<(usize, Hit)> = Vec::new();
+    for (list, (snapshot, answer)) in found.iter().enumerate() {
+        let collection = &snapshot.generation().collection;
+        hits.extend(answer.hits.iter().map(|hit| (list, Hit::new(collection, hit.clone()))));
+    }
+    // Stable, so that each list keeps its order.
+    hits.sort_by(|(a_list, a), (b_list, b)| {
+        let is_unpinned = |hit: &Hit| hit.kept != Kept::Pinned;
+        let by_rank = || a.rank.cmp(&b.rank);
+        let dense = |hit: &Hit| hit.dense.map_or(f64::MIN, |dense| dense.score);
+        let by_order = match order {
+            Order::Score => b.score.total_cmp(&a.score),
+            Order::RankThenDense => by_rank().then_with(|| dense(b).total_cmp(&dense(a))),
+            Order::Rank => by_rank(),
+        };
+        let by_place = || if a_list == b_list { Ordering::Equal } else { a_list.cmp(b_list) };
+        is_unpinned(a).cmp(&is_unpinned(b)).then(by_order).then_with(by_place)
+    });
+    let mut hits: Vec<Hit> = hits.into_iter().map(|(_, hit)| hit).collect();
+    if found.len() > 1 && duplicates == Duplicates::Collapse {
+        hits = collapsed(hits);
+    }
+    for (index, hit) in hits.iter_mut().enumerate() {
+        hit.found.rank = index + 1;
+    }
+    hits
+}
+
+/// Leaves out hits with the content of a better one of another collection, which names them.
+fn collapsed(hits: Vec<Hit>) -> Vec<Hit> {
+    let mut kept: Vec<Hit> = Vec::with_capacity(hits.len());
+    let mut seen: std::collections::HashMap<String, usize> = std::collections::HashMap::new();
+    for hit in hits {
+        let first = *seen.entry(hit.record.content.clone()).or_insert(kept.len());
+        match kept.get_mut(first) {
+            // Of one collection, they are of several generations.
+            Some(better) if better.collection != hit.collection => {
+                let ids = [hit.record.chunk_id].into_iter().chain(hit.duplicates.iter().copied());
+                let place = |chunk_id| HitPlace { collection: hit.collection.clone(), chunk_id };
+                better.copies.extend(ids.map(place));
+            }
+            _ => kept.push(hit),
+        }
+    }
+    kept
+}

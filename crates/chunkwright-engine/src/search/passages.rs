@@ -1,0 +1,44 @@
+//! What are hits of several collections read with?
+
+use chunkwright_index::{Answer, Expansion, Mode, expand};
+
+use super::hit::{FoundPassage, Hit};
+use super::{ExpandRequest, Found, Snapshot};
+use crate::error::Error;
+use crate::notice::{Notice, NoticeCode};
+
+/// The passages that hold `hits`, in the order of the best hit in each.
+pub(super) fn passages(
+    snapshots: &[&Snapshot],
+    hits: Vec<Hit>,
+    ExpandRequest { with, max_tokens }: ExpandRequest,
+    notices: &mut Vec<Notice>,
+) -> Result<Found, Error> {
+    let mut passages: Vec<FoundPassage> = Vec::new();
+    for (at, snapshot) in snapshots.iter().enumerate() {
+        let generation = snapshot.generation();
+        // Two generations of one collection: what follows reads each hit in its own.
+        if snapshots[..at].iter().any(|before| before.generation().collection == generation.collection) {
+            continue;
+        }
+        let counter = snapshot.engine().counter()?;
+        let expansion = Expansion { expand: with, max_tokens, counter: &*counter };
+        let is_of = |hit: &&Hit| hit.collection == generation.collection;
+        let hits = hits.iter().filter(is_of).map(|hit| hit.found.clone()).collect();
+        let answer =
+            Answer { hits, mode: Mode::default(), degraded: None, rerank_used: false, rerank_error: None };
+        let collection = &generation.collection;
+        let expanded = expand(snapshot.store(), generation, &answer, expansion)?.passages;
+        passages
+            .extend(expanded.into_iter().map(|found| FoundPassage { collection: collection.clone(), found }));
+    }
+    passages.sort_by_key(|passage| passage.hits.first().map(|hit| hit.rank));
+    for (index, passage) in passages.iter_mut().enumerate() {
+        passage.found.rank = index + 1;
+        if let Some(why) = &passage.unexpanded {
+            let message = format!("`{}` could not be expanded: {why}", passage.passage.reference);
+            notices.push(Notice::new(NoticeCode::NotExpanded, message));
+        }
+    }
+    Ok(Found::Passages { passages })
+}

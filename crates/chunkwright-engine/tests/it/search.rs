@@ -1,0 +1,405 @@
+//! What a search of one collection or several answers.
+
+use std::sync::Arc;
+
+use chunkwright::{TokenCounter, Words};
+use chunkwright_engine::settings::{Layers, Source};
+use chunkwright_engine::{
+    Access, Builder, Engine, Error, Expand, ExpandRequest, Filter, Found, FoundPassage, GenerationSpec, Hit,
+    IndexRequest, Mode, NewSource, NoticeCode, SearchAnswer, SearchRequest,
+};
+use chunkwright_index::{MemoryStore, Store, analysis};
+use chunkwright_models::{
+    EmbedError, Embedder, Embedding, Languages, ModelInfo, RerankError, Reranker, Role, text_hash,
+};
+use serde_json::json;
+
+/// Texts that share words are near.
+struct Bag(ModelInfo);
+
+impl Bag {
+    fn new(name: &str) -> Arc<Self> {
+        Arc::new(Self(ModelInfo {
+            name: name.into(),
+            dimension: 64,
+            sparse: false,
+            max_tokens: None,
+            counter: Arc::new(Words),
+            reads: Languages::All,
+            price_per_million_tokens: None,
+        }))
+    }
+}
+
+impl Embedder for Bag {
+    fn model(&self) -> &ModelInfo {
+        &self.0
+    }
+
+    fn embed(&self, texts: &[&str], _: Role) -> Result<Vec<Embedding>, EmbedError> {
+        let vector = |text: &str| {
+            let mut vector = vec![1e-3_f32; 64];
+            for term in analysis::terms(text) {
+                vector[usize::from(text_hash(&term)[0]) % 64] += 1.0;
+            }
+            let length = vector.iter().map(|value| value * value).sum::<f32>().sqrt();
+            vector.iter().map(|value| value / length).collect()
+        };
+        let embedding = |text: &&str| Embedding { vector: vector(text), unread_tokens: 0, sparse: None };
+        Ok(texts.iter().map(embedding).collect())
+    }
+}
+
+/// Prefers long texts.
+struct Longest;
+
+impl Reranker for Longest {
+    fn name(&self) -> &'static str {
+        "longest"
+    }
+
+    fn rerank(&self, _: &str, texts: &[&str]) -> Result<Vec<f32>, RerankError> {
+        Ok(texts.iter().map(|text| text.len() as f32).collect())
+    }
+}
+
+/// A store that engines with different embedders share.
+struct Shelf(Arc<dyn Store>);
+
+impl Shelf {
+    fn new() -> Self {
+        Self(Arc::new(MemoryStore::default()))
+    }
+
+    fn engine(&self, embedder: Option<&str>) -> Engine {
+        let builder = self.builder();
+        match embedder {
+            Some(name) => builder.embedder(Bag::new(name)),
+            None => builder,
+        }
+        .open(Access::Write)
+        .unwrap()
+    }
+
+    fn builder(&self) -> Builder {
+        let values = [
+            ("tokenizer".to_owned(), json!("words")),
+            ("embedder".to_owned(), json!("none")),
+            ("max_size".to_owned(), json!(60)),
+            ("min_size".to_owned(), json!(8)),
+        ];
+        let settings = Layers::default().settings(Source::Request, values).unwrap();
+        Engine::builder(settings).store(Arc::clone(&self.0))
+    }
+
+    fn put(&self, collection: &str, embedder: Option<&str>, documents: &[(&str, &str)]) {
+        let documents = documents.iter().map(|(doc_id, text)| NewSource::new(*doc_id, *text));
+        let engine = self.engine(embedder);
+        engine.collection(collection).put(IndexRequest::default(), documents, &|_| {}).unwrap();
+    }
+}
+
+const ENGLISH: &str = "# Retries\n\nA request that timed out is sent again after a pause.\n\n# Limits\n\nThe server \
+accepts forty requests in a minute and refuses the others.\n";
+const CHINESE: &str =
+    "# 重试\n\n请求超时以后，等待片刻再发送一次 request。\n\n# 限制\n\n服务器每分钟最多接受四十个请求。\n";
+const RUSSIAN: &str = "# Повторы\n\nЗапрос request, который не дождался ответа, отправляется ещё раз после паузы.\n\n\
+# Пределы\n\nСервер принимает сорок запросов в минуту.\n";
+
+fn three() -> Shelf {
+    let shelf = Shelf::new();
+    shelf.put("english", None, &[("api.md", ENGLISH)]);
+    shelf.put("中文", None, &[("api.md", CHINESE)]);
+    shelf.put("русский", None, &[("api.md", RUSSIAN)]);
+    shelf
+}
+
+fn hits(answer: &SearchAnswer) -> &[Hit] {
+    let Found::Hits { hits } = &answer.found else { panic!("hits were expected") };
+    hits
+}
+
+fn passages(answer: &SearchAnswer) -> &[FoundPassage] {
+    let Found::Passages { passages } = &answer.found else { panic!("passages were expected") };
+    passages
+}
+
+fn collections(answer: &SearchAnswer) -> Vec<&str> {
+    hits(answer).iter().map(|hit| hit.collection.as_str()).collect()
+}
+
+fn codes(answer: &SearchAnswer) -> Vec<NoticeCode> {
+    answer.notices.iter().map(|notice| notice.code).collect()
+}
+
+fn of(names: &[&str], query: &str) -> SearchRequest {
+    SearchRequest {
+        collections: names.iter().map(|&name| name.into()).collect(),
+        ..SearchRequest::new(query)
+    }
+}
+
+fn all(query: &str) -> SearchRequest {
+    SearchRequest { all_collections: true, top_k: 50, ..SearchRequest::new(query) }
+}
+
+#[test]
+fn the_best_hit_of_each_collection_comes_before_any_second_best() {
+    let (shelf, query) = (three(), "request запрос 请求");
+    let engine = shelf.engine(None);
+    let answer =
+        engine.search(&SearchRequest { top_k: 50, ..of(&["русский", "english", "中文"], query) }).unwrap();
+    assert_eq!(&collections(&answer)[..3], ["русский", "english", "中文"], "ties by the order of the names");
+    for (index, hit) in hits(&answer).iter().enumerate() {
+        assert_eq!(hit.rank, index + 1);
+    }
+    for (searched, name) in answer.collections.iter().zip(["русский", "english", "中文"]) {
+        assert_eq!((searched.collection.as_str(), searched.mode), (name, Mode::Lexical));
+        let alone = engine
+            .collection(name)
+            .search(&SearchRequest { top_k: 50, ..SearchRequest::new(query) })
+            .unwrap();
+        let alone: Vec<_> = hits(&alone).iter().map(|hit| hit.record.chunk_id).collect();
+        let merged = hits(&answer).iter().filter(|hit| hit.collection == name);
+        assert_eq!(
+            merged.map(|hit| hit.record.chunk_id).collect::<Vec<_>>(),
+            alone,
+            "each keeps its own order"
+        );
+    }
+    assert_eq!(engine.search(&all(query)).unwrap(), engine.search(&all(query)).unwrap());
+    let twice = engine.search(&of(&["english", "english"], query)).unwrap();
+    assert_eq!(twice, engine.search(&of(&["english"], query)).unwrap());
+}
+
+#[test]
+fn pages_of_hits_are_one_page_of_all() {
+    let shelf = three();
+    let long: String =
+        (0..60).map(|n| format!("# Part {n}\n\nA request of kind {n}, with number{n} words.\n\n")).collect();
+    shelf.put("long", None, &[("long.md", &long), ("copy.md", ENGLISH)]);
+    shelf.put("long-copy", None, &[("long.md", &long)]);
+    let page =
+        |offset, top_k| SearchRequest { offset, top_k, rerank: 5, ..all("request запрос 请求") };
+    let ids = |answer: &SearchAnswer| -> Vec<_> {
+        hits(answer).iter().map(|hit| (hit.rank, hit.collection.clone(), hit.record.chunk_id)).collect()
+    };
+    let engine = shelf.engine(None);
+    let reranked = shelf.builder().reranker(Arc::new(Longest)).open(Access::Write).unwrap();
+    for engine in [&engine, &reranked] {
+        let whole = engine.search(&page(0, 60)).unwrap();
+        assert!(hits(&whole).len() > 20);
+        for size in [1, 3, 7, 20] {
+            let mut read = Vec::new();
+            for offset in (0..60).step_by(size) {
+                read.extend(ids(&engine.search(&page(offset, size.min(60 - offset))).unwrap()));
+            }
+            assert_eq!(read, ids(&whole), "pages of {size}");
+        }
+    }
+    assert!(engine.search(&page(190, 10)).unwrap().is_empty());
+    for (offset, top_k) in [(190, 11), (usize::MAX, 5), (1, 1000)] {
+        let error = engine.search(&page(offset, top_k)).unwrap_err();
+        assert_eq!(error.code().name, "invalid_request");
+        assert!(error.to_string().contains("a page must end at hit 200"), "{error}");
+    }
+    let error = engine.search(&page(5, 0)).unwrap_err();
+    assert_eq!(error.to_string(), "`top_k` is `0`; it must be from 1 to 1000");
+}
+
+#[test]
+fn equal_texts_of_several_collections_are_one_hit_that_names_the_others() {
+    let shelf = Shelf::new();
+    shelf.put("a", None, &[("one.md", ENGLISH)]);
+    shelf.put("b", None, &[("two.md", ENGLISH), ("three.md", ENGLISH)]);
+    let answer = shelf.engine(None).search(&all("request pause")).unwrap();
+    let first = &hits(&answer)[0];
+    assert_eq!((first.collection.as_str(), first.copies.len(), first.duplicates.len()), ("a", 2, 0));
+    assert!(first.copies.iter().all(|copy| copy.collection == "b"));
+    let texts: Vec<&str> = hits(&answer).iter().map(|hit| hit.record.content.as_str()).collect();
+    assert!((1..texts.len()).all(|at| !texts[..at].contains(&texts[at])), "{texts:?}");
+}
+
+#[test]
+fn a_filter_a_limit_per_document_and_an_expansion_hold_in_every_collection() {
+    let shelf = three();
+    let engine = shelf.engine(None);
+    let query = "request запрос 请求";
+    let filtered = SearchRequest { filter: Filter::parse("content~*分*").unwrap(), ..all(query) };
+    assert_eq!(collections(&engine.search(&filtered).unwrap()), ["中文"]);
+    let one_each = SearchRequest { per_document: Some(1), ..all(query) };
+    assert_eq!(hits(&engine.search(&one_each).unwrap()).len(), 3);
+    let expand = Some(ExpandRequest { with: Expand::Neighbours(1), max_tokens: None });
+    let answer = engine.search(&SearchRequest { expand, ..one_each }).unwrap();
+    let found = passages(&answer);
+    let texts: Vec<(usize, &str, &str)> = found
+        .iter()
+        .map(|found| (found.rank, found.collection.as_str(), found.passage.text.as_str()))
+        .collect();
+    assert_eq!(texts.len(), 3, "{texts:?}");
+    for (collection, text) in [("english", ENGLISH), ("中文", CHINESE), ("русский", RUSSIAN)] {
+        assert!(
+            texts.iter().any(|(_, of, passage)| *of == collection && text.contains(passage)),
+            "{texts:?}"
+        );
+    }
+}
+
+#[test]
+fn each_collection_degrades_by_itself() {
+    let shelf = three();
+    shelf.put("vectors", Some("bag"), &[("v.md", ENGLISH)]);
+    shelf.0.begin("begun", &GenerationSpec::default()).unwrap();
+    let engine = shelf.engine(None);
+    let answer = engine.search(&all("request")).unwrap();
+    let told = codes(&answer);
+    assert_eq!(told.iter().filter(|code| **code == NoticeCode::StageSkipped).count(), 1, "{told:?}");
+    assert_eq!(told.iter().filter(|code| **code == NoticeCode::Unfinished).count(), 1, "{told:?}");
+    assert!(
+        answer.notices.iter().any(|notice| notice.message.contains("collection `begun` has no chunks yet"))
+    );
+    assert!(answer.notices.iter().any(|notice| notice.message.starts_with("collection `vectors`: searched")));
+    assert!(collections(&answer).contains(&"english"));
+
+    // With the model, the others have no vectors, and only one can be searched by them.
+    let engine = shelf.engine(Some("bag"));
+    let answer = engine.search(&all("request")).unwrap();
+    let modes = answer.collections.iter().map(|searched| (searched.collection.as_str(), searched.mode));
+    assert!(
+        modes.clone().any(|searched| searched == ("vectors", Mode::Hybrid)),
+        "{:?}",
+        modes.collect::<Vec<_>>()
+    );
+    let dense = SearchRequest { mode: Mode::Dense, ..all("request") };
+    let answer = engine.search(&dense).unwrap();
+    assert!(collections(&answer).iter().all(|collection| *collection == "vectors"));
+    assert_eq!(codes(&answer).iter().filter(|code| **code == NoticeCode::CollectionSkipped).count(), 4);
+    let error = engine
+        .search(&SearchRequest { mode: Mode::Dense, ..of(&["english", "中文"], "request") })
+        .unwrap_err();
+    assert_eq!(error.code().name, "model_unavailable");
+}
+
+#[test]
+fn vectors_of_one_model_are_compared_across_collections() {
+    let shelf = Shelf::new();
+    let boats = "# Boats\n\nA boat to the island leaves at nine.\n\n# Tickets\n\nTickets are sold on board of a boat.\n";
+    shelf.put("a", Some("bag"), &[("weather.md", "# Weather\n\nRain is expected on the island today.\n")]);
+    shelf.put("b", Some("bag"), &[("boats.md", boats)]);
+    let engine = shelf.engine(Some("bag"));
+    let request = |mode| SearchRequest { mode, ..all("boat tickets sold") };
+    let answer = engine.search(&request(Mode::Dense)).unwrap();
+    assert!(hits(&answer).windows(2).all(|pair| pair[0].score >= pair[1].score));
+    assert_eq!(hits(&answer)[0].collection, "b");
+    assert_eq!(
+        hits(&engine.search(&request(Mode::Hybrid)).unwrap())[0].collection,
+        "b",
+        "equal ranks by dense score"
+    );
+}
+
+#[test]
+fn collections_that_are_missing_or_named_beside_all_are_errors() {
+    let shelf = three();
+    let engine = shelf.engine(None);
+    let error = engine.search(&of(&["english", "englisch"], "request")).unwrap_err();
+    assert_eq!(error.code().name, "unknown_collection");
+    assert!(error.to_string().contains("`englisch`"), "{error}");
+    let both = SearchRequest { all_collections: true, ..of(&["english"], "request") };
+    assert!(matches!(engine.search(&both), Err(Error::NamedAndAll)));
+    assert!(matches!(Shelf::new().engine(None).search(&all("request")), Err(Error::NoCollections)));
+}
+
+/// Tokens of the text of an answer.
+fn tokens(answer: &SearchAnswer) -> usize {
+    let texts: Vec<&str> = match &answer.found {
+        Found::Hits { hits } => hits
+            .iter()
+            .flat_map(|hit| {
+                [&hit.record.context, &hit.record.content, &hit.metadata.doc_toc, &hit.doc_summary]
+            })
+            .map(String::as_str)
+            .collect(),
+        Found::Passages { passages } => {
+            passages.iter().flat_map(|found| [found.passage.text.as_str(), &found.doc_toc]).collect()
+        }
+    };
+    texts.iter().map(|text| Words.count(text)).sum()
+}
+
+#[test]
+fn the_text_of_an_answer_keeps_within_its_tokens_and_what_is_missing_is_listed() {
+    let engine = three().engine(None);
+    let expansions = [None, Some(Expand::Parent), Some(Expand::Merge), Some(Expand::Neighbours(2))];
+    for expand in expansions.map(|with| Some(ExpandRequest { with: with?, max_tokens: None })) {
+        let request = SearchRequest { expand, ..all("request запрос 请求") };
+        let whole = engine.search(&request).unwrap();
+        assert!(whole.budget.is_none());
+        for most in 1..=tokens(&whole) + 5 {
+            let answer = engine.search(&SearchRequest { max_tokens: Some(most), ..request.clone() }).unwrap();
+            let budget = answer.budget.as_ref().unwrap();
+            assert!(
+                budget.tokens <= most && budget.tokens == tokens(&answer),
+                "{most} {expand:?} {budget:?}"
+            );
+            let told = answer.notices.iter().find(|notice| notice.code == NoticeCode::OverBudget);
+            assert_eq!(told.is_none(), budget.left_out.is_empty());
+            let mut ranks: Vec<usize> = budget.left_out.iter().map(|left_out| left_out.rank).collect();
+            match &answer.found {
+                Found::Hits { hits } => ranks.extend(hits.iter().map(|hit| hit.rank)),
+                Found::Passages { passages } => ranks.extend(passages.iter().map(|found| found.rank)),
+            }
+            ranks.sort_unstable();
+            assert_eq!(ranks, (1..=ranks.len()).collect::<Vec<_>>(), "every hit is there or listed");
+            if expand.is_none() {
+                assert_eq!(ranks.len(), hits(&whole).len());
+            }
+            if most > tokens(&whole) && expand.is_none() {
+                assert!(budget.left_out.is_empty());
+            }
+        }
+    }
+}
+
+#[test]
+fn an_answer_without_room_for_any_hit_says_how_long_the_best_is() {
+    let engine = three().engine(None);
+    let request = SearchRequest { max_tokens: Some(3), ..of(&["english"], "request") };
+    let answer = engine.search(&request).unwrap();
+    assert!(answer.is_empty());
+    let told = &answer.notices.last().unwrap().message;
+    assert!(told.contains("each of more than 3 tokens") && told.contains("`api.md#L1-L3` with "), "{told}");
+    let none = SearchRequest { max_tokens: Some(0), ..request };
+    assert_eq!(engine.search(&none).unwrap_err().to_string(), "`max_tokens` is `0`; it must be at least 1");
+}
+
+#[test]
+fn a_hit_has_its_content_once_a_preview_and_the_metadata_of_its_file() {
+    let shelf = Shelf::new();
+    let text = "# Limits\n\n## Requests\n\nThe server accepts forty requests\nin a minute.\n";
+    shelf.put("docs", None, &[("api/v1/limits.md", text)]);
+    let engine = shelf.engine(None);
+    let request = of(&["docs"], "forty requests");
+    let json = |request: &SearchRequest| {
+        let answer = serde_json::to_value(engine.search(request).unwrap()).unwrap();
+        answer["hits"][0].clone()
+    };
+    let hit = json(&request);
+    assert_eq!(hit["content"], text.trim_end());
+    assert_eq!(hit["content_preview"], "# Limits ## Requests The server accepts forty requests in a minute.");
+    let metadata = json!({
+        "file_path": "api/v1/limits.md",
+        "relative_path": "api/v1/limits.md",
+        "file_name": "limits.md",
+        "path_hierarchy": ["api", "v1"],
+        "category": "doc",
+        "chunk_index": 0,
+        "total_chunks": 1,
+        "chunk_type": "doc",
+        "section_path": hit["section_path"],
+        "doc_toc": "Limits\n  Requests\n",
+    });
+    assert_eq!(hit["metadata"], metadata);
+    assert!(hit.get("text").is_none() && hit.get("doc_toc").is_none(), "{hit}");
+    assert_eq!(json(&SearchRequest { text: true, ..request })["text"], text.trim_end());
+}
