@@ -1,6 +1,6 @@
 //! What does a monitoring system read of the store?
 //!
-//! The text format of OpenMetrics, which Prometheus and its node exporter read.
+//! The text format of `OpenMetrics`, which Prometheus and its node exporter read.
 
 use std::sync::atomic::AtomicU64;
 
@@ -19,6 +19,20 @@ use crate::error::Error;
 type Seconds = Gauge<f64, AtomicU64>;
 
 type Labels = Vec<(&'static str, String)>;
+
+/// The collection that a metric is of.
+struct Of<'a>(&'a str);
+
+impl Of<'_> {
+    fn all(&self) -> Labels {
+        vec![("collection", self.0.to_owned())]
+    }
+
+    /// One kind of what is counted.
+    fn each(&self, name: &'static str, kind: &str) -> Labels {
+        vec![("collection", self.0.to_owned()), (name, kind.to_owned())]
+    }
+}
 
 /// The families of metrics. Each is of one collection, by its label `collection`.
 #[derive(Default)]
@@ -82,10 +96,10 @@ impl Metrics {
         registry.register_with_unit("last_run_stage", help, Unit::Seconds, self.run_stages.clone());
     }
 
-    fn add_run(&self, labels: &dyn Fn(&[(&'static str, &str)]) -> Labels, run: &PastRun) {
-        self.runs.get_or_create(&labels(&[])).inc_by(run.number);
+    fn add_run(&self, of: &Of<'_>, run: &PastRun) {
+        self.runs.get_or_create(&of.all()).inc_by(run.number);
         if let Ok(began) = run.at.parse::<Timestamp>() {
-            self.run_time.get_or_create(&labels(&[])).set(began.as_second());
+            self.run_time.get_or_create(&of.all()).set(began.as_second());
         }
         let outcomes = [
             ("indexed", run.indexed),
@@ -94,14 +108,14 @@ impl Metrics {
             ("failed", run.failed),
         ];
         for (outcome, documents) in outcomes {
-            self.run_documents.get_or_create(&labels(&[("outcome", outcome)])).set(integer(documents));
+            self.run_documents.get_or_create(&of.each("outcome", outcome)).set(integer(documents));
         }
         for (source, texts) in [("embedded", run.embedded), ("reused", run.reused)] {
-            self.run_texts.get_or_create(&labels(&[("source", source)])).set(integer(texts));
+            self.run_texts.get_or_create(&of.each("source", source)).set(integer(texts));
         }
-        self.run_tokens.get_or_create(&labels(&[])).set(integer(run.tokens));
+        self.run_tokens.get_or_create(&of.all()).set(integer(run.tokens));
         let Some(timings) = run.timings else { return };
-        self.run_duration.get_or_create(&labels(&[])).set(timings.total_ms as f64 / 1e3);
+        self.run_duration.get_or_create(&of.all()).set(timings.total_ms as f64 / 1e3);
         let stages = [
             ("read", timings.read_ms),
             ("cut", timings.cut_ms),
@@ -109,7 +123,7 @@ impl Metrics {
             ("store", timings.store_ms),
         ];
         for (stage, ms) in stages {
-            self.run_stages.get_or_create(&labels(&[("stage", stage)])).set(ms as f64 / 1e3);
+            self.run_stages.get_or_create(&of.each("stage", stage)).set(ms as f64 / 1e3);
         }
     }
 }
@@ -119,7 +133,7 @@ fn integer(number: usize) -> i64 {
 }
 
 impl Engine {
-    /// The state of every collection and its last run, for a monitoring system, in the text format of OpenMetrics.
+    /// The state of every collection and its last run, for a monitoring system, in the text format of `OpenMetrics`.
     ///
     /// # Errors
     ///
@@ -131,28 +145,26 @@ impl Engine {
         metrics.register(&mut registry);
         for collection in store.collections()? {
             let Some(status) = collection.visible() else { continue };
-            let labels = |more: &[(&'static str, &str)]| -> Labels {
-                let name = [("collection", collection.name.clone())];
-                name.into_iter().chain(more.iter().map(|(key, value)| (*key, (*value).to_owned()))).collect()
-            };
+            let of = Of(&collection.name);
             let statistics = store.statistics(&status.generation, &StatisticsRequest::default())?;
-            metrics.documents.get_or_create(&labels(&[])).set(integer(status.documents));
-            metrics.chunks.get_or_create(&labels(&[])).set(integer(status.chunks));
-            metrics.disabled.get_or_create(&labels(&[])).set(integer(statistics.disabled));
-            metrics.pending.get_or_create(&labels(&[])).set(integer(status.pending));
+            metrics.documents.get_or_create(&of.all()).set(integer(status.documents));
+            metrics.chunks.get_or_create(&of.all()).set(integer(status.chunks));
+            metrics.disabled.get_or_create(&of.all()).set(integer(statistics.disabled));
+            metrics.pending.get_or_create(&of.all()).set(integer(status.pending));
             for (level, chunks) in &statistics.levels {
-                let labels = labels(&[("level", level.as_str())]);
+                let labels = of.each("level", level.as_str());
                 metrics.levels.get_or_create(&labels).set(integer(*chunks));
             }
-            metrics.generations.get_or_create(&labels(&[])).set(integer(collection.generations.len()));
+            metrics.generations.get_or_create(&of.all()).set(integer(collection.generations.len()));
             let is_complete = status.state == GenerationState::Current;
-            metrics.complete.get_or_create(&labels(&[])).set(is_complete.into());
+            metrics.complete.get_or_create(&of.all()).set(is_complete.into());
             if let Some(run) = store.runs(&collection.name)?.first() {
-                metrics.add_run(&labels, run);
+                metrics.add_run(&of, run);
             }
         }
         let mut text = String::new();
-        encode(&mut text, &registry).expect("a text takes all that is written to it");
+        // Writing to a string cannot fail.
+        let _ = encode(&mut text, &registry);
         Ok(text)
     }
 }

@@ -509,7 +509,9 @@ impl<'a> Run<'a> {
             run.count(document, outcome, is_file);
         };
         if self.options.dry_run {
-            changes.iter().for_each(|change| count(self, change, Outcome::Written));
+            for change in changes {
+                count(self, change, Outcome::Written);
+            }
             return Ok(());
         }
         let Some(target) = self.generations.target.clone().filter(|_| !changes.is_empty()) else {

@@ -150,18 +150,18 @@ impl<'a> Parser<'a> {
             let field = subject.map_or_else(|name| format!("{META}{name}"), |field| field.name().to_owned());
             return Err(FilterError::Equals { field, value: value.unwrap_or("VALUE").into() });
         }
-        let text = self.value()?;
-        let value = subject.map_or_else(|_| Ok(text.into()), |field| literal(field, text))?;
+        let given = self.value()?;
+        let value = subject.map_or_else(|_| Ok(given.into()), |field| literal(field, given))?;
         let range = |range| Test::Range(Box::new(range));
         let test = match operator {
             // A path with a star that compares equal to nothing is a glob that was meant.
-            "=" | "!=" if subject == Ok(Field::DOC_ID) && text.contains('*') => {
+            "=" | "!=" if subject == Ok(Field::DOC_ID) && given.contains('*') => {
                 let field = Field::DOC_ID.name();
-                return Err(FilterError::Wildcard { field, operator, value: text.into() });
+                return Err(FilterError::Wildcard { field, operator, value: given.into() });
             }
             "=" | "!=" => Test::Is(value),
-            "^=" => Test::Prefix(text.into()),
-            "~" => Test::Glob(Glob::new(text)?),
+            "^=" => Test::Prefix(given.into()),
+            "~" => Test::Glob(Glob::new(given)?),
             ">" => range(Range { gt: Some(value), ..Range::default() }),
             ">=" => range(Range { gte: Some(value), ..Range::default() }),
             "<" => range(Range { lt: Some(value), ..Range::default() }),

@@ -122,9 +122,10 @@ pub(super) fn change(connection: &Connection, generation: &Generation) -> Result
 
 /// The columns that [`info`] reads.
 pub(super) fn info_columns(connection: &Connection) -> Result<String, StoreError> {
-    let meta = match has_table(connection, "document_meta")? {
-        true => "(SELECT meta FROM document_meta WHERE document = documents.id)",
-        false => "NULL",
+    let meta = if has_table(connection, "document_meta")? {
+        "(SELECT meta FROM document_meta WHERE document = documents.id)"
+    } else {
+        "NULL"
     };
     Ok(format!(
         "documents.id, doc_id, root, file_hash, bytes, modified, preset, format, encoding, low_confidence,
