@@ -28,6 +28,8 @@ pub enum NoticeCode {
     Unfinished,
     /// The collection has no chunk, so that nothing can be found.
     EmptyCollection,
+    /// Hits were found, and the relevance of all is below what a hit must have.
+    NothingRelevant,
     /// The reranker failed, and the order is that of the stages.
     NotReranked,
     /// A hit is shown with its own text, because what is around it could not be read.

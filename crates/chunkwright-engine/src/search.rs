@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use chunkwright_index::{
-    Answer, Duplicates, Expand, ExpandedAnswer, Expansion, Explained, Filter, Fusion, ListRequest, Mode,
-    Models, SearchOptions, chunk_id, expand, explain, parse_query, search, search_all_versions,
+    Answer, Below, Duplicates, Expand, ExpandedAnswer, Expansion, Explained, Filter, Fusion, ListRequest,
+    Mode, Models, SearchOptions, chunk_id, expand, explain, parse_query, search, search_all_versions,
 };
 use chunkwright_models::Embedder;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -40,6 +40,8 @@ pub struct SearchRequest {
     pub per_document: Option<usize>,
     /// What becomes of hits that say what a better one says.
     pub duplicates: Duplicates,
+    /// The least relevance of a hit, from 0 to 1, where 0 keeps all; none for the default of the model, or of words.
+    pub min_relevance: Option<f64>,
     /// What hits are read with; none for the hits alone.
     pub expand: Option<ExpandRequest>,
 }
@@ -95,6 +97,7 @@ impl SearchRequest {
             rerank: self.rerank,
             per_document: self.per_document,
             duplicates: self.duplicates,
+            min_relevance: self.min_relevance,
         }
     }
 }
@@ -113,6 +116,7 @@ impl Default for SearchRequest {
             rerank: usual.rerank,
             per_document: usual.per_document,
             duplicates: usual.duplicates,
+            min_relevance: None,
             expand: None,
         }
     }
@@ -264,6 +268,15 @@ impl Snapshot {
 
     fn notices(&self, answer: &Answer) -> Result<Vec<Notice>, Error> {
         let mut notices: Vec<Notice> = self.notice_of_generation(answer)?.into_iter().collect();
+        if let (true, Some(Below { count, best }), Some(least)) =
+            (answer.hits.is_empty(), answer.below, answer.min_relevance)
+        {
+            let hits = if count == 1 { "hit is" } else { "hits are" };
+            let message = format!(
+                "nothing relevant: {count} {hits} below the minimum relevance {least}, the best with {best}; `--min-relevance 0` shows all"
+            );
+            notices.push(Notice::new(NoticeCode::NothingRelevant, message));
+        }
         if let Some(why) = &answer.degraded {
             let what = if answer.mode == Mode::Lexical { "lexical only" } else { "without sparse vectors" };
             // That a collection was indexed without vectors is no news.
