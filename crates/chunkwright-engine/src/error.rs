@@ -542,7 +542,7 @@ fn of_search(error: &SearchError) -> Code {
         SearchError::Store(error) => of_store(error),
         SearchError::Embed(error) => of_embedder(error),
         SearchError::Rerank(error) => of_reranker(error),
-        SearchError::NoDense(_) | SearchError::NoSparse(_) => MODEL_UNAVAILABLE,
+        SearchError::NoDense(_) | SearchError::NoSparse(_) | SearchError::NoRelevance(_) => MODEL_UNAVAILABLE,
         _ => INVALID_REQUEST,
     }
 }

@@ -32,6 +32,8 @@ pub enum NoticeCode {
     CollectionSkipped,
     /// Hits were left out to keep an answer within its tokens.
     OverBudget,
+    /// Hits were found, and the relevance of all is below what a hit must have.
+    NothingRelevant,
     /// The reranker failed, and the order is that of the stages.
     NotReranked,
     /// A hit is shown with its own text, because what is around it could not be read.

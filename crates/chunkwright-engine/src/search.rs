@@ -10,8 +10,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use chunkwright_index::{
-    Answer, Duplicates, Expand, Expansion, Explained, Filter, Fusion, ListRequest, Mode, Models, SearchError,
-    SearchOptions, chunk_id, explain, parse_query, search, search_all_versions,
+    Answer, Below, Duplicates, Expand, Expansion, Explained, Filter, Fusion, ListRequest, Mode, Models,
+    SearchError, SearchOptions, chunk_id, explain, parse_query, search, search_all_versions,
 };
 use chunkwright_models::Embedder;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -60,6 +60,8 @@ pub struct SearchRequest {
     pub duplicates: Duplicates,
     /// Whether hits carry `text`, what is embedded and searched, beside the context and content that it is made of.
     pub text: bool,
+    /// The least relevance of a hit, from 0 to 1, where 0 keeps all; none for the default of the model, or of words.
+    pub min_relevance: Option<f64>,
     /// What hits are read with; none for the hits alone.
     pub expand: Option<ExpandRequest>,
     /// Most tokens of the text of the answer, at least 1; none for no limit. What does not fit is left out, best first.
@@ -131,14 +133,20 @@ pub struct SearchedCollection {
     /// Why it did not although there is one; the order is that of the stages then.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rerank_error: Option<String>,
+    /// The least relevance that a hit had to have; absent where no relevance is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_relevance: Option<f64>,
+    /// Hits that were left out because their relevance is below that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub below: Option<Below>,
 }
 
 impl SearchedCollection {
     fn new(snapshot: &Snapshot, answer: &Answer) -> Self {
-        let Answer { mode, degraded, rerank_used, rerank_error, .. } = answer.clone();
+        let Answer { mode, degraded, rerank_used, rerank_error, min_relevance, below, .. } = answer.clone();
         let generation = snapshot.generation();
         let (collection, generation) = (generation.collection.clone(), generation.number);
-        Self { collection, generation, mode, degraded, rerank_used, rerank_error }
+        Self { collection, generation, mode, degraded, rerank_used, rerank_error, min_relevance, below }
     }
 }
 
@@ -175,6 +183,7 @@ impl SearchRequest {
             rerank: self.rerank,
             per_document: self.per_document,
             duplicates: self.duplicates,
+            min_relevance: self.min_relevance,
         }
     }
 }
@@ -197,6 +206,7 @@ impl Default for SearchRequest {
             per_document: usual.per_document,
             duplicates: usual.duplicates,
             text: false,
+            min_relevance: None,
             expand: None,
             max_tokens: None,
         }
@@ -264,8 +274,24 @@ impl Snapshot {
         several::search_in(&[self], request)
     }
 
-    /// The best `top_k` hits.
+    /// The best `top_k` hits that are relevant enough. Where some that are not stand among them, further ones are looked
+    /// at, so that pages of hits follow one another without a gap.
     fn find(&self, request: &SearchRequest, top_k: usize) -> Result<Answer, Error> {
+        let mut asked = top_k;
+        loop {
+            let mut answer = self.find_among(request, asked)?;
+            let below = answer.below.map_or(0, |below| below.count);
+            let is_all = answer.hits.len() + below < asked || asked >= SearchOptions::MAX_TOP_K;
+            if answer.hits.len() >= top_k || below == 0 || answer.hits.is_empty() || is_all {
+                answer.hits.truncate(top_k);
+                return Ok(answer);
+            }
+            asked = (asked * 2).min(SearchOptions::MAX_TOP_K);
+        }
+    }
+
+    /// Those of the best `top_k` hits that are relevant enough.
+    fn find_among(&self, request: &SearchRequest, top_k: usize) -> Result<Answer, Error> {
         let (query, filter) = parse_query(&request.query, request.filter.clone())?;
         let options = request.options(filter, top_k);
         let (embedder, why) = self.embedder_or_why(request.mode)?;
@@ -356,6 +382,15 @@ impl Snapshot {
         } else {
             String::new()
         };
+        if let (true, Some(Below { count, best }), Some(least)) =
+            (answer.hits.is_empty(), answer.below, answer.min_relevance)
+        {
+            let hits = if count == 1 { "hit is" } else { "hits are" };
+            let message = format!(
+                "{of}nothing relevant: {count} {hits} below the minimum relevance {least}, the best with {best}; `--min-relevance 0` shows all"
+            );
+            notices.push(Notice::new(NoticeCode::NothingRelevant, message));
+        }
         if let Some(why) = &answer.degraded {
             let what = if answer.mode == Mode::Lexical { "lexical only" } else { "without sparse vectors" };
             // That a collection was indexed without vectors is no news.

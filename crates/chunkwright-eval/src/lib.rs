@@ -11,6 +11,7 @@
 //! * [`bootstrap`] says how far a figure can be trusted. Everything is deterministic: what is drawn at
 //!   random is drawn from a seed.
 //! * [`heading`] makes questions of section titles where there are none, and [`tune`] picks a preset.
+//! * [`nonsense`] makes queries by which nothing should be found.
 //! * [`history`] draws real edits from git, and a [`Report`] holds all figures as data.
 //!
 //! The crate reads no files but through `git`: documents, questions and edits are given to it.
@@ -23,6 +24,7 @@ pub mod foreign;
 pub mod heading;
 pub mod history;
 pub mod measure;
+pub mod nonsense;
 pub mod question;
 pub mod report;
 pub mod retrieval;

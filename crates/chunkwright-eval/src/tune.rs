@@ -166,6 +166,8 @@ pub struct Ranked {
     /// The difference to the first candidate, question by question; the interval holds for all candidates
     /// together.
     pub difference: Interval,
+    /// Whether it is the best or within noise of it, question by question: which of those is the best is luck.
+    pub tied: bool,
 }
 
 /// Ranks candidates by their figures on the same questions; the first candidate is what the others are
@@ -185,10 +187,16 @@ pub fn ranked(candidates: &[Vec<f64>], seed: u64) -> Vec<Ranked> {
                 candidate,
                 value: Interval::of(figures, 0.95, seed),
                 difference: Interval::with_resamples(&differences, level, seed, resamples),
+                tied: false,
             }
         })
         .collect();
     ranked.sort_by(|a, b| b.value.mean.total_cmp(&a.value.mean));
+    let best = ranked.first().map_or(&[][..], |best| candidates[best.candidate].as_slice());
+    for it in &mut ranked {
+        let differences: Vec<f64> = candidates[it.candidate].iter().zip(best).map(|(a, b)| a - b).collect();
+        it.tied = !Interval::with_resamples(&differences, level, seed, resamples).leaves_out_zero();
+    }
     ranked
 }
 
@@ -211,6 +219,10 @@ mod tests {
         let ranking = ranked(&[first.clone(), noisy.clone(), better], 0);
         assert_eq!(ranking[0].candidate, 2);
         assert_eq!(proposal(&ranking), 2);
+        assert_eq!(
+            ranking.iter().map(|it| (it.candidate, it.tied)).collect::<Vec<_>>(),
+            [(2, true), (1, true), (0, false)]
+        );
         assert_eq!(proposal(&ranked(&[first.clone(), noisy], 0)), 0);
         assert_eq!(proposal(&ranked(&[first], 0)), 0);
         assert_eq!(proposal(&ranked(&[], 0)), 0);

@@ -167,6 +167,9 @@ pub struct FoundChunk {
     pub rank: usize,
     /// What the hits are ordered by.
     pub score: f64,
+    /// How well it answers the query, from 0 to 1; none where that is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub relevance: Option<f64>,
     /// Rank and dot product in the dense stage.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dense: Option<Stage>,
@@ -196,6 +199,7 @@ impl FoundChunk {
         Self {
             rank: hit.rank,
             score: hit.score,
+            relevance: hit.relevance,
             dense: hit.dense,
             sparse: hit.sparse,
             lexical: hit.lexical,

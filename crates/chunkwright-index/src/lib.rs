@@ -59,8 +59,9 @@ pub use query::parse_query;
 pub use related::{Related, Siblings, related, siblings};
 pub use report::{Dominant, Failure, IndexReport, Moved, Nuls, PastRun, Renamed, Timings, TokensByKind};
 pub use search::{
-    Answer, Duplicates, Explained, Hit, Kept, Mode, Models, Ranked, SearchError, SearchOptions, Stage,
-    Verdict, explain, rank, search, search_all_versions, with_current,
+    Answer, Below, CALIBRATIONS, Calibration, Duplicates, Explained, Hit, Kept, LEXICAL, Mode, Models,
+    QueryWords, Ranked, SearchError, SearchOptions, Stage, Verdict, explain, rank, search,
+    search_all_versions, with_current,
 };
 pub use settle::{ListedOverlay, OverlayCounts, Tools, list_overlays, settle, settle_all};
 #[cfg(feature = "qdrant")]

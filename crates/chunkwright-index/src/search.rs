@@ -8,7 +8,9 @@ use serde::{Deserialize, Serialize};
 
 mod choose;
 mod explain;
+mod judge;
 mod rank;
+mod relevance;
 
 use crate::analysis;
 use crate::bm25::term_id;
@@ -18,8 +20,10 @@ use crate::store::{Filter, Generation, Model, Scored, Store, StoreError, StoredC
 pub use explain::{Explained, Verdict, explain};
 use rank::{Asked, ask};
 pub use rank::{Ranked, rank};
+pub use relevance::{CALIBRATIONS, Calibration, LEXICAL, QueryWords};
 
 use choose::{chosen, pinned, rerank};
+use judge::judged;
 
 /// How to search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -42,6 +46,9 @@ pub struct SearchOptions {
     pub per_document: Option<usize>,
     /// What becomes of hits that say what a better one says.
     pub duplicates: Duplicates,
+    /// The least [relevance](Hit::relevance) of a hit, from 0 to 1; none for that of the [`Calibration`] in use. Hits
+    /// without a relevance, and pinned ones, are kept.
+    pub min_relevance: Option<f64>,
 }
 
 /// What becomes of hits whose content is that of a better one: copies of a file, repeated notices.
@@ -104,6 +111,22 @@ pub struct Answer {
     /// Why it did not although there is one; the order is that of the stages then.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rerank_error: Option<String>,
+    /// The least relevance that a hit had to have; none where no relevance is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_relevance: Option<f64>,
+    /// Hits that were left out because their relevance is below that; none if there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub below: Option<Below>,
+}
+
+/// Hits that are not relevant enough.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Below {
+    /// How many of the `top_k` hits.
+    pub count: usize,
+    /// The greatest relevance among them.
+    pub best: f64,
 }
 
 /// A chunk that was found.
@@ -115,6 +138,11 @@ pub struct Hit {
     /// What the hits are ordered by: the reranker's score where it was asked, else the fused score, or the
     /// only stage's.
     pub score: f64,
+    /// How well it answers the query, from 0 to 1, on one scale for every query, to 3 decimals; none where that is not
+    /// known: vectors of a model without a [`Calibration`], or sparse ones alone, were compared, or the text is in another
+    /// script than the question.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub relevance: Option<f64>,
     /// Rank and dot product in the dense stage.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dense: Option<Stage>,
@@ -182,7 +210,7 @@ pub enum SearchError {
     /// `top_k` is 0 or more than [`SearchOptions::MAX_TOP_K`].
     #[error("`top_k` is `{0}`; it must be from 1 to {max}", max = SearchOptions::MAX_TOP_K)]
     TopK(usize),
-    /// A fusion's parameter is out of its range.
+    /// A number, of the fusion or the least relevance, is out of its range.
     #[error("`{field}` is `{value}`; it must be {range}")]
     FusionParameter {
         /// Name of the parameter.
@@ -201,6 +229,9 @@ pub enum SearchError {
     /// Search by sparse vectors was asked for and cannot be done.
     #[error("sparse search is not possible: {0}; use the mode `lexical` or `hybrid`")]
     NoSparse(String),
+    /// A least relevance was asked for, and the relevance of hits is not known.
+    #[error("`min_relevance` is not possible: {0}; use the mode `lexical`, or leave it out")]
+    NoRelevance(String),
     /// The embedder failed.
     #[error(transparent)]
     Embed(#[from] EmbedError),
@@ -223,16 +254,28 @@ impl SearchOptions {
         if self.per_document == Some(0) {
             return Err(SearchError::PerDocument);
         }
-        let parameters = match self.fusion {
+        let mut parameters = match self.fusion {
             Fusion::Rrf { k } => vec![("k", k, k.is_finite() && k >= 0.0, "a number from 0")],
             Fusion::WeightedSum { dense_weight, sparse_weight } => {
                 let weight = |field, value| (field, value, (0.0..=1.0).contains(&value), "from 0 to 1");
                 vec![weight("dense_weight", dense_weight), weight("sparse_weight", sparse_weight)]
             }
         };
+        if let Some(least) = self.min_relevance {
+            parameters.push(("min_relevance", least, (0.0..=1.0).contains(&least), "from 0 to 1"));
+        }
         match parameters.into_iter().find(|(.., legal, _)| !legal) {
             Some((field, value, _, range)) => Err(SearchError::FusionParameter { field, value, range }),
             None => Ok(()),
+        }
+    }
+}
+
+impl Below {
+    fn sum(a: Option<Self>, b: Option<Self>) -> Option<Self> {
+        match (a, b) {
+            (Some(a), Some(b)) => Some(Self { count: a.count + b.count, best: a.best.max(b.best) }),
+            (a, b) => a.or(b),
         }
     }
 }
@@ -248,6 +291,7 @@ impl Default for SearchOptions {
             rerank: 50,
             per_document: None,
             duplicates: Duplicates::default(),
+            min_relevance: Some(0.0),
         }
     }
 }
@@ -313,8 +357,10 @@ fn attempt(
     fused.retain(|scored| !pinned.contains(&scored.id));
     let order: Vec<Scored> = pinned.iter().map(|&id| Scored { id, score: best }).chain(fused).collect();
     let mut hits = Vec::with_capacity(options.top_k);
+    let mut below = None;
     let (chosen, is_whole) = chosen(store, generation, &order, options)?;
-    for (scored, chunk, duplicates) in chosen {
+    let judged = judged(store, generation, asked, (query, &ranked), &chosen, options)?;
+    for ((scored, chunk, duplicates), relevance) in chosen.into_iter().zip(judged.relevance) {
         let [dense, sparse, lexical] = stages.each_ref().map(|stage| stage.get(&scored.id).copied());
         let kept = match (dense, sparse, lexical) {
             _ if pinned.contains(&scored.id) => Kept::Pinned,
@@ -323,9 +369,16 @@ fn attempt(
             (None, None, _) => Kept::Lexical,
             _ => Kept::Both,
         };
+        if let Some(relevance) = relevance.filter(|relevance| Some(*relevance) < judged.least)
+            && kept != Kept::Pinned
+        {
+            below = Below::sum(below, Some(Below { count: 1, best: relevance }));
+            continue;
+        }
         hits.push(Hit {
             rank: hits.len() + 1,
             score: scored.score,
+            relevance,
             dense,
             sparse,
             lexical,
@@ -339,7 +392,15 @@ fn attempt(
             record: chunk.record,
         });
     }
-    let answer = Answer { hits, mode: ranked.mode(), degraded: ranked.degraded, rerank_used, rerank_error };
+    let answer = Answer {
+        hits,
+        mode: ranked.mode(),
+        degraded: ranked.degraded,
+        rerank_used,
+        rerank_error,
+        min_relevance: judged.least,
+        below,
+    };
     Ok((answer, is_whole))
 }
 
@@ -399,7 +460,10 @@ pub fn search_all_versions(
         let models = Models { embedder: models.embedder.filter(|_| fits), ..models };
         let old = search(store, &status.generation, models, query, options);
         match old {
-            Ok(old) => answer.hits.extend(old.hits),
+            Ok(old) => {
+                answer.hits.extend(old.hits);
+                answer.below = Below::sum(answer.below, old.below);
+            }
             // It was removed meanwhile, has words of another analysis, or cannot be searched by meaning.
             Err(
                 SearchError::Store(StoreError::UnknownGeneration { .. } | StoreError::Analysis { .. })

@@ -2,8 +2,8 @@
 
 use anyhow::{Result, bail};
 use chunkwright_engine::{
-    Access, Duplicates, Explained, Filter, Found, FoundPassage, Hit, Kept, SearchAnswer, SearchRequest, Stage,
-    Verdict,
+    Access, Duplicates, Explained, Filter, Found, FoundPassage, Hit, Kept, NoticeCode, SearchAnswer,
+    SearchRequest, Stage, Verdict,
 };
 
 use crate::app::{Global, Outcome};
@@ -17,7 +17,8 @@ use crate::text::{Table, bold, count, dim, green, plain, plain_lines, preview, t
 ///
 /// Each hit shows its rank and score in every stage: lexical (BM25), dense (dot product of vectors) and, for models
 /// with sparse vectors, sparse (their dot product), each in its own unit, and the fused score by which hits are
-/// ordered. The exit status is 1 if nothing was found.
+/// ordered. The relevance says how well a hit answers the query, from 0 to 1, on one scale for every query; hits below
+/// --min-relevance are left out. The exit status is 1 if nothing was found, or nothing relevant.
 ///
 /// Hits of several collections are ordered by their ranks, since scores of different collections are not comparable:
 /// the best of each comes before any second best. Where one reranker, or one model in `dense` or `sparse` mode, ranks
@@ -54,6 +55,9 @@ pub(crate) struct Search {
     /// Show hits with the same text as a better one instead of collapsing them
     #[arg(long)]
     keep_duplicates: bool,
+    /// Least relevance of a hit, from 0 to 1; 0 shows all [default: that of the model, see docs/searching.md]
+    #[arg(long, value_name = "X")]
+    min_relevance: Option<f64>,
     /// Explain why this chunk is or is not in the answer
     #[arg(long, value_name = "CHUNK_ID", conflicts_with = "all_versions")]
     explain: Option<String>,
@@ -112,8 +116,9 @@ impl Search {
         }
         output.finish()?;
         if answer.is_empty() {
-            // A notice says what did not fit.
-            if answer.budget.is_none_or(|budget| budget.left_out.is_empty()) {
+            // Why there is nothing, a notice says.
+            let says_why = [NoticeCode::NothingRelevant, NoticeCode::OverBudget];
+            if !answer.notices.iter().any(|notice| says_why.contains(&notice.code)) {
                 global.say("nothing was found");
             }
             return Ok(Outcome::Nothing);
@@ -137,6 +142,7 @@ impl Search {
             per_document: self.per_document,
             duplicates: if self.keep_duplicates { Duplicates::Keep } else { Duplicates::Collapse },
             text: self.output.names("text"),
+            min_relevance: self.min_relevance,
             expand: self.expand.request(),
             max_tokens: self.max_tokens,
             ..SearchRequest::default()
@@ -164,6 +170,7 @@ fn describe_explained(explained: &Explained) -> String {
         ("dense", stage(explained.dense)),
         ("sparse", stage(explained.sparse)),
         ("fused", stage(explained.fused)),
+        ("relevance", explained.relevance.map_or_else(|| dim("-"), |relevance| format!("{relevance:.3}"))),
         ("score needed", explained.needed.map_or_else(|| dim("-"), |score| format!("{score:.3}"))),
         ("terms asked", plain(&explained.query_terms.join(" "))),
         ("terms matched", plain(&explained.matched_terms.join(" "))),
@@ -196,7 +203,7 @@ fn describe_hit(hit: &Hit, several: bool) -> String {
     let width = terminal_width();
     let record = &hit.record;
     let place = place(&hit.collection, &record.doc_id, (record.start_line, record.end_line), several);
-    let mut stages = stages(hit.score, hit.lexical, hit.dense, hit.sparse);
+    let mut stages = stages(hit.score, hit.relevance, [hit.lexical, hit.dense, hit.sparse]);
     if let Some(rerank) = hit.rerank {
         stages = format!("{stages}, reranked {:.3}", rerank.score);
     }
@@ -218,12 +225,13 @@ fn describe_hit(hit: &Hit, several: bool) -> String {
 }
 
 /// What the stages thought of a chunk; nothing of the sparse one where it did not find it, since few models have one.
-fn stages(score: f64, lexical: Option<Stage>, dense: Option<Stage>, sparse: Option<Stage>) -> String {
+fn stages(score: f64, relevance: Option<f64>, [lexical, dense, sparse]: [Option<Stage>; 3]) -> String {
+    let relevance = relevance.map_or_else(String::new, |relevance| format!(", relevance {relevance:.2}"));
     let stage = |name: &str, stage: Option<Stage>| {
         stage.map_or_else(|| format!("{name} -"), |stage| format!("{name} #{} {:.3}", stage.rank, stage.score))
     };
     let sparse = sparse.map_or_else(String::new, |sparse| format!(", {}", stage("sparse", Some(sparse))));
-    format!("score {score:.3}, {}, {}{sparse}", stage("lexical", lexical), stage("dense", dense))
+    format!("score {score:.3}{relevance}, {}, {}{sparse}", stage("lexical", lexical), stage("dense", dense))
 }
 
 /// A passage with its whole text, which is what it was asked for.
@@ -233,7 +241,7 @@ fn describe_passage(found: &FoundPassage, several: bool) -> String {
     let tokens = count(passage.token_count, "token");
     let mut lines = vec![format!("{} {}  {}", bold(&format!("{:>2}", found.rank)), place, dim(&tokens))];
     for hit in &found.hits {
-        let stages = stages(hit.score, hit.lexical, hit.dense, hit.sparse);
+        let stages = stages(hit.score, hit.relevance, [hit.lexical, hit.dense, hit.sparse]);
         let told = format!("#{} {} lines {}-{}, {stages}", hit.rank, hit.chunk_id, hit.start_line, hit.end_line);
         lines.push(format!("   {}", dim(&told)));
     }

@@ -18,10 +18,10 @@ use crate::text::{Table, bold, count, dim, green, grouped, plain, yellow};
 /// answers within the first 1,000 returned tokens. Questions come from QUESTIONS.jsonl (see `chunkwright help eval`).
 /// Without one they are made from section titles: the title and those above it are the question, the text of the
 /// section is the answer, and the title itself is hidden from the index so that it does not give the answer away.
-/// Titles that name several sections are skipped.
+/// Titles that name several sections are skipped. A title asks for a whole section, so their ranking is a hint at most.
 ///
 /// The proposal is the best candidate that beats `auto` beyond noise, or else `auto`. Confidence intervals are
-/// widened for the number of candidates. Large corpora are sampled, and the report says so. The same input and seed
+/// widened for the number of candidates; candidates within noise of the best are listed as such. Large corpora are sampled, and the report says so. The same input and seed
 /// give the same proposal.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
@@ -120,6 +120,14 @@ fn describe(lines: &[TuneCandidate], proposal: &Proposal) -> String {
     };
     // Writing to a string cannot fail.
     let _ = write!(out, "{sentence}\n\n{}", plain_toml(&proposal.toml));
+    let tied = lines.iter().filter(|line| line.tied).map(|line| format!("{} {}", plain(&line.preset), line.max_size));
+    let tied: Vec<String> = tied.collect();
+    if tied.len() > 1 {
+        let _ = writeln!(out, "\nwithin noise of the best: {}", tied.join(", "));
+    }
+    if let Some(bias) = proposal.bias {
+        let _ = writeln!(out, "\n{} {}", yellow("note:"), dim(bias));
+    }
     if proposal.questions < 50 {
         let _ = writeln!(out, "\n{} {}", yellow("note:"), dim("with fewer than 50 questions, only large differences are beyond noise"));
     }

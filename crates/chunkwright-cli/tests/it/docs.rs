@@ -15,7 +15,7 @@ use chunkwright::{ALIASES, Assignments, Means, PARSERS, STRATEGIES, Unit};
 use chunkwright_code::{COMPONENTS, LANGUAGES, PLAIN};
 use chunkwright_convert::CONVERTERS;
 use chunkwright_engine::settings::key;
-use chunkwright_index::STORES;
+use chunkwright_index::{CALIBRATIONS, Calibration, LEXICAL, STORES};
 use chunkwright_models::{COUNTERS, DIALECTS, EMBEDDERS, MODELS, RERANK_DIALECTS, RERANKERS, WRITERS};
 
 use crate::cli::Folder;
@@ -35,6 +35,7 @@ const GENERATED: &[(&str, Make)] = &[
     ("counters", counters),
     ("embedders", embedders),
     ("rerankers", rerankers),
+    ("calibrations", calibrations),
     ("writers", writers),
     ("models", models),
     ("stores", stores),
@@ -330,6 +331,16 @@ fn rerankers(_: &Folder) -> String {
     let local = RERANKERS.iter().map(|info| [code(info.name), info.summary.into()]);
     let remote = RERANK_DIALECTS.iter().map(|dialect| [code(dialect.form()), dialect.summary.into()]);
     table(["Reranker", "What it is"], local.chain(remote))
+}
+
+fn calibrations(_: &Folder) -> String {
+    let rows = std::iter::once(&LEXICAL).chain(CALIBRATIONS).map(|calibration| {
+        let Calibration { model, intercept, cosine_weight, coverage_weight, min_relevance, .. } = calibration;
+        let numbers = [intercept, cosine_weight, coverage_weight, min_relevance].map(f64::to_string);
+        let [intercept, cosine, coverage, least] = numbers;
+        [model.map_or_else(|| "words alone".to_owned(), code), intercept, cosine, coverage, least]
+    });
+    table(["Model", "`intercept`", "`a` (cosine)", "`b` (coverage)", "Default threshold"], rows)
 }
 
 fn writers(_: &Folder) -> String {

@@ -212,6 +212,12 @@ fn a_preset_is_proposed_from_section_titles() {
         "{text}"
     );
     assert!(text.contains("for `chunkwright.toml`:\n\npreset = "), "{text}");
+    assert!(text.contains("note: a title asks for a whole section"), "{text}");
+    assert!(proposal["bias"].as_str().unwrap().starts_with("a title asks"), "{proposal}");
+    let tied: Vec<_> = lines.iter().filter(|line| line["tied"] == true).collect();
+    assert_eq!(tied[0], &lines[0], "the best is tied with itself");
+    let run = folder.run(&["tune", "a.md", "-f", "text", "--preset", "auto,docs"]).success();
+    assert!(run.contains("within noise of the best: "), "{run}");
     // What is proposed can be used as it is.
     folder.write("chunkwright.toml", proposal["toml"].as_str().unwrap().as_bytes());
     folder.run(&["config", "show"]).success();

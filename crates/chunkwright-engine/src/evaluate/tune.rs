@@ -91,6 +91,8 @@ pub struct TuneCandidate {
     pub value: Interval,
     /// To `auto`.
     pub difference: Interval,
+    /// Whether it is the best, or within noise of the best on the same questions.
+    pub tied: bool,
     /// Chunks changed by an edit of one line, on average.
     pub changed: f64,
 }
@@ -113,6 +115,9 @@ pub struct Proposal {
     pub questions: usize,
     /// Where they are from, in words.
     pub questions_from: &'static str,
+    /// What to hold against questions of this origin; none for those of a file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bias: Option<&'static str>,
     /// Number of documents that were searched.
     pub documents: usize,
     /// Number of documents found.
@@ -125,6 +130,10 @@ pub struct Proposal {
     /// What chance was drawn from.
     pub seed: u64,
 }
+
+/// What to hold against questions made of titles.
+const BIAS: &str = "a title asks for a whole section, people mostly for a sentence or two of one; that presets rank alike \
+    for both is not shown: give a file of questions that people ask to decide";
 
 /// The embedder that is fast enough to try many ways of cutting.
 const FAST: &str = "static";
@@ -208,6 +217,7 @@ impl Engine {
             toml: toml(best),
             questions: questions.len(),
             questions_from: if request.questions.is_some() { "a file" } else { "section titles" },
+            bias: request.questions.is_none().then_some(BIAS),
             documents: corpus.documents().len(),
             documents_found: found,
             mode: mode.as_str(),
@@ -224,6 +234,7 @@ impl Engine {
                 sizes: candidate.sizes,
                 value: it.value,
                 difference: it.difference,
+                tied: it.tied,
                 changed: candidate.changed,
             }
         };

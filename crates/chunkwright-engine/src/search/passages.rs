@@ -25,8 +25,15 @@ pub(super) fn passages(
         let expansion = Expansion { expand: with, max_tokens, counter: &*counter };
         let is_of = |hit: &&Hit| hit.collection == generation.collection;
         let hits = hits.iter().filter(is_of).map(|hit| hit.found.clone()).collect();
-        let answer =
-            Answer { hits, mode: Mode::default(), degraded: None, rerank_used: false, rerank_error: None };
+        let answer = Answer {
+            hits,
+            mode: Mode::default(),
+            degraded: None,
+            rerank_used: false,
+            rerank_error: None,
+            min_relevance: None,
+            below: None,
+        };
         let collection = &generation.collection;
         let expanded = expand(snapshot.store(), generation, &answer, expansion)?.passages;
         passages

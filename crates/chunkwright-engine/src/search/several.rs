@@ -113,6 +113,10 @@ pub(super) fn search_in(snapshots: &[&Snapshot], request: &SearchRequest) -> Res
         return Err(error);
     }
     let mut hits = merge::merged(&found, request.duplicates);
+    // Where some collections have an answer, that others have none is no news.
+    if !hits.is_empty() {
+        notices.retain(|notice| notice.code != NoticeCode::NothingRelevant);
+    }
     hits.truncate(page.end);
     hits.drain(..page.start.min(hits.len()));
     let collections =

@@ -5,6 +5,7 @@ use std::fmt;
 use chunkwright::ChunkId;
 use serde::Serialize;
 
+use super::judge::scale;
 use super::{Answer, Models, SearchError, SearchOptions, Stage, matched, query_terms, rank, search};
 use crate::store::{Generation, Scored, Store};
 
@@ -33,6 +34,9 @@ pub struct Explained {
     /// Position and score after fusion, among all chunks that pass the filter.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fused: Option<Stage>,
+    /// How well it answers the query, from 0 to 1; none where that is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub relevance: Option<f64>,
     /// Terms of the query.
     pub query_terms: Vec<String>,
     /// Those that the chunk's text has.
@@ -45,7 +49,7 @@ pub struct Explained {
 }
 
 /// What decided whether a chunk is in an answer.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "verdict", rename_all = "snake_case")]
 #[non_exhaustive]
@@ -65,6 +69,11 @@ pub enum Verdict {
     Duplicate {
         /// Id of that hit.
         of: ChunkId,
+    },
+    /// It is among the best, and its relevance is below what a hit must have.
+    Irrelevant {
+        /// What a hit must have.
+        min_relevance: f64,
     },
     /// It has no term of the query, and no vector or meaning was not asked.
     NoMatch,
@@ -94,6 +103,9 @@ impl fmt::Display for Verdict {
             Self::Disabled => f.write_str("it is disabled"),
             Self::Filtered => f.write_str("the filter excludes it"),
             Self::Duplicate { of } => write!(f, "it duplicates hit {of}"),
+            Self::Irrelevant { min_relevance } => {
+                write!(f, "its relevance is below {min_relevance}, which a hit must have")
+            }
             Self::NoMatch => {
                 f.write_str("it shares no term with the query, and no vector of it was compared")
             }
@@ -131,6 +143,7 @@ pub fn explain(
         sparse: None,
         lexical: None,
         fused: None,
+        relevance: None,
         query_terms: terms.clone(),
         matched_terms: Vec::new(),
         embedded: false,
@@ -151,10 +164,22 @@ pub fn explain(
     explained.sparse = ranked.sparse.as_deref().and_then(place);
     explained.lexical = ranked.lexical.as_deref().and_then(place);
     explained.fused = place(&ranked.fused(options.fusion));
+    let cosine = explained.dense.map(|stage| stage.score);
+    explained.relevance = scale(generation, query, &ranked)
+        .and_then(|scale| scale.relevance(cosine.filter(|_| scale.reads_cosine()), &chunk));
     let candidates = options.candidates.max(options.top_k);
     let handed_on = |stage: Option<Stage>| stage.is_some_and(|stage| stage.rank <= candidates);
+    let is_left_out = match answer.below {
+        Some(_) => {
+            let all = SearchOptions { min_relevance: Some(0.0), ..options.clone() };
+            in_answer(&search(store, generation, models, query, &all)?, id).is_some()
+        }
+        None => false,
+    };
     explained.verdict = if let Some(verdict) = in_answer(&answer, id) {
         verdict
+    } else if let Some(min_relevance) = answer.min_relevance.filter(|_| is_left_out) {
+        Verdict::Irrelevant { min_relevance }
     } else if !chunk.enabled {
         Verdict::Disabled
     } else if !options.filter.passes_record(&chunk.record) {

@@ -1,6 +1,6 @@
 //! What each stage of a search thinks, before it becomes one ranking.
 
-use chunkwright_models::{EmbedError, Embedder, Embedding};
+use chunkwright_models::{EmbedError, Embedder, Embedding, text_hash};
 
 use super::{Mode, SearchError, SearchOptions};
 use crate::analysis;
@@ -111,6 +111,22 @@ pub(super) fn ask(
 }
 
 impl Asked {
+    /// The dot product of the query's vector and that of a text, if the store's cache knows it.
+    pub(super) fn cosine_of(
+        &self,
+        store: &dyn Store,
+        generation: &Generation,
+        text: &str,
+    ) -> Result<Option<f64>, StoreError> {
+        let (Some((query, _)), Some(model)) = (&self.vectors, &generation.spec.model) else {
+            return Ok(None);
+        };
+        let known = store.cache().vectors(&model.name, &[text_hash(text)])?.pop().flatten();
+        Ok(known.map(|vector| {
+            query.vector.iter().zip(&vector.dense).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum()
+        }))
+    }
+
     /// What the stages think of the chunks that there are now.
     pub(super) fn rank(
         &self,

@@ -38,7 +38,7 @@ impl Bag {
         Self::named(format!("bag-{dimension}#sparse"), dimension, true)
     }
 
-    fn named(name: String, dimension: usize, sparse: bool) -> Arc<Self> {
+    pub(crate) fn named(name: String, dimension: usize, sparse: bool) -> Arc<Self> {
         let info = ModelInfo {
             name,
             dimension,

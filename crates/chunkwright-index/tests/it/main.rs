@@ -29,6 +29,7 @@ mod power;
 mod proxy;
 mod put;
 mod recorder;
+mod relevance;
 mod remote;
 mod search;
 mod servers;
