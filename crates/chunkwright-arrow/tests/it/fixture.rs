@@ -58,6 +58,7 @@ pub(crate) fn plain(index: u32) -> Record {
         chunk_type: "doc".into(),
         category: "doc".into(),
         language: None,
+        prose_language: Some("ru".into()),
         symbols: None,
         imports: None,
         char_count: 8,
@@ -146,7 +147,7 @@ fn ids() -> impl Strategy<Value = (ChunkId, Option<ChunkId>, Option<ChunkId>, Op
 /// Any record, also such as no chunker makes.
 pub(crate) fn record() -> impl Strategy<Value = Record> {
     let required = (vec(text(), 14), vec(any::<u32>(), 11), texts(), level(), any::<bool>());
-    let optional = (vec(option::of(text()), 2), option::of(texts()));
+    let optional = (vec(option::of(text()), 3), option::of(texts()));
     let nested = (
         option::of(position()),
         option::of(symbols()),
@@ -185,6 +186,7 @@ pub(crate) fn record() -> impl Strategy<Value = Record> {
                 chunk_type: text(),
                 category: text(),
                 language: option(),
+                prose_language: option(),
                 symbols: nested.1,
                 imports,
                 char_count: number(),

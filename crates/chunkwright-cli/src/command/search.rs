@@ -54,6 +54,10 @@ pub(crate) struct Search {
     /// Show hits with the same text as a better one instead of collapsing them
     #[arg(long)]
     keep_duplicates: bool,
+    /// Of a page that is there in several languages (docs/en/x.md, docs/ru/x.md, x.zh.md), show hits of one: that of the
+    /// best hit
+    #[arg(long)]
+    collapse_translations: bool,
     /// Explain why this chunk is or is not in the answer
     #[arg(long, value_name = "CHUNK_ID", conflicts_with = "all_versions")]
     explain: Option<String>,
@@ -136,6 +140,7 @@ impl Search {
             rerank: self.rerank,
             per_document: self.per_document,
             duplicates: if self.keep_duplicates { Duplicates::Keep } else { Duplicates::Collapse },
+            collapse_translations: self.collapse_translations,
             text: self.output.names("text"),
             expand: self.expand.request(),
             max_tokens: self.max_tokens,
@@ -212,6 +217,9 @@ fn describe_hit(hit: &Hit, several: bool) -> String {
     let duplicates = hit.duplicates.len() + hit.copies.len();
     if duplicates > 0 {
         notes.push(format!("{duplicates} duplicates collapsed"));
+    }
+    if !hit.translations.is_empty() {
+        notes.push(format!("{} hits in other languages collapsed", hit.translations.len()));
     }
     lines.push(dim(&notes.join(", ")));
     lines.join("\n   ") + "\n"

@@ -6,6 +6,7 @@ use std::collections::hash_map::Entry;
 use chunkwright_index::{Answer, DocumentInfo, Metadata, SearchError, StoreError, normalized_name};
 
 use super::passages::passages;
+use super::translations;
 use super::{Budget, Found, Hit, SearchAnswer, SearchRequest, SearchedCollection, Snapshot, merge};
 use crate::collection::is_gone;
 use crate::engine::Engine;
@@ -96,8 +97,10 @@ pub(super) fn search_in(snapshots: &[&Snapshot], request: &SearchRequest) -> Res
     let mut notices = Vec::new();
     let mut found: Vec<(&Snapshot, Answer)> = Vec::new();
     let mut failed = None;
+    // What is collapsed here leaves room for hits further down.
+    let wanted = if request.collapse_translations { page.end.max(request.last_page_end()) } else { page.end };
     for &snapshot in snapshots {
-        match snapshot.find(request, page.end) {
+        match snapshot.find(request, wanted) {
             Ok(answer) => {
                 notices.extend(snapshot.notices(&answer, snapshots.len() > 1)?);
                 found.push((snapshot, answer));
@@ -113,6 +116,9 @@ pub(super) fn search_in(snapshots: &[&Snapshot], request: &SearchRequest) -> Res
         return Err(error);
     }
     let mut hits = merge::merged(&found, request.duplicates);
+    if request.collapse_translations {
+        hits = translations::collapsed(hits);
+    }
     hits.truncate(page.end);
     hits.drain(..page.start.min(hits.len()));
     let collections =
