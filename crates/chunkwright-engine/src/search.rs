@@ -29,6 +29,7 @@ pub use translations::Translation;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a key of its own in the JSON of a request")]
 pub struct SearchRequest {
     /// What to look for; may hold conditions such as `path:docs/ lang:rust`.
     pub query: String,

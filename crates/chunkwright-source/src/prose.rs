@@ -122,10 +122,9 @@ fn language_of(prose: &str) -> Option<&'static str> {
     // Names of products are Latin in every script: only letters of the prose's own are compared.
     let latin = prose.chars().filter(char::is_ascii_alphabetic).count();
     let is_latin = whatlang::detect_script(prose).is_none_or(|script| script == Script::Latin);
-    let text: String = match is_latin || 3 * (others - latin) < others {
-        true => prose.chars().filter(|c| !c.is_alphabetic() || is_latin_letter(*c)).collect(),
-        false => prose.chars().filter(|c| !c.is_alphabetic() || !is_latin_letter(*c)).collect(),
-    };
+    let is_latin = is_latin || 3 * (others - latin) < others;
+    let is_own = |c: &char| !c.is_alphabetic() || is_latin_letter(*c) == is_latin;
+    let text: String = prose.chars().filter(is_own).collect();
     let found = whatlang::detect(&text)?;
     let is_certain = found.is_reliable() || found.lang() == Lang::Rus && has_only_letters_of_russian(&text);
     code(found.lang()).filter(|_| is_certain)

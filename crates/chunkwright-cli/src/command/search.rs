@@ -26,6 +26,7 @@ use crate::text::{Table, bold, count, dim, green, plain, plain_lines, preview, t
 /// With --expand the results are passages of the source, each with the hits inside it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub(crate) struct Search {
     /// What to search for; it may contain conditions: symbol:NAME path:PATTERN -path:PATTERN lang:NAME artifact:KIND
     query: String,
@@ -144,7 +145,6 @@ impl Search {
             text: self.output.names("text"),
             expand: self.expand.request(),
             max_tokens: self.max_tokens,
-            ..SearchRequest::default()
         })
     }
 

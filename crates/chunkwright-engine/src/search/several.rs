@@ -71,7 +71,9 @@ impl Engine {
         }
         for at in 1..snapshots.len() {
             let (before, rest) = snapshots.split_at_mut(at);
-            before.iter().for_each(|other| rest[0].share_embedder(other));
+            for other in before {
+                rest[0].share_embedder(other);
+            }
         }
         Ok((snapshots, notices))
     }
@@ -126,7 +128,9 @@ pub(super) fn search_in(snapshots: &[&Snapshot], request: &SearchRequest) -> Res
     let snapshots: Vec<&Snapshot> = found.iter().map(|(snapshot, _)| *snapshot).collect();
     let mut found = match request.expand {
         None => Found::Hits { hits: described(&snapshots, hits, request)? },
-        Some(expand) => passages(&snapshots, hits, expand.check()?.within(request.max_tokens), &mut notices)?,
+        Some(expand) => {
+            passages(&snapshots, &hits, expand.check()?.within(request.max_tokens), &mut notices)?
+        }
     };
     let mut budget = None;
     if let (Some(max_tokens), Some(snapshot)) = (request.max_tokens, snapshots.first()) {

@@ -78,7 +78,7 @@ impl Shelf {
             None => builder,
         }
         .open(Access::Write)
-        .unwrap()
+        .expect("an engine")
     }
 
     fn builder(&self) -> Builder {
@@ -88,14 +88,14 @@ impl Shelf {
             ("max_size".to_owned(), json!(60)),
             ("min_size".to_owned(), json!(8)),
         ];
-        let settings = Layers::default().settings(Source::Request, values).unwrap();
+        let settings = Layers::default().settings(Source::Request, values).expect("settings");
         Engine::builder(settings).store(Arc::clone(&self.0))
     }
 
     fn put(&self, collection: &str, embedder: Option<&str>, documents: &[(&str, &str)]) {
         let documents = documents.iter().map(|(doc_id, text)| NewSource::new(*doc_id, *text));
         let engine = self.engine(embedder);
-        engine.collection(collection).put(IndexRequest::default(), documents, &|_| {}).unwrap();
+        engine.collection(collection).put(IndexRequest::default(), documents, &|_| {}).expect("documents");
     }
 }
 
