@@ -84,6 +84,7 @@ rows! {
         chunk_type: String,
         category: String,
         language: Option<String>,
+        prose_language: Option<String>,
         symbols: Option<Symbols>,
         imports: Option<Vec<String>>,
         char_count: u32,

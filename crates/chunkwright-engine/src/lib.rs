@@ -83,7 +83,7 @@ pub use maintenance::{ClearedCache, CollectionStatus, ListedCollection};
 pub use notice::{Notice, NoticeCode};
 pub use search::{
     Budget, ExpandRequest, Found, FoundPassage, Hit, HitPlace, LeftOutHit, SearchAnswer, SearchRequest,
-    SearchedCollection,
+    SearchedCollection, Translation,
 };
 pub use settings::{Layers, Settings};
 pub use snapshot::{RelatedAnswer, Snapshot};

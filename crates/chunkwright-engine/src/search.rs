@@ -5,6 +5,7 @@ mod hit;
 mod merge;
 mod passages;
 mod several;
+mod translations;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -22,11 +23,13 @@ use crate::snapshot::Snapshot;
 
 pub use budget::{Budget, LeftOutHit};
 pub use hit::{FoundPassage, Hit, HitPlace};
+pub use translations::Translation;
 
 /// A search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a key of its own in the JSON of a request")]
 pub struct SearchRequest {
     /// What to look for; may hold conditions such as `path:docs/ lang:rust`.
     pub query: String,
@@ -58,6 +61,8 @@ pub struct SearchRequest {
     pub per_document: Option<usize>,
     /// What becomes of hits that say what a better one says.
     pub duplicates: Duplicates,
+    /// Whether of the translations of one page only that of the best hit has hits. The others are named by it.
+    pub collapse_translations: bool,
     /// Whether hits carry `text`, what is embedded and searched, beside the context and content that it is made of.
     pub text: bool,
     /// The least relevance of a hit, from 0 to 1, where 0 keeps all; none for the default of the model, or of words.
@@ -158,7 +163,7 @@ impl SearchRequest {
 
     /// The hits that the answer has, by position, if the request can be answered.
     fn page(&self) -> Result<Range<usize>, Error> {
-        let Self { offset, top_k, candidates, .. } = *self;
+        let Self { offset, top_k, .. } = *self;
         if !(1..=SearchOptions::MAX_TOP_K).contains(&top_k) {
             return Err(SearchError::TopK(top_k).into());
         }
@@ -166,11 +171,16 @@ impl SearchRequest {
             return Err(Error::TooSmall { field: "max_tokens", value: 0, least: 1 });
         }
         // With more candidates scores are scaled anew, and hits of later pages could move to earlier ones.
-        let most = candidates.min(SearchOptions::MAX_TOP_K);
+        let most = self.last_page_end();
         match offset.checked_add(top_k) {
             Some(end) if offset == 0 || end <= most => Ok(offset..end),
             _ => Err(Error::Offset { offset, top_k, most }),
         }
+    }
+
+    /// Where the last page ends.
+    fn last_page_end(&self) -> usize {
+        self.candidates.min(SearchOptions::MAX_TOP_K)
     }
 
     fn options(&self, filter: Filter, top_k: usize) -> SearchOptions {
@@ -205,6 +215,7 @@ impl Default for SearchRequest {
             rerank: usual.rerank,
             per_document: usual.per_document,
             duplicates: usual.duplicates,
+            collapse_translations: false,
             text: false,
             min_relevance: None,
             expand: None,

@@ -152,6 +152,7 @@ impl ForeignChunk {
             chunk_type: String::new(),
             category: String::new(),
             language: None,
+            prose_language: None,
             symbols: None,
             imports: None,
             char_count: self.text.chars().count() as u32,

@@ -8,6 +8,8 @@ const KEYS: &[(&str, Field)] = &[
     ("path", Field::PATH),
     ("lang", Field::LANGUAGE),
     ("language", Field::LANGUAGE),
+    ("prose", Field::PROSE_LANGUAGE),
+    ("prose_language", Field::PROSE_LANGUAGE),
     ("artifact", Field::ARTIFACT),
     ("category", Field::CATEGORY),
     ("type", Field::CONTENT_TYPE),
@@ -16,7 +18,7 @@ const KEYS: &[(&str, Field)] = &[
 /// Takes the conditions out of a query: the words that are left, and `filter` with the conditions added.
 ///
 /// `symbol:NAME` (qualified as far as wanted), `path:PATTERN` (a [`Glob`]; without wildcards, any path that
-/// contains it), `lang:NAME`, `artifact:NAME`, `category:NAME`, `type:CONTENT_TYPE`; with `-` before it, what is
+/// contains it), `lang:NAME`, `prose:NAME`, `artifact:NAME`, `category:NAME`, `type:CONTENT_TYPE`; with `-` before it, what is
 /// excluded. Of conditions on one field, one must hold. A value may stand in quotes. Other
 /// words with a colon are words.
 ///

@@ -16,6 +16,7 @@ pub mod glob;
 pub mod memory;
 pub mod noise;
 pub mod ordered;
+pub mod prose;
 pub mod skip;
 pub mod walk;
 
@@ -27,5 +28,6 @@ pub use glob::{Glob, GlobError};
 pub use memory::{FormatHint, MAX_DOC_ID, NewSource, NewSourceError};
 pub use noise::LeftOut;
 pub use ordered::ordered;
+pub use prose::{PROSE_LANGUAGES, prose_language, prose_language_named};
 pub use skip::{SkipReason, Skipped};
 pub use walk::{FileTypes, Root, SourceError, SourceFile, Walk, WalkOptions, doc_id, read_file, walk};

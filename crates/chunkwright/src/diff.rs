@@ -405,6 +405,7 @@ mod tests {
                 chunk_type: "doc".into(),
                 category: "doc".into(),
                 language: None,
+                prose_language: None,
                 symbols: None,
                 imports: None,
                 char_count: 0,

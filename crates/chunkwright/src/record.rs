@@ -87,6 +87,9 @@ pub struct Record {
     /// Programming language, where known.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub language: Option<String>,
+    /// Language of the document's prose, where it was detected: a code of ISO 639-1.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub prose_language: Option<String>,
     /// Symbol names, for source code.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub symbols: Option<Symbols>,
@@ -169,6 +172,8 @@ pub struct RecordContext {
     pub preset: String,
     /// BLAKE3 of the raw file, hex.
     pub file_hash: String,
+    /// Language of its prose, where it is known.
+    pub prose_language: Option<String>,
     /// Category by path rules; empty for the default (`code` for source code, else `doc`).
     pub category: String,
 }
@@ -255,6 +260,7 @@ impl ChunkIn<'_> {
             chunk_type: chunk_type.to_owned(),
             category: category.to_owned(),
             language: document.language().map(str::to_owned),
+            prose_language: context.prose_language.clone(),
             symbols: document.language().map(|_| symbols(document, chunk.section, chunk.span)),
             imports: document.language().map(|_| imports.used_in(self.content())),
             char_count: rendered.text().chars().count() as u32,
@@ -329,6 +335,7 @@ impl Chunker {
             chunk_type: artifact.to_owned(),
             category: if context.category.is_empty() { "code".to_owned() } else { context.category.clone() },
             language: document.language().map(str::to_owned),
+            prose_language: context.prose_language.clone(),
             symbols: Some(symbols(document, *section, *span)),
             imports: Some(imports.used_in(text)),
             char_count: text.chars().count() as u32,

@@ -58,6 +58,7 @@ pub(crate) fn plain(index: u32) -> Record {
         chunk_type: "doc".into(),
         category: "doc".into(),
         language: None,
+        prose_language: Some("ru".into()),
         symbols: None,
         imports: None,
         char_count: 8,
@@ -148,7 +149,7 @@ fn ids() -> impl Strategy<Value = (ChunkId, Option<ChunkId>, Option<ChunkId>, Op
 pub(crate) fn record() -> impl Strategy<Value = Record> {
     let required = (vec(text(), 14), vec(any::<u32>(), 11), texts(), level(), any::<bool>());
     let by_name = proptest::collection::btree_map(text(), text(), 0..3);
-    let optional = (vec(option::of(text()), 2), option::of(texts()), by_name);
+    let optional = (vec(option::of(text()), 3), option::of(texts()), by_name);
     let nested = (
         option::of(position()),
         option::of(symbols()),
@@ -192,6 +193,7 @@ pub(crate) fn record() -> impl Strategy<Value = Record> {
                 chunk_type: text(),
                 category: text(),
                 language: option(),
+                prose_language: option(),
                 symbols: nested.1,
                 imports,
                 char_count: number(),

@@ -27,6 +27,7 @@ use crate::text::{Table, bold, count, dim, green, plain, plain_lines, preview, t
 /// With --expand the results are passages of the source, each with the hits inside it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub(crate) struct Search {
     /// What to search for; it may contain conditions: symbol:NAME path:PATTERN -path:PATTERN lang:NAME artifact:KIND
     query: String,
@@ -58,6 +59,10 @@ pub(crate) struct Search {
     /// Least relevance of a hit, from 0 to 1; 0 shows all [default: that of the model, see docs/searching.md]
     #[arg(long, value_name = "X")]
     min_relevance: Option<f64>,
+    /// Of a page that is there in several languages (docs/en/x.md, docs/ru/x.md, x.zh.md), show hits of one: that of the
+    /// best hit
+    #[arg(long)]
+    collapse_translations: bool,
     /// Explain why this chunk is or is not in the answer
     #[arg(long, value_name = "CHUNK_ID", conflicts_with = "all_versions")]
     explain: Option<String>,
@@ -141,11 +146,11 @@ impl Search {
             rerank: self.rerank,
             per_document: self.per_document,
             duplicates: if self.keep_duplicates { Duplicates::Keep } else { Duplicates::Collapse },
+            collapse_translations: self.collapse_translations,
             text: self.output.names("text"),
             min_relevance: self.min_relevance,
             expand: self.expand.request(),
             max_tokens: self.max_tokens,
-            ..SearchRequest::default()
         })
     }
 
@@ -219,6 +224,9 @@ fn describe_hit(hit: &Hit, several: bool) -> String {
     let duplicates = hit.duplicates.len() + hit.copies.len();
     if duplicates > 0 {
         notes.push(format!("{duplicates} duplicates collapsed"));
+    }
+    if !hit.translations.is_empty() {
+        notes.push(format!("{} hits in other languages collapsed", hit.translations.len()));
     }
     lines.push(dim(&notes.join(", ")));
     lines.join("\n   ") + "\n"

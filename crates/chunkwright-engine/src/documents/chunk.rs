@@ -1,6 +1,8 @@
 //! Into which chunks are documents cut, without any index?
 
 use chunkwright::{Document, Record, RecordContext};
+
+use chunkwright_source::prose_language;
 use serde::{Deserialize, Serialize};
 
 use super::Documents;
@@ -51,8 +53,14 @@ impl Documents {
         let tokens = std::mem::take(&mut self.tokens);
         let cut = |source: chunkwright_source::ReadSource| {
             let file_hash = source.source.file_hash.clone();
-            let context = RecordContext { preset: preset.clone(), file_hash, category: String::new() };
             let document = source.parse();
+            let prose_language = prose_language(&document).map(str::to_owned);
+            let context = RecordContext {
+                preset: preset.clone(),
+                file_hash,
+                prose_language,
+                ..RecordContext::default()
+            };
             let (chunks, summaries) = if request.summaries {
                 let result = chunker.process(&document, &context);
                 (result.chunks, result.summaries)

@@ -8,6 +8,8 @@ use chunkwright_index::{self as index, Metadata};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
+use super::translations::Translation;
+
 /// Most characters of a preview.
 const PREVIEW_CHARS: usize = 200;
 
@@ -37,6 +39,9 @@ pub struct Hit {
     /// Chunks of other collections with the same content, which were ranked lower.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub copies: Vec<HitPlace>,
+    /// Chunks that were ranked lower, of the same page in other languages, where these are collapsed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub translations: Vec<Translation>,
 }
 
 /// Where a chunk is.
@@ -65,7 +70,15 @@ impl Hit {
         let metadata = Metadata::new(&found.record, None, &found.doc_toc);
         let content_preview = preview(&found.record.content);
         let text = says_more(&found.record).then(|| found.record.text.clone());
-        Self { collection: collection.to_owned(), found, content_preview, metadata, text, copies: Vec::new() }
+        Self {
+            collection: collection.to_owned(),
+            found,
+            content_preview,
+            metadata,
+            text,
+            copies: Vec::new(),
+            translations: Vec::new(),
+        }
     }
 }
 

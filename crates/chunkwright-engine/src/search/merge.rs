@@ -12,7 +12,7 @@
 //! Each list keeps its own order, so that the first `n` hits of the answer are among the first `n` of each list. Pages
 //! depend on that.
 
-use std::cmp::Ordering;
+use std::collections::HashMap;
 
 use chunkwright_index::{Answer, Kept, Mode, Model};
 
@@ -34,15 +34,14 @@ fn order(found: &[(&Snapshot, Answer)]) -> Order {
     let model = |(snapshot, _): &(&Snapshot, Answer)| snapshot.generation().spec.model.clone();
     let models: Vec<Option<Model>> = found.iter().map(model).collect();
     let is_one_model = models.windows(2).all(|pair| pair[0] == pair[1]);
-    let ran = |modes: &[Mode]| found.iter().all(|(_, answer)| modes.contains(&answer.mode));
+    let ran = |mode: Mode| found.iter().all(|(_, answer)| answer.mode == mode);
     if found.iter().all(|(_, answer)| answer.rerank_used) {
         return Order::Score;
     }
-    match is_one_model {
-        true if ran(&[Mode::Dense]) || ran(&[Mode::Sparse]) => Order::Score,
-        true if ran(&[Mode::Hybrid]) => Order::RankThenDense,
-        _ => Order::Rank,
+    if is_one_model && (ran(Mode::Dense) || ran(Mode::Sparse)) {
+        return Order::Score;
     }
+    if is_one_model && ran(Mode::Hybrid) { Order::RankThenDense } else { Order::Rank }
 }
 
 /// The hits of all lists in one order, ranked from 1. Lists that come first win ties.
@@ -63,8 +62,7 @@ pub(super) fn merged(found: &[(&Snapshot, Answer)], duplicates: Duplicates) -> V
             Order::RankThenDense => by_rank().then_with(|| dense(b).total_cmp(&dense(a))),
             Order::Rank => by_rank(),
         };
-        let by_place = || if a_list == b_list { Ordering::Equal } else { a_list.cmp(b_list) };
-        is_unpinned(a).cmp(&is_unpinned(b)).then(by_order).then_with(by_place)
+        is_unpinned(a).cmp(&is_unpinned(b)).then(by_order).then(a_list.cmp(b_list))
     });
     let mut hits: Vec<Hit> = hits.into_iter().map(|(_, hit)| hit).collect();
     if found.len() > 1 && duplicates == Duplicates::Collapse {
@@ -79,7 +77,7 @@ pub(super) fn merged(found: &[(&Snapshot, Answer)], duplicates: Duplicates) -> V
 /// Leaves out hits with the content of a better one of another collection, which names them.
 fn collapsed(hits: Vec<Hit>) -> Vec<Hit> {
     let mut kept: Vec<Hit> = Vec::with_capacity(hits.len());
-    let mut seen: std::collections::HashMap<String, usize> = std::collections::HashMap::new();
+    let mut seen: HashMap<String, usize> = HashMap::new();
     for hit in hits {
         let first = *seen.entry(hit.record.content.clone()).or_insert(kept.len());
         match kept.get_mut(first) {

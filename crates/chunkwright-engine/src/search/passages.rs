@@ -10,7 +10,7 @@ use crate::notice::{Notice, NoticeCode};
 /// The passages that hold `hits`, in the order of the best hit in each.
 pub(super) fn passages(
     snapshots: &[&Snapshot],
-    hits: Vec<Hit>,
+    hits: &[Hit],
     ExpandRequest { with, max_tokens }: ExpandRequest,
     notices: &mut Vec<Notice>,
 ) -> Result<Found, Error> {

@@ -6,6 +6,7 @@ use std::collections::hash_map::Entry;
 use chunkwright_index::{Answer, DocumentInfo, Metadata, SearchError, StoreError, normalized_name};
 
 use super::passages::passages;
+use super::translations;
 use super::{Budget, Found, Hit, SearchAnswer, SearchRequest, SearchedCollection, Snapshot, merge};
 use crate::collection::is_gone;
 use crate::engine::Engine;
@@ -70,7 +71,9 @@ impl Engine {
         }
         for at in 1..snapshots.len() {
             let (before, rest) = snapshots.split_at_mut(at);
-            before.iter().for_each(|other| rest[0].share_embedder(other));
+            for other in before {
+                rest[0].share_embedder(other);
+            }
         }
         Ok((snapshots, notices))
     }
@@ -96,8 +99,10 @@ pub(super) fn search_in(snapshots: &[&Snapshot], request: &SearchRequest) -> Res
     let mut notices = Vec::new();
     let mut found: Vec<(&Snapshot, Answer)> = Vec::new();
     let mut failed = None;
+    // What is collapsed here leaves room for hits further down.
+    let wanted = if request.collapse_translations { page.end.max(request.last_page_end()) } else { page.end };
     for &snapshot in snapshots {
-        match snapshot.find(request, page.end) {
+        match snapshot.find(request, wanted) {
             Ok(answer) => {
                 notices.extend(snapshot.notices(&answer, snapshots.len() > 1)?);
                 found.push((snapshot, answer));
@@ -117,6 +122,9 @@ pub(super) fn search_in(snapshots: &[&Snapshot], request: &SearchRequest) -> Res
     if !hits.is_empty() {
         notices.retain(|notice| notice.code != NoticeCode::NothingRelevant);
     }
+    if request.collapse_translations {
+        hits = translations::collapsed(hits);
+    }
     hits.truncate(page.end);
     hits.drain(..page.start.min(hits.len()));
     let collections =
@@ -124,7 +132,9 @@ pub(super) fn search_in(snapshots: &[&Snapshot], request: &SearchRequest) -> Res
     let snapshots: Vec<&Snapshot> = found.iter().map(|(snapshot, _)| *snapshot).collect();
     let mut found = match request.expand {
         None => Found::Hits { hits: described(&snapshots, hits, request)? },
-        Some(expand) => passages(&snapshots, hits, expand.check()?.within(request.max_tokens), &mut notices)?,
+        Some(expand) => {
+            passages(&snapshots, &hits, expand.check()?.within(request.max_tokens), &mut notices)?
+        }
     };
     let mut budget = None;
     if let (Some(max_tokens), Some(snapshot)) = (request.max_tokens, snapshots.first()) {

@@ -78,7 +78,7 @@ impl Shelf {
             None => builder,
         }
         .open(Access::Write)
-        .unwrap()
+        .expect("an engine")
     }
 
     fn builder(&self) -> Builder {
@@ -88,14 +88,14 @@ impl Shelf {
             ("max_size".to_owned(), json!(60)),
             ("min_size".to_owned(), json!(8)),
         ];
-        let settings = Layers::default().settings(Source::Request, values).unwrap();
+        let settings = Layers::default().settings(Source::Request, values).expect("settings");
         Engine::builder(settings).store(Arc::clone(&self.0))
     }
 
     fn put(&self, collection: &str, embedder: Option<&str>, documents: &[(&str, &str)]) {
         let documents = documents.iter().map(|(doc_id, text)| NewSource::new(*doc_id, *text));
         let engine = self.engine(embedder);
-        engine.collection(collection).put(IndexRequest::default(), documents, &|_| {}).unwrap();
+        engine.collection(collection).put(IndexRequest::default(), documents, &|_| {}).expect("documents");
     }
 }
 
@@ -402,4 +402,54 @@ fn a_hit_has_its_content_once_a_preview_and_the_metadata_of_its_file() {
     assert_eq!(hit["metadata"], metadata);
     assert!(hit.get("text").is_none() && hit.get("doc_toc").is_none(), "{hit}");
     assert_eq!(json(&SearchRequest { text: true, ..request })["text"], text.trim_end());
+}
+
+#[test]
+fn of_a_page_in_several_languages_only_the_best_is_a_hit_on_request() {
+    let shelf = Shelf::new();
+    let other = "# Other\n\nAnother page, which answers a request of its own in English only.\n";
+    shelf.put(
+        "docs",
+        None,
+        &[
+            ("docs/en/api.md", ENGLISH),
+            ("docs/ru/api.md", RUSSIAN),
+            ("i18n/zh-CN/docs/api.md", CHINESE),
+            ("docs/en/other.md", other),
+        ],
+    );
+    // Another project, whose page of that name is no translation.
+    shelf.put(
+        "more",
+        None,
+        &[("docs/ru/api.md", "# Ещё\n\nСтраница другого проекта: запрос request и ответ на него.\n")],
+    );
+    let engine = shelf.engine(None);
+    let request = all("request запрос 请求 сервер 服务器 server");
+    let documents = |answer: &SearchAnswer| -> Vec<(String, String)> {
+        let of = |hit: &Hit| (hit.collection.clone(), hit.record.doc_id.clone());
+        let mut documents: Vec<_> = hits(answer).iter().map(of).collect();
+        documents.sort();
+        documents.dedup();
+        documents
+    };
+    let whole = engine.search(&request).unwrap();
+    assert_eq!(documents(&whole).len(), 5);
+    let collapse = |offset, top_k| {
+        let collapse_translations = true;
+        engine.search(&SearchRequest { collapse_translations, offset, top_k, ..request.clone() }).unwrap()
+    };
+    let answer = collapse(0, 50);
+    assert_eq!(documents(&answer).len(), 3, "{:?}", documents(&answer));
+    let is_page = |hit: &&Hit| hit.collection == "docs" && hit.record.doc_id.ends_with("api.md");
+    let first = hits(&answer).iter().find(is_page).unwrap();
+    let best = hits(&whole).iter().find(is_page).unwrap();
+    assert_eq!(first.record.chunk_id, best.record.chunk_id, "the best stays");
+    let named = first.translations.iter().map(|translation| translation.chunk_id);
+    let left: Vec<_> = hits(&answer).iter().map(|hit| hit.record.chunk_id).chain(named).collect();
+    assert!(hits(&whole).iter().all(|hit| left.contains(&hit.record.chunk_id)), "each is a hit or named");
+    let (one, two) = (collapse(0, 2), collapse(2, 2));
+    let paged: Vec<_> = hits(&one).iter().chain(hits(&two)).map(|hit| hit.record.chunk_id).collect();
+    let together: Vec<_> = hits(&answer).iter().take(4).map(|hit| hit.record.chunk_id).collect();
+    assert_eq!(paged, together);
 }

@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use chunkwright::{Document, Record, RecordContext};
 use chunkwright_source::format::{Format, file_hash, read_as};
-use chunkwright_source::{Generated, SkipReason, generated, noise, read_file};
+use chunkwright_source::{Generated, SkipReason, generated, noise, prose_language, read_file};
 
 use super::input::Input;
 use super::pace::{Meter, Stage};
@@ -170,6 +170,7 @@ impl Pipeline {
         let context = RecordContext {
             preset: self.preset.clone(),
             file_hash: info.file_hash.clone(),
+            prose_language: prose_language(&document).map(str::to_owned),
             ..RecordContext::default()
         };
         let mut records = chunks.records(&context);

@@ -292,3 +292,29 @@ fn a_reranker_orders_the_best_and_a_failing_one_leaves_their_order() {
         assert_eq!(order, plain);
     });
 }
+
+#[test]
+fn a_filter_on_the_language_of_prose_finds_the_documents_that_are_in_it() {
+    for_each_store(|kind| {
+        let fixture = corpus(kind);
+        let found = |filter: &str| -> Vec<String> {
+            let filter = Filter::parse(filter).unwrap();
+            let options = SearchOptions { filter, top_k: 50, ..SearchOptions::default() };
+            let hits = fixture.search("数据库 archive архив header", &options);
+            let mut documents: Vec<String> =
+                hits.iter().filter_map(|hit| Some(hit.rsplit_once(':')?.0.to_owned())).collect();
+            documents.sort();
+            documents.dedup();
+            documents
+        };
+        assert_eq!(found("prose_language=ru"), ["ru/guide.md"], "{kind}");
+        assert_eq!(found("prose=Chinese or prose=en"), ["guide.md", "zh/guide.md"], "{kind}");
+        assert_eq!(found("prose_language!=en"), ["ru/guide.md", "src/http.py", "zh/guide.md"], "{kind}");
+        let (words, filter) = parse_query("archive prose:en -prose:ru", Filter::default()).unwrap();
+        assert_eq!(words, "archive");
+        let options = SearchOptions { filter, ..SearchOptions::default() };
+        assert!(fixture.search(&words, &options).iter().all(|hit| hit.starts_with("guide.md")), "{kind}");
+    });
+    let error = Filter::parse("prose_language=rusian").unwrap_err().to_string();
+    assert!(error.starts_with("`prose_language` cannot be `rusian`; known are `ar`"), "{error}");
+}

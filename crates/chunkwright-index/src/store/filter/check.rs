@@ -4,7 +4,7 @@
 //! read by [`Condition::checked`]: as text, as JSON, and as the conditions of a query.
 
 use chunkwright::{CONTENT_TYPES, ChunkId, Cut, SummaryKind, stats::TokenLevel};
-use chunkwright_source::{language_named, language_names};
+use chunkwright_source::{PROSE_LANGUAGES, language_named, language_names, prose_language_named};
 use serde_json::Value;
 
 use super::{Condition, Field, FieldType, Filter, FilterError, Glob, Test};
@@ -78,6 +78,11 @@ fn value_of(field: Field, value: Value) -> Result<Value, FilterError> {
             return Ok(language.name().into());
         }
         return Err(wrong(field, &value, suggestion(text, language_names())));
+    }
+    if field == Field::PROSE_LANGUAGE {
+        let known = PROSE_LANGUAGES.iter().map(|(code, _)| *code);
+        let unknown = || wrong(field, &value, suggestion(text, known));
+        return prose_language_named(text).map(Value::from).ok_or_else(unknown);
     }
     match known(field) {
         Some(known) if !known.contains(&text.as_str()) => {

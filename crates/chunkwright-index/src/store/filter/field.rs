@@ -58,6 +58,7 @@ const FIELDS: &[(FieldType, &[&str])] = &[
             "token_level",
             "cut",
             "section_title",
+            "prose_language",
             "strategy_version",
             "preset",
             "config_hash",
@@ -101,6 +102,8 @@ impl Field {
     pub const CATEGORY: Self = Self("category");
     /// Programming or natural language.
     pub const LANGUAGE: Self = Self("language");
+    /// Language of the document's prose: `en`, `zh`, `ru`.
+    pub const PROSE_LANGUAGE: Self = Self("prose_language");
     /// `paragraph`, `function`, ...
     pub const CONTENT_TYPE: Self = Self("content_type");
     /// `chunk`, `function_summary`, `class_summary`, `file_summary`, `summary` for all of these, or `all`.
@@ -114,8 +117,12 @@ impl Field {
     pub const PATH: Self = Self("path");
 
     /// Other names of fields, which queries have as well: `lang:rust` and `lang=rust`.
-    const ALIASES: &[(&str, Self)] =
-        &[("path", Self::PATH), ("lang", Self::LANGUAGE), ("type", Self::CONTENT_TYPE)];
+    const ALIASES: &[(&str, Self)] = &[
+        ("path", Self::PATH),
+        ("lang", Self::LANGUAGE),
+        ("type", Self::CONTENT_TYPE),
+        ("prose", Self::PROSE_LANGUAGE),
+    ];
 
     /// Fields that are none of a record: they are made of others.
     pub const EXTRA: &[&str] = &["symbol"];

@@ -48,6 +48,7 @@ const NAMES: &[(&str, &str)] = &[
     ("cut", "w"),
     ("artifact", "f"),
     ("position", "z"),
+    ("prose_language", "pl"),
 ];
 
 /// Values that are left out, since many records have them.

@@ -1,0 +1,215 @@
+//! In which language is the prose of a document?
+//!
+//! Chinese, Japanese and Korean follow from their scripts, Chinese from Han characters without kana. Of other scripts the
+//! detector of `whatlang` compares trigrams; what it is not sure of is not known. Code blocks, inline code and addresses
+//! are no prose, and source code and data files have none: their names and comments say little.
+
+use chunkwright::{BlockKind, Document};
+use whatlang::{Lang, Script};
+
+/// Most bytes of prose that are looked at.
+const MOST: usize = 16 << 10;
+
+/// Least letters by which a language can be told. A character of Chinese, Japanese or Korean counts as three.
+const LEAST: usize = 24;
+
+/// Letters of other scripts that a character of Chinese, Japanese or Korean says as much as.
+const WIDE: usize = 3;
+
+/// Languages that can be detected: codes of ISO 639-1, and names in English.
+pub const PROSE_LANGUAGES: &[(&str, &str)] = &[
+    ("ar", "arabic"),
+    ("be", "belarusian"),
+    ("bg", "bulgarian"),
+    ("bn", "bengali"),
+    ("cs", "czech"),
+    ("da", "danish"),
+    ("de", "german"),
+    ("el", "greek"),
+    ("en", "english"),
+    ("es", "spanish"),
+    ("et", "estonian"),
+    ("fa", "persian"),
+    ("fi", "finnish"),
+    ("fr", "french"),
+    ("he", "hebrew"),
+    ("hi", "hindi"),
+    ("hr", "croatian"),
+    ("hu", "hungarian"),
+    ("id", "indonesian"),
+    ("it", "italian"),
+    ("ja", "japanese"),
+    ("ko", "korean"),
+    ("lt", "lithuanian"),
+    ("lv", "latvian"),
+    ("nb", "norwegian"),
+    ("nl", "dutch"),
+    ("pl", "polish"),
+    ("pt", "portuguese"),
+    ("ro", "romanian"),
+    ("ru", "russian"),
+    ("sk", "slovak"),
+    ("sl", "slovenian"),
+    ("sr", "serbian"),
+    ("sv", "swedish"),
+    ("th", "thai"),
+    ("tr", "turkish"),
+    ("uk", "ukrainian"),
+    ("ur", "urdu"),
+    ("vi", "vietnamese"),
+    ("zh", "chinese"),
+];
+
+/// The code of the language that most of a document's prose is in, by ISO 639-1; none for source code, data, little text,
+/// and where it is not certain.
+pub fn prose_language(document: &Document) -> Option<&'static str> {
+    if document.language().is_some() {
+        return None;
+    }
+    let mut prose = String::new();
+    for block in document.blocks() {
+        let is_prose = matches!(
+            block.kind,
+            BlockKind::Paragraph | BlockKind::Heading | BlockKind::List | BlockKind::Quote | BlockKind::Table
+        );
+        if is_prose {
+            add(block.span.of(document.source()), &mut prose);
+        }
+        if prose.len() > MOST {
+            break;
+        }
+    }
+    language_of(&prose)
+}
+
+/// Adds the words of a block of prose, without inline code and addresses.
+fn add(text: &str, prose: &mut String) {
+    let end = text.char_indices().map(|(at, _)| at).find(|at| *at > MOST).unwrap_or(text.len());
+    for (at, part) in text[..end].split('`').enumerate() {
+        if at % 2 == 1 {
+            continue;
+        }
+        for word in part.split_whitespace().filter(|word| !word.contains("://")) {
+            prose.push_str(word);
+            prose.push(' ');
+        }
+    }
+}
+
+/// The language of prose.
+fn language_of(prose: &str) -> Option<&'static str> {
+    let (mut han, mut kana, mut hangul, mut others) = (0, 0, 0, 0);
+    for c in prose.chars().filter(|c| c.is_alphabetic()) {
+        match c {
+            '\u{3040}'..='\u{30ff}' => kana += WIDE,
+            '\u{1100}'..='\u{11ff}' | '\u{ac00}'..='\u{d7af}' => hangul += WIDE,
+            '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}' => han += WIDE,
+            _ => others += 1,
+        }
+    }
+    let all = han + kana + hangul + others;
+    if all < LEAST {
+        return None;
+    }
+    if 2 * (han + kana + hangul) >= all {
+        // A few names in kana do not make Chinese Japanese.
+        return Some(match (hangul > han + kana, 10 * kana >= han + kana) {
+            (true, _) => "ko",
+            (false, true) => "ja",
+            (false, false) => "zh",
+        });
+    }
+    // Names of products are Latin in every script: only letters of the prose's own are compared.
+    let latin = prose.chars().filter(char::is_ascii_alphabetic).count();
+    let is_latin = whatlang::detect_script(prose).is_none_or(|script| script == Script::Latin);
+    let is_latin = is_latin || 3 * (others - latin) < others;
+    let is_own = |c: &char| !c.is_alphabetic() || is_latin_letter(*c) == is_latin;
+    let text: String = prose.chars().filter(is_own).collect();
+    let found = whatlang::detect(&text)?;
+    let is_certain = found.is_reliable() || found.lang() == Lang::Rus && has_only_letters_of_russian(&text);
+    code(found.lang()).filter(|_| is_certain)
+}
+
+/// Whether no letter is one of its neighbours alone, such as Ukrainian and Bulgarian, where the hard sign is a vowel.
+/// Trigrams of a few sentences do not always tell these apart.
+fn has_only_letters_of_russian(text: &str) -> bool {
+    let mut letters = text.chars().filter(|c| c.is_alphabetic()).flat_map(char::to_lowercase);
+    letters.all(|c| matches!(c, 'а'..='я' | 'ё') && c != 'ъ')
+}
+
+fn is_latin_letter(c: char) -> bool {
+    c.is_ascii_alphabetic() || matches!(c, '\u{c0}'..='\u{24f}' | '\u{1e00}'..='\u{1eff}')
+}
+
+fn code(lang: Lang) -> Option<&'static str> {
+    let name = match lang {
+        Lang::Pes => "persian",
+        Lang::Nob => "norwegian",
+        other => &other.eng_name().to_lowercase(),
+    };
+    PROSE_LANGUAGES.iter().find(|(_, known)| *known == name).map(|(code, _)| *code)
+}
+
+/// The language called `name`: its code, its name in English, or either with a region, as in `zh-CN`.
+pub fn prose_language_named(name: &str) -> Option<&'static str> {
+    let name = name.to_lowercase();
+    let plain = name.split(['-', '_']).next().unwrap_or_default();
+    PROSE_LANGUAGES.iter().find(|(code, english)| *code == plain || *english == plain).map(|(code, _)| *code)
+}
+
+#[cfg(test)]
+mod tests {
+
+    use super::*;
+
+    fn of(doc_id: &str, text: &str) -> Option<&'static str> {
+        let parser = crate::parser_for(std::path::Path::new(doc_id), text);
+        prose_language(&crate::format::parse(doc_id, text, parser))
+    }
+
+    #[test]
+    fn the_language_of_prose_is_that_of_most_of_it() {
+        for (expected, text) in [
+            (Some("en"), "# Install\n\nDownload the archive and unpack it into a folder of its own.\n"),
+            (
+                Some("zh"),
+                "# 安装\n\n下载 FastAPI 的压缩包，用 `pip install fastapi uvicorn` 安装，然后运行 Docker。\n",
+            ),
+            (
+                Some("ru"),
+                "# Установка FastAPI\n\nСкачайте архив, распакуйте его в отдельную папку и запустите Docker.\n",
+            ),
+            (
+                Some("uk"),
+                "# Встановлення\n\nЗавантажте архів і розпакуйте його в окрему теку, щоб усі файли були поруч.\n",
+            ),
+            (
+                Some("ja"),
+                "# インストール\n\nアーカイブをダウンロードして、別のフォルダーに展開してください。\n",
+            ),
+            (
+                Some("ko"),
+                "# 설치\n\n압축 파일을 내려받아 별도의 폴더에 풀어 주세요. 그런 다음 서버를 시작합니다.\n",
+            ),
+            (
+                Some("de"),
+                "# Installation\n\nLaden Sie das Archiv herunter und entpacken Sie es in einen eigenen Ordner.\n",
+            ),
+            (None, "# A\n\nOk.\n"),
+            (None, "```\nDownload the archive and unpack it into a folder of its own, please.\n```\n"),
+        ] {
+            assert_eq!(of("a.md", text), expected, "{text}");
+        }
+        let code = "# Download the archive and unpack it into a folder of its own.\nx = 1\n";
+        assert_eq!(of("a.py", code), None);
+        assert_eq!(of("a.json", "{\"text\": \"Download the archive and unpack it into a folder\"}"), None);
+    }
+
+    #[test]
+    fn a_language_is_named_by_its_code_its_name_and_with_a_region() {
+        for name in ["zh", "ZH", "zh-CN", "zh_Hans", "Chinese"] {
+            assert_eq!(prose_language_named(name), Some("zh"), "{name}");
+        }
+        assert_eq!(prose_language_named("python"), None);
+    }
+}
