@@ -20,9 +20,12 @@ mod outline;
 mod outputs;
 mod page;
 mod schema;
+#[path = "../../../chunkwright-index/tests/it/servers.rs"]
+mod servers;
 mod services;
 mod stats;
 #[path = "../../../chunkwright-index/tests/it/strace.rs"]
 mod strace;
 mod sweep;
 mod systems;
+mod tables;
