@@ -29,3 +29,4 @@ mod strace;
 mod sweep;
 mod systems;
 mod tables;
+mod terminal;
