@@ -17,6 +17,7 @@ use anyhow::Result;
 use chunkwright_engine::files::{discard_all, unfinished};
 
 use crate::output::note;
+use crate::progress;
 use crate::text::{plain, yellow};
 
 /// How long a command may take to notice.
@@ -126,6 +127,7 @@ fn farewell() {
         return;
     }
     discard_all();
+    progress::clear();
     let mut kept: Vec<String> = lock(&KEPT).take().into_iter().collect();
     for path in lock(&UNFINISHED).iter() {
         let state = if path.exists() { "is as it was" } else { "was not written" };

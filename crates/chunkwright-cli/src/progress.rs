@@ -1,13 +1,25 @@
 //! A progress bar on standard error, for work over a second.
 
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle, WeakProgressBar};
 
 use crate::app::Global;
 
 /// Work takes this long before a bar appears.
 const PATIENCE: Duration = Duration::from_secs(1);
+
+/// The bar that is on the terminal, for a command that is ended while it works.
+static SHOWN: Mutex<Option<WeakProgressBar>> = Mutex::new(None);
+
+/// Takes the bar away that is on the terminal, so that a last sentence has a line of its own.
+pub(crate) fn clear() {
+    let shown = SHOWN.lock().unwrap_or_else(PoisonError::into_inner).take();
+    if let Some(bar) = shown.and_then(|bar| bar.upgrade()) {
+        bar.finish_and_clear();
+    }
+}
 
 /// A bar that appears only if the work takes longer than a second, and only on a terminal.
 #[derive(Debug)]
@@ -62,6 +74,7 @@ impl Progress {
         self.bar.inc(done as u64);
         if self.bar.is_hidden() && !self.quiet && self.started.elapsed() > PATIENCE {
             self.bar.set_draw_target(ProgressDrawTarget::stderr());
+            *SHOWN.lock().unwrap_or_else(PoisonError::into_inner) = Some(self.bar.downgrade());
         }
     }
 

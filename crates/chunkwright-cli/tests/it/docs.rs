@@ -45,7 +45,7 @@ const GENERATED: &[(&str, Make)] = &[
 
 #[test]
 fn the_guides_show_what_the_program_prints() {
-    let Some(models) = installed_models() else { return };
+    let Some(models) = installed_models(&["static"]) else { return };
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut files = vec![root.join("README.md")];
     files.extend(fs::read_dir(root.join("docs")).unwrap().map(|entry| entry.unwrap().path()));
@@ -79,16 +79,27 @@ fn every_generated_part_is_in_a_guide() {
     }
 }
 
-/// Where models are installed; none if the machine lacks the one that sessions use, and need not have it.
-fn installed_models() -> Option<PathBuf> {
+/// Where models are installed; none if the machine lacks one that is wanted, and need not have it.
+pub(crate) fn installed_models(wanted: &[&str]) -> Option<PathBuf> {
     let configured = std::env::var_os("CHUNKWRIGHT_DATA").map(PathBuf::from);
     let data = chunkwright_models::data_dir(configured.as_deref()).unwrap();
-    if chunkwright_models::data::model("static").unwrap().is_installed(&data) {
+    let is_installed = |name: &&&str| chunkwright_models::data::model(name).unwrap().is_installed(&data);
+    let Some(absent) = wanted.iter().find(|name| !is_installed(name)) else {
         return Some(data.join("models"));
-    }
-    assert!(std::env::var_os("CHUNKWRIGHT_REQUIRE_MODELS").is_none(), "the model `static` is not installed");
-    println!("not checked: the model `static` is not installed");
+    };
+    assert!(
+        std::env::var_os("CHUNKWRIGHT_REQUIRE_MODELS").is_none(),
+        "the model `{absent}` is not installed"
+    );
+    println!("not checked: the model `{absent}` is not installed");
     None
+}
+
+/// Makes the models those of the folder's home.
+pub(crate) fn link_models(folder: &Folder, models: &Path) {
+    let data = folder.home().join(".local/share/chunkwright");
+    fs::create_dir_all(&data).unwrap();
+    std::os::unix::fs::symlink(models, data.join("models")).unwrap();
 }
 
 /// The first lines that differ.
@@ -102,16 +113,14 @@ fn difference(path: &Path, before: &str, now: &str) -> String {
 }
 
 /// A page, and the folder in which its sessions run.
-struct Guide {
+pub(crate) struct Guide {
     folder: Folder,
 }
 
 impl Guide {
-    fn new(root: &Path, models: &Path) -> Self {
+    pub(crate) fn new(root: &Path, models: &Path) -> Self {
         let folder = Folder::new(&[]);
-        let data = folder.home().join(".local/share/chunkwright");
-        fs::create_dir_all(&data).unwrap();
-        std::os::unix::fs::symlink(models, data.join("models")).unwrap();
+        link_models(&folder, models);
         copy(&root.join("examples"), &folder.path().join("examples"));
         Self { folder }
     }
@@ -156,20 +165,25 @@ impl Guide {
 
     /// What a terminal shows of a command.
     fn run(&self, command: &str) -> String {
-        let program = Path::new(env!("CARGO_BIN_EXE_chunkwright")).parent().unwrap().display();
         let line =
             if self.takes_text(command) { format!("{command} --format text") } else { command.to_owned() };
-        let mut shell = Command::new("sh");
-        shell.args(["-c", &format!("exec 2>&1\n{line}")]).current_dir(self.folder.path()).env_clear();
-        shell
-            .env("HOME", self.folder.home())
-            .env("PATH", format!("{program}:/usr/bin:/bin"))
-            .stdin(Stdio::null());
-        let output = shell.output().unwrap();
+        let output = self.shell(&format!("exec 2>&1\n{line}")).output().unwrap();
         let printed = String::from_utf8(output.stdout).unwrap();
         printed
             .replace(&self.folder.path().display().to_string(), "~")
             .replace(&self.folder.home().display().to_string(), "~")
+    }
+
+    /// A shell that runs these lines in the folder.
+    pub(crate) fn shell(&self, lines: &str) -> Command {
+        let program = Path::new(env!("CARGO_BIN_EXE_chunkwright")).parent().unwrap().display();
+        let mut shell = Command::new("sh");
+        shell.args(["-c", lines]).current_dir(self.folder.path()).env_clear();
+        shell
+            .env("HOME", self.folder.home())
+            .env("PATH", format!("{program}:/usr/bin:/bin"))
+            .stdin(Stdio::null());
+        shell
     }
 
     /// Whether a command prints a table on a terminal and something else to us.
@@ -185,7 +199,7 @@ impl Guide {
     }
 }
 
-fn copy(from: &Path, to: &Path) {
+pub(crate) fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
         let target = to.join(entry.file_name());

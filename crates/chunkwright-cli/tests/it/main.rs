@@ -21,9 +21,13 @@ mod outputs;
 mod page;
 mod schema;
 mod search;
+#[path = "../../../chunkwright-index/tests/it/servers.rs"]
+mod servers;
 mod services;
 mod stats;
 #[path = "../../../chunkwright-index/tests/it/strace.rs"]
 mod strace;
 mod sweep;
 mod systems;
+mod tables;
+mod terminal;

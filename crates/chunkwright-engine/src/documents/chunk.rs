@@ -8,6 +8,12 @@ use serde::{Deserialize, Serialize};
 use super::Documents;
 use crate::error::Error;
 
+/// What the records of a document say beside what the document does.
+pub(super) fn context(preset: &str, file_hash: String, document: &Document) -> RecordContext {
+    let prose_language = prose_language(document).map(str::to_owned);
+    RecordContext { preset: preset.to_owned(), file_hash, prose_language, ..RecordContext::default() }
+}
+
 /// How documents are cut, beside what the settings say.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -54,13 +60,7 @@ impl Documents {
         let cut = |source: chunkwright_source::ReadSource| {
             let file_hash = source.source.file_hash.clone();
             let document = source.parse();
-            let prose_language = prose_language(&document).map(str::to_owned);
-            let context = RecordContext {
-                preset: preset.clone(),
-                file_hash,
-                prose_language,
-                ..RecordContext::default()
-            };
+            let context = context(&preset, file_hash, &document);
             let (chunks, summaries) = if request.summaries {
                 let result = chunker.process(&document, &context);
                 (result.chunks, result.summaries)

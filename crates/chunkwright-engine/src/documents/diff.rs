@@ -4,11 +4,12 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 use chunkwright::diff::{Change, ChangeKind, Diff};
-use chunkwright::{ChunkId, Record, RecordContext};
+use chunkwright::{ChunkId, Record};
 use chunkwright_source::memory::printable;
 use chunkwright_source::{Input, InputError, NewSource, ReadSource};
 use serde::Serialize;
 
+use super::chunk::context;
 use super::revision::Revision;
 use super::{Documents, DocumentsRequest, ReadReport};
 use crate::engine::Engine;
@@ -234,12 +235,9 @@ impl Engine {
     /// The records of one file, called `name`.
     fn cut_file(&self, file: &Input, name: &str) -> Result<Vec<Record>, Error> {
         let read = self.read_one(&renamed(file, name))?;
-        let context = RecordContext {
-            preset: self.settings().preset.clone(),
-            file_hash: read.source.file_hash.clone(),
-            ..RecordContext::default()
-        };
+        let file_hash = read.source.file_hash.clone();
         let document = ReadSource { doc_id: name.to_owned(), ..read }.parse();
+        let context = context(&self.settings().preset, file_hash, &document);
         Ok(self.chunker()?.chunk(&document).records(&context))
     }
 }
@@ -280,8 +278,8 @@ impl Documents {
         let (mut done, mut all) = (0, Vec::new());
         let cut = |source: ReadSource| {
             let file_hash = source.source.file_hash.clone();
-            let context = RecordContext { preset: preset.clone(), file_hash, ..RecordContext::default() };
             let document = source.parse();
+            let context = context(&preset, file_hash, &document);
             chunker.chunk(&document).records(&context)
         };
         self.each(
