@@ -209,6 +209,22 @@ fn every_row_has_a_command_or_an_item_and_only_the_server_and_the_page_are_not_b
     assert!(!PAGE.to_lowercase().contains("missing"));
 }
 
+#[test]
+fn a_promise_holds_where_a_field_a_key_or_a_text_is_printed_and_only_there() {
+    let fields = Printed::new("{\"a\":{\"b\":1},\"list\":[\"x\"]}\n{\"hits\":[{\"rank\":2}]}\n".into());
+    for holds in ["a", "a.b", "a.b = 1", "list = [\"x\"]", "hits.rank", "hits.rank = 2"] {
+        assert!(fields.holds(holds), "{holds}");
+    }
+    for fails in ["b", "a.b = 2", "a.b.c", "list = [\"y\"]", "rank", "hits.rank = 1", "x"] {
+        assert!(!fields.holds(fails), "{fails}");
+    }
+    let keys = Printed::new("{\"key\":\"unit\",\"value\":\"chars\",\"origin\":\"-\"}\n".into());
+    assert!(keys.holds("unit") && keys.holds("unit = chars") && !keys.holds("unit = tokens"));
+    let text = Printed::new("# HELP chunks\nchunks 3\n".into());
+    assert!(text.holds("chunks 3") && !text.holds("chunks 4"));
+    assert!(!Printed::new(String::new()).holds("a"));
+}
+
 /// The names of items, which are those of the libraries: it would not compile otherwise.
 macro_rules! items {
     ($($item:path),* $(,)?) => {{
