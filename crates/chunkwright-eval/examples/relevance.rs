@@ -11,6 +11,7 @@
 
 use std::collections::BTreeMap;
 use std::error::Error;
+use std::fmt::Write as _;
 use std::path::Path;
 
 use chunkwright_eval::nonsense::nonsense;
@@ -99,7 +100,7 @@ fn main() -> Result<()> {
         println!(
             "\n## {}\n\n{}",
             calibration.model.unwrap_or("Words alone"),
-            table(&lines, calibration.min_relevance)
+            table(&lines, calibration.min_relevance).trim_end()
         );
         fitted.push((calibration, fit(&lines, calibration.model.is_some())));
     }
@@ -111,7 +112,7 @@ const ABOUT: &str = "The default threshold on questions that the coefficients we
 answer is among the first 5 hits, the share that loses it (goal: at most 2 %), and of 200 nonsense queries those by which \
 nothing is found (goal: at least 90 %). Percent; at most 200 questions a set. `lost at 0.1`: what a threshold of 0.1 would \
 lose, and so on. Where a model reads less than half of a query, as `static` of Chinese and Russian, words alone decide, with their threshold. \
-A question in another script than the text is not judged, and keeps its hits. A set that was not \
+A question in another script than the text is not judged (1.00 here), and keeps its hits. A set that was not \
 indexed with a model is left out of its table.";
 
 /// Names of the sets.
@@ -208,7 +209,7 @@ fn table(lines: &[Line], threshold: f64) -> String {
     let mut out =
         format!("Default threshold: {threshold}.\n\n| set | answers | lost | nonsense: nothing found |");
     for threshold in thresholds {
-        out += &format!(" lost at {threshold} | nothing at {threshold} |");
+        let _ = write!(out, " lost at {threshold} | nothing at {threshold} |");
     }
     out += " median answer |\n|---|---|---|---|";
     out += &"---|---|".repeat(thresholds.len());
@@ -221,12 +222,17 @@ fn table(lines: &[Line], threshold: f64) -> String {
             queries.iter().filter(|asked| asked.is_nonsense).filter_map(figure).collect();
         answers.sort_by(|a, b| a.0.total_cmp(&b.0));
         let median = answers.get(answers.len() / 2).map_or(0.0, |(median, _)| *median);
-        out +=
-            &format!("| {set} | {} | {} | {} |", answers.len(), share(&answers, None), share(&nothing, None));
+        let _ = write!(
+            out,
+            "| {set} | {} | {} | {} |",
+            answers.len(),
+            share(&answers, None),
+            share(&nothing, None)
+        );
         for threshold in thresholds.map(Some) {
-            out += &format!(" {} | {} |", share(&answers, threshold), share(&nothing, threshold));
+            let _ = write!(out, " {} | {} |", share(&answers, threshold), share(&nothing, threshold));
         }
-        out += &format!(" {median:.2} |\n");
+        let _ = writeln!(out, " {median:.2} |");
     }
     out
 }
@@ -314,8 +320,8 @@ fn coefficients(fitted: &[(Calibration, [f64; N])]) -> String {
         let Calibration { intercept: a, cosine_weight: b, coverage_weight: c, min_relevance, .. } =
             calibration;
         let name = calibration.model.unwrap_or("words alone");
-        out += &format!("| {name} | {a} | {b} | {c} | {min_relevance} |\n");
-        out += &format!("| fitted | {intercept:.2} | {cosine:.2} | {coverage:.2} | |\n");
+        let _ = writeln!(out, "| {name} | {a} | {b} | {c} | {min_relevance} |");
+        let _ = writeln!(out, "| fitted | {intercept:.2} | {cosine:.2} | {coverage:.2} | |");
     }
     out
 }

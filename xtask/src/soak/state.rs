@@ -261,7 +261,8 @@ impl State {
     /// All chunks found by the words of a query, with their texts.
     fn find(&self, program: &Program, mode: &str, query: &str) -> Result<BTreeMap<String, String>> {
         let limit = (self.chunks.len() + 10).to_string();
-        let arguments = ["search", "--mode", mode, "--keep-duplicates", "--top-k", &limit, "--", query];
+        let all = ["--keep-duplicates", "--min-relevance", "0", "--top-k", &limit];
+        let arguments = [&["search", "--mode", mode][..], &all, &["--", query]].concat();
         let answer = program.run(&arguments)?.expect(&[0, 1])?;
         let hits = rows(&answer)?;
         Ok(hits.iter().map(|hit| (string(hit, "chunk_id"), string(hit, "text"))).collect())

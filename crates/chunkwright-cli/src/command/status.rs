@@ -9,6 +9,8 @@ use crate::text::{Table, bold, dim, grouped, plain};
 
 /// Show what is stored: collections, documents, chunks
 ///
+/// With --collection that one alone.
+///
 /// The exit status is 1 if nothing is stored.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Status {
@@ -64,7 +66,12 @@ impl Status {
             })?;
             documents.len()
         } else {
-            let (rows, place) = (engine.collections()?, engine.store_name()?);
+            let (mut rows, place) = (engine.collections()?, engine.store_name()?);
+            if self.collection.is_named() {
+                // A name that is unknown is an error that lists the others.
+                let named = engine.default_collection().snapshot()?.generation().collection.clone();
+                rows.retain(|row| row.status.generation.collection == named);
+            }
             let store = dim(&format!("store {}", plain(&place)));
             self.output.list(&rows, |rows| format!("{store}\n{}", describe(rows)))?;
             rows.len()

@@ -139,8 +139,37 @@ fn of(names: &[&str], query: &str) -> SearchRequest {
     }
 }
 
+/// A search of every collection for all that has a word of the query.
 fn all(query: &str) -> SearchRequest {
-    SearchRequest { all_collections: true, top_k: 50, ..SearchRequest::new(query) }
+    let min_relevance = Some(0.0);
+    SearchRequest { all_collections: true, top_k: 50, min_relevance, ..SearchRequest::new(query) }
+}
+
+#[test]
+fn pages_follow_one_another_where_hits_are_left_out_for_their_relevance() {
+    let shelf = three();
+    let engine = shelf.engine(None);
+    let ids = |request: SearchRequest| -> Vec<_> {
+        hits(&engine.search(&request).unwrap()).iter().map(|hit| hit.record.chunk_id).collect()
+    };
+    let mut are_some_left_out = false;
+    for query in ["request запрос 请求", "server request answer retry header", "where is the server of requests"] {
+        for min_relevance in [None, Some(0.2), Some(0.5)] {
+            let request = |offset, top_k| SearchRequest { min_relevance, offset, top_k, ..all(query) };
+            let whole = ids(request(0, 50));
+            are_some_left_out |= whole.len() < ids(all(query)).len();
+            let mut paged = Vec::new();
+            loop {
+                let page = ids(request(paged.len(), 2));
+                if page.is_empty() {
+                    break;
+                }
+                paged.extend(page);
+            }
+            assert_eq!(paged, whole, "{query} {min_relevance:?}");
+        }
+    }
+    assert!(are_some_left_out);
 }
 
 #[test]
