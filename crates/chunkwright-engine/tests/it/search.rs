@@ -153,7 +153,9 @@ fn pages_follow_one_another_where_hits_are_left_out_for_their_relevance() {
         hits(&engine.search(&request).unwrap()).iter().map(|hit| hit.record.chunk_id).collect()
     };
     let mut are_some_left_out = false;
-    for query in ["request запрос 请求", "server request answer retry header", "where is the server of requests"] {
+    for query in
+        ["request запрос 请求", "server request answer retry header", "where is the server of requests"]
+    {
         for min_relevance in [None, Some(0.2), Some(0.5)] {
             let request = |offset, top_k| SearchRequest { min_relevance, offset, top_k, ..all(query) };
             let whole = ids(request(0, 50));
