@@ -1,7 +1,7 @@
 //! Measures of one answer, by characters.
 //!
 //! All are shares from 0 to 1. The answer to a question is a set of gold passages; they are merged
-//! where they overlap. A chunk counts as its own text without blank ends: what it borrows is not a place
+//! where they overlap. Where chunks overlap, what they share is found once and read as often as it is returned. A chunk counts as its own text without blank ends: what it borrows is not a place
 //! in the document.
 //!
 //! | Name | What it is |
@@ -59,12 +59,12 @@ pub struct Chunks {
 }
 
 impl Chunks {
-    /// Positions of the chunks that touch `passage`.
-    pub fn touching(&self, passage: Passage) -> std::ops::Range<usize> {
-        let before = |place: &Passage| (place.document, place.end) <= (passage.document, passage.start);
-        let until = |place: &Passage| (place.document, place.start) < (passage.document, passage.end);
-        let start = self.places.partition_point(before);
-        start..self.places.partition_point(until).max(start)
+    /// Positions of the chunks that touch `passage`. Chunks may overlap, so that their ends need not be in order.
+    pub fn touching(&self, passage: Passage) -> impl Iterator<Item = usize> + '_ {
+        let start = self.places.partition_point(|place| place.document < passage.document);
+        let before = |place: &Passage| (place.document, place.start) < (passage.document, passage.end);
+        let until = self.places.partition_point(before).max(start);
+        (start..until).filter(move |&at| self.places[at].end > passage.start)
     }
 }
 
@@ -121,9 +121,14 @@ struct Answer<'a> {
 }
 
 impl Answer<'_> {
-    /// Gold characters inside `place`. Chunks of a document are disjoint, so sums count nothing twice.
+    /// Gold characters inside `place`.
     fn gold_in(&self, place: Passage) -> usize {
         self.gold.iter().map(|gold| gold.overlap(place)).sum()
+    }
+
+    /// Gold characters inside any of `places`, each counted once.
+    fn gold_in_any(&self, places: impl Iterator<Item = Passage>) -> usize {
+        merged(&places.collect::<Vec<_>>()).into_iter().map(|place| self.gold_in(place)).sum()
     }
 
     fn first(&self, k: usize) -> impl Iterator<Item = Passage> + '_ {
@@ -131,7 +136,7 @@ impl Answer<'_> {
     }
 
     fn found(&self, k: usize) -> f64 {
-        self.first(k).map(|place| self.gold_in(place)).sum::<usize>() as f64
+        self.gold_in_any(self.first(k)) as f64
     }
 
     fn returned(&self, k: usize) -> f64 {
@@ -139,7 +144,7 @@ impl Answer<'_> {
     }
 
     fn within(&self, budget: usize, fits: &dyn Fn(usize, usize) -> usize) -> f64 {
-        let (mut left, mut found) = (budget, 0);
+        let (mut left, mut read) = (budget, Vec::new());
         for &chunk in self.ranking {
             let place = self.chunks.places[chunk];
             let tokens = self.chunks.tokens[chunk];
@@ -147,14 +152,14 @@ impl Answer<'_> {
                 // Nothing to be won by cutting where there is no gold.
                 if self.gold_in(place) > 0 {
                     let end = (place.start + fits(chunk, left)).min(place.end);
-                    found += self.gold_in(Passage { end, ..place });
+                    read.push(Passage { end, ..place });
                 }
                 break;
             }
             left -= tokens;
-            found += self.gold_in(place);
+            read.push(place);
         }
-        found as f64 / self.total as f64
+        self.gold_in_any(read.into_iter()) as f64 / self.total as f64
     }
 
     fn ndcg(&self, k: usize) -> f64 {
@@ -205,6 +210,25 @@ mod tests {
         for ((found, expected), measure) in found.iter().zip(expected).zip(measures) {
             assert!((found - expected).abs() < 1e-4, "{measure} is {found}, not {expected}");
         }
+    }
+
+    #[test]
+    fn what_overlapping_chunks_share_is_found_once() {
+        let place = |start, end| Passage { document: 0, start, end };
+        // The second holds the third; the gold is in all of them.
+        let places = vec![place(0, 20), place(10, 40), place(15, 30), place(50, 60)];
+        let chunks = Chunks { tokens: vec![10; places.len()], places };
+        let gold = [place(15, 20), place(18, 25)];
+        let measures = [
+            Measure::Budget(1000),
+            Measure::Recall(3),
+            Measure::Precision(3),
+            Measure::Ndcg(3),
+            Measure::Intact,
+        ];
+        let found = figures(&measures, &gold, &chunks, &[1, 2, 0, 3], &|_, tokens| tokens);
+        assert_eq!(found, [1.0, 1.0, 10.0 / 65.0, 1.0, 1.0]);
+        assert_eq!(chunks.touching(place(35, 55)).collect::<Vec<_>>(), [1, 3]);
     }
 
     #[test]

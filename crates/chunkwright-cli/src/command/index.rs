@@ -262,8 +262,8 @@ struct Bar {
     total: usize,
     /// Bytes of the files done.
     bytes: u64,
-    /// Texts embedded, how many were found, and the tokens of those embedded.
-    texts: (usize, usize, usize),
+    /// Texts embedded, and their tokens. How many there will be is not known before all files are cut.
+    texts: (usize, usize),
     /// Ids of documents that were written.
     written: Vec<String>,
 }
@@ -271,11 +271,10 @@ struct Bar {
 impl Bar {
     fn words(&self) -> String {
         let files = format!("{} of {}", grouped(self.done), count(self.total, "file"));
-        let (texts, found, tokens) = self.texts;
-        let Some(shown) = self.shown.as_ref().filter(|_| found > 0) else { return files };
-        let (texts_of, tokens) = (grouped(texts), count(tokens, "token"));
-        let rate = shown.rate(texts);
-        format!("{files}; {texts_of} of {} embedded, {tokens}, {rate:.1} texts/s", count(found, "text"))
+        let (texts, tokens) = self.texts;
+        let Some(shown) = self.shown.as_ref().filter(|_| texts > 0) else { return files };
+        let (rate, texts, tokens) = (shown.rate(texts), count(texts, "text"), count(tokens, "token"));
+        format!("{files}; {texts} embedded, {tokens}, {rate:.1} texts/s")
     }
 }
 
@@ -296,7 +295,7 @@ impl<'a> Steps<'a> {
                 bar.done = files.min(bar.total);
                 bar.bytes = bytes;
             }
-            Step::Embedded { texts, found, tokens } => bar.texts = (texts, found, tokens),
+            Step::Embedded { texts, tokens, .. } => bar.texts = (texts, tokens),
             Step::Committed { doc_ids } => {
                 bar.written.extend(doc_ids.iter().cloned());
                 return;

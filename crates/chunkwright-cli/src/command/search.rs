@@ -20,9 +20,9 @@ use crate::text::{Table, bold, count, dim, green, plain, plain_lines, preview, t
 /// ordered. The relevance says how well a hit answers the query, from 0 to 1, on one scale for every query; hits below
 /// --min-relevance are left out. The exit status is 1 if nothing was found, or nothing relevant.
 ///
-/// Hits of several collections are ordered by their ranks, since scores of different collections are not comparable:
-/// the best of each comes before any second best. Where one reranker, or one model in `dense` or `sparse` mode, ranks
-/// all of them, they are ordered by its score.
+/// Hits of several collections are ordered by relevance, and each collection keeps its own order, since scores of different
+/// collections are not comparable. Where one reranker, or one model in `dense` or `sparse` mode, ranks all of them, they are
+/// ordered by its score; where the relevance is not known, by rank.
 ///
 /// With --expand the results are passages of the source, each with the hits inside it.
 #[derive(Debug, clap::Args)]

@@ -1,18 +1,19 @@
 //! In which order are the hits of several collections?
 //!
 //! Scores of different collections are seldom comparable: BM25 depends on how rare a word is in each collection, and a
-//! fused score is scaled to the candidates of its own search. So the lists are interleaved by rank, which is reciprocal
-//! rank fusion of lists without a common member: every collection's best hit comes before any second best, and no
-//! collection can fill an answer because its scores happen to be larger. Equal ranks are ordered by what is comparable,
-//! the dense score where all vectors are of one model, and else by the order in which the collections were named.
+//! fused score is scaled to the candidates of its own search. What is comparable, in this order:
 //!
-//! Where one measure ordered every list, the measure orders the answer: the reranker's score, or the dot product of a
-//! dense or sparse search in which all vectors are of one model.
+//! * the score, where one measure ordered every list: a reranker, or the dot product of a dense or sparse search in which
+//!   all vectors are of one model;
+//! * the relevance, which is on one scale for every model: of the next hits of all lists the most relevant one is next;
+//! * the rank, which is reciprocal rank fusion of lists without a common member: every collection's best hit comes before
+//!   any second best. Equal ranks are ordered by the dense score where all vectors are of one model, and else by the order
+//!   in which the collections were named.
 //!
 //! Each list keeps its own order, so that the first `n` hits of the answer are among the first `n` of each list. Pages
 //! depend on that.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 use chunkwright_index::{Answer, Kept, Mode, Model};
 
@@ -24,6 +25,8 @@ use super::{Duplicates, Snapshot};
 enum Order {
     /// By the score that ordered each list.
     Score,
+    /// By relevance.
+    Relevance,
     /// By rank, equal ranks by dense score.
     RankThenDense,
     /// By rank.
@@ -41,30 +44,24 @@ fn order(found: &[(&Snapshot, Answer)]) -> Order {
     if is_one_model && (ran(Mode::Dense) || ran(Mode::Sparse)) {
         return Order::Score;
     }
+    if found.iter().flat_map(|(_, answer)| &answer.hits).all(|hit| hit.relevance.is_some()) {
+        return Order::Relevance;
+    }
     if is_one_model && ran(Mode::Hybrid) { Order::RankThenDense } else { Order::Rank }
 }
 
 /// The hits of all lists in one order, ranked from 1. Lists that come first win ties.
 pub(super) fn merged(found: &[(&Snapshot, Answer)], duplicates: Duplicates) -> Vec<Hit> {
-    let order = order(found);
-    let mut hits: Vec<(usize, Hit)> = Vec::new();
-    for (list, (snapshot, answer)) in found.iter().enumerate() {
+    let mut lists: Vec<VecDeque<Hit>> = Vec::with_capacity(found.len());
+    for (snapshot, answer) in found {
         let collection = &snapshot.generation().collection;
-        hits.extend(answer.hits.iter().map(|hit| (list, Hit::new(collection, hit.clone()))));
+        lists.push(answer.hits.iter().map(|hit| Hit::new(collection, hit.clone())).collect());
     }
-    // Stable, so that each list keeps its order.
-    hits.sort_by(|(a_list, a), (b_list, b)| {
-        let is_unpinned = |hit: &Hit| hit.kept != Kept::Pinned;
-        let by_rank = || a.rank.cmp(&b.rank);
-        let dense = |hit: &Hit| hit.dense.map_or(f64::MIN, |dense| dense.score);
-        let by_order = match order {
-            Order::Score => b.score.total_cmp(&a.score),
-            Order::RankThenDense => by_rank().then_with(|| dense(b).total_cmp(&dense(a))),
-            Order::Rank => by_rank(),
-        };
-        is_unpinned(a).cmp(&is_unpinned(b)).then(by_order).then(a_list.cmp(b_list))
-    });
-    let mut hits: Vec<Hit> = hits.into_iter().map(|(_, hit)| hit).collect();
+    let order = order(found);
+    let mut hits = Vec::new();
+    while let Some(next) = next(&lists, order) {
+        hits.extend(lists[next].pop_front());
+    }
     if found.len() > 1 && duplicates == Duplicates::Collapse {
         hits = collapsed(hits);
     }
@@ -72,6 +69,25 @@ pub(super) fn merged(found: &[(&Snapshot, Answer)], duplicates: Duplicates) -> V
         hit.found.rank = index + 1;
     }
     hits
+}
+
+/// The list whose first hit is next, the first of equal ones; none if all are empty.
+fn next(lists: &[VecDeque<Hit>], order: Order) -> Option<usize> {
+    let heads = lists.iter().enumerate().filter_map(|(list, hits)| Some((list, hits.front()?)));
+    let best = heads.min_by(|(a_list, a), (b_list, b)| {
+        let is_unpinned = |hit: &Hit| hit.kept != Kept::Pinned;
+        let by_rank = || a.rank.cmp(&b.rank);
+        let dense = |hit: &Hit| hit.dense.map_or(f64::MIN, |dense| dense.score);
+        let relevance = |hit: &Hit| hit.relevance.unwrap_or_default();
+        let by_order = match order {
+            Order::Score => b.score.total_cmp(&a.score),
+            Order::Relevance => relevance(b).total_cmp(&relevance(a)),
+            Order::RankThenDense => by_rank().then_with(|| dense(b).total_cmp(&dense(a))),
+            Order::Rank => by_rank(),
+        };
+        is_unpinned(a).cmp(&is_unpinned(b)).then(by_order).then(a_list.cmp(b_list))
+    });
+    best.map(|(list, _)| list)
 }
 
 /// Leaves out hits with the content of a better one of another collection, which names them.
