@@ -1,10 +1,11 @@
 //! What does every request need: settings, store, models, threads and a clock?
 
+use std::collections::HashMap;
 use std::fmt;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
@@ -66,13 +67,60 @@ pub struct Engine {
 
 struct Inner {
     settings: Settings,
+    counter: OnceLock<Arc<dyn TokenCounter>>,
+    cancel: Arc<AtomicBool>,
+    shared: Arc<Shared>,
+}
+
+/// What engines of one store share, whatever their settings.
+struct Shared {
     access: Access,
     store: Option<Arc<dyn Store>>,
-    counter: OnceLock<Arc<dyn TokenCounter>>,
     given: Given,
     pool: Arc<ThreadPool>,
-    cancel: Arc<AtomicBool>,
     queue: Option<Arc<OnWait>>,
+    loaded: Loaded,
+}
+
+/// Models that were loaded before, by what the settings say of them: a model takes longer to load than to answer.
+#[derive(Default)]
+struct Loaded {
+    embedders: Mutex<HashMap<String, Arc<dyn Embedder>>>,
+    rerankers: Mutex<HashMap<String, Arc<dyn Reranker>>>,
+}
+
+impl Loaded {
+    fn embedder(
+        &self,
+        key: String,
+        load: impl FnOnce() -> Result<Option<Arc<dyn Embedder>>, Error>,
+    ) -> Result<Option<Arc<dyn Embedder>>, Error> {
+        once(&self.embedders, key, load)
+    }
+
+    fn reranker(
+        &self,
+        key: String,
+        load: impl FnOnce() -> Result<Option<Arc<dyn Reranker>>, Error>,
+    ) -> Result<Option<Arc<dyn Reranker>>, Error> {
+        once(&self.rerankers, key, load)
+    }
+}
+
+/// What was loaded for `key`, or is now. Whoever needs it meanwhile waits, so that nothing is loaded twice. What is not
+/// there is looked for again the next time.
+fn once<T: ?Sized>(
+    loaded: &Mutex<HashMap<String, Arc<T>>>,
+    key: String,
+    load: impl FnOnce() -> Result<Option<Arc<T>>, Error>,
+) -> Result<Option<Arc<T>>, Error> {
+    let mut loaded = loaded.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = loaded.get(&key) {
+        return Ok(Some(Arc::clone(known)));
+    }
+    let new = load()?;
+    loaded.extend(new.clone().map(|new| (key, new)));
+    Ok(new)
 }
 
 /// Is told that another process writes to the store, and that its end is waited for.
@@ -170,8 +218,9 @@ impl Builder {
         let threads = threads.map_or(0, NonZeroUsize::get);
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
         let pool = pool.map_err(|error| Error::Threads(std::io::Error::other(error)))?;
-        let (counter, pool) = (OnceLock::new(), Arc::new(pool));
-        Ok(Engine { inner: Arc::new(Inner { settings, access, store, counter, given, pool, cancel, queue }) })
+        let loaded = Loaded::default();
+        let shared = Arc::new(Shared { access, store, given, pool: Arc::new(pool), queue, loaded });
+        Ok(Engine { inner: Arc::new(Inner { settings, counter: OnceLock::new(), cancel, shared }) })
     }
 }
 
@@ -220,6 +269,19 @@ impl Engine {
             clock: Arc::new(SystemClock),
         };
         Builder { settings, threads: None, cancel: Arc::default(), queue: None, given }
+    }
+
+    /// An engine with other settings on the same store, loaded models and threads, whose work `cancel` alone stops: what
+    /// a server answers one request with. Where the store is, and where models are, stays as it was.
+    pub fn with(&self, settings: Settings, cancel: Arc<AtomicBool>) -> Self {
+        let shared = Arc::clone(&self.inner.shared);
+        let is_same = settings.tokenizer == self.inner.settings.tokenizer;
+        let counter = if is_same { self.inner.counter.clone() } else { OnceLock::new() };
+        let own = &self.inner.settings;
+        let mut settings = settings;
+        (settings.store, settings.store_key_file, settings.data) =
+            (own.store.clone(), own.store_key_file.clone(), own.data.clone());
+        Self { inner: Arc::new(Inner { settings, counter, cancel, shared }) }
     }
 
     /// The settings in force.
@@ -291,7 +353,7 @@ impl Engine {
         let is_same = settings.tokenizer == self.inner.settings.tokenizer;
         let counter = if is_same { self.counter()? } else { models::counter(settings)? };
         let config = settings.chunk.clone();
-        Ok(match &self.inner.given.strategy {
+        Ok(match &self.inner.shared.given.strategy {
             Some(strategy) => Chunker::with_strategy(config, counter, Arc::clone(strategy))?,
             None => Chunker::new(config, counter)?,
         })
@@ -299,7 +361,7 @@ impl Engine {
 
     /// The store, to read.
     pub(crate) fn store(&self) -> Result<&Arc<dyn Store>, Error> {
-        self.inner.store.as_ref().ok_or(Error::NoAccess { access: "read" })
+        self.inner.shared.store.as_ref().ok_or(Error::NoAccess { access: "read" })
     }
 
     /// Lets other processes write to the store, and takes it back after `wait`, in turn with them.
@@ -307,13 +369,13 @@ impl Engine {
         let store = self.store()?;
         store.release();
         let waited = wait()?;
-        in_turn(self.inner.queue.as_deref(), &self.inner.cancel, || store.claim())?;
+        in_turn(self.inner.shared.queue.as_deref(), &self.inner.cancel, || store.claim())?;
         Ok(waited)
     }
 
     /// The store, to write.
     pub(crate) fn writable_store(&self) -> Result<&Arc<dyn Store>, Error> {
-        if self.inner.access != Access::Write {
+        if self.inner.shared.access != Access::Write {
             return Err(Error::NoAccess { access: "write" });
         }
         self.store()
@@ -321,14 +383,25 @@ impl Engine {
 
     /// Whether an embedder was handed in or configured, even if that is none.
     pub(crate) fn chooses_embedder(&self) -> bool {
-        self.inner.given.embedder.is_some() || self.inner.settings.embedder.is_some()
+        self.inner.shared.given.embedder.is_some() || self.inner.settings.embedder.is_some()
     }
 
     /// The embedder that was handed in or configured, or the best that is installed; `None` for none.
     pub(crate) fn embedder(&self) -> Result<Option<Arc<dyn Embedder>>, Error> {
-        let embedder = match &self.inner.given.embedder {
+        self.loaded_embedder(&self.inner.settings, "index", || models::embedder(&self.inner.settings))
+    }
+
+    /// The embedder that was handed in, that was loaded before with these settings for this `purpose`, or that is loaded now.
+    fn loaded_embedder(
+        &self,
+        settings: &Settings,
+        purpose: &str,
+        load: impl FnOnce() -> Result<Option<Arc<dyn Embedder>>, Error>,
+    ) -> Result<Option<Arc<dyn Embedder>>, Error> {
+        let shared = &self.inner.shared;
+        let embedder = match &shared.given.embedder {
             Some(embedder) => Some(Arc::clone(embedder)),
-            None => models::embedder(&self.inner.settings)?,
+            None => shared.loaded.embedder(models::embedder_key(settings, purpose), load)?,
         };
         Ok(embedder.map(|embedder| self.with_threads(embedder)))
     }
@@ -336,12 +409,12 @@ impl Engine {
     /// As [`embedder`](Self::embedder), but where the settings name none the one called `name`.
     pub(crate) fn embedder_or(&self, name: Option<&str>) -> Result<Option<Arc<dyn Embedder>>, Error> {
         let settings = &self.inner.settings;
-        if self.inner.given.embedder.is_some() || settings.embedder.is_some() || name.is_none() {
+        if self.inner.shared.given.embedder.is_some() || settings.embedder.is_some() || name.is_none() {
             return self.embedder();
         }
         let mut settings = settings.clone();
         settings.embedder = name.map(str::to_owned);
-        Ok(models::embedder(&settings)?.map(|embedder| self.with_threads(embedder)))
+        self.loaded_embedder(&settings, "index", || models::embedder(&settings))
     }
 
     /// Whether a model is installed.
@@ -352,22 +425,24 @@ impl Engine {
 
     /// The embedder for queries on vectors of `model`; `None` if there are no vectors or their model is not installed.
     pub(crate) fn embedder_of(&self, model: Option<&Model>) -> Result<Option<Arc<dyn Embedder>>, Error> {
-        let embedder = match &self.inner.given.embedder {
-            Some(embedder) => Some(Arc::clone(embedder)),
-            None => models::query_embedder(&self.inner.settings, model)?,
-        };
-        Ok(embedder.map(|embedder| self.with_threads(embedder)))
+        let settings = &self.inner.settings;
+        let purpose = model.map_or(String::new(), |model| format!("queries on {model:?}"));
+        self.loaded_embedder(settings, &purpose, || models::query_embedder(settings, model))
     }
 
     fn with_threads(&self, inner: Arc<dyn Embedder>) -> Arc<dyn Embedder> {
-        Arc::new(OnThreads { inner, pool: Arc::clone(&self.inner.pool) })
+        Arc::new(OnThreads { inner, pool: Arc::clone(&self.inner.shared.pool) })
     }
 
     /// The reranker that was handed in or configured; `None` for none.
     pub(crate) fn reranker(&self) -> Result<Option<Arc<dyn Reranker>>, Error> {
-        match &self.inner.given.reranker {
+        match &self.inner.shared.given.reranker {
             Some(reranker) => Ok(Some(Arc::clone(reranker))),
-            None => models::reranker(&self.inner.settings),
+            None => {
+                let settings = &self.inner.settings;
+                let key = models::reranker_key(settings);
+                self.inner.shared.loaded.reranker(key, || models::reranker(settings))
+            }
         }
     }
 
@@ -378,7 +453,7 @@ impl Engine {
 
     /// The time, in nanoseconds since 1970.
     pub(crate) fn now_nanos(&self) -> i64 {
-        self.inner.given.clock.now()
+        self.inner.shared.given.clock.now()
     }
 
     /// The time, ISO 8601, in whole seconds.
@@ -399,17 +474,17 @@ impl Engine {
 
     /// Runs `work` on the engine's own threads.
     pub(crate) fn on_threads<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
-        self.inner.pool.install(work)
+        self.inner.shared.pool.install(work)
     }
 
     /// Number of threads that work.
     pub(crate) fn thread_count(&self) -> usize {
-        self.inner.pool.current_num_threads()
+        self.inner.shared.pool.current_num_threads()
     }
 
     /// The engine's own threads.
     pub(crate) fn threads(&self) -> Arc<ThreadPool> {
-        Arc::clone(&self.inner.pool)
+        Arc::clone(&self.inner.shared.pool)
     }
 }
 
@@ -435,6 +510,6 @@ impl Embedder for OnThreads {
 
 impl fmt::Debug for Engine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Engine").field("access", &self.inner.access).finish_non_exhaustive()
+        f.debug_struct("Engine").field("access", &self.inner.shared.access).finish_non_exhaustive()
     }
 }

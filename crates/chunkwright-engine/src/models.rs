@@ -54,6 +54,16 @@ pub(crate) fn counter_called(settings: &Settings, name: &str) -> Result<Arc<dyn 
     Ok(chunkwright_models::counter(name, &data_dir)?)
 }
 
+/// All that the settings say of the embedder for a `purpose`: equal keys load equal models.
+pub(crate) fn embedder_key(settings: &Settings, purpose: &str) -> String {
+    format!("{:?} {:?} {:?} {purpose}", settings.data, settings.embedder, settings.service(Kind::Embedder))
+}
+
+/// All that the settings say of the reranker.
+pub(crate) fn reranker_key(settings: &Settings) -> String {
+    format!("{:?} {:?}", settings.data, settings.service(Kind::Reranker))
+}
+
 /// The embedder in force: what was asked for, or the best that is installed; `None` for none.
 pub(crate) fn embedder(settings: &Settings) -> Result<Option<Arc<dyn Embedder>>, Error> {
     open_embedder(settings, None)

@@ -62,14 +62,28 @@ pub fn schema(name: &str) -> Option<Schema> {
 }
 
 fn read<T: JsonSchema>() -> Schema {
-    SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<T>()
+    of_requests().into_generator().into_root_schema_for::<T>()
 }
 
 fn written<T: JsonSchema>() -> Schema {
-    let settings = SchemaSettings::draft2020_12().for_serialize();
-    let mut schema = settings.into_generator().into_root_schema_for::<T>();
-    RecursiveTransform(|schema: &mut Schema| without_null(schema)).transform(&mut schema);
+    let mut schema = of_answers().into_generator().into_root_schema_for::<T>();
+    without_nulls(&mut schema);
     schema
+}
+
+/// How schemas of what is read are made: draft 2020-12, which OpenAPI 3.1 has too.
+pub fn of_requests() -> SchemaSettings {
+    SchemaSettings::draft2020_12()
+}
+
+/// How schemas of what is written are made, before [`without_nulls`].
+pub fn of_answers() -> SchemaSettings {
+    SchemaSettings::draft2020_12().for_serialize()
+}
+
+/// Takes `null` out of what is left out where it is absent, everywhere in a schema of what is written.
+pub fn without_nulls(schema: &mut Schema) {
+    RecursiveTransform(|schema: &mut Schema| without_null(schema)).transform(schema);
 }
 
 /// Takes `null` out of properties that are left out where they are absent. One that is required and may be `null` stays

@@ -1,0 +1,94 @@
+//! How is a failure answered? As RFC 9457 has it, by the engine's one table of codes.
+
+use std::borrow::Cow;
+
+use axum::Json;
+use axum::http::header::{CONTENT_TYPE, RETRY_AFTER};
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use chunkwright_engine::Error;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// A failure, as RFC 9457 has it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub(crate) struct Problem {
+    /// What kind of failure this is: `urn:chunkwright:` and the code.
+    #[serde(rename = "type")]
+    kind: String,
+    /// What the code means, the same for every failure of this kind.
+    title: Cow<'static, str>,
+    /// The status of HTTP.
+    status: u16,
+    /// What was wrong here, and what would be right.
+    detail: String,
+    /// The name of the kind, for programs.
+    code: Cow<'static, str>,
+}
+
+/// A failure that the server itself finds, before or beside the engine.
+macro_rules! problems {
+    ($($(#[$doc:meta])* $name:ident: $status:literal, $code:literal, $title:literal, $detail:literal;)*) => {
+        impl Problem {
+            $($(#[$doc])* pub(crate) fn $name() -> Self {
+                Self::new($status, $code, $title, $detail)
+            })*
+        }
+    };
+}
+
+problems! {
+    /// More is asked than can be worked on.
+    overloaded: 503, "overloaded", "The server has too much to do.", "too many requests are being worked on; try again later";
+    /// A call that ended without an answer.
+    internal: 500, "internal", "The server failed.", "the request ended without an answer; the log of the server says why";
+    /// No such path.
+    no_such_path: 404, "no_such_path", "There is nothing at this path.", "nothing is at this path; `/api/openapi.json` lists what there is";
+    /// A path that does not take the method.
+    method: 405, "method_not_allowed", "The path does not take this method.", "the path does not take this method; `/api/openapi.json` lists what it takes";
+    /// A request that took too long.
+    timeout: 504, "timeout", "The request took too long.", "the request took too long; what it changed by then stays";
+}
+
+impl Problem {
+    pub(crate) fn new(
+        status: u16,
+        code: impl Into<Cow<'static, str>>,
+        title: impl Into<Cow<'static, str>>,
+        detail: impl Into<String>,
+    ) -> Self {
+        let code = code.into();
+        let kind = format!("urn:chunkwright:{code}");
+        Self { kind, title: title.into(), status, detail: detail.into(), code }
+    }
+
+    /// A request that cannot be read.
+    pub(crate) fn unreadable(status: StatusCode, detail: impl Into<String>) -> Self {
+        Self::new(status.as_u16(), "invalid_request", "The request has an invalid value.", detail)
+    }
+
+    /// The status of HTTP.
+    pub(crate) fn status(&self) -> StatusCode {
+        StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+    }
+}
+
+impl From<Error> for Problem {
+    fn from(error: Error) -> Self {
+        let code = error.code();
+        Self::new(code.http, code.name, code.summary, error.to_string())
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let status = self.status();
+        let mut response = (status, Json(self)).into_response();
+        let headers = response.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        if status == StatusCode::SERVICE_UNAVAILABLE || status == StatusCode::TOO_MANY_REQUESTS {
+            headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
+        }
+        response
+    }
+}
