@@ -54,6 +54,7 @@ commands! {
     export::Export,
     import::Import,
     related::Related,
+    serve::Serve,
     models::Models,
     doctor::Doctor,
     config::Config,

@@ -8,9 +8,8 @@
 use std::fmt;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
-#[cfg(unix)]
 use std::time::Duration;
 
 use anyhow::Result;
@@ -20,9 +19,8 @@ use crate::output::note;
 use crate::progress;
 use crate::text::{plain, yellow};
 
-/// How long a command may take to notice.
-#[cfg(unix)]
-const GRACE: Duration = Duration::from_secs(1);
+/// How many milliseconds a command may take to end.
+static GRACE_MS: AtomicU64 = AtomicU64::new(1_000);
 
 /// How often a second signal is looked for meanwhile.
 #[cfg(unix)]
@@ -70,7 +68,8 @@ pub(crate) fn listen() {
         SIGNAL.store(signal, Ordering::SeqCst);
         FLAG.store(true, Ordering::SeqCst);
         let start = Instant::now();
-        while start.elapsed() < GRACE && signals.pending().next().is_none() {
+        let grace = Duration::from_millis(GRACE_MS.load(Ordering::SeqCst));
+        while start.elapsed() < grace && signals.pending().next().is_none() {
             thread::sleep(STEP);
         }
         farewell();
@@ -111,6 +110,12 @@ pub(crate) fn flag() -> Arc<AtomicBool> {
 /// Says what would be kept if a signal came now, and how to go on, as a clause.
 pub(crate) fn keeps(what: impl Into<String>) {
     *lock(&KEPT) = Some(what.into());
+}
+
+/// Gives the command more time to end than a second, and one second on top of that.
+pub(crate) fn wait_at_most(time: Duration) {
+    let ms = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+    GRACE_MS.store(ms.saturating_add(1_000), Ordering::SeqCst);
 }
 
 /// Ends a command that noticed the signal.

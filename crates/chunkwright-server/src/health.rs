@@ -18,7 +18,9 @@ pub(crate) fn router(app: &Shared) -> Router {
 
 async fn ready(State(app): State<Shared>) -> Response {
     match app.call(|engine| engine.list_collections()).await {
-        Ok(collections) => Json(json!({ "status": "ready", "collections": collections.len() })).into_response(),
+        Ok(collections) => {
+            Json(json!({ "status": "ready", "collections": collections.len() })).into_response()
+        }
         Err(problem) => problem.into_response(),
     }
 }

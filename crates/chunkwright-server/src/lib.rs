@@ -15,6 +15,7 @@ mod health;
 mod openapi;
 mod options;
 mod problem;
+mod run;
 mod work;
 
 pub use accept::{Running, Stopped};

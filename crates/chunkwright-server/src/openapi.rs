@@ -77,7 +77,11 @@ pub(crate) trait Output {
 
 /// A handler whose arguments and answer can be described.
 pub(crate) trait Described<Arguments> {
-    fn describe(operation: &mut Map<String, Value>, read: &mut SchemaGenerator, written: &mut SchemaGenerator);
+    fn describe(
+        operation: &mut Map<String, Value>,
+        read: &mut SchemaGenerator,
+        written: &mut SchemaGenerator,
+    );
 }
 
 impl Resources {
@@ -138,12 +142,21 @@ impl Resources {
         let mut requests = Value::Object(read.take_definitions(true));
         let differing = |requests: &Value| -> Vec<String> {
             let requests = requests.as_object().into_iter().flatten();
-            requests.filter(|(name, schema)| schemas.get(*name).is_some_and(|known| known != *schema)).map(|(name, _)| name.clone()).collect()
+            requests
+                .filter(|(name, schema)| schemas.get(*name).is_some_and(|known| known != *schema))
+                .map(|(name, _)| name.clone())
+                .collect()
         };
         for name in differing(&requests) {
             let (from, to) = (format!("{DEFINITIONS}{name}"), format!("{DEFINITIONS}{name}Input"));
             rename(&mut requests, &from, &to);
-            for operation in paths.as_object_mut().into_iter().flatten().flat_map(|(_, item)| item.as_object_mut()).flatten() {
+            for operation in paths
+                .as_object_mut()
+                .into_iter()
+                .flatten()
+                .flat_map(|(_, item)| item.as_object_mut())
+                .flatten()
+            {
                 for part in ["requestBody", "parameters"] {
                     if let Some(part) = operation.1.get_mut(part) {
                         rename(part, &from, &to);
@@ -260,7 +273,11 @@ impl<T: JsonSchema> Input for Path<T> {
 }
 
 /// Each property of `T` is a parameter.
-fn add_parameters<T: JsonSchema>(place: &str, operation: &mut Map<String, Value>, schemas: &mut SchemaGenerator) {
+fn add_parameters<T: JsonSchema>(
+    place: &str,
+    operation: &mut Map<String, Value>,
+    schemas: &mut SchemaGenerator,
+) {
     let schema = T::json_schema(schemas);
     let required = schema.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
     let properties = schema.get("properties").and_then(Value::as_object).cloned().unwrap_or_default();
@@ -283,7 +300,12 @@ fn add_parameters<T: JsonSchema>(place: &str, operation: &mut Map<String, Value>
 }
 
 /// Says what is answered under a status.
-pub(crate) fn add_answer(operation: &mut Map<String, Value>, status: u16, description: &str, content: Option<Value>) {
+pub(crate) fn add_answer(
+    operation: &mut Map<String, Value>,
+    status: u16,
+    description: &str,
+    content: Option<Value>,
+) {
     let mut answer = json!({ "description": description });
     if let Some(content) = content {
         answer["content"] = content;

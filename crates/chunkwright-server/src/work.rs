@@ -31,8 +31,10 @@ impl App {
         &self,
         call: impl FnOnce(&Engine) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Problem> {
-        let admitted = Arc::clone(&self.work.admitted).try_acquire_owned().map_err(|_| Problem::overloaded())?;
-        let working = Arc::clone(&self.work.working).acquire_owned().await.map_err(|_| Problem::overloaded())?;
+        let admitted =
+            Arc::clone(&self.work.admitted).try_acquire_owned().map_err(|_| Problem::overloaded())?;
+        let working =
+            Arc::clone(&self.work.working).acquire_owned().await.map_err(|_| Problem::overloaded())?;
         let engine = self.engine.clone();
         let called = task::spawn_blocking(move || {
             let _permits = (admitted, working);
