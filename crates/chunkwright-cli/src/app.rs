@@ -135,13 +135,22 @@ impl Global {
         if access == engine::Access::Write {
             interrupt::keeps("stored data is intact; run the same command again to do the rest");
         }
+        Ok(self.builder(threads, flags)?.open(access)?)
+    }
+
+    /// How an engine is opened, with the flags of a command on top of its settings.
+    pub(crate) fn builder(
+        &self,
+        threads: Option<ThreadFlags>,
+        flags: &[&dyn KeyFlags],
+    ) -> Result<engine::Builder> {
         let is_quiet = self.quiet;
         let builder = Engine::builder(self.settings(flags)?).cancel(interrupt::flag()).queue(move |notice| {
             if !is_quiet {
                 crate::output::note(&plain(&notice.message));
             }
         });
-        Ok(builder.threads(threads.and_then(ThreadFlags::number)).open(access)?)
+        Ok(builder.threads(threads.and_then(ThreadFlags::number)))
     }
 
     /// Says on standard error what the caller should know.

@@ -15,6 +15,7 @@ use crate::collection::Collection;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::snapshot::Snapshot;
+use crate::task::Task;
 
 /// A change by hand to how chunks are found. What is absent stays as it is.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -132,16 +133,20 @@ impl Collection {
             return Err(Error::NothingToChange);
         }
         let engine = self.engine();
+        if let Some(owner) = engine.owner()? {
+            let task = Task::Amend { collection: self.name().to_owned(), request: request.clone() };
+            return owner.perform(engine, task, &|_| {});
+        }
         let store = engine.writable_store()?;
         let generation = store.open(self.name())?;
-        let chunks = request.selected(&**store, &generation)?;
+        let chunks = request.selected(&*store, &generation)?;
         let embedder = engine.embedder_of(generation.spec.model.as_ref())?;
         let chunker = chunker_of(engine, &generation, embedder.as_deref())?;
         let now = engine.now();
         let change = |overlay: &mut Overlay| request.apply(overlay, &now);
         let review = if request.accept { Review::Accept } else { Review::Leave };
         let tools = Tools { chunker: Some(&chunker), embedder: embedder.as_deref() };
-        Ok(amend_all(&**store, &generation, tools, &chunks, review, &change)?)
+        Ok(amend_all(&*store, &generation, tools, &chunks, review, &change)?)
     }
 }
 

@@ -5,7 +5,7 @@ use std::fmt;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
@@ -18,7 +18,9 @@ use crate::collection::Collection;
 use crate::error::Error;
 use crate::models;
 use crate::notice::{Notice, NoticeCode};
+use crate::owner::{Listener, Owner};
 use crate::settings::Settings;
+use crate::turns::{Turn, Turns};
 
 /// What an engine may do with its store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,13 +75,38 @@ struct Inner {
 }
 
 /// What engines of one store share, whatever their settings.
-struct Shared {
+pub(crate) struct Shared {
     access: Access,
-    store: Option<Arc<dyn Store>>,
+    held: RwLock<Held>,
     given: Given,
     pool: Arc<ThreadPool>,
     queue: Option<Arc<OnWait>>,
     loaded: Loaded,
+    turns: Turns,
+    owns: Owns,
+    /// Listens while this process owns the store.
+    listener: Mutex<Option<Listener>>,
+}
+
+/// The store as it is held now.
+#[derive(Clone)]
+enum Held {
+    /// There is none.
+    Nothing,
+    /// By this process, to read or to write as [`Access`] says.
+    Here(Arc<dyn Store>),
+    /// To read; what is written goes through its owner.
+    Through(Arc<dyn Store>, Owner),
+}
+
+/// Whether a process that writes to its store lets others write through it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Owns {
+    /// They wait until it ends.
+    #[default]
+    No,
+    /// It is their owner.
+    Yes,
 }
 
 /// Models that were loaded before, by what the settings say of them: a model takes longer to load than to answer.
@@ -146,6 +173,7 @@ pub struct Builder {
     threads: Option<NonZeroUsize>,
     cancel: Arc<AtomicBool>,
     queue: Option<Arc<OnWait>>,
+    owns: Owns,
     given: Given,
 }
 
@@ -166,6 +194,14 @@ impl Builder {
     /// `on_wait` is told so.
     pub fn queue(mut self, on_wait: impl Fn(Notice) + Send + Sync + 'static) -> Self {
         self.queue = Some(Arc::new(on_wait));
+        self
+    }
+
+    /// Lets other processes of the user write through this one while it is open. For those that are open for long; without
+    /// it they wait, or fail. Where another process owns the store already, this one writes through it, and takes its
+    /// place when it ends.
+    pub fn owner(mut self) -> Self {
+        self.owns = Owns::Yes;
         self
     }
 
@@ -205,23 +241,45 @@ impl Builder {
     ///
     /// A store that cannot be opened.
     pub fn open(self, access: Access) -> Result<Engine, Error> {
-        let Self { settings, threads, cancel, queue, given } = self;
-        let store = match (access, &given.store) {
-            (Access::NoStore, _) => None,
-            (_, Some(store)) => Some(Arc::clone(store)),
-            (Access::Read, None) => Some(open_store(&models::place(&settings)?, StoreAccess::Read)?),
-            (Access::Write, None) => {
-                let place = models::place(&settings)?;
-                Some(in_turn(queue.as_deref(), &cancel, || open_store(&place, StoreAccess::Write))?)
-            }
+        let Self { settings, threads, cancel, queue, owns, given } = self;
+        let held = match (access, &given.store) {
+            (Access::NoStore, _) => Held::Nothing,
+            (_, Some(store)) => Held::Here(Arc::clone(store)),
+            (Access::Read, None) => Held::Here(open_store(&models::place(&settings)?, StoreAccess::Read)?),
+            (Access::Write, None) => hold(&settings, queue.as_deref(), &cancel)?,
         };
         let threads = threads.map_or(0, NonZeroUsize::get);
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
         let pool = pool.map_err(|error| Error::Threads(std::io::Error::other(error)))?;
-        let loaded = Loaded::default();
-        let shared = Arc::new(Shared { access, store, given, pool: Arc::new(pool), queue, loaded });
-        Ok(Engine { inner: Arc::new(Inner { settings, counter: OnceLock::new(), cancel, shared }) })
+        let shared = Arc::new(Shared {
+            access,
+            held: RwLock::new(held),
+            given,
+            pool: Arc::new(pool),
+            queue,
+            loaded: Loaded::default(),
+            turns: Turns::default(),
+            owns,
+            listener: Mutex::default(),
+        });
+        let engine = Engine::on(shared, settings, cancel);
+        engine.listen()?;
+        Ok(engine)
     }
+}
+
+/// Opens the store to write: holds its lock, or finds the owner who does.
+fn hold(settings: &Settings, on_wait: Option<&OnWait>, cancel: &AtomicBool) -> Result<Held, Error> {
+    let place = models::place(settings)?;
+    let folder = models::store_dir(settings).ok();
+    in_turn(on_wait, cancel, || match open_store(&place, StoreAccess::Write) {
+        Ok(store) => Ok(Held::Here(store)),
+        Err(error @ StoreError::Locked { .. }) => match folder.as_deref().and_then(Owner::of) {
+            Some(owner) => Ok(Held::Through(open_store(&place, StoreAccess::Read)?, owner)),
+            None => Err(error),
+        },
+        Err(error) => Err(error),
+    })
 }
 
 /// Does what only one process may do at a time, as soon as no other does it.
@@ -268,7 +326,12 @@ impl Engine {
             reranker: None,
             clock: Arc::new(SystemClock),
         };
-        Builder { settings, threads: None, cancel: Arc::default(), queue: None, given }
+        Builder { settings, threads: None, cancel: Arc::default(), queue: None, owns: Owns::No, given }
+    }
+
+    /// An engine on what others share.
+    pub(crate) fn on(shared: Arc<Shared>, settings: Settings, cancel: Arc<AtomicBool>) -> Self {
+        Self { inner: Arc::new(Inner { settings, counter: OnceLock::new(), cancel, shared }) }
     }
 
     /// An engine with other settings on the same store, loaded models and threads, whose work `cancel` alone stops: what
@@ -326,6 +389,22 @@ impl Engine {
         models::store_dir(&self.inner.settings)
     }
 
+    /// The folder where what belongs to the store, and is not in it, is kept: jobs, for instance.
+    ///
+    /// # Errors
+    ///
+    /// A user without a home folder.
+    pub fn state_dir(&self) -> Result<PathBuf, Error> {
+        match self.store_dir() {
+            Ok(folder) => Ok(folder),
+            // One folder for each store on a server.
+            Err(_) => {
+                let name = blake3::hash(self.store_name()?.as_bytes()).to_hex();
+                Ok(self.data_dir()?.join("servers").join(&name.as_str()[..16]))
+            }
+        }
+    }
+
     /// What counts tokens.
     ///
     /// # Errors
@@ -360,12 +439,70 @@ impl Engine {
     }
 
     /// The store, to read.
-    pub(crate) fn store(&self) -> Result<&Arc<dyn Store>, Error> {
-        self.inner.shared.store.as_ref().ok_or(Error::NoAccess { access: "read" })
+    pub(crate) fn store(&self) -> Result<Arc<dyn Store>, Error> {
+        match &*self.inner.shared.held.read().unwrap_or_else(PoisonError::into_inner) {
+            Held::Nothing => Err(Error::NoAccess { access: "read" }),
+            Held::Here(store) | Held::Through(store, _) => Ok(Arc::clone(store)),
+        }
     }
 
-    /// Lets other processes write to the store, and takes it back after `wait`, in turn with them.
+    /// The process that what is written goes through; `None` where this one writes itself. Where the owner has ended, this
+    /// process takes its place.
+    pub(crate) fn owner(&self) -> Result<Option<Owner>, Error> {
+        let shared = &self.inner.shared;
+        let held = shared.held.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let Held::Through(_, owner) = held else { return Ok(None) };
+        if owner.is_there() {
+            return Ok(Some(owner));
+        }
+        let mut held = shared.held.write().unwrap_or_else(PoisonError::into_inner);
+        *held = hold(&self.inner.settings, shared.queue.as_deref(), &self.inner.cancel)?;
+        let owner = match &*held {
+            Held::Through(_, owner) => Some(owner.clone()),
+            Held::Nothing | Held::Here(_) => None,
+        };
+        drop(held);
+        self.listen()?;
+        Ok(owner)
+    }
+
+    /// Lets other processes write through this one, if it is to and holds the store.
+    fn listen(&self) -> Result<(), Error> {
+        let shared = &self.inner.shared;
+        let is_here = matches!(&*shared.held.read().unwrap_or_else(PoisonError::into_inner), Held::Here(_));
+        // A store of the caller's own, or on a server, has no lock that could be held.
+        let Ok(folder) = self.store_dir() else { return Ok(()) };
+        if shared.owns == Owns::No || !is_here || shared.given.store.is_some() {
+            return Ok(());
+        }
+        let started = Listener::start(&folder, shared).map_err(Error::Owner)?;
+        *shared.listener.lock().unwrap_or_else(PoisonError::into_inner) = Some(started);
+        Ok(())
+    }
+
+    /// Waits until no other run of this process is over the collection.
+    pub(crate) fn turn(&self, collection: &str) -> Result<Turn<'_>, Error> {
+        let shared = &self.inner.shared;
+        let name = collection.split('@').next().unwrap_or_default();
+        shared.turns.take(name, &self.inner.cancel, || {
+            if let Some(on_wait) = &shared.queue {
+                let message = format!("waiting for another run over the collection `{name}`");
+                on_wait(Notice::new(NoticeCode::Queued, message));
+            }
+        })
+    }
+
+    /// Whether this process runs over a collection now, so that another run would wait.
+    pub fn is_running_over(&self, collection: &str) -> bool {
+        self.inner.shared.turns.is_taken(collection.split('@').next().unwrap_or_default())
+    }
+
+    /// Lets other processes write to the store, and takes it back after `wait`, in turn with them. An owner keeps it: they
+    /// write through it.
     pub(crate) fn pause<T>(&self, wait: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+        if self.inner.shared.owns == Owns::Yes || self.owner()?.is_some() {
+            return wait();
+        }
         let store = self.store()?;
         store.release();
         let waited = wait()?;
@@ -373,8 +510,8 @@ impl Engine {
         Ok(waited)
     }
 
-    /// The store, to write.
-    pub(crate) fn writable_store(&self) -> Result<&Arc<dyn Store>, Error> {
+    /// The store, to write. What is written through an owner never asks for it.
+    pub(crate) fn writable_store(&self) -> Result<Arc<dyn Store>, Error> {
         if self.inner.shared.access != Access::Write {
             return Err(Error::NoAccess { access: "write" });
         }

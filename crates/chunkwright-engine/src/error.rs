@@ -373,6 +373,34 @@ pub enum Error {
     /// Threads cannot be started.
     #[error("threads could not be started: {0}")]
     Threads(io::Error),
+    /// The owner of the store refused or failed to do what was asked.
+    #[error("{message}")]
+    ByOwner {
+        /// Its code.
+        code: Code,
+        /// Its sentence.
+        message: String,
+    },
+    /// The owner of the store ended while it was asked something.
+    #[error(
+        "the process that was writing to the store has ended; stored data is intact: run the command again"
+    )]
+    OwnerGone,
+    /// Other processes cannot be let write through this one.
+    #[error("a socket beside the store could not be opened: {0}")]
+    Owner(io::Error),
+    /// Jobs cannot be read or written.
+    #[error("the jobs could not be read or written: {0}")]
+    Jobs(io::Error),
+    /// Another process runs the jobs.
+    #[error("another server runs the jobs of this store; stop it, or use another store")]
+    JobsElsewhere,
+    /// A job that is not remembered.
+    #[error("there is no job {id}; the list of jobs says which there are")]
+    UnknownJob {
+        /// Its number.
+        id: u64,
+    },
     /// The caller cancelled the request.
     #[error("interrupted")]
     Cancelled,
@@ -512,9 +540,16 @@ impl Error {
             | Self::TextByFilter
             | Self::OneGeneration { .. } => INVALID_REQUEST,
             Self::NoCollections => UNKNOWN_COLLECTION,
-            Self::UnknownDocument { .. } | Self::NothingMatches { .. } => NOT_FOUND,
+            Self::UnknownDocument { .. } | Self::NothingMatches { .. } | Self::UnknownJob { .. } => NOT_FOUND,
             Self::NoAccess { .. } | Self::UntrustedKey => FORBIDDEN,
-            Self::Columns(_) | Self::Json(_) | Self::Unwritten(_) | Self::Threads(_) => INTERNAL,
+            Self::ByOwner { code, .. } => *code,
+            Self::OwnerGone | Self::JobsElsewhere => LOCKED,
+            Self::Columns(_)
+            | Self::Json(_)
+            | Self::Unwritten(_)
+            | Self::Threads(_)
+            | Self::Owner(_)
+            | Self::Jobs(_) => INTERNAL,
             Self::Cancelled => CANCELLED,
         }
     }

@@ -26,6 +26,7 @@ use crate::settings::{Settings, SettingsError};
 
 /// What is measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct EvaluateRequest {
     /// A file of questions, JSON Lines; without it edits are measured alone.
@@ -57,12 +58,24 @@ pub struct EvaluateRequest {
 
 /// Which edits are measured.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum EditsRequest {
     /// Those of a file, JSON Lines.
     File(PathBuf),
     /// So many drawn at random, and of each kind from the git history of the paths.
     Drawn(usize),
+}
+
+impl EvaluateRequest {
+    /// The files that it names.
+    pub(crate) fn paths_mut(&mut self) -> impl Iterator<Item = &mut PathBuf> {
+        let edits = match &mut self.edits {
+            Some(EditsRequest::File(path)) => Some(path),
+            _ => None,
+        };
+        self.questions.iter_mut().chain(&mut self.chunks).chain(edits)
+    }
 }
 
 impl Default for EvaluateRequest {

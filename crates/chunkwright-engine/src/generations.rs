@@ -2,12 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use chunkwright_index::{GenerationState, GenerationStatus, Glob, Store, remove_documents, remove_folder};
 use serde::{Deserialize, Serialize};
 
 use crate::collection::Collection;
 use crate::error::Error;
+use crate::owner::Owner;
+use crate::task::Task;
 
 /// The generations of a collection.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -35,7 +38,7 @@ pub struct PruneRequest {
 }
 
 /// What was removed of a generation.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PrunedGeneration {
     /// The generation, as it was.
@@ -74,7 +77,7 @@ pub enum Deleted {
 }
 
 /// A document that was removed from a generation.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DeletedDocument {
     /// The document.
@@ -85,6 +88,17 @@ pub struct DeletedDocument {
     pub chunks: u32,
     /// Whether nothing was removed, because the request was a dry run.
     pub dry_run: bool,
+}
+
+impl DeleteRequest {
+    /// The folders that it names.
+    pub(crate) fn paths_mut(&mut self) -> impl Iterator<Item = &mut PathBuf> {
+        match &mut self.what {
+            Deleted::Folder(folder) => Some(folder),
+            Deleted::Source(_) | Deleted::All => None,
+        }
+        .into_iter()
+    }
 }
 
 impl Collection {
@@ -109,7 +123,11 @@ impl Collection {
     ///
     /// A collection that does not exist, a store that fails.
     pub fn prune(&self, request: &PruneRequest) -> Result<Vec<PrunedGeneration>, Error> {
-        let store = self.store_for(request.dry_run)?;
+        if let Some(owner) = self.owner_unless(request.dry_run)? {
+            let task = Task::Prune { collection: self.name().to_owned(), request: request.clone() };
+            return owner.perform(self.engine(), task, &|_| {});
+        }
+        let store = &*self.store_for(request.dry_run)?;
         let visible = store.open(self.generations()?.collection.as_str())?;
         let is_over = |status: &GenerationStatus| match status.state {
             GenerationState::Old => true,
@@ -142,7 +160,11 @@ impl Collection {
         if self.name().contains('@') {
             return Err(Error::OneGeneration { name: self.name().to_owned() });
         }
-        let store = self.store_for(request.dry_run)?;
+        if let Some(owner) = self.owner_unless(request.dry_run)? {
+            let task = Task::Delete { collection: self.name().to_owned(), request: request.clone() };
+            return owner.perform(self.engine(), task, &|_| {});
+        }
+        let store = &*self.store_for(request.dry_run)?;
         let current = store.open(self.name())?;
         let mut deleted = Vec::new();
         for GenerationStatus { generation, .. } in self.generations()?.generations {
@@ -165,9 +187,13 @@ impl Collection {
         Ok(deleted)
     }
 
+    /// The owner to write through, unless it is a dry run.
+    fn owner_unless(&self, dry_run: bool) -> Result<Option<Owner>, Error> {
+        if dry_run { Ok(None) } else { self.engine().owner() }
+    }
+
     /// The store: to write, unless it is a dry run.
-    fn store_for(&self, dry_run: bool) -> Result<&dyn Store, Error> {
-        let store = if dry_run { self.engine().store() } else { self.engine().writable_store() };
-        Ok(&**store?)
+    fn store_for(&self, dry_run: bool) -> Result<Arc<dyn Store>, Error> {
+        if dry_run { self.engine().store() } else { self.engine().writable_store() }
     }
 }

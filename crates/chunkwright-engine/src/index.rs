@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use chunkwright_index::{
     Clock, Dominant, FolderOptions, IndexOptions, IndexReport, Meta, NoteOptions, OverlayCounts, Pipeline,
@@ -15,6 +15,9 @@ use serde::{Deserialize, Serialize};
 use crate::collection::Collection;
 use crate::error::Error;
 use crate::notice::{Notice, NoticeCode};
+use crate::owner::Owner;
+use crate::task::Task;
+use crate::turns::Turn;
 
 /// What is indexed, and how.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -54,15 +57,15 @@ pub struct IndexRequest {
 }
 
 /// What a run did.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct IndexAnswer {
     /// The collection.
     pub collection: String,
     /// Where its store is.
     pub store: String,
-    /// The model of its vectors; `null` for none.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The model of its vectors; absent for none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// Whether nothing was written, because the request was a dry run.
     pub dry_run: bool,
@@ -70,7 +73,7 @@ pub struct IndexAnswer {
     #[serde(flatten)]
     pub report: IndexReport,
     /// What the caller should know.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notices: Vec<Notice>,
 }
 
@@ -79,6 +82,13 @@ pub struct IndexAnswer {
 pub struct Indexer {
     collection: Collection,
     request: IndexRequest,
+    /// What it takes to index here; made when it is needed, since an owner of the store may do so instead.
+    work: OnceLock<Work>,
+}
+
+/// What it takes to index.
+#[derive(Debug)]
+struct Work {
     pipeline: Pipeline,
     store: String,
     model: Option<String>,
@@ -135,15 +145,24 @@ impl Collection {
     ///
     /// A model that is missing, notes without a writer, a configuration that cannot be used.
     pub fn indexer(&self, request: IndexRequest) -> Result<Indexer, Error> {
-        let engine = self.engine();
-        let settings = engine.settings();
         for (name, text) in &request.meta {
             meta::check(name, text)?;
         }
+        let indexer = Indexer { collection: self.clone(), request, work: OnceLock::new() };
+        if indexer.owner()?.is_none() {
+            indexer.work()?;
+        }
+        Ok(indexer)
+    }
+
+    /// Loads what it takes to index here.
+    fn work(&self, request: &IndexRequest) -> Result<Work, Error> {
+        let engine = self.engine();
+        let settings = engine.settings();
         let store = if request.dry_run { engine.store()? } else { engine.writable_store()? };
         let mut notices = Vec::new();
         let embedder = self.index_embedder(&mut notices)?;
-        let mut pipeline = Pipeline::new(Arc::clone(store), self.name(), engine.chunker()?, &settings.preset)
+        let mut pipeline = Pipeline::new(store, self.name(), engine.chunker()?, &settings.preset)
             .with_summaries(request.summaries);
         let info = embedder.as_ref().map(|embedder| embedder.model().clone());
         if let Some(embedder) = embedder {
@@ -157,12 +176,10 @@ impl Collection {
                 summaries: request.document_summaries,
             });
         }
-        Ok(Indexer {
-            collection: self.clone(),
+        Ok(Work {
             price: request.price.or(info.as_ref().and_then(|info| info.price_per_million_tokens)),
             model: info.map(|info| info.name),
             store: engine.store_name()?,
-            request,
             pipeline,
             notices,
         })
@@ -218,7 +235,13 @@ impl Indexer {
     ///
     /// As [`Collection::index`].
     pub fn run(&self, on_progress: &dyn Fn(Progress<'_>)) -> Result<IndexAnswer, Error> {
-        self.answer(self.pipeline.index(&self.request.paths, &self.options(), on_progress)?)
+        if let Some(owner) = self.owner()? {
+            let (collection, request) = (self.collection.name().to_owned(), self.request.clone());
+            return owner.perform(self.collection.engine(), Task::Index { collection, request }, on_progress);
+        }
+        let work = self.work()?;
+        let _turn = self.turn()?;
+        self.answer(work, work.pipeline.index(&self.request.paths, &self.options(work), on_progress)?)
     }
 
     /// Indexes documents from memory.
@@ -231,18 +254,45 @@ impl Indexer {
         documents: impl IntoIterator<Item = NewSource>,
         on_progress: &dyn Fn(Progress<'_>),
     ) -> Result<IndexAnswer, Error> {
-        self.answer(self.pipeline.put(documents, &self.options(), on_progress)?)
+        if let Some(owner) = self.owner()? {
+            let (collection, request) = (self.collection.name().to_owned(), self.request.clone());
+            let documents = documents.into_iter().map(Into::into).collect();
+            let task = Task::Put { collection, request, documents };
+            return owner.perform(self.collection.engine(), task, on_progress);
+        }
+        let work = self.work()?;
+        let _turn = self.turn()?;
+        self.answer(work, work.pipeline.put(documents, &self.options(work), on_progress)?)
     }
 
-    fn answer(&self, report: IndexReport) -> Result<IndexAnswer, Error> {
+    /// The owner to index through, unless nothing is written.
+    fn owner(&self) -> Result<Option<Owner>, Error> {
+        if self.request.dry_run { Ok(None) } else { self.collection.engine().owner() }
+    }
+
+    fn work(&self) -> Result<&Work, Error> {
+        if let Some(work) = self.work.get() {
+            return Ok(work);
+        }
+        let work = self.collection.work(&self.request)?;
+        Ok(self.work.get_or_init(|| work))
+    }
+
+    /// The turn of a run that writes.
+    fn turn(&self) -> Result<Option<Turn<'_>>, Error> {
+        let turn = (!self.request.dry_run).then(|| self.collection.engine().turn(self.collection.name()));
+        turn.transpose()
+    }
+
+    fn answer(&self, work: &Work, report: IndexReport) -> Result<IndexAnswer, Error> {
         if report.cancelled {
             self.collection.engine().check_cancelled()?;
         }
-        let notices = self.notices.iter().cloned().chain(self.notices_of(&report)).collect();
+        let notices = work.notices.iter().cloned().chain(self.notices_of(&report)).collect();
         Ok(IndexAnswer {
             collection: self.collection.name().to_owned(),
-            store: self.store.clone(),
-            model: self.model.clone(),
+            store: work.store.clone(),
+            model: work.model.clone(),
             dry_run: self.request.dry_run,
             report,
             notices,
@@ -259,7 +309,7 @@ impl Indexer {
         &self.collection
     }
 
-    fn options(&self) -> IndexOptions {
+    fn options(&self, work: &Work) -> IndexOptions {
         let (request, engine) = (&self.request, self.collection.engine());
         IndexOptions {
             folders: FolderOptions {
@@ -270,7 +320,7 @@ impl Indexer {
             indexed_at: engine.now(),
             started: engine.now_nanos(),
             rehash: request.rehash,
-            price: self.price,
+            price: work.price,
             prune: request.prune,
             meta: Meta { all: request.meta.clone(), folders: engine.settings().meta().to_vec() },
             dry_run: request.dry_run,

@@ -27,11 +27,14 @@ pub mod files;
 mod generations;
 mod index;
 mod installed;
+mod jobs;
 mod list;
 mod maintenance;
 mod metrics;
 mod models;
 mod notice;
+#[cfg_attr(not(unix), path = "owner/none.rs")]
+mod owner;
 pub mod page;
 #[cfg(feature = "schema")]
 pub mod schema;
@@ -39,7 +42,9 @@ mod search;
 pub mod settings;
 mod snapshot;
 mod table;
+mod task;
 mod transfer;
+mod turns;
 mod watch;
 
 pub use amend::{AmendRequest, OverlaysAnswer, OverlaysRequest};
@@ -79,6 +84,7 @@ pub use generations::{
 };
 pub use index::{IndexAnswer, IndexRequest, Indexer};
 pub use installed::{InstallModelsRequest, ModelAction, ModelChange, ModelEntry, RemoveModelsRequest};
+pub use jobs::{Job, JobError, JobProgress, JobState, Jobs};
 pub use maintenance::{ClearedCache, CollectionStatus, ListedCollection};
 pub use notice::{Notice, NoticeCode};
 pub use search::{
@@ -88,5 +94,6 @@ pub use search::{
 pub use settings::{Layers, Settings};
 pub use snapshot::{RelatedAnswer, Snapshot};
 pub use table::{RecordTable, TableFormat};
+pub use task::{PutDocument, Task};
 pub use transfer::{ExportRequest, ImportAnswer, Imported};
 pub use watch::Watched;

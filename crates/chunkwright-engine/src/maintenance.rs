@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use chunkwright_index::{CacheUsage, CheckReport, Damaged, Folder, GenerationStatus, SqliteStore, folders};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::engine::Engine;
 use crate::error::Error;
+use crate::task::Task;
 
 /// A collection, by the generation that searches see, and its folders.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -34,7 +35,7 @@ pub struct ListedCollection {
 }
 
 /// How much was forgotten.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClearedCache {
     /// Number of entries.
@@ -65,7 +66,7 @@ impl Engine {
         let mut found = Vec::new();
         for collection in store.collections()? {
             let Some(status) = collection.visible().cloned() else { continue };
-            let folders = folders(&**store, &status.generation)?;
+            let folders = folders(&*store, &status.generation)?;
             found.push(CollectionStatus { status, folders });
         }
         Ok(found)
@@ -96,6 +97,9 @@ impl Engine {
     ///
     /// A store that fails.
     pub fn clear_cache(&self) -> Result<ClearedCache, Error> {
+        if let Some(owner) = self.owner()? {
+            return owner.perform(self, Task::ClearCache, &|_| {});
+        }
         Ok(ClearedCache { forgotten: self.writable_store()?.cache().clear()? })
     }
 

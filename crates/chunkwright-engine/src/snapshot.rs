@@ -32,7 +32,7 @@ pub struct RelatedAnswer {
 
 impl Snapshot {
     pub(crate) fn open(engine: &Engine, name: &str) -> Result<Self, Error> {
-        let store = Arc::clone(engine.store()?);
+        let store = engine.store()?;
         let generation = store.open(name)?;
         Ok(Self { engine: engine.clone(), store, generation, embedder: Arc::default() })
     }

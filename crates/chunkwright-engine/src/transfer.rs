@@ -18,6 +18,7 @@ use crate::collection::Collection;
 use crate::error::Error;
 use crate::notice::{Notice, NoticeCode};
 use crate::snapshot::Snapshot;
+use crate::task::Task;
 
 /// What of a collection is exported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,14 +32,14 @@ pub struct ExportRequest {
 }
 
 /// What an import did.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ImportAnswer {
     /// What came in.
     #[serde(flatten)]
     pub imported: Imported,
     /// What the caller should know.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notices: Vec<Notice>,
 }
 
@@ -144,7 +145,12 @@ impl Collection {
     pub fn import(&self, file: &Path) -> Result<ImportAnswer, Error> {
         let is_parquet = is_parquet(file)?;
         let engine = self.engine();
-        let store = engine.writable_store()?;
+        if let Some(owner) = engine.owner()? {
+            let task = Task::Import { collection: self.name().to_owned(), file: file.to_owned() };
+            return owner.perform(engine, task, &|_| {});
+        }
+        let _turn = engine.turn(self.name())?;
+        let store = &engine.writable_store()?;
         let data_dir = engine.data_dir().unwrap_or_default();
         let options = ImportOptions {
             counters: &Counters::installed(&data_dir),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::Router;
-use chunkwright_engine::Engine;
+use chunkwright_engine::{Engine, Error, Jobs};
 
 use crate::options::ServerOptions;
 use crate::work::Work;
@@ -14,6 +14,7 @@ pub(crate) struct App {
     pub(crate) engine: Engine,
     pub(crate) options: ServerOptions,
     pub(crate) work: Work,
+    pub(crate) jobs: Jobs,
 }
 
 /// The state of the routers.
@@ -26,10 +27,22 @@ pub struct Server {
 }
 
 impl Server {
-    /// A server that answers by `engine`.
-    pub fn new(engine: Engine, options: ServerOptions) -> Self {
+    /// A server that answers by `engine`, and takes up the jobs that the one before left.
+    ///
+    /// # Errors
+    ///
+    /// Jobs that cannot be read, or that another process runs.
+    pub fn new(engine: Engine, options: ServerOptions) -> Result<Self, Error> {
         let work = Work::new(options.limits.calls);
-        Self { app: Arc::new(App { engine, options, work }) }
+        let jobs = Jobs::open(engine.clone(), &engine.state_dir()?.join("jobs"))?;
+        Ok(Self { app: Arc::new(App { engine, options, work, jobs }) })
+    }
+
+    /// Lets jobs stop at their next step; they are taken up by the next server.
+    pub(crate) fn stop_jobs(&self) {
+        if !self.app.jobs.stop(self.options().limits.shutdown_timeout) {
+            tracing::warn!("a job did not stop in time; the next server takes it up");
+        }
     }
 
     /// How it runs.

@@ -28,11 +28,13 @@ impl Server {
                 time::sleep(LOOK).await;
             }
         };
+        let server = self.clone();
         let stopped = runtime.block_on(async {
             let running = self.listen().await?;
             on_listening(running.address()?);
             Ok(running.answer_until(stop).await)
         });
+        server.stop_jobs();
         // Calls of the engine that still run end with the process; what they change is changed whole.
         runtime.shutdown_background();
         stopped

@@ -20,6 +20,7 @@ pub struct NewSource {
 
 /// What tells the format of bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum FormatHint {
     /// A file's name or path, as if the bytes had been read from it.

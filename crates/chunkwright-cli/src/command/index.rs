@@ -120,7 +120,12 @@ enum PruneFlag {
 impl Index {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
         let flags: [&dyn crate::keys::KeyFlags; 4] = [&self.cut, &self.files, &self.collection, &self.writer];
-        let engine = global.engine_on(Some(self.threads), &flags, Access::Write)?;
+        let engine = if self.watch {
+            // What other commands write while this one runs, they write through it.
+            global.builder(Some(self.threads), &flags)?.owner().open(Access::Write)?
+        } else {
+            global.engine_on(Some(self.threads), &flags, Access::Write)?
+        };
         let paths = self.paths();
         let is_stdin = self.is_stdin(&paths)?;
         let indexer = engine.default_collection().indexer(self.request(global, paths))?;

@@ -27,11 +27,11 @@ pub(crate) struct Serve {
 
 impl Serve {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
-        let engine = global.engine(&[&self.collection], Access::Write)?;
+        let engine = global.builder(None, &[&self.collection])?.owner().open(Access::Write)?;
         let limits = Limits::default();
         interrupt::keeps("the server has stopped; stored data is intact");
         interrupt::wait_at_most(limits.shutdown_timeout);
-        let server = Server::new(engine, ServerOptions { listen: self.listen, roots: self.root.clone(), limits });
+        let server = Server::new(engine, ServerOptions { listen: self.listen, roots: self.root.clone(), limits })?;
         let stopped = server
             .run(&interrupt::flag(), |address| global.say(&format!("listening on http://{address}")))
             .with_context(|| format!("`{}` cannot be listened on", self.listen))?;

@@ -5,13 +5,14 @@
 
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{Settings, SettingsError, Source, check_keys};
 
 /// A kind of service.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Kind {
     /// Turns texts into vectors.
     Embedder,
@@ -69,7 +70,7 @@ impl Kind {
 }
 
 /// A table; which of its keys there may be depends on the kind.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct ServiceTable {
     pub(crate) spec: Option<String>,
@@ -131,7 +132,7 @@ impl Settings {
 }
 
 /// The tables of a configuration file.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Services {
     path: Option<PathBuf>,
     tables: Vec<(Kind, String, ServiceTable)>,

@@ -38,6 +38,8 @@ pub(super) struct Run<'a> {
     notes: Notes<'a>,
     generations: Arc<Generations>,
     overlays: &'a Overlays,
+    /// The overlays as they are now: people change chunks while a run goes on.
+    fresh: Option<Overlays>,
     /// How the overlays would stand; in a dry run of a collection that has any.
     forecast: Option<Forecast<'a>>,
     /// What the generation had when the run began.
@@ -82,6 +84,7 @@ impl<'a> Run<'a> {
             notes,
             generations: Arc::new(generations),
             overlays,
+            fresh: None,
             forecast: None,
             stored: Arc::new(stored),
             seen,
@@ -393,6 +396,9 @@ impl<'a> Run<'a> {
         let mut new: Vec<&mut NewDocument> =
             documents.iter_mut().map(|(document, _)| &mut **document).collect();
         self.notes.add(&mut new, &self.pipeline.chunker)?;
+        if let (Some(current), false) = (&self.generations.current, self.options.dry_run) {
+            self.fresh = Some(self.pipeline.store.overlays(&current.collection)?);
+        }
         for document in new {
             self.put_overlays_on(document);
         }
@@ -421,17 +427,17 @@ impl<'a> Run<'a> {
     /// Puts on the chunks of a new document what was changed of them by hand, so that it is in force as soon as
     /// searches see them.
     fn put_overlays_on(&mut self, document: &mut NewDocument) {
-        if self.overlays.is_empty() {
+        let overlays = self.fresh.as_ref().unwrap_or(self.overlays);
+        if overlays.is_empty() {
             return;
         }
         let doc_id = &document.document.info.doc_id;
         let before = self.stored.get(doc_id).or_else(|| self.seen.get(doc_id));
         let before = before.and_then(DocumentInfo::applied).unwrap_or_default();
-        let is_of_another =
-            |id: &&str| self.overlays.get(id).is_some_and(|overlay| overlay.doc_id != *doc_id);
+        let is_of_another = |id: &&str| overlays.get(id).is_some_and(|overlay| overlay.doc_id != *doc_id);
         let also: Vec<&str> =
             before.iter().map(|applied| applied.overlay.as_str()).filter(is_of_another).collect();
-        let applied = self.overlays.put_on(&mut document.chunks, Some(&self.pipeline.chunker), &also);
+        let applied = overlays.put_on(&mut document.chunks, Some(&self.pipeline.chunker), &also);
         if let Some(forecast) = &mut self.forecast {
             forecast.add(doc_id, document.chunks.iter().map(|chunk| &chunk.record), &applied);
         }

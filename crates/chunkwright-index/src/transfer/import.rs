@@ -14,7 +14,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use chunkwright::verify::Finding;
 use chunkwright::{ChunkId, Record, TokenCounter as _, Words};
 use chunkwright_models::{TextHash, text_hash};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::rebuild::rebuilt;
 use super::{MovedDocument, Row, RowAt};
@@ -27,7 +27,7 @@ use crate::store::{
 use crate::verify::{self, Counters, is_doc_id};
 
 /// What an import did.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Imported {
     /// Documents written.

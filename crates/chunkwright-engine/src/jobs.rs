@@ -1,0 +1,470 @@
+//! Work that outlives the request that asked for it: queued, followed, cancelled, and taken up again after a restart.
+//!
+//! Jobs of one collection run one after another, those of different ones side by side. Every change of a job but its
+//! progress is on disk before it is answered, so that a process that is killed finds its jobs again: what was running or
+//! waiting then is run again where that leads to the same end, and is `interrupted` where it does not.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use chunkwright_index::Progress;
+use chunkwright_index::atomic_file::AtomicFile;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::engine::Engine;
+use crate::error::Error;
+use crate::task::Task;
+
+/// How many jobs that have ended are remembered, the last ones.
+const KEPT: usize = 1_000;
+
+/// How often a job is begun before it is given up: a job that ends its process would be begun for ever.
+const MOST_ATTEMPTS: u32 = 3;
+
+/// Work that was asked for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Job {
+    /// Its number, from 1, never used again.
+    pub id: u64,
+    /// What is done.
+    pub task: Task,
+    /// Values of the settings for it, over those of the process.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub settings: Map<String, Value>,
+    /// Where it is.
+    pub state: JobState,
+    /// How far it is, and how far it came.
+    #[serde(default)]
+    pub progress: JobProgress,
+    /// When it was asked for, in UTC, as RFC 3339 has it.
+    pub submitted_at: String,
+    /// When it was begun last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started_at: Option<String>,
+    /// When it ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub finished_at: Option<String>,
+    /// How often it was begun: more than once if processes ended before it did.
+    #[serde(default)]
+    pub attempts: u32,
+    /// What was answered, where it succeeded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<Value>,
+    /// Why it failed or was interrupted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<JobError>,
+    /// Grows with every change of the job in this process.
+    #[serde(default)]
+    pub revision: u64,
+}
+
+/// Where a job is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum JobState {
+    /// It waits for jobs of the same collection.
+    Queued,
+    /// It runs.
+    Running,
+    /// It did what was asked.
+    Succeeded,
+    /// It could not do it.
+    Failed,
+    /// It was cancelled; what it had done by then stays.
+    Cancelled,
+    /// Its process ended before it did, and it was not taken up again.
+    Interrupted,
+}
+
+/// How far a run is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct JobProgress {
+    /// Files or documents done: stored, or found unchanged.
+    pub files: usize,
+    /// Files or documents found so far.
+    pub files_found: usize,
+    /// Bytes of those done.
+    pub bytes: u64,
+    /// Bytes of those found.
+    pub bytes_found: u64,
+    /// Texts embedded.
+    pub texts: usize,
+    /// Texts without a vector, those embedded among them.
+    pub texts_found: usize,
+    /// Tokens of the texts embedded.
+    pub tokens: usize,
+    /// Documents stored or removed, durably.
+    pub documents_stored: usize,
+}
+
+/// Why a job failed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct JobError {
+    /// The name of the kind of failure.
+    pub code: String,
+    /// What was wrong, and what would be right.
+    pub message: String,
+}
+
+impl JobState {
+    /// Whether nothing more becomes of the job.
+    pub fn is_over(self) -> bool {
+        !matches!(self, Self::Queued | Self::Running)
+    }
+}
+
+impl JobProgress {
+    /// Notes what a run said.
+    pub fn note(&mut self, progress: Progress<'_>) {
+        match progress {
+            Progress::Found { files, bytes } => (self.files_found, self.bytes_found) = (files, bytes),
+            Progress::Read { files, bytes } => (self.files, self.bytes) = (files, bytes),
+            Progress::Embedded { texts, found, tokens } => {
+                (self.texts, self.texts_found, self.tokens) = (texts, found, tokens);
+            }
+            Progress::Committed { doc_ids } => self.documents_stored += doc_ids.len(),
+            _ => {}
+        }
+    }
+
+    /// The share of bytes that is done, in per cent; `None` before files were looked for.
+    pub fn percent(&self) -> Option<u8> {
+        let done = u128::from(self.bytes) * 100;
+        let percent = done.checked_div(u128::from(self.bytes_found))?;
+        Some(u8::try_from(percent.min(100)).unwrap_or(100))
+    }
+}
+
+/// The jobs of an engine. Clones share them.
+#[derive(Clone)]
+pub struct Jobs {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    engine: Engine,
+    folder: PathBuf,
+    /// Held while the jobs are open, so that no other process runs them too.
+    _lock: File,
+    known: Mutex<Known>,
+    changed: Condvar,
+    is_stopping: AtomicBool,
+}
+
+#[derive(Default)]
+struct Known {
+    jobs: BTreeMap<u64, Job>,
+    /// What stops each job that is not over.
+    cancels: HashMap<u64, Arc<AtomicBool>>,
+    /// The collections that a thread works for, and how many threads there are for none.
+    busy: HashMap<Option<String>, usize>,
+    last: u64,
+}
+
+impl Jobs {
+    /// The jobs that are remembered in `folder`, which is made if it is not there. What was not over is taken up again, or
+    /// is interrupted.
+    ///
+    /// # Errors
+    ///
+    /// A folder that cannot be read or written, or whose jobs another process runs.
+    pub fn open(engine: Engine, folder: &Path) -> Result<Self, Error> {
+        fs::create_dir_all(folder).map_err(Error::Jobs)?;
+        let lock = File::create(folder.join("lock")).map_err(Error::Jobs)?;
+        lock.try_lock().map_err(|error| match error {
+            TryLockError::WouldBlock => Error::JobsElsewhere,
+            TryLockError::Error(error) => Error::Jobs(error),
+        })?;
+        let mut known = Known::default();
+        for entry in fs::read_dir(folder).map_err(Error::Jobs)? {
+            let path = entry.map_err(Error::Jobs)?.path();
+            let Some(id) = id_of(&path) else { continue };
+            known.last = known.last.max(id);
+            // A file that cannot be read is a job that nobody can take up; its number stays used.
+            let read = fs::read(&path).ok().and_then(|bytes| serde_json::from_slice::<Job>(&bytes).ok());
+            known.jobs.extend(read.map(|job| (id, job)));
+        }
+        let jobs = Self {
+            inner: Arc::new(Inner {
+                engine,
+                folder: folder.to_owned(),
+                _lock: lock,
+                known: Mutex::new(known),
+                changed: Condvar::new(),
+                is_stopping: AtomicBool::new(false),
+            }),
+        };
+        jobs.take_up()?;
+        Ok(jobs)
+    }
+
+    /// Queues or ends what was not over when the process before ended.
+    fn take_up(&self) -> Result<(), Error> {
+        let mut known = self.lock();
+        let left: Vec<u64> =
+            known.jobs.values().filter(|job| !job.state.is_over()).map(|job| job.id).collect();
+        for id in left {
+            let now = self.inner.engine.now();
+            let Some(job) = known.jobs.get_mut(&id) else { continue };
+            let was_begun = job.state == JobState::Running;
+            if !was_begun || (job.task.is_resumable() && job.attempts < MOST_ATTEMPTS) {
+                job.state = JobState::Queued;
+                self.save(job)?;
+                known.cancels.insert(id, Arc::default());
+            } else {
+                let message = "the process ended while the job ran; what it had done by then stays";
+                job.state = JobState::Interrupted;
+                job.error = Some(JobError { code: "interrupted".into(), message: message.into() });
+                job.finished_at = Some(now);
+                self.save(job)?;
+            }
+        }
+        let collections: Vec<Option<String>> = known.jobs.values().map(Job::queue).collect();
+        for collection in collections {
+            self.work_for(&mut known, collection)?;
+        }
+        Ok(())
+    }
+
+    /// Queues a task, with values of the settings over those of the engine.
+    ///
+    /// # Errors
+    ///
+    /// Settings that cannot be used, a job that cannot be remembered.
+    pub fn submit(&self, task: Task, settings: Map<String, Value>) -> Result<Job, Error> {
+        let engine = &self.inner.engine;
+        engine.settings().with(settings.clone())?;
+        let mut known = self.lock();
+        known.last += 1;
+        let job = Job {
+            id: known.last,
+            task: task.with_absolute_paths(),
+            settings,
+            state: JobState::Queued,
+            progress: JobProgress::default(),
+            submitted_at: engine.now(),
+            started_at: None,
+            finished_at: None,
+            attempts: 0,
+            answer: None,
+            error: None,
+            revision: 0,
+        };
+        self.save(&job)?;
+        known.cancels.insert(job.id, Arc::default());
+        known.jobs.insert(job.id, job.clone());
+        self.forget(&mut known);
+        self.work_for(&mut known, job.queue())?;
+        Ok(job.shown())
+    }
+
+    /// All jobs that are remembered, newest first.
+    pub fn list(&self) -> Vec<Job> {
+        self.lock().jobs.values().rev().map(Job::shown).collect()
+    }
+
+    /// One job.
+    ///
+    /// # Errors
+    ///
+    /// A job that is not remembered.
+    pub fn get(&self, id: u64) -> Result<Job, Error> {
+        self.lock().jobs.get(&id).map(Job::shown).ok_or(Error::UnknownJob { id })
+    }
+
+    /// Asks a job to stop. One that runs stops between two steps, and what it has done stays; one that is over stays as it
+    /// is.
+    ///
+    /// # Errors
+    ///
+    /// A job that is not remembered, or whose end cannot be.
+    pub fn cancel(&self, id: u64) -> Result<Job, Error> {
+        let mut known = self.lock();
+        if let Some(cancel) = known.cancels.get(&id) {
+            cancel.store(true, Ordering::SeqCst);
+        }
+        let job = known.jobs.get_mut(&id).ok_or(Error::UnknownJob { id })?;
+        if job.state == JobState::Queued {
+            job.state = JobState::Cancelled;
+            job.finished_at = Some(self.inner.engine.now());
+            job.revision += 1;
+            self.save(job)?;
+            self.inner.changed.notify_all();
+        }
+        Ok(job.shown())
+    }
+
+    /// Waits until a job has another revision than `revision`, at most for `timeout`; `None` if it has not.
+    ///
+    /// # Errors
+    ///
+    /// A job that is not remembered.
+    pub fn wait_newer(&self, id: u64, revision: u64, timeout: Duration) -> Result<Option<Job>, Error> {
+        let is_same = |known: &mut Known| known.jobs.get(&id).is_some_and(|job| job.revision == revision);
+        let waited = self.inner.changed.wait_timeout_while(self.lock(), timeout, is_same);
+        let (known, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        let job = known.jobs.get(&id).ok_or(Error::UnknownJob { id })?;
+        Ok((job.revision != revision).then(|| job.shown()))
+    }
+
+    /// Whether a job of the collection waits or runs.
+    pub fn is_busy(&self, collection: &str) -> bool {
+        let known = self.lock();
+        known.jobs.values().any(|job| !job.state.is_over() && job.task.collection() == Some(collection))
+    }
+
+    /// Asks what runs to stop at its next step, and waits for that, at most for `timeout`. What was not over is taken up
+    /// again when the jobs are opened the next time. Answers whether everything stopped.
+    pub fn stop(&self, timeout: Duration) -> bool {
+        self.inner.is_stopping.store(true, Ordering::SeqCst);
+        let known = self.lock();
+        known.cancels.values().for_each(|cancel| cancel.store(true, Ordering::SeqCst));
+        self.inner.changed.notify_all();
+        let waited = self.inner.changed.wait_timeout_while(known, timeout, |known| !known.busy.is_empty());
+        let (known, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        known.busy.is_empty()
+    }
+
+    /// Sees to it that a thread works for the jobs of a collection that wait.
+    fn work_for(&self, known: &mut Known, queue: Option<String>) -> Result<(), Error> {
+        let waits = |job: &Job| job.state == JobState::Queued && job.queue() == queue;
+        if known.busy.contains_key(&queue) || !known.jobs.values().any(waits) {
+            return Ok(());
+        }
+        known.busy.insert(queue.clone(), 1);
+        let jobs = self.clone();
+        let spawned = thread::Builder::new().name("jobs".into()).spawn(move || {
+            while let Some(job) = jobs.begin(&queue) {
+                jobs.run(job);
+            }
+        });
+        spawned.map(|_| ()).map_err(Error::Threads)
+    }
+
+    /// Begins the next job of a collection; without one, the thread that asks is done.
+    fn begin(&self, queue: &Option<String>) -> Option<Job> {
+        let mut known = self.lock();
+        let now = self.inner.engine.now();
+        let is_stopping = self.inner.is_stopping.load(Ordering::SeqCst);
+        let waits = |job: &&mut Job| job.state == JobState::Queued && job.queue() == *queue;
+        let next = known.jobs.values_mut().find(waits).filter(|_| !is_stopping);
+        let Some(job) = next else {
+            known.busy.remove(queue);
+            self.inner.changed.notify_all();
+            return None;
+        };
+        (job.state, job.started_at) = (JobState::Running, Some(now));
+        job.attempts += 1;
+        job.revision += 1;
+        let job = job.clone();
+        if let Err(error) = self.save(&job) {
+            tracing::warn!(%error, job = job.id, "that a job began could not be remembered");
+        }
+        self.inner.changed.notify_all();
+        Some(job)
+    }
+
+    /// Runs a job to its end.
+    fn run(&self, job: Job) {
+        let id = job.id;
+        let cancel = self.lock().cancels.get(&id).map(Arc::clone).unwrap_or_default();
+        let engine = &self.inner.engine;
+        let on_progress = |progress: Progress<'_>| {
+            let mut known = self.lock();
+            if let Some(job) = known.jobs.get_mut(&id) {
+                job.progress.note(progress);
+                job.revision += 1;
+            }
+            self.inner.changed.notify_all();
+        };
+        let settings = engine.settings().with(job.settings).map_err(Error::from);
+        let result = settings
+            .and_then(|settings| engine.with(settings, Arc::clone(&cancel)).perform(job.task, &on_progress));
+        let now = engine.now();
+        let mut known = self.lock();
+        known.cancels.remove(&id);
+        let Some(job) = known.jobs.get_mut(&id) else { return };
+        job.revision += 1;
+        let is_stopping = self.inner.is_stopping.load(Ordering::SeqCst);
+        match result {
+            Ok(answer) => (job.state, job.answer) = (JobState::Succeeded, Some(answer)),
+            // It is taken up again the next time.
+            Err(Error::Cancelled) if is_stopping => {
+                job.state = JobState::Queued;
+                job.attempts = 0;
+            }
+            Err(Error::Cancelled) => job.state = JobState::Cancelled,
+            Err(error) => {
+                job.state = JobState::Failed;
+                job.error = Some(JobError { code: error.code().name.to_owned(), message: error.to_string() });
+            }
+        }
+        job.finished_at = job.state.is_over().then_some(now);
+        if job.state.is_over() {
+            job.task.drop_contents();
+        }
+        if let Err(error) = self.save(job) {
+            tracing::warn!(%error, job = id, "how a job ended could not be remembered");
+        }
+        self.inner.changed.notify_all();
+    }
+
+    fn save(&self, job: &Job) -> Result<(), Error> {
+        let write = || -> io::Result<()> {
+            let mut file = AtomicFile::create_private(&path_of(&self.inner.folder, job.id))?;
+            file.write_all(&serde_json::to_vec(job)?)?;
+            file.persist()
+        };
+        write().map_err(Error::Jobs)
+    }
+
+    /// Forgets the oldest jobs that are over where there are too many.
+    fn forget(&self, known: &mut Known) {
+        let over: Vec<u64> =
+            known.jobs.values().filter(|job| job.state.is_over()).map(|job| job.id).collect();
+        for id in over.iter().take(over.len().saturating_sub(KEPT)) {
+            known.jobs.remove(id);
+            // One that stays is remembered again the next time.
+            let _ = fs::remove_file(path_of(&self.inner.folder, *id));
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Known> {
+        self.inner.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Job {
+    /// The job without the bytes of documents that came with it.
+    fn shown(&self) -> Self {
+        let mut shown = self.clone();
+        shown.task.drop_contents();
+        shown
+    }
+
+    /// The jobs that run one after another: those of a collection, and those of none.
+    fn queue(&self) -> Option<String> {
+        self.task.collection().map(|name| name.split('@').next().unwrap_or_default().to_owned())
+    }
+}
+
+fn path_of(folder: &Path, id: u64) -> PathBuf {
+    folder.join(format!("{id}.json"))
+}
+
+/// The number of the job in a file of that name.
+fn id_of(path: &Path) -> Option<u64> {
+    let is_json = path.extension().is_some_and(|extension| extension == "json");
+    path.file_stem().filter(|_| is_json)?.to_str()?.parse().ok()
+}

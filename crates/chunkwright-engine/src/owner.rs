@@ -1,0 +1,264 @@
+//! Who writes to a store that several processes use?
+//!
+//! One process at a time holds the lock of a store. A process that holds it for long, such as a server, is its *owner*: it
+//! listens on a socket beside the store, and what other processes want to write they ask it to. Reading needs no owner.
+//!
+//! The lock alone decides who the owner is: the system releases it when a process ends, however it ends. Whoever gets it
+//! removes the socket of the one before. So there are never two owners, and a dead one is followed by whoever writes next.
+//!
+//! The socket lies in a folder that only its user may enter, so that whoever can connect to it could write to the store as
+//! well. What is said there are lines of JSON: one [`Call`], then [`Reply`]s until the answer. A caller that hangs up
+//! cancels its call.
+
+use std::fs::{self, File};
+use std::io::{self, BufRead as _, BufReader, ErrorKind, Read as _, Write as _};
+use std::os::fd::AsRawFd as _;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::thread;
+
+use chunkwright_index::Progress;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::engine::{Engine, Shared};
+use crate::error::{CODES, Error};
+use crate::settings::PortableSettings;
+use crate::task::Task;
+
+/// The folder of the socket, in that of the store.
+const FOLDER: &str = "owner";
+
+/// Longest line that is read: documents from memory are in it (1 GiB).
+const MAX_LINE: u64 = 1 << 30;
+
+/// What a process asks the owner to do.
+#[derive(Serialize, Deserialize)]
+struct Call {
+    settings: PortableSettings,
+    task: Task,
+}
+
+/// What the owner says of it.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Reply {
+    Progress(Event),
+    Answer(Value),
+    Failed { code: String, message: String },
+}
+
+/// How far a run is.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Event {
+    Found { files: usize, bytes: u64 },
+    Read { files: usize, bytes: u64 },
+    Embedded { texts: usize, found: usize, tokens: usize },
+    Committed { doc_ids: Vec<String> },
+}
+
+impl Event {
+    fn new(progress: Progress<'_>) -> Option<Self> {
+        Some(match progress {
+            Progress::Found { files, bytes } => Self::Found { files, bytes },
+            Progress::Read { files, bytes } => Self::Read { files, bytes },
+            Progress::Embedded { texts, found, tokens } => Self::Embedded { texts, found, tokens },
+            Progress::Committed { doc_ids } => Self::Committed { doc_ids: doc_ids.to_vec() },
+            // What this version does not know cannot be said to another process.
+            _ => return None,
+        })
+    }
+
+    fn progress(&self) -> Progress<'_> {
+        match self {
+            Self::Found { files, bytes } => Progress::Found { files: *files, bytes: *bytes },
+            Self::Read { files, bytes } => Progress::Read { files: *files, bytes: *bytes },
+            Self::Embedded { texts, found, tokens } => {
+                Progress::Embedded { texts: *texts, found: *found, tokens: *tokens }
+            }
+            Self::Committed { doc_ids } => Progress::Committed { doc_ids },
+        }
+    }
+}
+
+/// The owner of a store, which is another process.
+#[derive(Clone, Debug)]
+pub(crate) struct Owner {
+    folder: PathBuf,
+}
+
+impl Owner {
+    /// The owner of the store in `store`, if there is one that answers.
+    pub(crate) fn of(store: &Path) -> Option<Self> {
+        let owner = Self { folder: store.join(FOLDER) };
+        owner.connect().ok().map(|_| owner)
+    }
+
+    /// Whether it is still there.
+    pub(crate) fn is_there(&self) -> bool {
+        self.connect().is_ok()
+    }
+
+    fn connect(&self) -> io::Result<UnixStream> {
+        let folder = File::open(&self.folder)?;
+        UnixStream::connect(socket(&self.folder, &folder))
+    }
+
+    /// Has the owner do what `task` says, with the settings of `engine`.
+    pub(crate) fn perform<T: DeserializeOwned>(
+        &self,
+        engine: &Engine,
+        task: Task,
+        on_progress: &dyn Fn(Progress<'_>),
+    ) -> Result<T, Error> {
+        let gone = |_| Error::OwnerGone;
+        let call = Call { settings: engine.settings().portable(), task: task.with_absolute_paths() };
+        let mut line = serde_json::to_vec(&call)?;
+        line.push(b'\n');
+        let mut stream = self.connect().map_err(gone)?;
+        stream.write_all(&line).map_err(gone)?;
+        // Hanging up is how a call is cancelled; the reader below ends with it.
+        let hang_up = stream.try_clone().map_err(gone)?;
+        let is_done = AtomicBool::new(false);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                while !is_done.load(Ordering::SeqCst) {
+                    if engine.check_cancelled().is_err() {
+                        // It is gone already if that fails.
+                        let _ = hang_up.shutdown(std::net::Shutdown::Both);
+                        return;
+                    }
+                    thread::park_timeout(LOOK);
+                }
+            });
+            let answer = read_replies(BufReader::new(stream), on_progress);
+            is_done.store(true, Ordering::SeqCst);
+            engine.check_cancelled()?;
+            Ok(serde_json::from_value(answer?)?)
+        })
+    }
+}
+
+/// How often a caller that waits looks whether it shall stop.
+const LOOK: std::time::Duration = std::time::Duration::from_millis(50);
+
+fn read_replies(replies: impl io::BufRead, on_progress: &dyn Fn(Progress<'_>)) -> Result<Value, Error> {
+    for line in replies.lines() {
+        let line = line.map_err(|_| Error::OwnerGone)?;
+        match serde_json::from_str(&line)? {
+            Reply::Progress(event) => on_progress(event.progress()),
+            Reply::Answer(answer) => return Ok(answer),
+            Reply::Failed { code, message } => {
+                let known = CODES.iter().find(|known| known.name == code);
+                return Err(known.map_or(Error::OwnerGone, |code| Error::ByOwner { code: *code, message }));
+            }
+        }
+    }
+    Err(Error::OwnerGone)
+}
+
+/// The path of the socket in `folder`. The system takes paths of about a hundred bytes; through an open folder none is longer.
+fn socket(folder: &Path, open: &File) -> PathBuf {
+    let path = folder.join("socket");
+    let short = Path::new("/proc/self/fd").join(open.as_raw_fd().to_string());
+    if path.as_os_str().len() > 90 && short.exists() { short.join("socket") } else { path }
+}
+
+/// Listens for what other processes want to write, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Listener {
+    owner: Owner,
+    is_over: Arc<AtomicBool>,
+}
+
+impl Listener {
+    /// Begins to listen beside the store in `store`, whose lock this process holds.
+    pub(crate) fn start(store: &Path, shared: &Arc<Shared>) -> io::Result<Self> {
+        let folder = store.join(FOLDER);
+        match fs::DirBuilder::new().mode(0o700).create(&folder) {
+            Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
+            _ => {}
+        }
+        let open = File::open(&folder)?;
+        let path = socket(&folder, &open);
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        let listener = UnixListener::bind(&path)?;
+        let is_over = Arc::new(AtomicBool::new(false));
+        let (over, shared) = (Arc::clone(&is_over), Arc::downgrade(shared));
+        thread::Builder::new().name("owner".into()).spawn(move || {
+            for stream in listener.incoming() {
+                if over.load(Ordering::SeqCst) {
+                    return;
+                }
+                let Ok(stream) = stream else { continue };
+                let shared = Weak::clone(&shared);
+                // A caller for whom there is no thread sees that the line is dead.
+                let _ = thread::Builder::new().name("owned".into()).spawn(move || answer(stream, &shared));
+            }
+        })?;
+        Ok(Self { owner: Owner { folder }, is_over })
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        self.is_over.store(true, Ordering::SeqCst);
+        // Wakes the thread; the socket goes first, so that nobody else is taken in.
+        let connected = self.owner.connect();
+        // The next owner removes what could not be removed here.
+        let _ = fs::remove_file(self.owner.folder.join("socket"));
+        drop(connected);
+    }
+}
+
+/// Answers one caller.
+fn answer(stream: UnixStream, shared: &Weak<Shared>) {
+    let cancel = Arc::new(AtomicBool::new(false));
+    let Ok(reader) = stream.try_clone() else { return };
+    let mut reader = BufReader::new(reader);
+    let mut line = String::new();
+    let is_read = reader.by_ref().take(MAX_LINE).read_line(&mut line).is_ok_and(|read| read > 0);
+    let Some(shared) = shared.upgrade().filter(|_| is_read) else { return };
+    let hung_up = Arc::clone(&cancel);
+    // Ends when the caller does, or when the stream below is shut down.
+    let watcher = thread::Builder::new().name("hang-up".into()).spawn(move || {
+        let _ = io::copy(&mut reader, &mut io::sink());
+        hung_up.store(true, Ordering::SeqCst);
+    });
+    let stream = Mutex::new(stream);
+    let send = |reply: &Reply| {
+        let mut stream = stream.lock().unwrap_or_else(PoisonError::into_inner);
+        let Ok(mut line) = serde_json::to_vec(reply) else { return };
+        line.push(b'\n');
+        if stream.write_all(&line).is_err() {
+            cancel.store(true, Ordering::SeqCst);
+        }
+    };
+    let on_progress = |progress: Progress<'_>| {
+        if let Some(event) = Event::new(progress) {
+            send(&Reply::Progress(event));
+        }
+    };
+    let result = match serde_json::from_str::<Call>(&line).map_err(Error::from) {
+        Ok(Call { settings, task }) => settings.settings().map_err(Error::from).and_then(|settings| {
+            Engine::on(shared, settings, Arc::clone(&cancel)).perform(task, &on_progress)
+        }),
+        Err(error) => Err(error),
+    };
+    send(&match result {
+        Ok(answer) => Reply::Answer(answer),
+        Err(error) => Reply::Failed { code: error.code().name.to_owned(), message: error.to_string() },
+    });
+    let _ = stream.lock().unwrap_or_else(PoisonError::into_inner).shutdown(std::net::Shutdown::Both);
+    if let Ok(watcher) = watcher {
+        let _ = watcher.join();
+    }
+}

@@ -1,0 +1,205 @@
+//! What is changed, as a value: what jobs remember, and what one process asks another to do.
+
+use std::path::{Path, PathBuf, absolute};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use chunkwright_index::Progress;
+use chunkwright_source::{FormatHint, Input, NewSource};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
+
+use crate::amend::AmendRequest;
+use crate::documents::DocumentsRequest;
+use crate::engine::Engine;
+use crate::error::Error;
+use crate::evaluate::EvaluateRequest;
+use crate::generations::{DeleteRequest, PruneRequest};
+use crate::index::IndexRequest;
+
+/// A change of a collection or of the whole store, or work that takes long.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum Task {
+    /// Bring a collection to the state of files. Without paths everything that is stored is brought to the settings.
+    Index {
+        /// The collection.
+        collection: String,
+        /// What is indexed, and how.
+        request: IndexRequest,
+    },
+    /// Index documents from memory.
+    Put {
+        /// The collection.
+        collection: String,
+        /// How they are indexed.
+        request: IndexRequest,
+        /// The documents.
+        documents: Vec<PutDocument>,
+    },
+    /// Change by hand how chunks are found.
+    Amend {
+        /// The collection.
+        collection: String,
+        /// The change.
+        request: AmendRequest,
+    },
+    /// Remove generations that are not in use.
+    Prune {
+        /// The collection.
+        collection: String,
+        /// Which of them.
+        request: PruneRequest,
+    },
+    /// Remove documents, or the whole collection.
+    Delete {
+        /// The collection.
+        collection: String,
+        /// Which of them.
+        request: DeleteRequest,
+    },
+    /// Read records of a file into a collection.
+    Import {
+        /// The collection.
+        collection: String,
+        /// The file.
+        file: PathBuf,
+    },
+    /// Forget vectors of texts that no chunk has, and all notes.
+    ClearCache,
+    /// Measure how well presets serve documents.
+    Evaluate {
+        /// Files and folders of the documents.
+        paths: Vec<PathBuf>,
+        /// What is measured.
+        request: EvaluateRequest,
+    },
+}
+
+/// A document from memory, as JSON.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct PutDocument {
+    /// Its key in the collection.
+    pub doc_id: String,
+    /// Its bytes, as base64.
+    #[serde(serialize_with = "as_base64", deserialize_with = "of_base64")]
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    pub bytes: Vec<u8>,
+    /// What tells its format; without it the key does, as if it were a path.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hint: Option<FormatHint>,
+}
+
+fn as_base64<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&STANDARD.encode(bytes))
+}
+
+fn of_base64<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    STANDARD.decode(text).map_err(|error| serde::de::Error::custom(format!("not base64: {error}")))
+}
+
+impl From<NewSource> for PutDocument {
+    fn from(source: NewSource) -> Self {
+        Self { doc_id: source.doc_id, bytes: source.bytes, hint: source.hint }
+    }
+}
+
+impl From<PutDocument> for NewSource {
+    fn from(document: PutDocument) -> Self {
+        Self { doc_id: document.doc_id, bytes: document.bytes, hint: document.hint }
+    }
+}
+
+impl Task {
+    /// The collection that it is about; `None` for the whole store, or none.
+    pub fn collection(&self) -> Option<&str> {
+        match self {
+            Self::Index { collection, .. }
+            | Self::Put { collection, .. }
+            | Self::Amend { collection, .. }
+            | Self::Prune { collection, .. }
+            | Self::Delete { collection, .. }
+            | Self::Import { collection, .. } => Some(collection),
+            Self::ClearCache | Self::Evaluate { .. } => None,
+        }
+    }
+
+    /// Whether doing it again after it was interrupted leads to the same end.
+    pub fn is_resumable(&self) -> bool {
+        !matches!(self, Self::Evaluate { .. } | Self::Import { .. })
+    }
+
+    /// Leaves of documents from memory only their keys.
+    pub(crate) fn drop_contents(&mut self) {
+        if let Self::Put { documents, .. } = self {
+            documents.iter_mut().for_each(|document| document.bytes = Vec::new());
+        }
+    }
+
+    /// With paths that mean the same in every process.
+    pub(crate) fn with_absolute_paths(mut self) -> Self {
+        match &mut self {
+            Self::Index { request, .. } | Self::Put { request, .. } => {
+                let IndexRequest { paths, root, moved_from, exclude, .. } = request;
+                paths.iter_mut().chain(root).chain(moved_from).chain(exclude).for_each(make_absolute);
+            }
+            Self::Delete { request, .. } => request.paths_mut().for_each(make_absolute),
+            Self::Import { file, .. } => make_absolute(file),
+            Self::Evaluate { paths, request } => {
+                paths.iter_mut().chain(request.paths_mut()).for_each(make_absolute);
+            }
+            Self::Amend { .. } | Self::Prune { .. } | Self::ClearCache => {}
+        }
+        self
+    }
+}
+
+fn make_absolute(path: &mut PathBuf) {
+    if let Ok(full) = absolute(&*path) {
+        *path = full;
+    }
+}
+
+impl Engine {
+    /// Does what a task says, and answers what the method for it does, as JSON. `on_progress` is told how far an index run
+    /// is.
+    ///
+    /// # Errors
+    ///
+    /// Those of the method.
+    pub fn perform(&self, task: Task, on_progress: &dyn Fn(Progress<'_>)) -> Result<Value, Error> {
+        let collection = |name: &str| self.collection(name);
+        let answer = match task {
+            Task::Index { collection: name, request } => {
+                serde_json::to_value(collection(&name).index(request, on_progress)?)
+            }
+            Task::Put { collection: name, request, documents } => {
+                let documents = documents.into_iter().map(NewSource::from);
+                serde_json::to_value(collection(&name).put(request, documents, on_progress)?)
+            }
+            Task::Amend { collection: name, request } => {
+                serde_json::to_value(collection(&name).amend(&request)?)
+            }
+            Task::Prune { collection: name, request } => {
+                serde_json::to_value(collection(&name).prune(&request)?)
+            }
+            Task::Delete { collection: name, request } => {
+                serde_json::to_value(collection(&name).delete(&request)?)
+            }
+            Task::Import { collection: name, file } => {
+                serde_json::to_value(collection(&name).import(Path::new(&file))?)
+            }
+            Task::ClearCache => serde_json::to_value(self.clear_cache()?),
+            Task::Evaluate { paths, request } => {
+                let inputs = paths.into_iter().map(Input::Path).collect();
+                let documents = DocumentsRequest { inputs, ..DocumentsRequest::default() };
+                serde_json::to_value(self.evaluate(&documents, &request, &mut |_| {})?)
+            }
+        };
+        Ok(answer?)
+    }
+}
