@@ -16,8 +16,10 @@ mod openapi;
 mod options;
 mod problem;
 mod run;
+mod watch;
 mod work;
 
 pub use accept::{Running, Stopped};
 pub use app::Server;
 pub use options::{Limits, ServerOptions};
+pub use watch::Watch;

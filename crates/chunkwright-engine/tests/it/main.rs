@@ -2,7 +2,10 @@
 
 mod documents;
 mod given;
+mod jobs;
 mod operations;
+#[cfg(unix)]
+mod owner;
 #[path = "../../examples/put_and_search.rs"]
 mod put_and_search;
 mod registries;

@@ -1,0 +1,79 @@
+//! How do collections stay in step with folders while a server runs?
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use chunkwright_engine::{Engine, Error, IndexAnswer, IndexRequest, Watched};
+
+/// How long after a first run that failed the next is made: a folder may not be mounted yet.
+const AGAIN: Duration = Duration::from_secs(5);
+
+/// Follows folders, on a thread of its own, until it is dropped.
+#[derive(Debug)]
+pub struct Watch {
+    cancel: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Watch {
+    /// Brings the collection that the settings name to the state of `paths`, now and after every change of them. Runs
+    /// that changed something, failures and notices are logged.
+    ///
+    /// # Errors
+    ///
+    /// A configuration or a model that cannot be used, a thread that cannot be started. A path that is away is no error:
+    /// it is looked for again every few seconds.
+    pub fn start(engine: &Engine, paths: Vec<PathBuf>) -> Result<Self, Error> {
+        let cancel = Arc::new(AtomicBool::new(false));
+        let engine = engine.with(engine.settings().clone(), Arc::clone(&cancel));
+        let indexer =
+            engine.default_collection().indexer(IndexRequest { paths, ..IndexRequest::default() })?;
+        let stop = Arc::clone(&cancel);
+        let follow = move || {
+            while !stop.load(Ordering::SeqCst) {
+                let followed = indexer.watch(&|_| {}, |watched| {
+                    log(&watched);
+                    Ok::<(), Error>(())
+                });
+                if let Err(error) = followed
+                    && !matches!(error, Error::Cancelled)
+                {
+                    tracing::warn!(%error, "the folders could not be indexed; they are tried again");
+                    thread::park_timeout(AGAIN);
+                }
+            }
+        };
+        let thread = thread::Builder::new().name("watch".into()).spawn(follow).map_err(Error::Threads)?;
+        Ok(Self { cancel, thread: Some(thread) })
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.cancel.store(true, Ordering::SeqCst);
+        if let Some(thread) = self.thread.take() {
+            thread.thread().unpark();
+            // A panic was told when it happened.
+            let _ = thread.join();
+        }
+    }
+}
+
+fn log(watched: &Watched) {
+    match watched {
+        Watched::Run(answer) if answer.changed_anything() => {
+            let IndexAnswer { collection, report, .. } = &**answer;
+            let removed = report.pruned.len() + report.left_out.len();
+            let (indexed, failed) = (report.indexed, report.failed.len());
+            tracing::info!(%collection, indexed, removed, failed, "the folders changed");
+        }
+        Watched::Failed(error) => {
+            tracing::warn!(%error, "the folders could not be indexed; the next change tries again")
+        }
+        Watched::Notice(notice) => tracing::warn!(message = %notice.message, "notice"),
+        _ => {}
+    }
+}
