@@ -11,10 +11,11 @@ use std::time::{Duration, SystemTime};
 
 use chunkwright::{Chunker, Strategy, TokenCounter};
 use chunkwright_index::{Access as StoreAccess, Model, Store, StoreError, open_store};
-use chunkwright_models::{EmbedError, Embedder, Embedding, ModelInfo, Reranker, Role, Writer};
+use chunkwright_models::{Embedder, Reranker, Writer};
 use rayon::ThreadPool;
 
 use crate::collection::Collection;
+use crate::embedding::EngineEmbedder;
 use crate::error::Error;
 use crate::models;
 use crate::notice::{Notice, NoticeCode};
@@ -108,6 +109,9 @@ enum Owns {
     /// It is their owner.
     Yes,
 }
+
+/// Loads an embedder, if there is one.
+type Load<'a> = dyn FnOnce() -> Result<Option<Arc<dyn Embedder>>, Error> + 'a;
 
 /// Models that were loaded before, by what the settings say of them: a model takes longer to load than to answer.
 #[derive(Default)]
@@ -536,11 +540,14 @@ impl Engine {
         load: impl FnOnce() -> Result<Option<Arc<dyn Embedder>>, Error>,
     ) -> Result<Option<Arc<dyn Embedder>>, Error> {
         let shared = &self.inner.shared;
-        let embedder = match &shared.given.embedder {
-            Some(embedder) => Some(Arc::clone(embedder)),
-            None => shared.loaded.embedder(models::embedder_key(settings, purpose), load)?,
+        let (key, load): (String, Box<Load<'_>>) = match &shared.given.embedder {
+            Some(given) => ("given".to_owned(), Box::new(|| Ok(Some(Arc::clone(given))))),
+            None => (models::embedder_key(settings, purpose), Box::new(load)),
         };
-        Ok(embedder.map(|embedder| self.with_threads(embedder)))
+        shared.loaded.embedder(key, || {
+            let pool = Arc::clone(&shared.pool);
+            Ok(load()?.map(|inner| Arc::new(EngineEmbedder::new(inner, pool)) as Arc<dyn Embedder>))
+        })
     }
 
     /// As [`embedder`](Self::embedder), but where the settings name none the one called `name`.
@@ -565,10 +572,6 @@ impl Engine {
         let settings = &self.inner.settings;
         let purpose = model.map_or(String::new(), |model| format!("queries on {model:?}"));
         self.loaded_embedder(settings, &purpose, || models::query_embedder(settings, model))
-    }
-
-    fn with_threads(&self, inner: Arc<dyn Embedder>) -> Arc<dyn Embedder> {
-        Arc::new(OnThreads { inner, pool: Arc::clone(&self.inner.shared.pool) })
     }
 
     /// The reranker that was handed in or configured; `None` for none.
@@ -622,26 +625,6 @@ impl Engine {
     /// The engine's own threads.
     pub(crate) fn threads(&self) -> Arc<ThreadPool> {
         Arc::clone(&self.inner.shared.pool)
-    }
-}
-
-/// An embedder that computes on the engine's threads, whichever thread asks it.
-struct OnThreads {
-    inner: Arc<dyn Embedder>,
-    pool: Arc<ThreadPool>,
-}
-
-impl Embedder for OnThreads {
-    fn model(&self) -> &ModelInfo {
-        self.inner.model()
-    }
-
-    fn embed(&self, texts: &[&str], role: Role) -> Result<Vec<Embedding>, EmbedError> {
-        self.pool.install(|| self.inner.embed(texts, role))
-    }
-
-    fn embed_query(&self, query: &str) -> Result<(Embedding, Option<EmbedError>), EmbedError> {
-        self.pool.install(|| self.inner.embed_query(query))
     }
 }
 

@@ -18,6 +18,7 @@ mod amend;
 mod collection;
 mod doctor;
 mod documents;
+mod embedding;
 mod engine;
 mod error;
 mod evaluate;
