@@ -16,7 +16,7 @@ mod list;
 mod migrate;
 mod read;
 mod setup;
-mod slim;
+mod stored;
 mod write;
 
 use std::collections::{HashMap, HashSet};

@@ -11,7 +11,7 @@ use super::super::filter::Facts;
 use super::super::list::{PageBuilder, Position};
 use super::super::{Direction, DocumentInfo, Generation, ListRequest, ListedChunk, StoreError};
 use super::read::{self, PLACE, damaged, info, info_columns};
-use super::slim;
+use super::stored::{Facets, Stored};
 
 /// Fills a page in the order of documents. By the tables' keys it begins at its first chunk, wherever that is; a chunk
 /// that the filter rejects by its columns is not read.
@@ -83,7 +83,7 @@ fn document(
     let mut statement = connection.prepare_cached(&chunks_sql(request))?;
     let mut rows = statement.query(params![info.version, edge])?;
     let mut source = None;
-    let common = slim::common(generation, info);
+    let known = Stored::of_document(generation, info);
     while let Some(row) = rows.next()? {
         let enabled = row.get(11)?;
         if !request.visibility.shows(enabled) {
@@ -106,7 +106,7 @@ fn document(
             Some(source) => source,
             none => none.insert(read::source(connection, info)?),
         };
-        let (place, record) = read::record(row, &common, source)?;
+        let (place, record) = read::record(row, &known, source)?;
         if is_quick || request.filter.passes_record(&record) {
             let chunk = ListedChunk { record, enabled, embedded: row.get(12)? };
             if page.push(place, info.version, chunk).is_break() {
@@ -159,8 +159,8 @@ pub(super) fn update_columns(
         let text = |column| row.get_ref(column).and_then(|value| Ok(value.as_str()?));
         let maybe = |column| row.get_ref(column).and_then(|value| Ok(value.as_str_or_null()?));
         let category = text(3)?;
-        let said =
-            slim::Said::read(text(9)?).ok_or_else(|| damaged("the token count of a chunk cannot be read"))?;
+        let facets =
+            Facets::read(text(9)?).ok_or_else(|| damaged("the token count of a chunk cannot be read"))?;
         let new = NewRow {
             id: ChunkId(row.get(2)?),
             facts: Facts {
@@ -171,9 +171,9 @@ pub(super) fn update_columns(
                 artifact: maybe(6)?,
                 symbols: text(7)?,
             },
-            chunk_type: said.chunk_type.as_deref().unwrap_or(category),
-            strategy_version: said.strategy_version.as_deref().unwrap_or(&generation.spec.strategy_version),
-            token_count: said.token_count,
+            chunk_type: facets.chunk_type.as_deref().unwrap_or(category),
+            strategy_version: facets.strategy_version.as_deref().unwrap_or(&generation.spec.strategy_version),
+            token_count: facets.token_count,
             enabled: row.get(8)?,
         };
         columns.push(row.get(0)?, text(1)?, &new);

@@ -12,7 +12,7 @@ use rusqlite::{Connection, params};
 
 use super::super::{DocumentInfo, Generation, GenerationStatus, Overlay, StoreError};
 use super::setup::{LAYOUT, TABLES, pragma};
-use super::{cache, read, slim, write};
+use super::{cache, read, stored, write};
 use crate::parsed::parse_again;
 use crate::settle::guess_applied;
 
@@ -126,7 +126,8 @@ fn repair_parents_of(
     let mut update = connection.prepare_cached("UPDATE chunks SET record = ?2 WHERE key = ?1")?;
     for (key, span) in wrong {
         let record: String = select.query_row([key], |row| row.get(0))?;
-        update.execute(params![key, slim::with_parent(&record, &info.doc_id, &document.parent_of(span))?])?;
+        update
+            .execute(params![key, stored::with_parent(&record, &info.doc_id, document.parent_of(span))?])?;
     }
     Ok(())
 }

@@ -9,13 +9,12 @@ use super::super::{
     Overlay, Overlays, StoreError, StoredChunk, StoredDocument,
 };
 use super::cache::{numbers, weights};
-use super::slim::{Place, common, whole};
+use super::stored::{Place, Stored, decode};
 use super::{parse_name, unknown_collection, unknown_generation};
 use crate::bm25::TermCounts;
 use crate::report::PastRun;
 use chunkwright::{ChunkId, Record};
 use rusqlite::{Connection, OptionalExtension, Row, params};
-use serde_json::Value;
 
 const GENERATION: &str =
     "collections.name, generations.id, strategy_version, config_hash, models.name, dimension, models.sparse
@@ -256,13 +255,13 @@ pub(super) fn each_record(
     each: &mut dyn FnMut(i64, Record) -> Result<(), StoreError>,
 ) -> Result<(), StoreError> {
     let source = source(connection, info)?;
-    let common = common(generation, info);
+    let known = Stored::of_document(generation, info);
     let mut statement = connection.prepare_cached(&format!(
         "SELECT {PLACE}, key, chunk_id, record, tail FROM chunks WHERE document = ?1 ORDER BY idx",
     ))?;
     let mut rows = statement.query([info.version])?;
     while let Some(row) = rows.next()? {
-        let (_, record) = record(row, &common, &source)?;
+        let (_, record) = record(row, &known, &source)?;
         each(row.get(7)?, record)?;
     }
     Ok(())
@@ -275,23 +274,21 @@ pub(super) fn source(connection: &Connection, info: &DocumentInfo) -> Result<Str
 }
 
 /// The place and record of a row that begins with [`PLACE`], the key, the chunk's id, the record and the tail.
-pub(super) fn record(
-    row: &Row<'_>,
-    common: &[(&'static str, Value)],
-    source: &str,
-) -> Result<(u32, Record), StoreError> {
+pub(super) fn record(row: &Row<'_>, known: &Stored<'_>, source: &str) -> Result<(u32, Record), StoreError> {
     let text = |column| row.get_ref(column).and_then(|value| Ok(value.as_str_or_null()?));
     let place = place(row, 0)?;
     let content = match text(10)? {
         Some(tail) => {
-            let content =
-                source.get(place.start..place.end).ok_or_else(|| damaged("a chunk is not in its source"))?;
+            let content = source
+                .get(place.start as usize..place.end as usize)
+                .ok_or_else(|| damaged("a chunk is not in its source"))?;
             Some((tail, content.to_owned()))
         }
         None => None,
     };
-    let record = whole(text(9)?.unwrap_or_default(), ChunkId(row.get(8)?), common, &place, content)?;
-    Ok((place.index as u32, record))
+    let json = text(9)?.unwrap_or_default();
+    let record = decode(json, ChunkId(row.get(8)?), &known.at(&place), content)?;
+    Ok((place.index, record))
 }
 
 pub(super) fn chunk(
@@ -308,14 +305,15 @@ pub(super) fn chunk(
     ))?;
     let mut rows = statement.query(params![generation.number, id.0])?;
     let Some(row) = rows.next()? else { return Ok(None) };
-    let common = common(generation, &info(row)?);
+    let (info, place) = (info(row)?, place(row, 25)?);
+    let known = Stored::of_document(generation, &info).at(&place);
     let tail: Option<String> = row.get(18)?;
     let content = match &tail {
         Some(tail) => Some((tail.as_str(), utf8(row.get(19)?)?)),
         None => None,
     };
     Ok(Some(StoredChunk {
-        record: whole(&row.get::<_, String>(17)?, id, &common, &place(row, 25)?, content)?,
+        record: decode(&row.get::<_, String>(17)?, id, &known, content)?,
         embedded: row.get(20)?,
         enabled: row.get(21)?,
         doc_toc: row.get(22)?,

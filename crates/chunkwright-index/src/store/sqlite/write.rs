@@ -14,7 +14,8 @@ use super::super::{
     Change, Generation, GenerationSpec, NewChunk, NewDocument, Outcome, Overlay, StoreError, check_model,
 };
 use super::setup::{META, RUNS};
-use super::{Commit, cache, read, slim, unknown_collection};
+use super::stored::{Place, Stored, encode};
+use super::{Commit, cache, read, unknown_collection};
 use crate::bm25::TermCounts;
 use crate::report::PastRun;
 
@@ -36,17 +37,17 @@ pub(super) struct Prepared {
 pub(super) fn prepare(generation: &Generation, changes: &[Change]) -> Result<Vec<Vec<Prepared>>, StoreError> {
     let rows = |change: &Change| match change {
         Change::Replace(new) => {
-            let common: Vec<_> = slim::as_json(slim::common(generation, &new.document.info)).collect();
+            let known = Stored::of_document(generation, &new.document.info);
             let ids: Vec<ChunkId> = new.chunks.iter().map(NewChunk::id).collect();
             let row = |(index, chunk): (usize, &NewChunk)| {
                 let place = place(&new.chunks, &ids, index);
-                prepare_chunk(&common, Some(&place), &new.document.source, chunk)
+                prepare_chunk(&known.at(&place), &new.document.source, chunk)
             };
             new.chunks.iter().enumerate().map(row).collect()
         }
         // Its document is not at hand: all of it is written out.
         Change::Amend { chunks, .. } => {
-            chunks.iter().map(|chunk| prepare_chunk(&[], None, "", chunk)).collect()
+            chunks.iter().map(|chunk| prepare_chunk(&Stored::usual(), "", chunk)).collect()
         }
         _ => Ok(Vec::new()),
     };
@@ -67,27 +68,22 @@ pub(super) fn prepare(generation: &Generation, changes: &[Change]) -> Result<Vec
 }
 
 /// What the row at `index` and those beside it will say.
-fn place(chunks: &[NewChunk], ids: &[ChunkId], index: usize) -> slim::Place {
+fn place(chunks: &[NewChunk], ids: &[ChunkId], index: usize) -> Place {
     let NewChunk { record, .. } = &chunks[index];
     let is_chunk = |at: &usize| chunks.get(*at).is_some_and(|chunk| chunk.record.artifact.is_none());
     let beside = |at: Option<usize>| at.filter(|at| is_chunk(&index) && is_chunk(at)).map(|at| ids[at]);
-    slim::Place {
-        index,
+    Place {
+        index: index as u32,
         category: record.category.clone(),
         content_type: record.content_type.clone(),
-        start: record.start_byte as usize,
-        end: record.end_byte as usize,
+        start: record.start_byte,
+        end: record.end_byte,
         previous: beside(index.checked_sub(1)),
         next: beside(Some(index + 1)),
     }
 }
 
-fn prepare_chunk(
-    common: &[(&'static str, String)],
-    place: Option<&slim::Place>,
-    source: &str,
-    chunk: &NewChunk,
-) -> Result<Prepared, StoreError> {
+fn prepare_chunk(known: &Stored<'_>, source: &str, chunk: &NewChunk) -> Result<Prepared, StoreError> {
     let record = &chunk.record;
     let tail = rebuilt_tail(record, source);
     Ok(Prepared {
@@ -95,7 +91,7 @@ fn prepare_chunk(
         symbols: record_symbols(record),
         terms: chunk.terms.encode(),
         tail: tail.map(str::to_owned),
-        json: slim::slim(record, common, place, tail.is_some())?,
+        json: encode(record, known, tail.is_some())?,
     })
 }
 
