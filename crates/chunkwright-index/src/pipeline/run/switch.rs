@@ -1,0 +1,116 @@
+//! When do searches see what a run stored, and the changes made by hand with it?
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use super::super::Prune;
+use super::super::forecast::Forecast;
+use super::super::input::Input;
+use super::Run;
+use crate::report::Failure;
+use crate::settle::{settle, settle_all};
+use crate::store::{DocumentInfo, StoreError};
+
+impl<'a> Run<'a> {
+    pub(super) fn forecast(&self, found: &HashSet<&str>) -> Forecast<'a> {
+        let vanished = match self.options.prune {
+            Prune::Keep => Vec::new(),
+            Prune::Remove | Prune::Force => self.vanished().1,
+        };
+        let vanished: HashSet<String> = vanished.into_iter().collect();
+        let known = self.visible();
+        let is_there = |id: &str| found.contains(id) || (known.contains_key(id) && !vanished.contains(id));
+        Forecast::new(self.overlays, is_there)
+    }
+
+    /// Brings what is stored to what overlays say now, and counts how they stand, or would stand after a dry run.
+    pub(super) fn settle(&mut self) -> Result<(), StoreError> {
+        let store = &*self.pipeline.store;
+        let Some(current) = &self.generations.current else { return Ok(()) };
+        if let Some(forecast) = self.forecast.take() {
+            let removed = |doc_id: &String| {
+                self.report.pruned.contains(doc_id) || self.report.left_out.contains(doc_id)
+            };
+            let kept = self.stored.keys().filter(|doc_id| !removed(doc_id));
+            self.report.overlays = forecast.counts(store, self.generations.target.as_ref(), kept)?;
+            return Ok(());
+        }
+        if self.options.dry_run {
+            return Ok(());
+        }
+        let has_any = |info: &DocumentInfo| !info.overlays.is_empty();
+        if self.stored.values().chain(self.seen.values()).any(has_any)
+            || !store.overlays(&current.collection)?.is_empty()
+        {
+            self.report.overlays = settle_all(store, &current.collection, self.pipeline.tools())?;
+        }
+        Ok(())
+    }
+
+    /// Makes of a generation that is built all that searches see, and then the current one.
+    pub(super) fn complete(&mut self, found: &HashSet<&str>) -> Result<(), StoreError> {
+        let removed = self.report.pruned.iter().chain(&self.report.left_out);
+        let pruned: HashSet<String> = removed.cloned().collect();
+        let seen = std::mem::take(&mut self.seen);
+        // Where a file has the id of another folder's document, that document is not what failed.
+        let failures = self.report.failed.iter().map(|failure| failure.doc_id.clone());
+        let failed: HashSet<String> = failures.filter(|doc_id| !self.clashing.contains(doc_id)).collect();
+        let skipped: HashSet<String> =
+            self.report.skipped.iter().map(|skipped| skipped.path.clone()).collect();
+        // A file that could not be read now counts as what the store has of it.
+        let is_carried = |info: &&DocumentInfo| {
+            let doc_id = &info.doc_id;
+            !pruned.contains(doc_id)
+                && !failed.contains(doc_id)
+                && (!found.contains(doc_id.as_str()) || skipped.contains(doc_id))
+        };
+        let carried = seen.values().filter(is_carried);
+        let mut carried: Vec<Cow<'_, DocumentInfo>> =
+            carried.map(|info| self.placed.moved(info).map_or(Cow::Borrowed(info), Cow::Owned)).collect();
+        carried.sort_unstable_by(|a, b| a.doc_id.cmp(&b.doc_id));
+        let inputs: Vec<Input<'_>> = carried.iter().map(|info| Input::Stored(info)).collect();
+        self.index_all(&inputs, 0)?;
+        // What an old generation has and searches do not see any more was removed meanwhile.
+        let is_over = |doc_id: &&String| !seen.contains_key(*doc_id) && !found.contains(doc_id.as_str());
+        let over: Vec<String> = self.stored.keys().filter(is_over).cloned().collect();
+        self.remove(&over)?;
+        let is_lost = |failure: &&Failure| {
+            seen.contains_key(&failure.doc_id) && !self.clashing.contains(&failure.doc_id)
+        };
+        self.report.withheld = if self.report.cancelled {
+            Some("it was told to stop".into())
+        } else if let Some(lost) = self.report.failed.iter().find(is_lost) {
+            Some(format!("`{}` could not be indexed: {}", lost.doc_id, lost.message))
+        } else if let Some(error) = self.notes.error.as_ref().filter(|_| self.notes.pending > 0) {
+            Some(format!("some notes could not be written: {error}"))
+        } else if self.vectors.failures > 0 {
+            self.vectors.error.as_ref().map(|error| format!("some texts could not be embedded: {error}"))
+        } else {
+            None
+        };
+        self.seen = seen;
+        if let Some(target) = self.generations.target.as_ref().filter(|_| self.report.withheld.is_none())
+            && !self.options.dry_run
+        {
+            settle(&*self.pipeline.store, target, self.pipeline.tools())?;
+            self.pipeline.store.switch(target)?;
+            self.report.switched = self.generations.current.as_ref().map(|before| before.number);
+        }
+        Ok(())
+    }
+
+    /// Makes the first generation of a collection, which searches see while it is built, its current one: if it has
+    /// documents and nothing stopped the run.
+    pub(super) fn complete_first(&mut self) -> Result<(), StoreError> {
+        let report = &self.report;
+        let is_empty = report.indexed + report.unchanged + report.empty == 0 && self.stored.is_empty();
+        if report.cancelled || self.options.dry_run || is_empty || self.is_building() {
+            return Ok(());
+        }
+        let store = &self.pipeline.store;
+        match &self.generations.target {
+            Some(target) if !store.is_complete(target)? => store.switch(target),
+            _ => Ok(()),
+        }
+    }
+}
