@@ -1,14 +1,11 @@
 //! Real edits: pairs of versions out of a git history.
 //!
-//! Read through the program `git`, which whoever has a history has. Taken are commits that are no merges
-//! and files that changed by one line, or by few.
+//! Taken are commits that are no merges and files that changed by one line, or by few.
 
-use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::thread;
 
-use chunkwright_source::{decode::decode, parser_for};
+use chunkwright_source::{Git, decode::decode, parser_for};
 
 use crate::bootstrap::Rng;
 use crate::edit::Edit;
@@ -78,8 +75,9 @@ pub fn edits(path: &Path, count: usize, seed: u64) -> Result<Vec<Edit>, HistoryE
         if path.is_dir() { path.to_owned() } else { path.parent().map(PathBuf::from).unwrap_or_default() };
     let folder = if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder };
     let shown = || path.display().to_string();
-    let prefix = match git(&folder, &["rev-parse", "--show-prefix"]) {
-        Ok(prefix) => prefix.trim_end_matches(['\n', '\r']).to_owned(),
+    let git = Git::at(folder);
+    let prefix = match git.line(&["rev-parse", "--show-prefix"]) {
+        Ok(prefix) => prefix,
         Err(error) if error.kind() == ErrorKind::NotFound => {
             return Err(HistoryError::NoGit { path: shown() });
         }
@@ -97,14 +95,14 @@ pub fn edits(path: &Path, count: usize, seed: u64) -> Result<Vec<Edit>, HistoryE
         "--",
         ".",
     ];
-    let log = git(&folder, &log).map_err(|error| HistoryError::Log { path: shown(), error })?;
-    let candidates = candidates(&log);
+    let log = git.run(&log).map_err(|error| HistoryError::Log { path: shown(), error })?;
+    let candidates = candidates(&String::from_utf8_lossy(&log));
     let mut edits = Vec::new();
     for (kind, lines) in [("git, one line", 0..=1), ("git, few lines", 2..=20)] {
         let of_kind: Vec<&Candidate> = candidates.iter().filter(|it| lines.contains(&it.lines)).collect();
         let drawn = Rng::new(seed).sample(of_kind.len(), count);
         let drawn: Vec<&Candidate> = drawn.into_iter().map(|at| of_kind[at]).collect();
-        let versions = versions(&folder, &prefix, &drawn)
+        let versions = versions(&git, &prefix, &drawn)
             .map_err(|error| HistoryError::Versions { path: shown(), error })?;
         for (candidate, (old, new)) in drawn.into_iter().zip(versions) {
             if let (Some(old), Some(new)) = (old.as_deref().and_then(text), new.as_deref().and_then(text))
@@ -122,20 +120,6 @@ pub fn edits(path: &Path, count: usize, seed: u64) -> Result<Vec<Edit>, HistoryE
 
 fn text(bytes: &[u8]) -> Option<String> {
     decode(bytes).map(|decoded| decoded.text)
-}
-
-fn command(folder: &Path) -> Command {
-    let mut git = Command::new("git");
-    git.arg("-C").arg(folder).args(["-c", "core.quotePath=off"]).stderr(Stdio::null());
-    git
-}
-
-fn git(folder: &Path, arguments: &[&str]) -> io::Result<String> {
-    let output = command(folder).args(arguments).stdin(Stdio::null()).output()?;
-    if !output.status.success() {
-        return Err(io::Error::other("git failed"));
-    }
-    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
 /// The files of a log with the larger of lines added and removed, where that is at most 20. Files of
@@ -165,35 +149,11 @@ fn candidates(log: &str) -> Vec<Candidate> {
 type Versions = (Option<Vec<u8>>, Option<Vec<u8>>);
 
 /// Both versions of each file: before and after its commit. `None` where there is none, or it is too large.
-fn versions(folder: &Path, prefix: &str, files: &[&Candidate]) -> io::Result<Vec<Versions>> {
-    let mut git = command(folder);
-    let mut git = git.args(["cat-file", "--batch"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
-    let (stdin, stdout) = (git.stdin.take(), git.stdout.take());
+fn versions(git: &Git, prefix: &str, files: &[&Candidate]) -> io::Result<Vec<Versions>> {
     let both = |Candidate { commit, file, .. }: &&Candidate| {
-        format!("{commit}^:{prefix}{file}\n{commit}:{prefix}{file}\n")
+        [format!("{commit}^:{prefix}{file}"), format!("{commit}:{prefix}{file}")]
     };
-    let names: String = files.iter().map(both).collect();
-    // Written beside reading: git answers while it is asked.
-    let writer = thread::spawn(move || stdin.map_or(Ok(()), |mut stdin| stdin.write_all(names.as_bytes())));
-    let mut answers = BufReader::new(stdout.ok_or_else(|| io::Error::other("git has no output"))?);
-    let mut versions = Vec::with_capacity(files.len());
-    for _ in files {
-        versions.push((blob(&mut answers)?, blob(&mut answers)?));
-    }
-    writer.join().map_err(|_| io::Error::other("git could not be asked"))??;
-    git.wait()?;
-    Ok(versions)
-}
-
-/// The next answer of `git cat-file --batch`: `<hash> blob <size>`, the bytes, a line break; or one line.
-fn blob(answers: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
-    let mut header = String::new();
-    answers.read_line(&mut header)?;
-    let mut fields = header.split_whitespace().skip(1);
-    let (kind, size) = (fields.next(), fields.next().and_then(|size| size.parse::<u64>().ok()));
-    let (Some(kind), Some(size)) = (kind, size) else { return Ok(None) };
-    let mut bytes = Vec::new();
-    answers.by_ref().take(size + 1).read_to_end(&mut bytes)?;
-    bytes.pop();
-    Ok((kind == "blob" && bytes.len() <= MAX_BYTES).then_some(bytes))
+    let names: Vec<String> = files.iter().flat_map(both).collect();
+    let mut contents = git.files(&names, MAX_BYTES)?.into_iter();
+    Ok(files.iter().map(|_| (contents.next().flatten(), contents.next().flatten())).collect())
 }

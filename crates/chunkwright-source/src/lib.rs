@@ -5,13 +5,14 @@
 //! paths --walk--> files --read_file--> bytes --format, decode or convert--> Source --parse--> Document
 //! ```
 //!
-//! Everything that was seen is accounted for: what is left out has a [`SkipReason`]. The crate reads files and
-//! nothing else, and knows of no store.
+//! Everything that was seen is accounted for: what is left out has a [`SkipReason`]. The crate reads files and,
+//! where it is asked to, what git has of them. It reads nothing else, and knows of no store.
 
 pub mod decode;
 pub mod format;
 pub mod gather;
 pub mod generated;
+pub mod git;
 pub mod glob;
 pub mod memory;
 pub mod noise;
@@ -24,6 +25,7 @@ pub use chunkwright_code::{language_named, language_names};
 pub use format::{Format, ReadError, Source, parser_for, read};
 pub use gather::{Input, InputError, Inputs, Item, ReadSource, Stream, Unread};
 pub use generated::{Generated, generated};
+pub use git::Git;
 pub use glob::{Glob, GlobError};
 pub use memory::{FormatHint, MAX_DOC_ID, NewSource, NewSourceError};
 pub use noise::LeftOut;

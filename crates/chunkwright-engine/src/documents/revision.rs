@@ -1,14 +1,13 @@
 //! How were documents in a revision of their git repository?
 //!
-//! The program `git` is asked, as people ask it. A folder is written to a temporary one, by an index of its own: neither the
-//! working tree nor the index of the repository is touched.
+//! A folder is written to a temporary one, by an index of its own: neither the working tree nor the index of the repository
+//! is touched.
 
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
-use chunkwright_source::{Input, NewSource};
+use chunkwright_source::{Git, Input, NewSource};
 use tempfile::TempDir;
 
 use crate::error::Error;
@@ -39,7 +38,7 @@ impl Revision {
         };
         let commit = format!("{revision}^{{commit}}");
         let check = ["rev-parse", "--verify", "--quiet", "--end-of-options", &commit];
-        (!revision.is_empty() && git(Path::new("."), &check).is_ok()).then(|| Self {
+        (!revision.is_empty() && Git::at(".").run(&check).is_ok()).then(|| Self {
             revision: revision.to_owned(),
             path: path.map(|path| if path.is_empty() { ".".into() } else { path.into() }),
         })
@@ -68,13 +67,14 @@ impl Revision {
                 folder = Path::new(".");
             }
         }
-        let prefix = line(&git(folder, &["rev-parse", "--show-prefix"])?);
-        let root = PathBuf::from(line(&git(folder, &["rev-parse", "--show-toplevel"])?));
+        let git = Git::at(folder);
+        let prefix = git.line(&["rev-parse", "--show-prefix"])?;
+        let git = Git::at(git.line(&["rev-parse", "--show-toplevel"])?);
         below.reverse();
         let object =
             format!("{}:{}", self.revision, format!("{prefix}{}", below.join("/")).trim_end_matches('/'));
-        if line(&git(&root, &["cat-file", "-t", &object])?) == "blob" {
-            let bytes = git(&root, &["cat-file", "blob", &object])?;
+        if git.line(&["cat-file", "-t", &object])? == "blob" {
+            let bytes = git.run(&["cat-file", "blob", &object])?;
             let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
             return Ok((
                 Input::Memory { document: NewSource::new(name, bytes), place: self.to_string() },
@@ -84,38 +84,9 @@ impl Revision {
         let folder = TempDir::with_prefix("chunkwright-")?;
         let (index, tree) = (folder.path().join("index"), folder.path().join("tree"));
         std::fs::create_dir(&tree)?;
-        let with_index = |arguments: &[&str]| {
-            let mut command = command(&root, arguments);
-            run(command.env("GIT_INDEX_FILE", &index))
-        };
-        with_index(&["read-tree", &object])?;
-        with_index(&["checkout-index", "--all", "--quiet", &format!("--prefix={}/", tree.display())])?;
+        let git = git.with_index(index);
+        git.run(&["read-tree", &object])?;
+        git.run(&["checkout-index", "--all", "--quiet", &format!("--prefix={}/", tree.display())])?;
         Ok((Input::Path(tree), Some(folder)))
     }
-}
-
-/// A line of git's, without its end.
-fn line(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).trim_end_matches(['\n', '\r']).to_owned()
-}
-
-fn command(folder: &Path, arguments: &[&str]) -> Command {
-    let mut git = Command::new("git");
-    git.arg("-C").arg(folder).args(arguments).stdin(Stdio::null());
-    git
-}
-
-fn git(folder: &Path, arguments: &[&str]) -> io::Result<Vec<u8>> {
-    run(&mut command(folder, arguments))
-}
-
-/// What a run of git prints.
-fn run(git: &mut Command) -> io::Result<Vec<u8>> {
-    let output =
-        git.output().map_err(|error| io::Error::other(format!("`git` could not be run: {error}")))?;
-    if output.status.success() {
-        return Ok(output.stdout);
-    }
-    let reason = String::from_utf8_lossy(&output.stderr);
-    Err(io::Error::other(reason.trim().trim_start_matches("fatal: ").to_owned()))
 }
