@@ -3,16 +3,19 @@
 //! One table, [`KEYS`], says of every key what its values are and what it does. Configuration files, variables, flags,
 //! schemas and the keywords of other languages are made from it.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
+mod aliases;
+mod sizes;
+mod values;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::chunk::{
-    ALIASES, ChunkConfig, ConfigError, ContextRule, Keep, Kind, Means, OtherName, Packing, STRATEGIES, Unit,
-};
+use crate::chunk::{ChunkConfig, ConfigError, ContextRule, Keep, Kind, Packing, STRATEGIES, Unit};
 use crate::preset;
+use values::quoted;
+
+pub use aliases::{Aliased, resolve_aliases};
+pub use values::{ValueError, Values};
 
 /// A key of the configuration.
 #[derive(Clone, Copy, Debug)]
@@ -27,57 +30,6 @@ pub struct Key {
     pub is_size: bool,
     /// Whether another value can give other chunks.
     pub moves_boundaries: bool,
-}
-
-/// Which values a key takes.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub enum Values {
-    /// Any text; the name says what of, for help texts.
-    Text(&'static str),
-    /// A whole number from the first to the second.
-    Number(u64, u64),
-    /// One of a few names.
-    OneOf(&'static [&'static str]),
-    /// Some of a few names, as a list or with commas between them.
-    SomeOf(&'static [&'static str]),
-    /// A least and a greatest number, as a list or with `-` between them.
-    Range,
-    /// A list of tables, which only files have.
-    Tables,
-    /// A list of texts; as text with commas between them, but for those in braces. The name says what of.
-    List(&'static str),
-    /// Yes or no.
-    Flag,
-    /// A number of bytes, also as text with `K`, `M` or `G` after it.
-    Bytes,
-}
-
-impl fmt::Display for Values {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Text(name) => f.write_str(name),
-            Self::Number(least, greatest) if *greatest > 1_000 => write!(f, "a number from {least}"),
-            Self::Number(least, greatest) => write!(f, "{least} to {greatest}"),
-            Self::OneOf(names) => f.write_str(&either(names)),
-            Self::SomeOf(names) => write!(f, "a list of {}", quoted(names.iter().copied())),
-            Self::Range => f.write_str("`LEAST-GREATEST`"),
-            Self::Tables => f.write_str("tables"),
-            Self::List(name) => write!(f, "a list of {name}"),
-            Self::Flag => f.write_str("`true` or `false`"),
-            Self::Bytes => f.write_str("bytes, such as `64K` or `1M`"),
-        }
-    }
-}
-
-/// A value that a key does not take.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("is {value}; it must be {expected}")]
-pub struct ValueError {
-    /// The value, as JSON.
-    pub value: String,
-    /// What would be right.
-    pub expected: String,
 }
 
 /// A set of values that cannot be used together, or a key that does not exist.
@@ -223,129 +175,11 @@ keys! {
     kinds: Vec<Kind> = Values::Tables, false, true;
 }
 
-/// What sizes are multiplied by where the unit changes and they do not: about what English takes.
-const CHARS_PER_TOKEN: usize = 4;
-
 impl Key {
     /// The key called `name`.
     pub fn find(name: &str) -> Option<&'static Self> {
         KEYS.iter().find(|key| key.name == name)
     }
-}
-
-impl Values {
-    /// The value that `given` stands for: lists and ranges may be written as text (`code,table`, `410-614`).
-    ///
-    /// # Errors
-    ///
-    /// A value of another type, or out of range.
-    pub fn read(self, given: &Value) -> Result<Value, ValueError> {
-        let wrong = |expected: String| ValueError { value: given.to_string(), expected };
-        let item = |item: &str| item.parse::<u64>().map_or_else(|_| Value::from(item), Value::from);
-        let items = |text: &str| {
-            let items = text.trim_matches(['[', ']']).split([',', '-']).map(str::trim);
-            Value::Array(items.filter(|item| !item.is_empty()).map(item).collect())
-        };
-        match (self, given) {
-            (Self::Text(_), Value::String(_))
-            | (Self::Tables, Value::Array(_))
-            | (Self::Flag, Value::Bool(_)) => Ok(given.clone()),
-            (Self::Flag, Value::String(text)) if text == "true" || text == "false" => {
-                Ok(Value::from(text == "true"))
-            }
-            (Self::Flag, _) => Err(wrong("`true` or `false`".into())),
-            (Self::Bytes, Value::Number(_)) if given.is_u64() => Ok(given.clone()),
-            (Self::Bytes, Value::String(text)) if bytes(text).is_some() => {
-                Ok(bytes(text).map_or(Value::Null, Value::from))
-            }
-            (Self::Bytes, _) => Err(wrong("a number of bytes, such as `4096`, `64K` or `1M`".into())),
-            (Self::List(_), Value::String(text)) => Ok(Value::Array(listed(text))),
-            (Self::List(_), Value::Array(items)) if items.iter().all(Value::is_string) => Ok(given.clone()),
-            (Self::List(name), _) => Err(wrong(format!("a list of {name} in quotes"))),
-            (Self::Text(_), _) => Err(wrong("text in quotes".into())),
-            (Self::Tables, _) => Err(wrong("a list of tables".into())),
-            (Self::Number(least, greatest), _) => {
-                let number = given.as_u64().filter(|number| (least..=greatest).contains(number));
-                number.map(Value::from).ok_or_else(|| wrong(number_in(least, greatest)))
-            }
-            (Self::OneOf(names), _) => {
-                let name = given.as_str().filter(|name| names.contains(name));
-                name.map(Value::from).ok_or_else(|| wrong(either(names)))
-            }
-            (Self::SomeOf(_) | Self::Range, Value::String(text)) => self.read(&items(text)),
-            (Self::SomeOf(names), _) => {
-                let is_name = |name: &Value| name.as_str().is_some_and(|name| names.contains(&name));
-                let list = given.as_array().filter(|list| list.iter().all(is_name));
-                list.map(|list| Value::Array(list.clone())).ok_or_else(|| wrong(either(names)))
-            }
-            (Self::Range, _) => {
-                let list = given.as_array().filter(|list| list.len() == 2 && list.iter().all(Value::is_u64));
-                let range = || "a least and a greatest size, such as `410-614`, or `0-0` for none".to_owned();
-                list.map(|list| Value::Array(list.clone())).ok_or_else(|| wrong(range()))
-            }
-        }
-    }
-
-    /// The value that text stands for, as variables and flags have it.
-    ///
-    /// # Errors
-    ///
-    /// As [`read`](Self::read).
-    pub fn parse(self, text: &str) -> Result<Value, ValueError> {
-        let value = match self {
-            Self::Number(..) => text.parse::<u64>().map_or_else(|_| Value::from(text), Value::from),
-            _ => Value::from(text),
-        };
-        self.read(&value)
-    }
-}
-
-/// The number of bytes that text such as `64K` stands for.
-fn bytes(text: &str) -> Option<u64> {
-    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let unit = match text[digits.len()..].to_ascii_uppercase().trim_end_matches('B') {
-        "" => 0,
-        "K" => 10,
-        "M" => 20,
-        "G" => 30,
-        _ => return None,
-    };
-    digits.parse::<u64>().ok()?.checked_mul(1 << unit)
-}
-
-/// The texts between commas, but for commas in braces.
-fn listed(text: &str) -> Vec<Value> {
-    let mut depth = 0_usize;
-    let is_border = |c: char| {
-        match c {
-            '{' => depth += 1,
-            '}' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        c == ',' && depth == 0
-    };
-    let items = text.split(is_border).map(str::trim);
-    items.filter(|item| !item.is_empty()).map(Value::from).collect()
-}
-
-fn number_in(least: u64, greatest: u64) -> String {
-    match (least, greatest) {
-        (0, _) => format!("a whole number of at most {greatest}"),
-        _ => format!("a whole number from {least} to {greatest}"),
-    }
-}
-
-fn either(names: &[&str]) -> String {
-    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-    match quoted.as_slice() {
-        [one] => one.clone(),
-        [one, other] => format!("{one} or {other}"),
-        _ => format!("one of {}", quoted.join(", ")),
-    }
-}
-
-fn quoted<'a>(names: impl Iterator<Item = &'a str>) -> String {
-    names.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
 impl ChunkOptions {
@@ -408,154 +242,6 @@ impl ChunkOptions {
         config.check()?;
         Ok(config)
     }
-
-    /// Puts the keys that are set over `config`, whatever `preset` is.
-    ///
-    /// Sizes that are not set follow those that are: in proportion to `max_size`; or, where only the unit changes, by
-    /// four characters a token. Answers which did, and the key that they follow.
-    pub fn apply(&self, config: &mut ChunkConfig) -> Vec<(&'static str, &'static str)> {
-        let before = config.clone();
-        self.assign(config);
-        let (times, over, followed) = match (before.unit, config.unit) {
-            _ if self.max_size.is_some() => (config.max_size, before.max_size, "max_size"),
-            (Unit::Tokens, Unit::Chars) => (CHARS_PER_TOKEN, 1, "unit"),
-            (Unit::Chars, Unit::Tokens) => (1, CHARS_PER_TOKEN, "unit"),
-            _ => return Vec::new(),
-        };
-        let mut following = Vec::new();
-        for (name, size) in sizes(config) {
-            let scaled = (*size as u128 * times as u128 / over.max(1) as u128) as usize;
-            if !self.sets(name) && scaled != *size {
-                following.push((name, followed));
-                *size = scaled;
-            }
-        }
-        following
-    }
-
-    /// Puts the keys that are set over `config` as a configuration of the system that `config` reproduces means them:
-    /// no size follows another. One that is not set and that those that are leave no room for becomes as large as they
-    /// allow. Answers which did, and the key that limits them.
-    pub fn apply_unscaled(&self, config: &mut ChunkConfig) -> Vec<(&'static str, &'static str)> {
-        self.assign(config);
-        let (max, short, long) = (config.max_size, config.short_size, config.long_size);
-        let mut limited = Vec::new();
-        let mut limit = |name, size: &mut usize, most, by| {
-            if *size > most && !self.sets(name) {
-                *size = most;
-                limited.push((name, by));
-            }
-        };
-        limit("target_size", &mut config.target_size, max, "max_size");
-        limit("min_size", &mut config.min_size, max, "max_size");
-        limit("overlap_size", &mut config.overlap_size, max / 2, "max_size");
-        limit("short_size", &mut config.short_size, long, "long_size");
-        if short > long && !self.sets("long_size") {
-            config.long_size = config.short_size;
-            limited.push(("long_size", "short_size"));
-        }
-        limited
-    }
-
-    /// Sets the sizes that are not set to those of `config`, as far as the others leave room for them.
-    fn set_sizes_of(&mut self, config: &mut ChunkConfig) {
-        self.apply_unscaled(config);
-        let sizes = [
-            (&mut self.max_size, config.max_size),
-            (&mut self.target_size, config.target_size),
-            (&mut self.min_size, config.min_size),
-            (&mut self.overlap_size, config.overlap_size),
-            (&mut self.short_size, config.short_size),
-            (&mut self.long_size, config.long_size),
-            (&mut self.medium_max_size, config.medium_max_size),
-            (&mut self.medium_overlap_size, config.medium_overlap_size),
-        ];
-        for (option, size) in sizes {
-            option.get_or_insert(size);
-        }
-    }
-}
-
-/// The sizes of a configuration: the keys of which [`Key::is_size`] is true.
-fn sizes(config: &mut ChunkConfig) -> [(&'static str, &mut usize); 8] {
-    [
-        ("max_size", &mut config.max_size),
-        ("target_size", &mut config.target_size),
-        ("min_size", &mut config.min_size),
-        ("overlap_size", &mut config.overlap_size),
-        ("short_size", &mut config.short_size),
-        ("long_size", &mut config.long_size),
-        ("medium_max_size", &mut config.medium_max_size),
-        ("medium_overlap_size", &mut config.medium_overlap_size),
-    ]
-}
-
-/// What aliases among values stood for.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Aliased {
-    /// The preset of the system whose names they are; `None` where there are none, or those of several systems.
-    pub preset: Option<&'static str>,
-    /// The alias that each key was set by.
-    pub names: BTreeMap<String, &'static str>,
-}
-
-/// Replaces every alias in `values` by what it stands for.
-///
-/// # Errors
-///
-/// A value that an alias does not take, or that contradicts the key that it stands for.
-pub fn resolve_aliases(values: &mut Map<String, Value>) -> Result<Aliased, OptionsError> {
-    let mut names = BTreeMap::new();
-    let mut presets = BTreeSet::new();
-    if let Some(strategy) = values.get_mut("strategy")
-        && let Some(other) = strategy.as_str().and_then(OtherName::find)
-    {
-        *strategy = Value::from(other.strategy);
-        presets.insert(other.preset);
-    }
-    for alias in ALIASES {
-        let Some(value) = values.remove(alias.name) else { continue };
-        presets.insert(alias.preset);
-        for (key, value) in meaning(alias.name, alias.means, value)? {
-            let value =
-                Key::find(&key).map_or(Ok(value.clone()), |key| key.values.read(&value)).unwrap_or(value);
-            let known = |other: &Value| {
-                Key::find(&key).is_some_and(|key| key.values.read(other) == Ok(value.clone()))
-            };
-            let other =
-                values.insert(key.clone(), value.clone()).filter(|other| *other != value && !known(other));
-            if let Some(other) = other {
-                let (value, other) = (value.to_string(), other.to_string());
-                return Err(OptionsError::Contradiction { alias: alias.name, key, value, other });
-            }
-            names.insert(key, alias.name);
-        }
-    }
-    let preset = if presets.len() == 1 { presets.pop_first() } else { None };
-    Ok(Aliased { preset, names })
-}
-
-/// The keys and values that an alias with this value stands for.
-fn meaning(alias: &'static str, means: Means, value: Value) -> Result<Vec<(String, Value)>, OptionsError> {
-    let unit = |unit| match unit {
-        Unit::Tokens => Value::from("tokens"),
-        Unit::Chars => Value::from("chars"),
-    };
-    Ok(match means {
-        Means::Key(key) => vec![(key.into(), value)],
-        Means::Size(key, size) => vec![(key.into(), value), ("unit".into(), unit(size))],
-        Means::Values(meanings) => {
-            let given = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            // Python writes `True`.
-            let found = meanings.iter().find(|(name, _)| name.eq_ignore_ascii_case(&given));
-            let (_, assignments) = found.ok_or_else(|| OptionsError::AliasValue {
-                alias,
-                value: given.clone(),
-                expected: quoted(meanings.iter().map(|(name, _)| *name)),
-            })?;
-            assignments.iter().map(|&(key, text)| (key.into(), Value::from(text))).collect()
-        }
-    })
 }
 
 /// What a key does, as paragraphs of one line each with blank lines between them; with the members of the registry
@@ -575,6 +261,7 @@ pub fn help_of(key: &Key) -> String {
 mod tests {
     use serde_json::json;
 
+    use super::sizes::sizes;
     use super::*;
 
     fn options(values: Value) -> Result<ChunkOptions, OptionsError> {
@@ -670,16 +357,6 @@ mod tests {
         assert_eq!((config.strategy.as_str(), config.max_size, config.target_size), ("tree", 1024, 800));
         let mixed = options(json!({"max_chars": 1024, "chunk_overlap": 10})).unwrap();
         assert_eq!(mixed.preset, None);
-    }
-
-    #[test]
-    fn lists_and_bytes_may_be_text() {
-        let read = |values: Values, text: &str| values.parse(text).map_err(|error| error.to_string());
-        assert_eq!(read(Values::List("GLOB"), "*.{a,b}, c"), Ok(json!(["*.{a,b}", "c"])));
-        assert_eq!(read(Values::Bytes, "64K"), Ok(json!(65536)));
-        assert_eq!(read(Values::Bytes, "10"), Ok(json!(10)));
-        assert_eq!(read(Values::Flag, "true"), Ok(json!(true)));
-        assert!(read(Values::Bytes, "1X").is_err() && read(Values::Flag, "yes").is_err());
     }
 
     #[test]
