@@ -86,6 +86,12 @@ impl Color {
     }
 }
 
+/// The variables of the environment whose names are text.
+pub(crate) fn variables() -> impl Iterator<Item = (String, String)> {
+    let named = env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value)));
+    named.map(|(name, value)| (name, value.to_string_lossy().into_owned()))
+}
+
 /// How a command that made no error ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
@@ -108,9 +114,7 @@ impl Global {
             // Without a working directory there is no nearest file.
             (None, Err(_)) => Layers::default(),
         };
-        let variables = env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value)));
-        let variables = variables.map(|(name, value)| (name, value.to_string_lossy().into_owned()));
-        Ok(layers.with_environment(variables)?)
+        Ok(layers.with_environment(variables())?)
     }
 
     /// The settings in force, with the flags of a command on top.
@@ -177,11 +181,19 @@ impl Global {
     pub(crate) fn warn_of_variables(&self) {
         // A configuration that cannot be read is reported by the command.
         let Ok(layers) = self.layers() else { return };
-        let given = env::vars_os().filter(|(_, value)| !value.is_empty());
-        let given = given.filter_map(|(name, _)| name.into_string().ok());
+        let given = variables().filter(|(_, value)| !value.is_empty()).map(|(name, _)| name);
         for warning in layers.unknown_variables(given) {
             self.say(&format!("{} {}", yellow("warning:"), plain(&warning)));
         }
+    }
+
+    /// How a command that found so many results ended; says what it means if it found none.
+    pub(crate) fn found(&self, results: usize, otherwise: &str) -> Outcome {
+        if results > 0 {
+            return Outcome::Success;
+        }
+        self.say(otherwise);
+        Outcome::Nothing
     }
 
     /// Says something on standard error, unless told to be quiet.

@@ -7,6 +7,8 @@ use chunkwright_engine::settings::{Source, key};
 use chunkwright_engine::{Access, Engine, Layers};
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 
+use crate::app::variables;
+
 /// The variable by which the script of a shell asks for candidates.
 pub(crate) const VARIABLE: &str = "CHUNKWRIGHT_COMPLETE";
 
@@ -37,7 +39,7 @@ fn layers() -> Layers {
     let nearest =
         env::current_dir().ok().and_then(|folder| Layers::default().with_nearest_file(&folder).ok());
     let layers = nearest.unwrap_or_default();
-    layers.clone().with_environment(env::vars().filter(|(name, _)| name != VARIABLE)).unwrap_or(layers)
+    layers.clone().with_environment(variables().filter(|(name, _)| name != VARIABLE)).unwrap_or(layers)
 }
 
 /// The collections of the store in force.

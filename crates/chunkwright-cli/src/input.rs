@@ -5,13 +5,15 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use chunkwright_engine::{Documents, DocumentsRequest, Input, ReadReport, Shard, Skipped, Stream};
+use chunkwright_engine::{
+    Documents, DocumentsRequest, Input, ReadReport, Shard, Skipped, Stream, skipped_in_words,
+};
 use clap::Args;
 
 use crate::app::{Global, Outcome};
 use crate::keys::FileFlags;
 use crate::output::note;
-use crate::text::{grouped, plain, red, yellow};
+use crate::text::{plain, red, yellow};
 
 /// Flags of commands that read documents.
 #[derive(Clone, Debug, Args)]
@@ -106,6 +108,13 @@ pub(crate) fn input(path: &Path, stdin_filename: &str) -> Input {
     }
 }
 
+/// `FILE:LINE` apart, where no file is called that.
+pub(crate) fn file_and_line(path: &Path) -> Option<(PathBuf, usize)> {
+    let (file, line) = path.to_str()?.rsplit_once(':')?;
+    let line = line.parse().ok()?;
+    path.symlink_metadata().is_err().then(|| (file.into(), line))
+}
+
 /// All of standard input.
 pub(crate) fn read_stdin() -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
@@ -118,13 +127,10 @@ pub(crate) fn read_stdin() -> io::Result<Vec<u8>> {
 pub(crate) fn ended(global: &Global, documents: &Documents) -> Outcome {
     let read = documents.report();
     report(global, &read);
-    match (read.errors.is_empty(), read.found) {
-        (false, _) => Outcome::Failed,
-        (true, 0) => {
-            global.say("no document was found at the given paths");
-            Outcome::Nothing
-        }
-        (true, _) => Outcome::Success,
+    if read.errors.is_empty() {
+        global.found(read.found, "no document was found at the given paths")
+    } else {
+        Outcome::Failed
     }
 }
 
@@ -143,23 +149,7 @@ pub(crate) fn report_skipped(global: &Global, skipped: &[Skipped]) {
         for Skipped { path, reason } in skipped {
             global.say(&format!("{} `{}`: {}", yellow("skipped"), plain(path), reason.sentence()));
         }
-    } else {
-        // What is left out for what it is has a notice of its own.
-        let skipped: Vec<&Skipped> = skipped.iter().filter(|skipped| !skipped.reason.is_noise()).collect();
-        if skipped.is_empty() {
-            return;
-        }
-        let mut reasons = std::collections::BTreeMap::<&str, usize>::new();
-        for skipped in &skipped {
-            *reasons.entry(skipped.reason.as_str()).or_default() += 1;
-        }
-        let reasons: Vec<String> =
-            reasons.into_iter().map(|(reason, number)| format!("{number} {reason}")).collect();
-        let (entries, reasons) = (entries(skipped.len()), reasons.join(", "));
-        global.say(&format!("{} {entries}: {reasons} (`--verbose` lists them)", yellow("skipped")));
+    } else if let Some(entries) = skipped_in_words(skipped) {
+        global.say(&format!("{} {entries} (`--verbose` lists them)", yellow("skipped")));
     }
-}
-
-fn entries(number: usize) -> String {
-    if number == 1 { "1 entry".into() } else { format!("{} entries", grouped(number)) }
 }

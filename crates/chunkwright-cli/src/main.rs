@@ -12,6 +12,7 @@
 
 mod app;
 mod candidates;
+mod choice;
 mod command;
 mod evaluation;
 mod expand;

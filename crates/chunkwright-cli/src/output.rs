@@ -121,11 +121,21 @@ impl OutputFlags {
 
     /// Writes the only result, for people as `describe` says.
     pub(crate) fn only<T: Serialize>(&self, result: &T, describe: impl FnOnce(&T) -> String) -> Result<()> {
+        self.answer(result, |output| output.only(result), describe)
+    }
+
+    /// Writes an answer: as one JSON document, as `lines` of JSON, or for people as `describe` says.
+    pub(crate) fn answer<T: Serialize>(
+        &self,
+        answer: &T,
+        lines: impl FnOnce(&mut Output) -> Result<()>,
+        describe: impl FnOnce(&T) -> String,
+    ) -> Result<()> {
         let mut output = self.open()?;
-        if output.is_text() {
-            output.text(&describe(result))?;
-        } else {
-            output.only(result)?;
+        match output.format {
+            Format::Json => output.only(answer)?,
+            Format::Jsonl => lines(&mut output)?,
+            Format::Text => output.text(&describe(answer))?,
         }
         output.finish()
     }
@@ -140,7 +150,7 @@ impl OutputFlags {
         if output.is_text() {
             output.text(&describe(results))?;
         } else {
-            results.iter().try_for_each(|result| output.object(result))?;
+            output.objects(results)?;
         }
         output.end_list()?;
         output.finish()
@@ -304,6 +314,14 @@ impl Output {
     /// Which fields are wanted; none if all are.
     pub(crate) fn fields(&self) -> Option<&Fields> {
         self.fields.as_ref()
+    }
+
+    /// Writes some of the results.
+    pub(crate) fn objects<'a, T: Serialize + 'a>(
+        &mut self,
+        objects: impl IntoIterator<Item = &'a T>,
+    ) -> Result<()> {
+        objects.into_iter().try_for_each(|object| self.object(object))
     }
 
     /// Writes one of the results.

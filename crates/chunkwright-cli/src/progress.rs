@@ -58,9 +58,9 @@ impl Progress {
         self.advance(0);
     }
 
-    /// How many of something are done in a second, since the work began.
-    pub(crate) fn rate(&self, done: usize) -> f64 {
-        done as f64 / self.started.elapsed().as_secs_f64().max(0.001)
+    /// How long the work has taken so far.
+    pub(crate) fn seconds(&self) -> f64 {
+        self.started.elapsed().as_secs_f64()
     }
 
     /// Keeps the bar away: results appear on the same terminal meanwhile.

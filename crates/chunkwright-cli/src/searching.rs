@@ -2,15 +2,14 @@
 
 use anyhow::{Result, bail};
 use chunkwright_engine::{Fusion, Mode};
+use clap::builder::TypedValueParser;
 use clap::{Args, ValueEnum};
 
-/// A mode of the search.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ModeFlag {
-    Hybrid,
-    Dense,
-    Sparse,
-    Lexical,
+use crate::choice::choice;
+
+/// Takes the name of a mode of the search.
+pub(crate) fn mode() -> impl TypedValueParser<Value = Mode> {
+    choice(&[("hybrid", ""), ("dense", ""), ("sparse", ""), ("lexical", "")])
 }
 
 /// How the rankings of the stages become one.
@@ -62,18 +61,6 @@ fn rrf_k_help() -> String {
     format!(
         "Constant of reciprocal rank fusion, at least 0; greater values weigh the first ranks less [default: {usual}]"
     )
-}
-
-impl ModeFlag {
-    /// The mode of the index.
-    pub(crate) fn mode(self) -> Mode {
-        match self {
-            Self::Hybrid => Mode::Hybrid,
-            Self::Dense => Mode::Dense,
-            Self::Sparse => Mode::Sparse,
-            Self::Lexical => Mode::Lexical,
-        }
-    }
 }
 
 impl FusionFlags {

@@ -6,6 +6,7 @@
 
 use std::fmt;
 
+pub(crate) use chunkwright_engine::words::{count, grouped};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// One line that is safe to print: line breaks and tabs become spaces, other control characters escapes.
@@ -99,24 +100,6 @@ pub(crate) fn green(text: &str) -> String {
 /// Worth a look.
 pub(crate) fn yellow(text: &str) -> String {
     paint("33", text)
-}
-
-/// `1 chunk`, `2 chunks`.
-pub(crate) fn count(number: usize, noun: &str) -> String {
-    format!("{} {noun}{}", grouped(number), if number == 1 { "" } else { "s" })
-}
-
-/// `1,234,567`.
-pub(crate) fn grouped(number: usize) -> String {
-    let digits = number.to_string();
-    let mut out = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
 }
 
 /// Columns as wide as their widest cell; numbers to the right. Cells may be coloured. A header of empty

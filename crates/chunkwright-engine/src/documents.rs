@@ -25,12 +25,13 @@ pub use measure::{Promise, Violation};
 pub use outline::{OutlineAnswer, OutlineRow};
 pub use revision::Revision;
 pub use shard::{Shard, ShardError};
-pub use statistics::{Coverage, DocumentStatistics};
+pub use statistics::{Coverage, DocumentStatistics, skipped_in_words};
 
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::index::{counted, notices_of_files};
+use crate::index::notices_of_files;
 use crate::notice::{Notice, NoticeCode};
+use crate::words::count;
 
 /// Which documents are worked on. Not JSON, since bytes reach each front end in its own way.
 #[derive(Clone, Debug, Default)]
@@ -167,7 +168,7 @@ impl Documents {
     pub fn report(&self) -> ReadReport {
         let nuls = self.nuls.lock().unwrap_or_else(PoisonError::into_inner);
         let notice = |(doc_id, nuls): (&String, &usize)| {
-            let message = format!("`{doc_id}` has {}, kept in its text", counted(*nuls, "NUL character"));
+            let message = format!("`{doc_id}` has {}, kept in its text", count(*nuls, "NUL character"));
             Notice::new(NoticeCode::ControlCharacters, message)
         };
         let mut notices: Vec<Notice> = nuls.iter().map(notice).collect();

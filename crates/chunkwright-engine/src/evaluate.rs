@@ -20,7 +20,6 @@ pub use tune::{Proposal, TuneAnswer, TuneCandidate, TuneRequest};
 use crate::documents::{DocumentsRequest, ReadReport};
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::index::counted;
 use crate::notice::{Notice, NoticeCode};
 use crate::settings::{Settings, SettingsError};
 

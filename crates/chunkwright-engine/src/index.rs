@@ -1,5 +1,8 @@
 //! How is a collection brought to the state of files?
 
+mod progress;
+mod summary;
+
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
@@ -18,6 +21,10 @@ use crate::notice::{Notice, NoticeCode};
 use crate::owner::Owner;
 use crate::task::Task;
 use crate::turns::Turn;
+use crate::words::count;
+
+pub use progress::RunProgress;
+pub use summary::IndexSummary;
 
 /// What is indexed, and how.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -341,11 +348,11 @@ impl Indexer {
         notices_of_files(&report.skipped, &report.left_out, report.dominant.as_ref(), &mut say);
         for nuls in &report.nuls {
             let message =
-                format!("`{}` has {}, kept in its text", nuls.doc_id, counted(nuls.count, "NUL character"));
+                format!("`{}` has {}, kept in its text", nuls.doc_id, count(nuls.count, "NUL character"));
             say(NoticeCode::ControlCharacters, message);
         }
         for moved in &report.moved_folders {
-            let documents = counted(moved.documents, "document");
+            let documents = count(moved.documents, "document");
             let message = format!("{documents} of `{}`, whose files are now in `{}`", moved.from, moved.to);
             say(NoticeCode::FolderMoved, message);
         }
@@ -370,13 +377,13 @@ impl Indexer {
         }
         if report.pending > 0 {
             let why = report.embed_error.as_deref().unwrap_or("the embedder failed");
-            let chunks = counted(report.pending, "chunk");
+            let chunks = count(report.pending, "chunk");
             let message = format!("{chunks} without a vector: {why}; the next run retries");
             say(NoticeCode::VectorsPending, message);
         }
         if report.notes_pending > 0 {
             let why = report.notes_error.as_deref().unwrap_or("the writer failed");
-            let notes = counted(report.notes_pending, "note");
+            let notes = count(report.notes_pending, "note");
             say(NoticeCode::NotesPending, format!("{notes} missing: {why}; the next run retries"));
         }
         if !self.request.dry_run
@@ -406,18 +413,10 @@ pub(crate) fn notices_of_files(
         say(NoticeCode::LeftOut, format!("left out {words}{gone}; `--include '{pattern}'` takes them"));
     }
     if let Some(Dominant { extension, files, tokens, all_tokens }) = dominant {
-        let (share, files) = (tokens * 100 / all_tokens, counted(*files, "file"));
+        let (share, files) = (tokens * 100 / all_tokens, count(*files, "file"));
         let message = format!(
             "{share} % of the tokens are of {files} `*.{extension}`; `--exclude '*.{extension}'` leaves them out"
         );
         say(NoticeCode::MostlyOneKind, message);
     }
-}
-
-/// `1 chunk`, `12,000 chunks`.
-pub(crate) fn counted(number: usize, noun: &str) -> String {
-    let digits = number.to_string();
-    let grouped = digits.as_bytes().rchunks(3).rev().map(|group| String::from_utf8_lossy(group).into_owned());
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{} {noun}{plural}", grouped.collect::<Vec<_>>().join(","))
 }

@@ -47,6 +47,7 @@ mod task;
 mod transfer;
 mod turns;
 mod watch;
+pub mod words;
 
 pub use amend::{AmendRequest, OverlaysAnswer, OverlaysRequest};
 pub use chunkwright_arrow::is_catching;
@@ -63,7 +64,7 @@ pub use doctor::{Finding, State};
 pub use documents::{
     ChunkRequest, ChunkedDocument, Coverage, DiffAnswer, DiffSide, DocumentStatistics, Documents,
     DocumentsRequest, ExplainAnswer, ExplainRequest, ExplainedChunk, Operation, OutlineAnswer, OutlineRow,
-    Promise, ReadReport, Revision, Shard, ShardError, Violation,
+    Promise, ReadReport, Revision, Shard, ShardError, Violation, skipped_in_words,
 };
 pub use engine::{Access, Builder, Clock, Engine};
 pub use error::{CODES, Code, Error};
@@ -83,7 +84,7 @@ pub use fields::{Fields, FieldsError, Selected};
 pub use generations::{
     DeleteRequest, Deleted, DeletedDocument, GenerationsAnswer, PruneRequest, PrunedGeneration,
 };
-pub use index::{IndexAnswer, IndexRequest, Indexer};
+pub use index::{IndexAnswer, IndexRequest, IndexSummary, Indexer, RunProgress};
 pub use installed::{InstallModelsRequest, ModelAction, ModelChange, ModelEntry, RemoveModelsRequest};
 pub use jobs::{Job, JobError, JobProgress, JobState, Jobs};
 pub use maintenance::{ClearedCache, CollectionStatus, ListedCollection};

@@ -69,12 +69,29 @@ impl Amend {
     }
 }
 
+/// Flags that say which chunks are changed.
+#[derive(Debug, clap::Args)]
+pub(super) struct ChunkFlags {
+    /// Ids of the chunks, or DOC_ID#INDEX
+    #[arg(value_name = "CHUNK_ID", required_unless_present = "filter")]
+    chunks: Vec<String>,
+    /// All chunks that match, as in `search`; if given twice, both must hold
+    #[arg(long, value_name = "EXPRESSION", value_parser = Filter::parse)]
+    filter: Vec<Filter>,
+    #[command(flatten)]
+    collection: CollectionFlags,
+}
+
+impl ChunkFlags {
+    /// Changes them.
+    pub(super) fn amend(&self, global: &Global, change: AmendRequest) -> Result<Outcome> {
+        let filter = self.filter.iter().cloned().fold(Filter::default(), Filter::and);
+        amend(global, &self.collection, &AmendRequest { chunks: self.chunks.clone(), filter, ..change })
+    }
+}
+
 /// Changes chunks of the collection in force.
-pub(super) fn amend(
-    global: &Global,
-    collection: &CollectionFlags,
-    request: &AmendRequest,
-) -> Result<Outcome> {
+fn amend(global: &Global, collection: &CollectionFlags, request: &AmendRequest) -> Result<Outcome> {
     let engine = global.engine(&[collection], Access::Write)?;
     let changed = engine.default_collection().amend(request)?;
     if !request.filter.is_empty() {

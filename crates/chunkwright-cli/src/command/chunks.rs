@@ -4,8 +4,10 @@ use anyhow::Result;
 use chunkwright_engine::{
     Access, ChunkPage, Cursor, Direction, Filter, ListRequest, ListedChunk, MAX_PAGE, SortKey, Visibility,
 };
+use clap::builder::TypedValueParser;
 
 use crate::app::{CollectionFlags, Global, Outcome};
+use crate::choice::choice;
 use crate::output::{Format, Output, OutputFlags};
 use crate::text::{Table, bold, dim, grouped, plain, preview, terminal_width};
 
@@ -21,11 +23,11 @@ pub(crate) struct Chunks {
     #[arg(long, value_name = "EXPRESSION", value_parser = Filter::parse)]
     filter: Vec<Filter>,
     /// Only enabled chunks, or only disabled ones
-    #[arg(long)]
-    only: Option<Only>,
+    #[arg(long, value_parser = only())]
+    only: Option<Visibility>,
     /// Sort key
-    #[arg(long, value_name = "KEY", default_value = "document")]
-    sort: Sort,
+    #[arg(long, value_name = "KEY", default_value = "document", value_parser = sort())]
+    sort: SortKey,
     /// Greatest first
     #[arg(long)]
     descending: bool,
@@ -50,23 +52,17 @@ Examples:
   chunkwright chunks --sort token_count --descending --limit 20
   chunkwright chunks --only disabled --all --format jsonl";
 
-#[derive(Clone, Copy, Debug, clap::ValueEnum)]
-enum Only {
-    /// Chunks that searches may find
-    Enabled,
-    /// Chunks that were disabled by hand
-    Disabled,
+fn only() -> impl TypedValueParser<Value = Visibility> {
+    let hidden = "Chunks that were disabled by hand";
+    choice(&[("enabled", "Chunks that searches may find"), ("disabled", hidden)])
 }
 
-#[derive(Clone, Copy, Debug, clap::ValueEnum)]
-#[value(rename_all = "snake_case")]
-enum Sort {
-    /// Document, then position in it
-    Document,
-    /// The number of tokens
-    TokenCount,
-    /// Position in the document, across documents
-    ChunkIndex,
+fn sort() -> impl TypedValueParser<Value = SortKey> {
+    choice(&[
+        ("document", "Document, then position in it"),
+        ("token_count", "The number of tokens"),
+        ("chunk_index", "Position in the document, across documents"),
+    ])
 }
 
 fn page_size(text: &str) -> Result<usize, String> {
@@ -101,26 +97,14 @@ impl Chunks {
         if let Some(next) = &whole.next {
             global.say(&format!("more chunks follow; continue with `--after {}`", next.as_str()));
         }
-        if found == 0 {
-            global.say("no chunk was found");
-            return Ok(Outcome::Nothing);
-        }
-        Ok(Outcome::Success)
+        Ok(global.found(found, "no chunk was found"))
     }
 
     fn request(&self) -> ListRequest {
         ListRequest {
             filter: self.filter.iter().cloned().fold(Filter::default(), Filter::and),
-            visibility: match self.only {
-                None => Visibility::All,
-                Some(Only::Enabled) => Visibility::Enabled,
-                Some(Only::Disabled) => Visibility::Disabled,
-            },
-            sort: match self.sort {
-                Sort::Document => SortKey::Document,
-                Sort::TokenCount => SortKey::TokenCount,
-                Sort::ChunkIndex => SortKey::ChunkIndex,
-            },
+            visibility: self.only.unwrap_or_default(),
+            sort: self.sort,
             direction: if self.descending { Direction::Descending } else { Direction::Ascending },
             after: self.after.clone().map(Cursor::new),
             limit: self.limit,
@@ -130,7 +114,7 @@ impl Chunks {
 
 fn write(output: &mut Output, chunks: &[ListedChunk]) -> Result<()> {
     if !output.is_text() {
-        return chunks.iter().try_for_each(|chunk| output.object(chunk));
+        return output.objects(chunks);
     }
     if chunks.is_empty() {
         return Ok(());

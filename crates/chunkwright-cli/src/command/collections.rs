@@ -25,11 +25,7 @@ impl Collections {
         let engine = global.engine(&[&self.collection], Access::Read)?;
         let listed = engine.list_collections()?;
         self.output.list(&listed, describe)?;
-        if listed.is_empty() {
-            global.say("nothing is stored; `chunkwright index` stores documents");
-            return Ok(Outcome::Nothing);
-        }
-        Ok(Outcome::Success)
+        Ok(global.found(listed.len(), "nothing is stored; `chunkwright index` stores documents"))
     }
 }
 

@@ -47,14 +47,11 @@ impl Delete {
         let (verb, name) = (if self.dry_run { "would be removed" } else { "removed" }, collection.name());
         let line = |row: &DeletedDocument| format!("{verb} {} from {name}@{}\n", plain(&row.doc_id), row.generation);
         self.output.list(&deleted, |deleted| deleted.iter().map(line).collect())?;
-        if deleted.is_empty() && request.what != Deleted::All {
-            global.say(if self.folder.is_some() {
-                "that folder has no documents"
-            } else {
-                "no document matches"
-            });
-            return Ok(Outcome::Nothing);
-        }
-        Ok(Outcome::Success)
+        let none = match request.what {
+            Deleted::All => return Ok(Outcome::Success),
+            Deleted::Folder(_) => "that folder has no documents",
+            Deleted::Source(_) => "no document matches",
+        };
+        Ok(global.found(deleted.len(), none))
     }
 }

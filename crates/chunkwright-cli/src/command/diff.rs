@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::app::{CutFlags, Global, Outcome};
 use crate::input::{ThreadFlags, input, report};
 use crate::keys::FileFlags;
-use crate::output::{Format, OutputFlags};
+use crate::output::{Output, OutputFlags};
 use crate::progress::Progress;
 use crate::text::{Table, bold, count, dim, green, grouped, preview, red, terminal_width, yellow};
 
@@ -84,25 +84,19 @@ impl Diff {
         })?;
         answer.reports.iter().for_each(|read| report(global, read));
         global.tell(&answer.notices);
-        let mut output = self.output.open()?;
         if self.operations {
-            answer.operations().iter().try_for_each(|operation| output.object(operation))?;
+            let mut output = self.output.open()?;
+            output.objects(&answer.operations())?;
             output.end_list()?;
             output.finish()?;
             return Ok(Outcome::Success);
         }
         let diff = &answer.diff;
-        match output.format() {
-            Format::Json => output.only(&answer)?,
-            Format::Jsonl => {
-                for change in &diff.changes {
-                    output.object(change)?;
-                }
-                output.object(&SummaryLine { kind: "summary", summary: &diff.summary })?;
-            }
-            Format::Text => output.text(&self.describe(diff))?,
-        }
-        output.finish()?;
+        let lines = |output: &mut Output| {
+            output.objects(&diff.changes)?;
+            output.object(&SummaryLine { kind: "summary", summary: &diff.summary })
+        };
+        self.output.answer(&answer, lines, |_| self.describe(diff))?;
         Ok(Outcome::Success)
     }
 

@@ -5,12 +5,12 @@ mod report;
 use std::path::PathBuf;
 
 use anyhow::Result;
-use chunkwright_engine::{EditsRequest, EvaluateRequest};
+use chunkwright_engine::{EditsRequest, EvaluateRequest, Mode};
 
 use crate::app::{CutFlags, Global, Outcome};
 use crate::evaluation::{EvaluationFlags, Steps, presets};
-use crate::output::{Format, OutputFlags};
-use crate::searching::ModeFlag;
+use crate::output::{Output, OutputFlags};
+use crate::searching::mode;
 use crate::text::count;
 
 /// Measure how well presets serve your documents: whether searches find the answers and edits keep the rest
@@ -40,8 +40,8 @@ pub(crate) struct Eval {
     #[arg(long, value_name = "FILE", help_heading = "Input")]
     chunks: Vec<PathBuf>,
     /// Search modes to measure; by default `hybrid`, or `lexical` without an embedder
-    #[arg(short, long, value_delimiter = ',', help_heading = "Searching")]
-    mode: Vec<ModeFlag>,
+    #[arg(short, long, value_delimiter = ',', value_parser = mode(), help_heading = "Searching")]
+    mode: Vec<Mode>,
     /// Budgets of tokens for R@N
     #[arg(long, value_name = "N,...", value_delimiter = ',', default_values_t = [500, 1000, 2000], help_heading = "Measuring")]
     budget: Vec<usize>,
@@ -82,7 +82,7 @@ impl Eval {
             presets: presets(&self.cut),
             chunks: self.chunks.clone(),
             sizes: flags.sizes.clone(),
-            modes: self.mode.iter().map(|mode| mode.mode()).collect(),
+            modes: self.mode.clone(),
             fusion: flags.fusion.fusion()?,
             budgets: self.budget.clone(),
             ks: self.k.clone(),
@@ -97,19 +97,14 @@ impl Eval {
         let mut steps = Steps::new(global, "presets");
         let answer = engine.evaluate(&flags.documents(global), &request, &mut |step| steps.take(step))?;
         let Some(answer) = answer else { return Ok(steps.ended(Outcome::Nothing)) };
-        let mut output = self.output.open()?;
         let report = &answer.report;
-        match output.format() {
-            Format::Json => output.only(report)?,
-            Format::Jsonl => {
-                report.retrieval.iter().try_for_each(|line| output.object(line))?;
-                report.stability.iter().try_for_each(|line| output.object(line))?;
-                report.questions.iter().try_for_each(|line| output.object(line))?;
-                output.object(&report.run)?;
-            }
-            Format::Text => output.text(&report::describe(&answer))?,
-        }
-        output.finish()?;
+        let lines = |output: &mut Output| {
+            output.objects(&report.retrieval)?;
+            output.objects(&report.stability)?;
+            output.objects(&report.questions)?;
+            output.object(&report.run)
+        };
+        self.output.answer(report, lines, |_| report::describe(&answer))?;
         let refused = report.run.refused;
         let outcome = steps.ended(if refused == 0 { Outcome::Success } else { Outcome::Failed });
         if refused > 0 {

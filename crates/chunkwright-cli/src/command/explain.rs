@@ -1,15 +1,14 @@
 //! `chunkwright explain`
 
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::Result;
-use chunkwright::Unit;
-use chunkwright::explain::{Candidate, Level};
+use chunkwright::explain::{Candidate, Explanation, Level};
 use chunkwright_engine::{Access, ExplainRequest, ExplainedChunk};
 
 use crate::app::{CutFlags, Global, Outcome};
-use crate::input::input;
+use crate::input::{file_and_line, input};
 use crate::output::OutputFlags;
 use crate::text::{bold, dim, plain, preview, terminal_width, yellow};
 
@@ -40,7 +39,10 @@ Examples:
 impl Explain {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
         let engine = global.engine(&[&self.cut], Access::NoStore)?;
-        let (path, line) = target(&self.target);
+        let (path, line) = match file_and_line(&self.target) {
+            Some((path, line)) => (path, Some(line)),
+            None => (self.target.clone(), None),
+        };
         let answer = engine.explain(&input(&path, &self.stdin_filename), ExplainRequest { line })?;
         let mut output = self.output.open()?;
         for chunk in &answer.chunks {
@@ -52,37 +54,18 @@ impl Explain {
         }
         output.end_list()?;
         output.finish()?;
-        if answer.chunks.is_empty() {
-            global.say(match line {
-                Some(_) => "the line is blank and not in a chunk",
-                None => "the document has no visible character, so it has no chunks",
-            });
-            return Ok(Outcome::Nothing);
-        }
-        Ok(Outcome::Success)
-    }
-}
-
-/// `FILE:LINE` apart, where no file is called that.
-fn target(target: &Path) -> (PathBuf, Option<usize>) {
-    let whole = (target.to_owned(), None);
-    if target.symlink_metadata().is_ok() {
-        return whole;
-    }
-    let Some((path, line)) = target.to_str().and_then(|text| text.rsplit_once(':')) else { return whole };
-    match line.parse() {
-        Ok(line) => (path.into(), Some(line)),
-        Err(_) => whole,
+        let none = match line {
+            Some(_) => "the line is blank and not in a chunk",
+            None => "the document has no visible character, so it has no chunks",
+        };
+        Ok(global.found(answer.chunks.len(), none))
     }
 }
 
 /// One explanation, in words.
 fn describe(chunk: &ExplainedChunk, total: usize) -> String {
     let ExplainedChunk { doc_id, explanation: it, content } = chunk;
-    let unit = match it.unit {
-        Unit::Tokens => "tokens",
-        Unit::Chars => "characters",
-    };
+    let unit = it.unit.noun();
     let width = terminal_width();
     let mut out = String::new();
     let mut line = |label: &str, text: &str| {
@@ -108,7 +91,7 @@ fn describe(chunk: &ExplainedChunk, total: usize) -> String {
         line("borrows", &format!("{what} ({} {unit}): {}", borrowed.size, preview(&borrowed.text, width / 2)));
     }
     if !it.rejected.is_empty() {
-        line("rejected", &rejected(&it.rejected));
+        line("rejected", &rejected(it));
     }
     let lines = if it.start_line == it.end_line {
         format!("line {}", it.start_line)
@@ -123,16 +106,7 @@ fn describe(chunk: &ExplainedChunk, total: usize) -> String {
 const LISTED: usize = 6;
 
 /// The best places that were not taken, in order.
-fn rejected(candidates: &[Candidate]) -> String {
-    let mut best: Vec<&Candidate> = candidates.iter().collect();
-    best.sort_by_key(|candidate| match candidate.level {
-        Level::Section { depth, .. } => (0, depth),
-        Level::Block { .. } => (1, 0),
-        Level::Inside { depth } => (2, usize::from(depth)),
-        _ => (3, 0),
-    });
-    best.truncate(LISTED);
-    best.sort_by_key(|candidate| candidate.byte);
+fn rejected(it: &Explanation) -> String {
     let say = |candidate: &&Candidate| {
         let what = match &candidate.level {
             Level::Section { title, .. } => format!("section `{}`", preview(title, 30)),
@@ -142,9 +116,9 @@ fn rejected(candidates: &[Candidate]) -> String {
         };
         format!("line {} ({what})", candidate.line)
     };
-    let mut said: Vec<String> = best.iter().map(say).collect();
-    if candidates.len() > LISTED {
-        said.push(format!("and {} more", candidates.len() - LISTED));
+    let mut said: Vec<String> = it.best_rejected(LISTED).iter().map(say).collect();
+    if it.rejected.len() > LISTED {
+        said.push(format!("and {} more", it.rejected.len() - LISTED));
     }
     said.join(", ")
 }

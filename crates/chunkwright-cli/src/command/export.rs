@@ -63,9 +63,6 @@ impl Export {
                 written
             }
         };
-        if written == 0 {
-            global.say("the collection has no chunk");
-        }
-        Ok(if written == 0 { Outcome::Nothing } else { Outcome::Success })
+        Ok(global.found(written, "the collection has no chunk"))
     }
 }

@@ -1,11 +1,12 @@
 //! `chunkwright index`
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use anyhow::{Result, bail};
 use chunkwright_engine::{
-    Access, IndexAnswer, IndexReport, IndexRequest, Indexer, NewSource, Prefix, Progress as Step, Prune, Timings, Watched, meta,
+    Access, IndexAnswer, IndexRequest, IndexSummary, Indexer, NewSource, Prefix, Progress as Step, Prune, RunProgress,
+    Watched, meta,
 };
 
 use crate::app::{CollectionFlags, CutFlags, Global, Outcome};
@@ -14,7 +15,7 @@ use crate::interrupt;
 use crate::keys::{FileFlags, WriterFlags};
 use crate::output::{OutputFlags, note};
 use crate::progress::Progress;
-use crate::text::{bold, count, grouped, plain, red};
+use crate::text::{bold, plain, red};
 
 /// Index files into a collection
 ///
@@ -200,7 +201,8 @@ impl Index {
                     if is_first {
                         self.show(global, &answer)?;
                     } else if answer.changed_anything() {
-                        self.show_change(global, &answer, &steps.written())?;
+                        let written = steps.state().0.written_in_words();
+                        self.show_change(global, &answer, written)?;
                     }
                     is_first = false;
                 }
@@ -220,31 +222,29 @@ impl Index {
     }
 
     fn show(&self, global: &Global, answer: &IndexAnswer) -> Result<Outcome> {
-        self.output.only(answer, |answer| describe(&answer.report, self.dry_run, global.verbose))?;
+        self.output.only(answer, |answer| describe(answer, global.verbose))?;
         Ok(tell(global, answer))
     }
 
     /// Says a run that followed a change, in one line.
-    fn show_change(&self, global: &Global, answer: &IndexAnswer, written: &str) -> Result<Outcome> {
-        let report = &answer.report;
-        let line = |_: &IndexAnswer| {
-            let parts = [chunks(report), texts(report, false)].into_iter().flatten();
-            let parts: Vec<String> = [written.to_owned()].into_iter().chain(parts).collect();
-            format!("{}\n", parts.join("; "))
+    fn show_change(&self, global: &Global, answer: &IndexAnswer, written: String) -> Result<Outcome> {
+        let line = |answer: &IndexAnswer| {
+            let IndexSummary { chunks, texts, .. } = answer.summary();
+            let parts = [Some(written), chunks, texts].into_iter().flatten();
+            format!("{}\n", plain(&parts.collect::<Vec<_>>().join("; ")))
         };
         self.output.only(answer, line)?;
         Ok(tell(global, answer))
     }
-
 }
 
 /// Says on standard error what a caller should know, and answers how the run ended.
 fn tell(global: &Global, answer: &IndexAnswer) -> Outcome {
-        report_skipped(global, &answer.report.skipped);
-        for failure in &answer.report.failed {
-            note(&format!("{} `{}`: {}", red("failed"), plain(&failure.doc_id), plain(&failure.message)));
-        }
-        global.tell(&answer.notices);
+    report_skipped(global, &answer.report.skipped);
+    for failure in &answer.report.failed {
+        note(&format!("{} `{}`: {}", red("failed"), plain(&failure.doc_id), plain(&failure.message)));
+    }
+    global.tell(&answer.notices);
     match (answer.report.failed.is_empty(), answer.is_empty()) {
         (false, _) => Outcome::Partial,
         (true, true) => Outcome::Nothing,
@@ -252,35 +252,11 @@ fn tell(global: &Global, answer: &IndexAnswer) -> Outcome {
     }
 }
 
-/// The bar of the step that a run is in.
+/// The bar of a run, and what is kept if it ends now.
 struct Steps<'a> {
     global: &'a Global,
-    state: Mutex<Bar>,
+    state: Mutex<(RunProgress, Option<Progress>)>,
     dry_run: bool,
-}
-
-#[derive(Default)]
-struct Bar {
-    shown: Option<Progress>,
-    /// Files done, which is to say stored, and how many were found.
-    done: usize,
-    total: usize,
-    /// Bytes of the files done.
-    bytes: u64,
-    /// Texts embedded, and their tokens. How many there will be is not known before all files are cut.
-    texts: (usize, usize),
-    /// Ids of documents that were written.
-    written: Vec<String>,
-}
-
-impl Bar {
-    fn words(&self) -> String {
-        let files = format!("{} of {}", grouped(self.done), count(self.total, "file"));
-        let (texts, tokens) = self.texts;
-        let Some(shown) = self.shown.as_ref().filter(|_| texts > 0) else { return files };
-        let (rate, texts, tokens) = (shown.rate(texts), count(texts, "text"), count(tokens, "token"));
-        format!("{files}; {texts} embedded, {tokens}, {rate:.1} texts/s")
-    }
 }
 
 impl<'a> Steps<'a> {
@@ -288,156 +264,35 @@ impl<'a> Steps<'a> {
         Self { global, state: Mutex::default(), dry_run }
     }
 
-    fn advance(&self, step: Step<'_>) {
-        let mut bar = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        match step {
-            Step::Found { files, bytes } => {
-                let shown = Progress::of_bytes(self.global, bytes);
-                *bar = Bar { shown: Some(shown), total: files, ..Bar::default() };
-            }
-            Step::Read { files, bytes } => {
-                // What is to be read again may be read twice, once as a file and once out of the store.
-                bar.done = files.min(bar.total);
-                bar.bytes = bytes;
-            }
-            Step::Embedded { texts, tokens, .. } => bar.texts = (texts, tokens),
-            Step::Committed { doc_ids } => {
-                bar.written.extend(doc_ids.iter().cloned());
-                return;
-            }
-            _ => return,
-        }
-        if let Some(shown) = &bar.shown {
-            shown.reach(bar.bytes, bar.words());
-        }
-        interrupt::keeps(if self.dry_run {
-            "nothing was changed".to_owned()
-        } else {
-            let (done, total) = (grouped(bar.done), count(bar.total, "file"));
-            let vectors = match bar.texts.0 {
-                0 => String::new(),
-                texts => format!(", with {}", count(texts, "vector")),
-            };
-            format!("{done} of {total} were indexed and are kept{vectors}; run the same command again to index the rest")
-        });
+    fn state(&self) -> MutexGuard<'_, (RunProgress, Option<Progress>)> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The documents that the last run wrote, in words.
-    fn written(&self) -> String {
-        let bar = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        match bar.written.as_slice() {
-            [] => "no document".to_owned(),
-            [one] => format!("`{}`", plain(one)),
-            [first, rest @ ..] => format!("`{}` and {} more", plain(first), grouped(rest.len())),
+    fn advance(&self, step: Step<'_>) {
+        let (run, bar) = &mut *self.state();
+        run.take(step);
+        match step {
+            Step::Committed { .. } => return,
+            Step::Found { bytes, .. } => *bar = Some(Progress::of_bytes(self.global, bytes)),
+            _ => {}
         }
+        if let Some(bar) = bar {
+            bar.reach(run.bytes, run.in_words(bar.seconds()));
+        }
+        interrupt::keeps(if self.dry_run { "nothing was changed".to_owned() } else { run.kept() });
     }
 
     fn finish(&self) {
-        let mut bar = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(bar) = bar.shown.take() {
-            bar.finish();
-        }
+        self.state().1.take().into_iter().for_each(Progress::finish);
     }
 }
 
 /// A report in lines: documents, chunks, texts; and what else there is to say.
-fn describe(report: &IndexReport, dry_run: bool, verbose: bool) -> String {
-    let mut lines = vec![documents(report, dry_run)];
-    lines.extend(renames(report));
-    lines.extend(chunks(report));
-    lines.extend(texts(report, dry_run));
-    lines.extend(others(report));
-    let is_long = |timings: &Timings| verbose || timings.total_ms >= LONG_MS;
-    if let Some(timings) = report.timings.filter(is_long) {
-        let seconds = |ms: u64| format!("{:.1}", ms as f64 / 1e3);
-        let [total, read, cut, embed, store] =
-            [timings.total_ms, timings.read_ms, timings.cut_ms, timings.embed_ms, timings.store_ms].map(seconds);
-        lines.push(format!("{total} s: reading {read}, cutting {cut} (on all threads), embedding {embed}, storing {store}"));
-    }
-    lines.iter().map(|line| format!("{line}\n")).collect()
-}
-
-/// Runs that take longer than this, in milliseconds, say where the time went.
-const LONG_MS: u64 = 10_000;
-
-/// Those of the numbers that are not 0, each with what it counts, one after the other.
-fn listed(numbers: &[(usize, &str)]) -> String {
-    let some = numbers.iter().filter(|(number, _)| *number > 0);
-    some.map(|(number, what)| format!("{} {what}", grouped(*number))).collect::<Vec<_>>().join(", ")
-}
-
-fn documents(report: &IndexReport, dry_run: bool) -> String {
-    let verb = if dry_run { "would be indexed" } else { "indexed" };
-    let rest = listed(&[
-        (report.unchanged, "unchanged"),
-        (report.empty, "empty"),
-        (report.carried, "of other paths"),
-        (report.pruned.len(), if dry_run { "would be pruned" } else { "pruned" }),
-        (report.left_out.len(), if dry_run { "would be left out" } else { "left out" }),
-        (report.skipped.len(), "skipped"),
-        (report.failed.len(), "failed"),
-        (report.generated, "generated"),
-        (report.minified, "minified"),
-    ]);
-    let documents = bold(&format!("{} {verb}", count(report.indexed, "document")));
-    if rest.is_empty() { documents } else { format!("{documents}; {rest}") }
-}
-
-/// Renamed documents that are named.
-const NAMED: usize = 5;
-
-fn renames(report: &IndexReport) -> Option<String> {
-    let named = report.renamed.iter().take(NAMED);
-    let mut parts: Vec<String> =
-        named.map(|it| format!("`{}` to `{}`", plain(&it.from), plain(&it.to))).collect();
-    if report.renamed.len() > NAMED {
-        parts.push(format!("{} more", grouped(report.renamed.len() - NAMED)));
-    }
-    (!parts.is_empty()).then(|| format!("renamed: {}", parts.join(", ")))
-}
-
-fn chunks(report: &IndexReport) -> Option<String> {
-    let changes = listed(&[
-        (report.added, "added"),
-        (report.changed, "changed"),
-        (report.moved, "moved"),
-        (report.removed, "removed"),
-        (report.kept, "kept"),
-    ]);
-    (!changes.is_empty()).then(|| format!("chunks: {changes}"))
-}
-
-fn texts(report: &IndexReport, dry_run: bool) -> Option<String> {
-    let cost = report.cost.map_or(String::new(), |cost| format!(", cost {cost:.4}"));
-    let (verb, tokens) = (if dry_run { "to embed" } else { "embedded" }, count(report.tokens_to_embed, "token"));
-    let embedded = match report.embedded {
-        0 => None,
-        number => Some(format!("{} {verb} ({tokens}{cost})", count(number, "text"))),
-    };
-    let rest = listed(&[
-        (report.reused, "vectors reused"),
-        (report.pending, "chunks without a vector"),
-        (report.truncated, "texts longer than the model reads"),
-    ]);
-    let parts: Vec<String> = embedded.into_iter().chain((!rest.is_empty()).then_some(rest)).collect();
-    (!parts.is_empty()).then(|| parts.join(", "))
-}
-
-/// Notes and overlays, where there are any.
-fn others(report: &IndexReport) -> Vec<String> {
-    let notes = listed(&[
-        (report.notes, "written"),
-        (report.notes_reused, "reused"),
-        (report.notes_pending, "missing"),
-        (report.notes_tokens, "tokens"),
-    ]);
-    let cost = report.notes_cost.map_or(String::new(), |cost| format!(", cost {cost:.4}"));
-    let overlays = listed(&[
-        (report.overlays.on, "applied"),
-        (report.overlays.carried, "carried"),
-        (report.overlays.conflict, "in conflict"),
-        (report.overlays.orphaned, "orphaned"),
-    ]);
-    let line = |name: &str, text: String| (!text.is_empty()).then(|| format!("{name}: {text}"));
-    line("notes", notes).map(|line| line + &cost).into_iter().chain(line("overlays", overlays)).collect()
+fn describe(answer: &IndexAnswer, verbose: bool) -> String {
+    let it = answer.summary();
+    let others = it.others.map_or_else(String::new, |others| format!("; {others}"));
+    let times = it.times.filter(|_| verbose || it.is_long);
+    let rest = [it.renamed, it.chunks, it.texts, it.notes, it.overlays, times].into_iter().flatten();
+    let rest: String = rest.map(|line| format!("{}\n", plain(&line))).collect();
+    format!("{}{others}\n{rest}", bold(&it.indexed))
 }

@@ -73,7 +73,7 @@ fn write(output: &mut Output, answer: &OutlineAnswer) -> Result<()> {
     if output.is_text() {
         return output.text(&describe(&answer.sections));
     }
-    answer.sections.iter().try_for_each(|section| output.object(section))
+    output.objects(&answer.sections)
 }
 
 /// The rows of one document, for people.

@@ -42,11 +42,8 @@ impl Overlays {
             }
             table.if_any()
         })?;
-        if listed.overlays.is_empty() {
-            global.say(if listed.total > 0 { "nothing to review" } else { "there are no changes made by hand" });
-            return Ok(Outcome::Nothing);
-        }
-        Ok(Outcome::Success)
+        let none = if listed.total > 0 { "nothing to review" } else { "there are no changes made by hand" };
+        Ok(global.found(listed.overlays.len(), none))
     }
 }
 

@@ -47,10 +47,6 @@ impl Prune {
             }
             table.if_any()
         })?;
-        if pruned.is_empty() {
-            global.say("there are no generations besides the current one");
-            return Ok(Outcome::Nothing);
-        }
-        Ok(Outcome::Success)
+        Ok(global.found(pruned.len(), "there are no generations besides the current one"))
     }
 }

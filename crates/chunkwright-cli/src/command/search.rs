@@ -2,15 +2,15 @@
 
 use anyhow::{Result, bail};
 use chunkwright_engine::{
-    Access, Duplicates, Explained, Filter, Found, FoundPassage, Hit, Kept, NoticeCode, SearchAnswer,
+    Access, Duplicates, Explained, Filter, Found, FoundPassage, Hit, Kept, Mode, NoticeCode, SearchAnswer,
     SearchRequest, Stage, Verdict,
 };
 
 use crate::app::{Global, Outcome};
 use crate::expand::ExpandFlags;
 use crate::keys::{CollectionsFlags, RerankerFlags};
-use crate::output::{Format, OutputFlags};
-use crate::searching::{FusionFlags, ModeFlag};
+use crate::output::{Output, OutputFlags};
+use crate::searching::{FusionFlags, mode};
 use crate::text::{Table, bold, count, dim, green, plain, plain_lines, preview, terminal_width};
 
 /// Search one collection or several
@@ -32,8 +32,8 @@ pub(crate) struct Search {
     /// What to search for; it may contain conditions: symbol:NAME path:PATTERN -path:PATTERN lang:NAME artifact:KIND
     query: String,
     /// Stages to run; `hybrid` runs every stage that the collection has
-    #[arg(short, long, default_value = "hybrid")]
-    mode: ModeFlag,
+    #[arg(short, long, default_value = "hybrid", value_parser = mode())]
+    mode: Mode,
     /// Number of hits
     #[arg(short = 'k', long, value_name = "N", default_value_t = 5)]
     top_k: usize,
@@ -110,25 +110,17 @@ impl Search {
         }
         let answer = engine.search(&request)?;
         global.tell(&answer.notices);
-        let mut output = self.output.open()?;
-        match (output.format(), &answer.found) {
-            (Format::Json, _) => output.only(&answer)?,
-            (Format::Jsonl, Found::Hits { hits }) => hits.iter().try_for_each(|hit| output.object(hit))?,
-            (Format::Jsonl, Found::Passages { passages }) => {
-                passages.iter().try_for_each(|passage| output.object(passage))?;
-            }
-            (Format::Text, _) => output.text(&describe(&answer))?,
+        let lines = |output: &mut Output| match &answer.found {
+            Found::Hits { hits } => output.objects(hits),
+            Found::Passages { passages } => output.objects(passages),
+        };
+        self.output.answer(&answer, lines, describe)?;
+        // Why there is nothing, a notice says.
+        let says_why = [NoticeCode::NothingRelevant, NoticeCode::OverBudget];
+        match answer.notices.iter().any(|notice| says_why.contains(&notice.code)) {
+            true if answer.is_empty() => Ok(Outcome::Nothing),
+            _ => Ok(global.found(usize::from(!answer.is_empty()), "nothing was found")),
         }
-        output.finish()?;
-        if answer.is_empty() {
-            // Why there is nothing, a notice says.
-            let says_why = [NoticeCode::NothingRelevant, NoticeCode::OverBudget];
-            if !answer.notices.iter().any(|notice| says_why.contains(&notice.code)) {
-                global.say("nothing was found");
-            }
-            return Ok(Outcome::Nothing);
-        }
-        Ok(Outcome::Success)
     }
 
     fn request(&self) -> Result<SearchRequest> {
@@ -136,7 +128,7 @@ impl Search {
             query: self.query.clone(),
             collections: self.collections.named.clone(),
             all_collections: self.all_collections,
-            mode: self.mode.mode(),
+            mode: self.mode,
             top_k: self.top_k,
             offset: self.offset,
             candidates: self.candidates,

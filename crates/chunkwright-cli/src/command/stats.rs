@@ -66,14 +66,19 @@ impl Stats {
     }
 }
 
+/// The columns of a distribution.
+const DISTRIBUTION: [&str; 8] = ["", "mean", "min", "p10", "p50", "p90", "p99", "max"];
+
+fn distribution(name: &str, it: &Distribution) -> [String; 8] {
+    let [min, p10, p50, p90, p99, max] = [it.min, it.p10, it.p50, it.p90, it.p99, it.max].map(grouped);
+    [name.into(), format!("{:.1}", it.mean), min, p10, p50, p90, p99, max]
+}
+
 /// Most violations that are listed for people.
 const LISTED: usize = 20;
 
 fn describe(measured: &DocumentStatistics, min_size: usize) -> String {
-    let unit = match measured.unit {
-        Unit::Tokens => "tokens",
-        Unit::Chars => "characters",
-    };
+    let unit = measured.unit.noun();
     let percent = |part: usize, whole: usize| match whole {
         0 => String::new(),
         _ => format!("{:.1}%", 100.0 * part as f64 / whole as f64),
@@ -90,16 +95,11 @@ fn describe(measured: &DocumentStatistics, min_size: usize) -> String {
     for (reason, number) in &measured.coverage.skipped {
         row(&format!("skipped: {reason}"), *number, "files or folders");
     }
-    let mut sizes = Table::new(["", "mean", "min", "p10", "p50", "p90", "p99", "max"]);
+    let mut sizes = Table::new(DISTRIBUTION);
     let sizes_in = format!("{unit} ({})", if measured.unit == Unit::Tokens { &measured.tokenizer } else { "size" });
-    let mut row = |name: &str, it: &Distribution| {
-        let numbers = [it.min, it.p10, it.p50, it.p90, it.p99, it.max].map(grouped);
-        let [min, p10, p50, p90, p99, max] = numbers;
-        sizes.row([name.into(), format!("{:.1}", it.mean), min, p10, p50, p90, p99, max]);
-    };
-    row(&sizes_in, &measured.sizes);
+    sizes.row(distribution(&sizes_in, &measured.sizes));
     if measured.unit == Unit::Chars {
-        row(&format!("tokens ({})", measured.tokenizer), &measured.tokens);
+        sizes.row(distribution(&format!("tokens ({})", measured.tokenizer), &measured.tokens));
     }
     let mut kinds = Table::new(["", "chunks", "share"]);
     for (name, number) in &measured.content_types {

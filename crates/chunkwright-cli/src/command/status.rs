@@ -42,11 +42,8 @@ impl Status {
         } else if self.history {
             let runs = engine.default_collection().history()?;
             self.output.list(&runs, describe_runs)?;
-            if runs.is_empty() {
-                global.say("no run is remembered: none changed the collection since its store remembers runs");
-                return Ok(Outcome::Nothing);
-            }
-            runs.len()
+            let none = "no run is remembered: none changed the collection since its store remembers runs";
+            return Ok(global.found(runs.len(), none));
         } else if self.documents {
             let documents = engine.default_collection().read(Snapshot::documents)?;
             self.output.list(&documents, |documents| {
@@ -76,11 +73,7 @@ impl Status {
             self.output.list(&rows, |rows| format!("{store}\n{}", describe(rows)))?;
             rows.len()
         };
-        if found == 0 {
-            global.say("nothing is stored; `chunkwright index` stores documents");
-            return Ok(Outcome::Nothing);
-        }
-        Ok(Outcome::Success)
+        Ok(global.found(found, "nothing is stored; `chunkwright index` stores documents"))
     }
 }
 

@@ -4,12 +4,12 @@ use std::fmt::Write as _;
 
 use anyhow::Result;
 use chunkwright::Unit;
-use chunkwright_engine::{Proposal, TuneCandidate, TuneRequest};
+use chunkwright_engine::{Mode, Proposal, TuneCandidate, TuneRequest};
 
 use crate::app::{CutFlags, Global, Outcome};
 use crate::evaluation::{EvaluationFlags, Steps, presets};
-use crate::output::{Format, OutputFlags};
-use crate::searching::ModeFlag;
+use crate::output::{Output, OutputFlags};
+use crate::searching::mode;
 use crate::text::{Table, bold, count, dim, green, grouped, plain, yellow};
 
 /// Propose the preset and the size that find the most on your documents
@@ -29,8 +29,8 @@ pub(crate) struct Tune {
     #[command(flatten)]
     evaluation: EvaluationFlags,
     /// Search mode to measure; by default `hybrid`, or `lexical` without an embedder
-    #[arg(short, long, help_heading = "Searching")]
-    mode: Option<ModeFlag>,
+    #[arg(short, long, value_parser = mode(), help_heading = "Searching")]
+    mode: Option<Mode>,
     /// Maximum number of questions
     #[arg(long, value_name = "N", default_value_t = 300, help_heading = "Measuring")]
     questions: usize,
@@ -59,7 +59,7 @@ impl Tune {
             questions: flags.questions(),
             presets: presets(&self.cut),
             sizes: flags.sizes.clone(),
-            mode: self.mode.map(ModeFlag::mode),
+            mode: self.mode,
             fusion: flags.fusion.fusion()?,
             max_questions: self.questions,
             max_bytes: self.max_bytes,
@@ -69,16 +69,11 @@ impl Tune {
         let mut steps = Steps::new(global, "ways of cutting");
         let answer = engine.tune(&flags.documents(global), &request, &mut |step| steps.take(step))?;
         let Some(answer) = answer else { return Ok(steps.ended(Outcome::Nothing)) };
-        let mut output = self.output.open()?;
-        match output.format() {
-            Format::Json => output.only(&answer)?,
-            Format::Jsonl => {
-                answer.candidates.iter().try_for_each(|line| output.object(line))?;
-                output.object(&answer.proposal)?;
-            }
-            Format::Text => output.text(&describe(&answer.candidates, &answer.proposal))?,
-        }
-        output.finish()?;
+        let lines = |output: &mut Output| {
+            output.objects(&answer.candidates)?;
+            output.object(&answer.proposal)
+        };
+        self.output.answer(&answer, lines, |answer| describe(&answer.candidates, &answer.proposal))?;
         let outcome = steps.ended(if answer.refused == 0 { Outcome::Success } else { Outcome::Failed });
         if answer.refused > 0 {
             global.say(&format!("{} could not be asked; the others were", count(answer.refused, "question")));

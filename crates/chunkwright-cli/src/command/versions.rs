@@ -5,7 +5,7 @@ use chunkwright_engine::{Access, GenerationStatus};
 
 use crate::app::{CollectionFlags, Global, Outcome};
 use crate::command::status;
-use crate::output::{Format, OutputFlags};
+use crate::output::OutputFlags;
 use crate::text::{Table, bold, dim, grouped, plain};
 
 /// List the generations of a collection
@@ -25,13 +25,8 @@ impl Versions {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
         let engine = global.engine(&[&self.collection], Access::Read)?;
         let answer = engine.default_collection().generations()?;
-        let mut output = self.output.open()?;
-        match output.format() {
-            Format::Json => output.only(&answer)?,
-            Format::Jsonl => answer.generations.iter().try_for_each(|status| output.object(status))?,
-            Format::Text => output.text(&describe(&answer.generations))?,
-        }
-        output.finish()?;
+        let rows = &answer.generations;
+        self.output.answer(&answer, |output| output.objects(rows), |_| describe(rows))?;
         Ok(Outcome::Success)
     }
 }

@@ -13,6 +13,7 @@ use clap::{Arg, ArgMatches, Command};
 
 use super::{OutputPath, unwritable};
 use crate::app::Global;
+use crate::input::file_and_line;
 use crate::text::plain;
 
 /// What a command line names.
@@ -74,14 +75,10 @@ impl Named {
     }
 
     fn add_input(&mut self, path: &Path) {
-        let without_line = || {
-            let (file, line) = path.to_str()?.rsplit_once(':')?;
-            line.parse::<u64>().is_ok().then(|| PathBuf::from(file))
-        };
-        self.protected.inputs.push(match without_line() {
-            Some(file) if !path.exists() => file,
-            _ if path == Path::new("-") => PathBuf::from("/dev/stdin"),
-            _ => path.to_owned(),
+        self.protected.inputs.push(match file_and_line(path) {
+            Some((file, _)) => file,
+            None if path == Path::new("-") => PathBuf::from("/dev/stdin"),
+            None => path.to_owned(),
         });
     }
 

@@ -6,11 +6,13 @@ use std::sync::Mutex;
 use chunkwright::stats::{Distribution, TokenLevel, optimal_ratio};
 use chunkwright::{ChunkId, Unit};
 use chunkwright_index::TokensByKind;
+use chunkwright_source::Skipped;
 use serde::{Deserialize, Serialize};
 
 use super::measure::{Measured, Promise, Violation, measure};
 use super::{Documents, ReadReport};
 use crate::error::Error;
+use crate::words::grouped;
 
 /// What is measured, over all documents.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -77,12 +79,30 @@ pub struct Coverage {
 impl ReadReport {
     /// How many entries were left out for each reason.
     pub fn reasons(&self) -> BTreeMap<String, usize> {
-        let mut reasons = BTreeMap::new();
-        for skipped in &self.skipped {
-            *reasons.entry(skipped.reason.as_str().to_owned()).or_default() += 1;
-        }
-        reasons
+        let reasons = reasons(self.skipped.iter());
+        reasons.into_iter().map(|(reason, number)| (reason.to_owned(), number)).collect()
     }
+}
+
+fn reasons<'a>(skipped: impl Iterator<Item = &'a Skipped>) -> BTreeMap<&'static str, usize> {
+    let mut reasons = BTreeMap::new();
+    for Skipped { reason, .. } in skipped {
+        *reasons.entry(reason.as_str()).or_default() += 1;
+    }
+    reasons
+}
+
+/// How much was left out and why: `3 entries: 2 hidden, 1 binary`. Nothing of what was left out for what it is, which a
+/// [`Notice`](crate::Notice) says.
+pub fn skipped_in_words(skipped: &[Skipped]) -> Option<String> {
+    let reasons = reasons(skipped.iter().filter(|skipped| !skipped.reason.is_noise()));
+    let entries = match reasons.values().sum() {
+        0 => return None,
+        1 => "1 entry".to_owned(),
+        number => format!("{} entries", grouped(number)),
+    };
+    let reasons = reasons.into_iter().map(|(reason, number)| format!("{number} {reason}"));
+    Some(format!("{entries}: {}", reasons.collect::<Vec<_>>().join(", ")))
 }
 
 impl Documents {

@@ -10,12 +10,13 @@ use chunkwright_index::Mode;
 use chunkwright_models::Embedder;
 use chunkwright_source::Input;
 
-use super::{EditsRequest, EvaluationStep, counted};
+use super::{EditsRequest, EvaluationStep};
 use crate::documents::{DocumentsRequest, ReadReport};
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::models;
 use crate::notice::{Notice, NoticeCode};
+use crate::words::count;
 
 impl Engine {
     /// Reads and parses all documents but the files of `others`, which are no documents.
@@ -81,7 +82,7 @@ pub(super) fn questions(
         let why = match questions.refused.len() {
             0 => "it is empty; expected lines such as {\"question\": .., \"doc_id\": .., \"excerpt\": ..}"
                 .to_owned(),
-            number => format!("none of its {} can be", counted(number, "line")),
+            number => format!("none of its {} can be", count(number, "line")),
         };
         return Err(Error::NoQuestion { path: shown(), why });
     }
@@ -109,7 +110,7 @@ pub(super) fn chunks(
         let message = format!(
             "the text of {} of {} in `{}`, such as line {first}, is not in the document: it is searched, and holds no answer",
             chunks.unplaced.len(),
-            counted(chunks.chunks.len(), "chunk"),
+            count(chunks.chunks.len(), "chunk"),
             path.display()
         );
         on_step(EvaluationStep::Notice(Notice::new(NoticeCode::Unplaced, message)));

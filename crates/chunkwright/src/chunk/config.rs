@@ -20,6 +20,16 @@ pub enum Unit {
     Chars,
 }
 
+impl Unit {
+    /// What a sentence calls several of them.
+    pub fn noun(self) -> &'static str {
+        match self {
+            Self::Tokens => "tokens",
+            Self::Chars => "characters",
+        }
+    }
+}
+
 /// What chunks borrow beside what well-formed text needs (reopened fences, table headers).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

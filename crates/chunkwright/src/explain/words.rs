@@ -2,8 +2,8 @@
 //!
 //! Titles in the sentences are the document's own: who shows them on a terminal has to neutralise them.
 
-use super::{Borrowed, End, Explanation};
-use crate::{Cut, Unit};
+use super::{Borrowed, Candidate, End, Explanation, Level};
+use crate::Cut;
 
 impl Explanation {
     /// Why the chunk begins where it does, as a clause.
@@ -40,10 +40,7 @@ impl Explanation {
     /// Why the chunk ends where it does, as a clause.
     pub fn ends(&self) -> String {
         let limit = self.max_size;
-        let unit = match self.unit {
-            Unit::Tokens => "tokens",
-            Unit::Chars => "characters",
-        };
+        let unit = self.unit.noun();
         match &self.end {
             End::Document => "the document ends".into(),
             End::Section { title, size_with_next } => {
@@ -69,6 +66,22 @@ impl Explanation {
                 format!("the block continues; cutting here splits it more evenly ({cut})")
             }
         }
+    }
+}
+
+impl Explanation {
+    /// The best `most` of the places that were not taken, in order: where sections begin before where blocks do, outer
+    /// ones before inner ones.
+    pub fn best_rejected(&self, most: usize) -> Vec<&Candidate> {
+        let mut best: Vec<&Candidate> = self.rejected.iter().collect();
+        best.sort_by_key(|candidate| match candidate.level {
+            Level::Section { depth, .. } => (0, depth),
+            Level::Block { .. } => (1, 0),
+            Level::Inside { depth } => (2, usize::from(depth)),
+        });
+        best.truncate(most);
+        best.sort_by_key(|candidate| candidate.byte);
+        best
     }
 }
 

@@ -6,6 +6,7 @@ use std::fmt::Write;
 use anyhow::Result;
 use chunkwright_engine::{Access, Filter, Statistics, StatisticsRequest};
 
+use super::{DISTRIBUTION, distribution};
 use crate::app::{CollectionFlags, CutFlags, Global, Outcome};
 use crate::output::OutputFlags;
 use crate::text::{Table, grouped, plain};
@@ -22,11 +23,7 @@ pub(super) fn run(
     let request = StatisticsRequest { filter, band: engine.settings().chunk.band_wanted() };
     let statistics = engine.default_collection().read(|snapshot| snapshot.statistics(&request))?;
     output.only(&statistics, describe)?;
-    if statistics.chunks == 0 {
-        global.say("no chunk was found");
-        return Ok(Outcome::Nothing);
-    }
-    Ok(Outcome::Success)
+    Ok(global.found(statistics.chunks, "no chunk was found"))
 }
 
 fn describe(statistics: &Statistics) -> String {
@@ -35,11 +32,8 @@ fn describe(statistics: &Statistics) -> String {
     counts.row(["documents".into(), grouped(statistics.documents), String::new()]);
     counts.row(["chunks".into(), grouped(statistics.chunks), String::new()]);
     counts.row(["disabled".into(), grouped(statistics.disabled), share(statistics.disabled)]);
-    let tokens = &statistics.tokens;
-    let mut sizes = Table::new(["", "mean", "min", "p10", "p50", "p90", "p99", "max"]);
-    let [min, p10, p50, p90, p99, max] =
-        [tokens.min, tokens.p10, tokens.p50, tokens.p90, tokens.p99, tokens.max].map(grouped);
-    sizes.row(["tokens".into(), format!("{:.1}", tokens.mean), min, p10, p50, p90, p99, max]);
+    let mut sizes = Table::new(DISTRIBUTION);
+    sizes.row(distribution("tokens", &statistics.tokens));
     let mut kinds = Table::new(["", "chunks", "share"]);
     let mut rows = |name: &str, counts: &BTreeMap<String, usize>| {
         for (value, count) in counts {
