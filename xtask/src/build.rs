@@ -1,18 +1,11 @@
-//! Building the project's binaries, and running the one that installs models.
+//! Building the program, and having it install models.
 
 use std::path::PathBuf;
 use std::process::Command;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 
 use crate::shell;
-
-/// The feature that belongs to every build of the workspace, so that all share one set of artifacts: it
-/// adds the binary that installs models.
-pub(crate) const FEATURES: &str = "--features xtask/models";
-
-/// The binary that installs models.
-pub(crate) const SETUP: &str = "setup";
 
 /// How to build.
 #[derive(Clone, Copy, Debug)]
@@ -23,9 +16,9 @@ pub(crate) enum Profile {
     Release,
 }
 
-/// Builds all binaries in release.
-pub(crate) fn binaries() -> Result<()> {
-    shell::run(&mut shell::cargo(&format!("build --release --workspace --bins {FEATURES}")))
+/// Builds the program in release.
+pub(crate) fn program() -> Result<()> {
+    shell::run(&mut shell::cargo("build --release -p chunkwright-cli"))
 }
 
 /// The path of a binary that was built before.
@@ -38,13 +31,19 @@ pub(crate) fn binary(name: &str, profile: Profile) -> Result<PathBuf> {
     Ok(shell::target_dir()?.join(folder).join(file))
 }
 
-/// Installs models; builds what installs them first.
+/// Installs the models named by `--models a,b`, or the usual ones; builds the program first.
 pub(crate) fn setup(arguments: &[String]) -> Result<()> {
-    binaries()?;
-    setup_built(Profile::Release, arguments)
+    let names: Vec<&str> = match arguments {
+        [] => Vec::new(),
+        [flag, names] if flag == "--models" => names.split(',').map(str::trim).collect(),
+        [first, ..] => bail!("unexpected argument `{first}`; use `--models NAME,NAME`"),
+    };
+    program()?;
+    install_models(Profile::Release, &names)
 }
 
-/// Installs models by the binary [`SETUP`], which was built before.
-pub(crate) fn setup_built(profile: Profile, arguments: &[String]) -> Result<()> {
-    shell::quietly(Command::new(binary(SETUP, profile)?).args(arguments))
+/// Installs models, without names the usual ones, by the program that was built before.
+pub(crate) fn install_models(profile: Profile, names: &[&str]) -> Result<()> {
+    let mut program = Command::new(binary("chunkwright", profile)?);
+    shell::run(program.args(["models", "install", "--format", "text"]).args(names))
 }

@@ -1,8 +1,7 @@
 //! Everything a developer runs beside cargo: `cargo xtask <command>`.
 //!
 //! This binary depends on nothing that takes long to compile, so that every command can say what it is
-//! going to do before it does it. What needs the project's own crates is a binary apart ([`build::SETUP`])
-//! that it builds and runs.
+//! going to do before it does it. What needs the project's own crates is done by the program, which it builds and runs.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a developer's command talks to the terminal")]
 #![expect(clippy::disallowed_methods, reason = "a developer's command reads the environment and the clock")]

@@ -44,9 +44,9 @@ The index goes to `{}`; nothing else of yours is touched but the models,
 which go to your data directory. A second run finds steps 1 to 3 done.\n",
         inside(&store)
     );
-    let build = shell::timed(build::binaries)?;
+    let build = shell::timed(build::program)?;
     println!();
-    let models = shell::timed(|| build::setup_built(Profile::Release, &[]));
+    let models = shell::timed(|| build::install_models(Profile::Release, &[]));
     if models.is_err() {
         println!("Without models the index is searched by words only; everything else is the same.");
     }

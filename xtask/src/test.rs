@@ -8,7 +8,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use crate::build::{self, FEATURES, Profile};
+use crate::build::{self, Profile};
 use crate::{reduced, servers, shell, soak, tidy};
 
 /// A step: its name and what it does.
@@ -19,10 +19,10 @@ const STEPS: &[Step] = &[
     ("reduced builds", reduced::run),
     ("format", || shell::run(&mut shell::cargo("fmt --all --check"))),
     ("clippy", || {
-        shell::run(&mut shell::cargo(&format!("clippy --workspace --all-targets {FEATURES} -- -D warnings")))
+        shell::run(&mut shell::cargo("clippy --workspace --all-targets -- -D warnings"))
     }),
     ("build", || {
-        shell::run(&mut shell::cargo(&format!("build --workspace --bins --tests --examples {FEATURES}")))
+        shell::run(&mut shell::cargo("build --workspace --bins --tests --examples"))
     }),
     ("models", models),
     ("servers", || {
@@ -30,7 +30,7 @@ const STEPS: &[Step] = &[
     }),
     ("tests", tests),
     ("soak", soak::test),
-    ("doc tests", || shell::run(&mut shell::cargo(&format!("test --workspace --doc {FEATURES}")))),
+    ("doc tests", || shell::run(&mut shell::cargo("test --workspace --doc"))),
 ];
 
 /// Runs every step and says at the end how long each took.
@@ -64,7 +64,7 @@ pub(crate) fn can_trace() -> bool {
 /// Installs the models that tests use. Tests may not pass by skipping what they have no model for, so a
 /// model that cannot be had is an error.
 fn models() -> Result<()> {
-    build::setup_built(Profile::Dev, &[])
+    build::install_models(Profile::Dev, &[])
         .context("tests need the models; they need python3 with pip, and a network")
 }
 
@@ -74,7 +74,7 @@ fn models() -> Result<()> {
 fn tests() -> Result<()> {
     let runner =
         if shell::has_cargo("nextest") { "nextest run" } else { "test --lib --bins --tests --examples" };
-    let mut command = shell::cargo(&format!("{runner} --workspace {FEATURES}"));
+    let mut command = shell::cargo(&format!("{runner} --workspace"));
     command.env("CHUNKWRIGHT_REQUIRE_MODELS", "1").env(servers::VARIABLE, servers::programs()?);
     // Once for all tests: under nextest each is a process of its own, and a server takes seconds to start.
     let stores = servers::Stores::start()?;
