@@ -17,3 +17,15 @@ pub(crate) fn listed(numbers: &[(usize, &str)]) -> String {
     let some = numbers.iter().filter(|(number, _)| *number > 0);
     some.map(|(number, what)| format!("{} {what}", grouped(*number))).collect::<Vec<_>>().join(", ")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thousands_are_grouped_and_one_is_singular() {
+        assert_eq!([0, 999, 1_000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
+        assert_eq!([0, 1, 2].map(|number| count(number, "chunk")), ["0 chunks", "1 chunk", "2 chunks"]);
+        assert_eq!(listed(&[(3, "added"), (0, "moved"), (1, "removed")]), "3 added, 1 removed");
+    }
+}

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use chunkwright_engine::{
-    Access, Engine, InstallModelsRequest, ModelAction, ModelChange, ModelEntry, RemoveModelsRequest, State,
+    Access, InstallModelsRequest, ModelAction, ModelChange, ModelEntry, RemoveModelsRequest, State,
 };
 
 use crate::app::{Global, Outcome};
@@ -64,38 +64,26 @@ impl Models {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
         let engine = global.engine(&[], Access::NoStore)?;
         match &self.action {
-            Action::List(list) => list.run(&engine),
-            Action::Install(install) => install.run(global, &engine),
-            Action::Remove(remove) => remove.run(&engine),
+            Action::List(list) => list.output.list(&engine.models()?, describe)?,
+            Action::Install(install) => {
+                interrupt::keeps(
+                    "models installed before are kept; run the same command again to install the rest",
+                );
+                let request = InstallModelsRequest { names: install.names.clone() };
+                let changes = engine.install_models(&request, |name, bytes| {
+                    global.say(&format!("downloading {}, {}", bold(name), megabytes(bytes)));
+                })?;
+                install.output.list(&changes, sentences)?;
+            }
+            Action::Remove(remove) => {
+                let changes = engine.remove_models(&RemoveModelsRequest { names: remove.names.clone() })?;
+                remove.output.list(&changes, sentences)?;
+                if !changes.iter().any(|change| change.action == ModelAction::Removed) {
+                    return Ok(Outcome::Nothing);
+                }
+            }
         }
-    }
-}
-
-impl List {
-    fn run(&self, engine: &Engine) -> Result<Outcome> {
-        self.output.list(&engine.models()?, describe)?;
         Ok(Outcome::Success)
-    }
-}
-
-impl Install {
-    fn run(&self, global: &Global, engine: &Engine) -> Result<Outcome> {
-        interrupt::keeps("models installed before are kept; run the same command again to install the rest");
-        let request = InstallModelsRequest { names: self.names.clone() };
-        let changes = engine.install_models(&request, |name, bytes| {
-            global.say(&format!("downloading {}, {}", bold(name), megabytes(bytes)));
-        })?;
-        self.output.list(&changes, sentences)?;
-        Ok(Outcome::Success)
-    }
-}
-
-impl Remove {
-    fn run(&self, engine: &Engine) -> Result<Outcome> {
-        let changes = engine.remove_models(&RemoveModelsRequest { names: self.names.clone() })?;
-        self.output.list(&changes, sentences)?;
-        let is_removed = |change: &ModelChange| change.action == ModelAction::Removed;
-        Ok(if changes.iter().any(is_removed) { Outcome::Success } else { Outcome::Nothing })
     }
 }
 
