@@ -18,12 +18,8 @@ const STEPS: &[Step] = &[
     ("repository rules", tidy::run),
     ("reduced builds", reduced::run),
     ("format", || shell::run(&mut shell::cargo("fmt --all --check"))),
-    ("clippy", || {
-        shell::run(&mut shell::cargo("clippy --workspace --all-targets -- -D warnings"))
-    }),
-    ("build", || {
-        shell::run(&mut shell::cargo("build --workspace --bins --tests --examples"))
-    }),
+    ("clippy", || shell::run(&mut shell::cargo("clippy --workspace --all-targets -- -D warnings"))),
+    ("build", || shell::run(&mut shell::cargo("build --workspace --bins --tests --examples"))),
     ("models", models),
     ("servers", || {
         servers::install().context("tests need the servers; they need python3 with pip, and a network")

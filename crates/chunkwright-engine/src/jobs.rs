@@ -155,8 +155,8 @@ pub struct Jobs {
 struct Inner {
     engine: Engine,
     folder: PathBuf,
-    /// Held while the jobs are open, so that no other process runs them too.
-    _lock: File,
+    /// Held until everything has stopped, so that no other process runs the jobs too.
+    lock: Mutex<Option<File>>,
     known: Mutex<Known>,
     changed: Condvar,
     is_stopping: AtomicBool,
@@ -199,7 +199,7 @@ impl Jobs {
             inner: Arc::new(Inner {
                 engine,
                 folder: folder.to_owned(),
-                _lock: lock,
+                lock: Mutex::new(Some(lock)),
                 known: Mutex::new(known),
                 changed: Condvar::new(),
                 is_stopping: AtomicBool::new(false),
@@ -241,10 +241,13 @@ impl Jobs {
     ///
     /// # Errors
     ///
-    /// Settings that cannot be used, a job that cannot be remembered.
+    /// Settings that cannot be used, jobs that are being stopped, a job that cannot be remembered.
     pub fn submit(&self, task: Task, settings: Map<String, Value>) -> Result<Job, Error> {
         let engine = &self.inner.engine;
         engine.settings().with(settings.clone())?;
+        if self.inner.is_stopping.load(Ordering::SeqCst) {
+            return Err(Error::Cancelled);
+        }
         let mut known = self.lock();
         known.last += 1;
         let job = Job {
@@ -333,7 +336,11 @@ impl Jobs {
         self.inner.changed.notify_all();
         let waited = self.inner.changed.wait_timeout_while(known, timeout, |known| !known.busy.is_empty());
         let (known, _) = waited.unwrap_or_else(PoisonError::into_inner);
-        known.busy.is_empty()
+        let is_stopped = known.busy.is_empty();
+        if is_stopped {
+            self.inner.lock.lock().unwrap_or_else(PoisonError::into_inner).take();
+        }
+        is_stopped
     }
 
     /// Sees to it that a thread works for the jobs of a collection that wait.

@@ -46,7 +46,7 @@ fn what_others_write_goes_through_the_owner_and_both_see_it() {
     let request = IndexRequest { paths: vec![folder.path().join("bread.md")], ..IndexRequest::default() };
     let answer = other.collection("notes").index(request, &|_| *steps.lock().unwrap() += 1).unwrap();
     // Other settings are another generation, which holds what the owner had put.
-    assert_eq!((answer.report.indexed, answer.report.carried), (2, 1));
+    assert_eq!((answer.report.indexed, answer.report.carried), (1, 1));
     assert!(*steps.lock().unwrap() > 0, "progress reaches the caller");
     for engine in [&owner, &other] {
         assert_eq!(
@@ -109,7 +109,7 @@ fn a_caller_that_gives_up_stops_what_the_owner_does_for_it() {
     let folder = tempfile::tempdir().unwrap();
     let documents = folder.path().join("documents");
     fs::create_dir(&documents).unwrap();
-    for number in 0..3_000 {
+    for number in 0..1_000 {
         fs::write(
             documents.join(format!("{number}.md")),
             format!("# Note {number}\n\nWords of note {number}.\n"),
@@ -124,7 +124,7 @@ fn a_caller_that_gives_up_stops_what_the_owner_does_for_it() {
     assert_eq!(result.unwrap_err().code().name, "cancelled");
     // The next run waits for the end of that one, and does the rest.
     let answer = owner.collection("notes").index(request, &|_| {}).unwrap();
-    assert_eq!(answer.report.indexed + answer.report.unchanged, 3_000);
+    assert_eq!(answer.report.indexed + answer.report.unchanged, 1_000);
 }
 
 #[cfg(unix)]
