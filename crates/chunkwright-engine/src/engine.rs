@@ -292,17 +292,18 @@ fn in_turn<T>(
     cancel: &AtomicBool,
     attempt: impl Fn() -> Result<T, StoreError>,
 ) -> Result<T, Error> {
-    let mut is_told = false;
+    let mut attempts = 0;
     loop {
         match (attempt(), on_wait) {
             (Err(StoreError::Locked { path, holder }), Some(on_wait)) => {
                 if cancel.load(Ordering::Relaxed) {
                     return Err(Error::Cancelled);
                 }
-                if !is_told {
+                attempts += 1;
+                // Who has just begun has not said yet who it is, and may be done before anybody reads this.
+                if attempts == 2 {
                     let message = format!("waiting for {holder}, which is writing to the store at `{path}`");
                     on_wait(Notice::new(NoticeCode::Queued, message));
-                    is_told = true;
                 }
                 thread::sleep(RETRY);
             }

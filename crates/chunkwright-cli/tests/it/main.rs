@@ -21,6 +21,7 @@ mod outputs;
 mod page;
 mod schema;
 mod search;
+mod serve;
 #[path = "../../../chunkwright-index/tests/it/servers.rs"]
 mod servers;
 mod services;

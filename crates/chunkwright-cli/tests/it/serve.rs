@@ -1,0 +1,212 @@
+//! A server and other commands on one store: who writes, and what outlives a kill?
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::process::{Child, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+use serde_json::{Value, json};
+
+use crate::cli::Folder;
+
+/// A server, which ends with the test.
+struct Server {
+    child: Child,
+    address: String,
+}
+
+impl Server {
+    fn start(folder: &Folder, more: &[&str]) -> Self {
+        let line = [&["serve", "--listen", "127.0.0.1:0", "--embedder", "none"], more].concat();
+        let mut child = folder.command(&line).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
+        let address = lines.find_map(|line| Some(line.split_once("http://")?.1.trim().to_owned()));
+        // What it says later is read, so that it never waits for a reader.
+        thread::spawn(move || lines.for_each(drop));
+        Self { child, address: address.expect("it says where it listens") }
+    }
+
+    fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    fn call(&self, method: &str, path: &str, body: &Value) -> io::Result<(u16, Value)> {
+        call(&self.address, method, path, body)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // It may have ended.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Calls a server once; an answer that ends early is an error.
+fn call(address: &str, method: &str, path: &str, body: &Value) -> io::Result<(u16, Value)> {
+    let mut stream = TcpStream::connect(address)?;
+    let body = if body.is_null() { String::new() } else { body.to_string() };
+    write!(
+        stream,
+        "{method} {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    )?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer)?;
+    let early = || io::Error::new(io::ErrorKind::UnexpectedEof, "the answer ends early");
+    let (head, body) = answer.split_once("\r\n\r\n").ok_or_else(early)?;
+    let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).ok_or_else(early)?;
+    Ok((status, serde_json::from_str(body).map_err(|_| early())?))
+}
+
+#[test]
+fn commands_work_on_a_store_while_a_server_has_it() {
+    let folder = Folder::new(&[("docs/ferry.md", "# Ferry\n\nThe ferry leaves at nine.\n")]);
+    let server = Server::start(&folder, &[]);
+    let run = folder.run(&["index", "docs", "--embedder", "none", "-f", "json"]);
+    assert_eq!(run.lines()[0]["indexed"], 1);
+    let search = json!({ "query": "ferry" });
+    let hits = |answer: &Value| answer["hits"].as_array().map_or(0, Vec::len);
+    let found = |server: &Server| hits(&server.call("POST", "/api/v1/search", &search).unwrap().1);
+    assert_eq!(found(&server), 1);
+    assert_eq!(folder.run(&["disable", "ferry.md#0"]).code, 0);
+    assert_eq!((found(&server), folder.run(&["search", "ferry"]).code), (0, 1));
+    assert_eq!(folder.run(&["enable", "ferry.md#0"]).code, 0);
+    assert_eq!((found(&server), folder.run(&["search", "ferry"]).code), (1, 0));
+    let run = folder.run(&["disable", "none.md#0"]);
+    assert_eq!((run.code, run.stderr.contains("none.md")), (2, true), "{}", run.stderr);
+    // A second server would run the jobs of the first.
+    let second = folder.run(&["serve", "--listen", "127.0.0.1:0", "--embedder", "none"]);
+    assert_eq!((second.code, second.stderr.contains("another server")), (2, true), "{}", second.stderr);
+    drop(server);
+    // A dead owner is nobody's obstacle.
+    assert_eq!(folder.run(&["disable", "ferry.md#0"]).code, 0);
+    assert_eq!(folder.run(&["check"]).code, 0);
+}
+
+#[test]
+fn a_server_keeps_a_collection_in_step_with_a_folder() {
+    let folder = Folder::new(&[("docs/a.md", "# A\n\nThe first words.\n")]);
+    let server = Server::start(&folder, &["--watch", "docs"]);
+    let search = |query: &str| json!({ "query": query });
+    let wait_for = |query: &str| loop {
+        // Before the first run there is no collection.
+        let (_, answer) = server.call("POST", "/api/v1/search", &search(query)).unwrap();
+        if answer["hits"].as_array().is_some_and(|hits| !hits.is_empty()) {
+            break;
+        }
+    };
+    wait_for("first");
+    folder.write("docs/b.md", "# Б\n\nВторые слова.\n".as_bytes());
+    wait_for("вторые");
+    // Other commands write meanwhile.
+    assert_eq!(folder.run(&["disable", "a.md#0"]).code, 0);
+}
+
+/// Kills a server in the middle of uploads, of runs that other processes write through it, and of jobs that build and
+/// switch to another generation. So often by default; more by `CHUNKWRIGHT_KILLS`.
+const KILLS: usize = 6;
+
+#[test]
+fn a_server_that_is_killed_loses_nothing_that_it_acknowledged() {
+    #[expect(clippy::disallowed_methods, reason = "how long a test takes is chosen from outside")]
+    let kills = std::env::var("CHUNKWRIGHT_KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(KILLS);
+    let folder = Folder::new(&[]);
+    let path = "/api/v1/collections/default/documents";
+    let acknowledged: Mutex<BTreeMap<String, String>> = Mutex::default();
+    let keep = |doc_id: &str, text: &str| {
+        acknowledged.lock().unwrap_or_else(PoisonError::into_inner).insert(doc_id.into(), text.into());
+    };
+    let mut states: BTreeMap<String, usize> = BTreeMap::new();
+    for round in 0..kills {
+        let mut server = Server::start(&folder, &[]);
+        let address = server.address.clone();
+        let done = AtomicUsize::new(0);
+        // How much is acknowledged before the kill differs from round to round.
+        let enough = 1 + round * 7 % 12;
+        thread::scope(|scope| {
+            for uploader in 0..2 {
+                let (done, address, keep) = (&done, &address, &keep);
+                scope.spawn(move || {
+                    for number in 0.. {
+                        let doc_id = format!("{round}/{uploader}/{number}.md");
+                        let text = format!(
+                            "# Note {doc_id}\n\n{}",
+                            "Words of a note. ".repeat(40 * (1 + number % 3))
+                        );
+                        let body = json!({ "documents": [{ "doc_id": doc_id, "text": text }] });
+                        match call(address, "POST", path, &body) {
+                            Ok((201, _)) => keep(&doc_id, &text),
+                            Ok((status, answer)) => panic!("{status} {answer}"),
+                            Err(_) => break,
+                        }
+                        done.fetch_add(1, Ordering::SeqCst);
+                    }
+                });
+            }
+            scope.spawn(|| {
+                // Every job builds a generation of other chunks and switches to it.
+                for number in 0.. {
+                    let max_size = [64, 128][(round + number) % 2];
+                    let job = json!({ "kind": "reindex", "collection": "default", "settings": { "max_size": max_size } });
+                    if call(&address, "POST", "/api/v1/jobs", &job).is_err() {
+                        break;
+                    }
+                    done.fetch_add(1, Ordering::SeqCst);
+                    if number == 3 {
+                        break;
+                    }
+                }
+            });
+            scope.spawn(|| {
+                let doc_id = format!("{round}/piped.md");
+                let text = format!("# Piped {round}\n\nWritten through the owner.\n");
+                let line = ["index", "-", "--stdin-filename", &doc_id, "--embedder", "none", "-q"];
+                if folder.run_with_input(&line, text.as_bytes()).code == 0 {
+                    keep(&doc_id, &text);
+                }
+            });
+            while done.load(Ordering::SeqCst) < enough {
+                thread::yield_now();
+            }
+            server.kill();
+        });
+    }
+    let server = Server::start(&folder, &[]);
+    // Jobs that the dead servers left are taken up, and end.
+    loop {
+        let (_, answer) = server.call("GET", "/api/v1/jobs?limit=1000", &Value::Null).unwrap();
+        let jobs = answer["jobs"].as_array().cloned().unwrap_or_default();
+        let is_open = |job: &Value| matches!(job["state"].as_str(), Some("queued" | "running"));
+        if !jobs.iter().any(is_open) {
+            for job in jobs {
+                *states.entry(job["state"].as_str().unwrap_or_default().to_owned()).or_default() += 1;
+                assert_ne!(job["state"], "failed", "{job}");
+            }
+            break;
+        }
+        thread::yield_now();
+    }
+    drop(server);
+    let acknowledged = acknowledged.into_inner().unwrap_or_else(PoisonError::into_inner);
+    println!("{} kills, {} documents acknowledged, jobs {states:?}", kills, acknowledged.len());
+    assert!(acknowledged.len() >= kills);
+    assert_eq!(folder.run(&["check"]).code, 0);
+    for (doc_id, text) in &acknowledged {
+        let fetched = folder.run(&["fetch", doc_id, "-f", "raw"]);
+        assert_eq!((fetched.code, &fetched.stdout), (0, text), "{doc_id}");
+    }
+    // Nothing is doubled: chunks of a document are numbered once, and ids are unique.
+    let chunks = folder.run(&["export", "--records-only"]).lines();
+    let mut seen = BTreeSet::new();
+    for chunk in &chunks {
+        let key = (chunk["doc_id"].to_string(), chunk["chunk_index"].as_u64());
+        assert!(seen.insert((key, String::new())), "{chunk}");
+        assert!(seen.insert(((chunk["chunk_id"].to_string(), None), "id".into())), "{chunk}");
+    }
+}
