@@ -15,6 +15,8 @@ pub(crate) struct App {
     pub(crate) options: ServerOptions,
     pub(crate) work: Work,
     pub(crate) jobs: Jobs,
+    /// Held by whoever changes chunks by hand, so that nothing is changed that its client did not see.
+    pub(crate) changing: tokio::sync::Mutex<()>,
 }
 
 /// The state of the routers.
@@ -35,7 +37,7 @@ impl Server {
     pub fn new(engine: Engine, options: ServerOptions) -> Result<Self, Error> {
         let work = Work::new(options.limits.calls);
         let jobs = Jobs::open(engine.clone(), &engine.state_dir()?.join("jobs"))?;
-        Ok(Self { app: Arc::new(App { engine, options, work, jobs }) })
+        Ok(Self { app: Arc::new(App { engine, options, work, jobs, changing: tokio::sync::Mutex::default() }) })
     }
 
     /// Lets jobs stop at their next step; they are taken up by the next server.

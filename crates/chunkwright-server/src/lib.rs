@@ -8,6 +8,7 @@
 //! ```
 
 mod accept;
+mod answer;
 mod api;
 mod app;
 mod extract;
