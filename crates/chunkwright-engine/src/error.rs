@@ -311,6 +311,12 @@ pub enum Error {
         /// The number of the generation.
         generation: i64,
     },
+    /// A path that a request may not name.
+    #[error("`{path}` is not below a folder that requests may name files in; the server is given such folders by `--root`")]
+    OutsideRoots {
+        /// The path.
+        path: String,
+    },
     /// A document of a request that has neither text nor bytes, or both.
     #[error("document `{doc_id}` needs exactly one of `text` and `bytes`")]
     TextOrBytes {
@@ -591,7 +597,7 @@ impl Error {
             Self::UnknownConfiguration { .. } | Self::OtherConfiguration { .. } | Self::NotPrunable { .. } => CONFLICT,
             Self::NoCollections => UNKNOWN_COLLECTION,
             Self::UnknownDocument { .. } | Self::NothingMatches { .. } | Self::UnknownJob { .. } => NOT_FOUND,
-            Self::NoAccess { .. } | Self::UntrustedKey => FORBIDDEN,
+            Self::NoAccess { .. } | Self::OutsideRoots { .. } | Self::UntrustedKey => FORBIDDEN,
             Self::ByOwner { code, .. } => *code,
             Self::OwnerGone | Self::JobsElsewhere => LOCKED,
             Self::Columns(_)

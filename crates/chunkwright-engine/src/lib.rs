@@ -29,6 +29,7 @@ pub mod files;
 mod generations;
 mod index;
 mod installed;
+mod job_request;
 mod jobs;
 mod list;
 mod maintenance;
@@ -41,6 +42,7 @@ pub mod page;
 pub mod paging;
 mod put;
 mod registries;
+mod roots;
 #[cfg(feature = "schema")]
 pub mod schema;
 mod search;
@@ -91,12 +93,14 @@ pub use generations::{
 };
 pub use index::{IndexAnswer, IndexRequest, IndexSummary, Indexer, RunProgress};
 pub use installed::{InstallModelsRequest, ModelAction, ModelChange, ModelEntry, RemoveModelsRequest};
+pub use job_request::JobRequest;
 pub use jobs::{Job, JobError, JobProgress, JobState, Jobs};
 pub use list::{ChunkDetail, DocumentPage, ListDocumentsRequest, Neighbours};
 pub use maintenance::{ClearedCache, CollectionStatus, ListedCollection};
 pub use notice::{Notice, NoticeCode};
 pub use put::{Base64, GivenDocument, PutAnswer, PutRequest, PutResult, PutState};
 pub use registries::{PresetEntry, RegistriesAnswer, RegistryEntry};
+pub use roots::Roots;
 pub use search::{
     Budget, ExpandRequest, Found, FoundPassage, Hit, HitPlace, LeftOutHit, SearchAnswer, SearchRequest,
     SearchedCollection, Translation,

@@ -189,19 +189,25 @@ impl Collection {
             return Err(Error::TooSmall { field: "documents", value: 0, least: 1 });
         }
         let before = self.versions(&doc_ids)?;
-        let notes: Vec<&str> = generation.iter().flat_map(|it| it.spec.config_hash.split('+').skip(1)).collect();
-        let alike = IndexRequest {
-            summaries: notes.contains(&"summaries"),
-            context_notes: notes.iter().any(|note| note.starts_with("contexts:")),
-            document_summaries: notes.iter().any(|note| note.starts_with("summary:")),
-            ..IndexRequest::default()
-        };
+        let alike = if generation.is_some() { self.alike()? } else { IndexRequest::default() };
         let own = engine.with(settings, engine.cancel_flag()).collection(self.name());
         let mut answers = Vec::with_capacity(runs.len());
         for (meta, sources) in runs {
             answers.push(own.put(IndexRequest { meta, ..alike.clone() }, sources, &|_| {})?);
         }
         self.put_answer(doc_ids, &before, answers)
+    }
+
+    /// A request that makes beside chunks what the collection has beside them.
+    pub(crate) fn alike(&self) -> Result<IndexRequest, Error> {
+        let generation = self.engine().store()?.open(self.name())?;
+        let kinds: Vec<&str> = generation.spec.config_hash.split('+').skip(1).collect();
+        Ok(IndexRequest {
+            summaries: kinds.contains(&"summaries"),
+            context_notes: kinds.iter().any(|kind| kind.starts_with("contexts:")),
+            document_summaries: kinds.iter().any(|kind| kind.starts_with("summary:")),
+            ..IndexRequest::default()
+        })
     }
 
     fn put_answer(

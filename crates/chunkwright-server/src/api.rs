@@ -6,6 +6,8 @@ mod configuration;
 mod dify;
 mod diff;
 mod documents;
+mod jobs;
+mod kb;
 mod preview;
 mod search;
 mod source;
@@ -43,7 +45,9 @@ const RESOURCES: &[Add] = &[
     diff::add,
     versions::add,
     statistics::add,
+    jobs::add,
     configuration::add,
+    kb::add,
     dify::add,
 ];
 
@@ -62,6 +66,7 @@ pub(crate) fn router(app: &Shared) -> Router {
     Router::new()
         .merge(router.with_state(Shared::clone(app)))
         .route("/api/openapi.json", get(openapi))
+        .merge(crate::docs::router())
         .layer(DefaultBodyLimit::max(app.options.limits.body_bytes))
         .fallback(|| async { Problem::no_such_path() })
         .method_not_allowed_fallback(|| async { Problem::method() })

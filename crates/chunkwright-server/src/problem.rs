@@ -74,6 +74,12 @@ impl Problem {
         Self::unreadable(StatusCode::BAD_REQUEST, detail)
     }
 
+    /// A collection that a job works on.
+    pub(crate) fn busy(collection: &str) -> Self {
+        let detail = format!("a job works on `{collection}` already; `/api/v1/jobs` lists it");
+        Self::new(409, "busy", "A job works on the collection already.", detail)
+    }
+
     /// The name of the kind.
     pub(crate) fn code(&self) -> &str {
         &self.code
