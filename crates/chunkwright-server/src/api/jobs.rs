@@ -124,9 +124,19 @@ impl IntoResponse for Events {
 }
 
 impl Output for Events {
-    fn describe(operation: &mut Map<String, Value>, _: &mut SchemaGenerator) {
+    fn describe(operation: &mut Map<String, Value>, schemas: &mut SchemaGenerator) {
         let description = "Events `progress` while the job waits or runs, and `end`; the data of each is the job.";
-        let content = json!({ "text/event-stream": { "schema": { "type": "string" } } });
+        let job = schemas.subschema_for::<Job>();
+        let event = json!({
+            "type": "object",
+            "required": ["event", "id", "data"],
+            "properties": {
+                "event": { "type": "string", "enum": ["progress", "end"] },
+                "id": { "type": "string" },
+                "data": { "type": "string", "contentMediaType": "application/json", "contentSchema": job },
+            },
+        });
+        let content = json!({ "text/event-stream": { "schema": event } });
         add_answer(operation, 200, description, Some(content));
         add_answer(operation, 204, "The job is over, and the client knows how it ended.", None);
     }

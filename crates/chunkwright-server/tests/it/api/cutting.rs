@@ -17,7 +17,7 @@ fn a_preview_says_why_every_chunk_is_cut_there_and_stores_nothing() {
     assert_eq!(answer["statistics"]["chunks"], chunks.len());
     assert!(answer["statistics"]["violations"].as_array().unwrap().is_empty(), "{answer}");
     assert!(chunks.iter().all(|chunk| chunk["preset"] == "course"), "{answer}");
-    assert_eq!(answer["explanations"][0]["begin"]["cut"], "document");
+    assert_eq!(answer["explanations"][0]["begin"]["cut"], "heading");
     assert!(served.get("/api/v1/collections").expect(200)["collections"].as_array().unwrap().is_empty());
     let (content_type, body) = form(&[("guide.md", "text/markdown", TEXT.as_bytes())], &[("settings", r#"{"preset":"course","max_chunk_size":60,"min_chunk_size":10}"#), ("explain", "true")]);
     let of_file = served.send("POST", "/api/v1/preview", &[("Content-Type", &content_type)], &body).expect(200);
