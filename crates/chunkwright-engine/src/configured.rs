@@ -123,6 +123,16 @@ impl Collection {
     }
 }
 
+impl Collection {
+    /// Forgets what the collection was to be cut by, since it is gone.
+    pub(crate) fn forget_plan(&self) -> Result<(), Error> {
+        if !Configurations::read(self.engine()).collections.contains_key(self.name()) {
+            return Ok(());
+        }
+        Configurations::change(self.engine(), |all| drop(all.collections.remove(self.name())))
+    }
+}
+
 impl Engine {
     /// Keeps settings that documents are going to be cut by, so that those which come later can be cut alike.
     ///

@@ -298,13 +298,17 @@ pub enum Error {
         collection: String,
     },
     /// Documents that are cut otherwise than their collection.
-    #[error("collection `{collection}` is cut by other settings than the request names; leave them out, or reindex the collection by them")]
+    #[error(
+        "collection `{collection}` is cut by other settings than the request names; leave them out, or reindex the collection by them"
+    )]
     OtherConfiguration {
         /// The collection.
         collection: String,
     },
     /// A generation that is not there, or that searches see.
-    #[error("`{collection}@{generation}` does not exist or is what searches use; `versions` lists those that can be removed")]
+    #[error(
+        "`{collection}@{generation}` does not exist or is what searches use; `versions` lists those that can be removed"
+    )]
     NotPrunable {
         /// The collection.
         collection: String,
@@ -312,7 +316,9 @@ pub enum Error {
         generation: i64,
     },
     /// A path that a request may not name.
-    #[error("`{path}` is not below a folder that requests may name files in; the server is given such folders by `--root`")]
+    #[error(
+        "`{path}` is not below a folder that requests may name files in; the server is given such folders by `--root`"
+    )]
     OutsideRoots {
         /// The path.
         path: String,
@@ -332,7 +338,9 @@ pub enum Error {
         reason: String,
     },
     /// A cursor of a list of documents that is none, or of another list.
-    #[error("invalid cursor `{cursor}`; give back `next` of the page before, with the same collection and pattern")]
+    #[error(
+        "invalid cursor `{cursor}`; give back `next` of the page before, with the same collection and pattern"
+    )]
     Cursor {
         /// The cursor.
         cursor: String,
@@ -594,7 +602,9 @@ impl Error {
             | Self::Cursor { .. }
             | Self::TextByFilter
             | Self::OneGeneration { .. } => INVALID_REQUEST,
-            Self::UnknownConfiguration { .. } | Self::OtherConfiguration { .. } | Self::NotPrunable { .. } => CONFLICT,
+            Self::UnknownConfiguration { .. }
+            | Self::OtherConfiguration { .. }
+            | Self::NotPrunable { .. } => CONFLICT,
             Self::NoCollections => UNKNOWN_COLLECTION,
             Self::UnknownDocument { .. } | Self::NothingMatches { .. } | Self::UnknownJob { .. } => NOT_FOUND,
             Self::NoAccess { .. } | Self::OutsideRoots { .. } | Self::UntrustedKey => FORBIDDEN,

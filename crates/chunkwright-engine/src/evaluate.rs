@@ -175,8 +175,7 @@ impl Engine {
         };
         let others = request.questions.iter().chain(file_of_edits).chain(&request.chunks);
         // Edits out of a file need no documents.
-        let needs_documents =
-            has_questions || file_of_edits.is_none() || !request.chunks.is_empty();
+        let needs_documents = has_questions || file_of_edits.is_none() || !request.chunks.is_empty();
         let (corpus, read) =
             if needs_documents { self.corpus(documents, others)? } else { Default::default() };
         if corpus.documents().is_empty() && needs_documents {
@@ -199,8 +198,7 @@ impl Engine {
         for path in &request.chunks {
             foreign.push(inputs::chunks(path, &corpus, &mut refused, on_step)?);
         }
-        let embedder =
-            if has_questions { self.embedder_for(&request.modes, None)? } else { None };
+        let embedder = if has_questions { self.embedder_for(&request.modes, None)? } else { None };
         let vectors = embedder.as_ref().map(|embedder| embedder.model().name.clone());
         let counter = self.budget_counter(request.budget_tokenizer.as_deref())?;
         let modes = match (request.modes.as_slice(), &embedder) {

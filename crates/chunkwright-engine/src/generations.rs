@@ -194,6 +194,7 @@ impl Collection {
         }
         if request.what == Deleted::All && !request.dry_run {
             store.remove(&current)?;
+            self.forget_plan()?;
         }
         Ok(deleted)
     }

@@ -110,14 +110,16 @@ impl Engine {
         }
     }
 
-    /// The settings for a run over a collection, complete, so that nothing else moves them. They are remembered.
+    /// The settings for a run over a collection, complete, so that nothing else moves them. Those that are asked for are
+    /// what the collection is to be cut by from now on.
     fn settings_for(&self, collection: &str, asked: Map<String, Value>) -> Result<Map<String, Value>, Error> {
         let own = self.collection(collection);
         let settings = if asked.is_empty() {
             own.planned()?
         } else {
             let settings = self.settings().requested(asked.clone())?;
-            self.remember(&settings)?;
+            // Jobs that are asked for before this one ends are not to undo it.
+            own.plan(&settings)?;
             settings
         };
         // What does not cut, such as which files are taken, is as it was asked for.

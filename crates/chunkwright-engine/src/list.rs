@@ -1,8 +1,8 @@
 //! Which documents and chunks are there, and what are they?
 
 use chunkwright_index::{
-    ChunkPage, Cursor, DocumentInfo, FetchError, Glob, ListRequest, ListedChunk, ListedOverlay,
-    Metadata, Statistics, StatisticsRequest, chunk_id, list_overlays,
+    ChunkPage, Cursor, DocumentInfo, FetchError, Glob, ListRequest, ListedChunk, ListedOverlay, Metadata,
+    Statistics, StatisticsRequest, chunk_id, list_overlays,
 };
 use serde::{Deserialize, Serialize};
 

@@ -151,6 +151,8 @@ impl Collection {
     /// which no document could be read; a store that fails.
     pub fn put_documents(&self, request: PutRequest) -> Result<PutAnswer, Error> {
         let engine = self.engine();
+        // Nothing switches the collection to other settings between the look at them and the end of the run.
+        let turn = if engine.owner()?.is_none() { Some(engine.turn(self.name())?) } else { None };
         let generation = match engine.store()?.open(self.name()) {
             Ok(generation) => Some(generation),
             Err(StoreError::UnknownCollection { .. }) => None,
@@ -193,7 +195,11 @@ impl Collection {
         let own = engine.with(settings, engine.cancel_flag()).collection(self.name());
         let mut answers = Vec::with_capacity(runs.len());
         for (meta, sources) in runs {
-            answers.push(own.put(IndexRequest { meta, ..alike.clone() }, sources, &|_| {})?);
+            let request = IndexRequest { meta, ..alike.clone() };
+            answers.push(match &turn {
+                Some(turn) => own.indexer(request)?.put_in_turn(sources, turn)?,
+                None => own.put(request, sources, &|_| {})?,
+            });
         }
         self.put_answer(doc_ids, &before, answers)
     }

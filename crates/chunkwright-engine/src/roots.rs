@@ -65,7 +65,9 @@ mod tests {
         };
         let there = refused(&at("outside/b.md"));
         assert_eq!(there, refused(&at("outside/nothing.md")), "no oracle of what exists");
-        for path in ["root/../outside/b.md", "root/docs/../../outside/b.md", "root-of-others/c.md", "root/nothing"] {
+        for path in
+            ["root/../outside/b.md", "root/docs/../../outside/b.md", "root-of-others/c.md", "root/nothing"]
+        {
             refused(&at(path));
         }
         refused(Path::new("../outside/b.md"));

@@ -14,17 +14,19 @@ use schemars::transform::{RecursiveTransform, Transform};
 use schemars::{JsonSchema, Schema, json_schema};
 use serde_json::{Map, Value, json};
 
-use crate::settings::key::{self, Group};
 use crate::evaluation::{Report, RetrievalLine, Run, StabilityLine};
+use crate::settings::key::{self, Group};
 use crate::{
-    AmendRequest, CheckReport, ChunkPage, ChunkRequest, ClearedCache, CollectionStatus, DeleteRequest,
-    Deleted, DeletedDocument, DiffAnswer, DocumentStatistics, EvaluateAnswer, ExplainAnswer, ExplainRequest,
-    Explained, ExplainedChunk, ExportRequest, FetchAnswer, FetchRequest, Finding, FoundPassage,
-    GenerationStatus, GenerationsAnswer, Hit, ImportAnswer, IndexAnswer, IndexRequest, InstallModelsRequest,
-    ListRequest, ListedChunk, ListedCollection, ListedOverlay, ModelChange, ModelEntry, Operation,
-    OutlineAnswer, OutlineRow, OverlaysAnswer, OverlaysRequest, PastRun, Proposal, PruneRequest,
-    PrunedGeneration, ReadReport, RelatedAnswer, RemoveModelsRequest, SearchAnswer, SearchRequest,
-    Statistics, StatisticsRequest, TuneAnswer, TuneCandidate, settings::Setting, ChunkDetail, DocumentPage, EvaluateRequest, ListDocumentsRequest, Neighbours, PlannedDiffRequest, PresetEntry, PreviewAnswer, PreviewRequest, PutAnswer, PutRequest, RegistriesAnswer,
+    AmendRequest, CheckReport, ChunkDetail, ChunkPage, ChunkRequest, ClearedCache, CollectionStatus,
+    DeleteRequest, Deleted, DeletedDocument, DiffAnswer, DocumentPage, DocumentStatistics, EvaluateAnswer,
+    EvaluateRequest, ExplainAnswer, ExplainRequest, Explained, ExplainedChunk, ExportRequest, FetchAnswer,
+    FetchRequest, Finding, FoundPassage, GenerationStatus, GenerationsAnswer, Hit, ImportAnswer, IndexAnswer,
+    IndexRequest, InstallModelsRequest, ListDocumentsRequest, ListRequest, ListedChunk, ListedCollection,
+    ListedOverlay, ModelChange, ModelEntry, Neighbours, Operation, OutlineAnswer, OutlineRow, OverlaysAnswer,
+    OverlaysRequest, PastRun, PlannedDiffRequest, PresetEntry, PreviewAnswer, PreviewRequest, Proposal,
+    PruneRequest, PrunedGeneration, PutAnswer, PutRequest, ReadReport, RegistriesAnswer, RelatedAnswer,
+    RemoveModelsRequest, SearchAnswer, SearchRequest, Statistics, StatisticsRequest, TuneAnswer,
+    TuneCandidate, settings::Setting,
 };
 
 /// A type that is read or written as JSON.
@@ -96,7 +98,9 @@ pub fn of_settings() -> Schema {
 
 fn of_key(key: &Key) -> Value {
     let mut schema = match key.values {
-        Values::Number(least, greatest) => json!({ "type": "integer", "minimum": least, "maximum": greatest }),
+        Values::Number(least, greatest) => {
+            json!({ "type": "integer", "minimum": least, "maximum": greatest })
+        }
         Values::OneOf(names) => json!({ "type": "string", "enum": names }),
         Values::SomeOf(names) => json!({ "type": "array", "items": { "type": "string", "enum": names } }),
         Values::Range => {

@@ -3,8 +3,8 @@
 mod chunks;
 mod collections;
 mod configuration;
-mod dify;
 mod diff;
+mod dify;
 mod documents;
 mod jobs;
 mod kb;

@@ -33,9 +33,9 @@ impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Query<T
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
         // A list repeats its key, as OpenAPI has it, which axum's own reader does not take.
         let query = parts.uri.query().unwrap_or_default();
-        serde_html_form::from_str(query)
-            .map(Self)
-            .map_err(|error| Problem::unreadable(StatusCode::BAD_REQUEST, format!("the query cannot be read: {error}")))
+        serde_html_form::from_str(query).map(Self).map_err(|error| {
+            Problem::unreadable(StatusCode::BAD_REQUEST, format!("the query cannot be read: {error}"))
+        })
     }
 }
 

@@ -239,4 +239,3 @@ impl fmt::Display for Method {
         })
     }
 }
-

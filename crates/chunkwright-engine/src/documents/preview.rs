@@ -85,11 +85,8 @@ impl Engine {
             Error::RefusedDocument { doc_id: doc_id.clone(), reason }
         };
         let cut = cut.ok_or_else(unread)?;
-        let explanations = if explain {
-            engine.explain(&input, ExplainRequest::default())?.chunks
-        } else {
-            Vec::new()
-        };
+        let explanations =
+            if explain { engine.explain(&input, ExplainRequest::default())?.chunks } else { Vec::new() };
         let statistics = engine.documents(&request)?.statistics(|| {})?;
         let (chunks, summaries, notices) = (cut.chunks, cut.summaries, report.notices);
         Ok(PreviewAnswer { doc_id, chunks, summaries, explanations, statistics, notices })

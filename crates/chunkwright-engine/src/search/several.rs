@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use chunkwright_index::{Answer, DocumentInfo, Explained, Metadata, SearchError, StoreError, normalized_name};
+use chunkwright_index::{
+    Answer, DocumentInfo, Explained, Metadata, SearchError, StoreError, normalized_name,
+};
 
 use super::passages::passages;
 use super::translations;

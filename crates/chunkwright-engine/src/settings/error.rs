@@ -55,7 +55,9 @@ pub enum SettingsError {
         error: ValueError,
     },
     /// A value that only the server's own configuration may have.
-    #[error("`{name}` is `{value}`; a request may name one of {known}, and the server's configuration any other")]
+    #[error(
+        "`{name}` is `{value}`; a request may name one of {known}, and the server's configuration any other"
+    )]
     NotRequestable {
         /// The key.
         name: String,

@@ -87,7 +87,10 @@ mod tests {
     #[test]
     fn a_request_says_how_documents_are_cut_and_a_key_of_another_system_selects_its_preset() {
         let course = settings(json!({"chunk_size": 800, "min_chunk_size": 50})).expect("settings");
-        assert_eq!((course.preset.as_str(), course.chunk.max_size, course.chunk.min_size), ("course", 800, 50));
+        assert_eq!(
+            (course.preset.as_str(), course.chunk.max_size, course.chunk.min_size),
+            ("course", 800, 50)
+        );
         let again = settings(Value::Object(course.cutting())).expect("settings");
         assert_eq!((again.chunk, again.preset), (course.chunk, course.preset), "they say themselves");
     }
@@ -96,7 +99,7 @@ mod tests {
     fn a_request_sets_no_address_path_or_key() {
         for values in [
             json!({"store": "/etc"}),
-            json!({"data": "/tmp"}),
+            json!({"data": "/srv"}),
             json!({"embedder_url": "http://169.254.169.254/"}),
             json!({"store_key_file": "/etc/passwd"}),
             json!({"tokenizer": "/etc/passwd"}),

@@ -32,10 +32,11 @@ pub(super) fn add(resources: Resources) -> Resources {
         "delete_collection",
         "Removes a collection with all generations and changes made by hand.",
     );
-    resources
-        .add("collections", of_all, list)
-        .add("collections", of_one, get)
-        .add("collections", delete, remove)
+    resources.add("collections", of_all, list).add("collections", of_one, get).add(
+        "collections",
+        delete,
+        remove,
+    )
 }
 
 /// Some collections of the store.

@@ -190,7 +190,8 @@ impl<T: Output> Output for Result<T, Refused> {
         let content = json!({ "application/json": { "schema": schema } });
         add_answer(operation, 404, "There is no such knowledge.", Some(content.clone()));
         let problem = json!({ "schema": schemas.subschema_for::<Problem>() });
-        let content = json!({ "application/json": content["application/json"], "application/problem+json": problem });
+        let content =
+            json!({ "application/json": content["application/json"], "application/problem+json": problem });
         let answers = operation.entry("responses").or_insert_with(|| json!({}));
         answers["default"] = json!({ "description": "What was wrong.", "content": content });
     }
@@ -232,7 +233,8 @@ impl DifyCondition {
         };
         let not = |condition: Value| json!({ "not": condition });
         // What is said of documents is text.
-        let bound = || self.given().map(|value| if field.is_some() { value.clone() } else { text(value).into() });
+        let bound =
+            || self.given().map(|value| if field.is_some() { value.clone() } else { text(value).into() });
         Ok(match self.comparison_operator {
             Operator::Contains => test("glob", containing(self.given()?)),
             Operator::NotContains => not(test("glob", containing(self.given()?))),
@@ -303,10 +305,7 @@ impl From<Hit> for DifyRecord {
     }
 }
 
-async fn retrieve(
-    State(app): State<Shared>,
-    Body(asked): Body<Retrieval>,
-) -> Result<Json<Records>, Refused> {
+async fn retrieve(State(app): State<Shared>, Body(asked): Body<Retrieval>) -> Result<Json<Records>, Refused> {
     let RetrievalSetting { top_k, score_threshold } = asked.retrieval_setting;
     let filter = asked.metadata_condition.as_ref().map(MetadataCondition::filter).transpose()?;
     let request = SearchRequest {

@@ -35,12 +35,8 @@ pub(super) fn add(resources: Resources) -> Resources {
         "Removes the documents whose id matches a pattern, from every generation.",
     );
     let of_one = Operation::read(Method::Get, ONE, "get_document", "Answers what is known of a document.");
-    let delete = Operation::write(
-        Method::Delete,
-        ONE,
-        "delete_document",
-        "Removes a document from every generation.",
-    );
+    let delete =
+        Operation::write(Method::Delete, ONE, "delete_document", "Removes a document from every generation.");
     let outline = Operation::read(
         Method::Get,
         "/api/v1/collections/{collection}/documents/{doc_id}/outline",

@@ -125,7 +125,8 @@ impl IntoResponse for Events {
 
 impl Output for Events {
     fn describe(operation: &mut Map<String, Value>, schemas: &mut SchemaGenerator) {
-        let description = "Events `progress` while the job waits or runs, and `end`; the data of each is the job.";
+        let description =
+            "Events `progress` while the job waits or runs, and `end`; the data of each is the job.";
         let job = schemas.subschema_for::<Job>();
         let event = json!({
             "type": "object",
@@ -173,10 +174,7 @@ async fn list(
     has.tagged(&JobPage { jobs, next })
 }
 
-async fn post(
-    State(app): State<Shared>,
-    Body(request): Body<JobRequest>,
-) -> Result<Accepted<Job>, Problem> {
+async fn post(State(app): State<Shared>, Body(request): Body<JobRequest>) -> Result<Accepted<Job>, Problem> {
     app.submit(request).await
 }
 

@@ -9,8 +9,8 @@ use axum::Json;
 use axum::extract::State;
 use chunkwright::Record;
 use chunkwright_engine::{
-    Engine, Error, Field, Filter, IndexRequest, Job, JobRequest, ListRequest, ListedChunk, MAX_PAGE, Metadata,
-    Snapshot,
+    Engine, Error, Field, Filter, IndexRequest, Job, JobRequest, ListRequest, ListedChunk, MAX_PAGE,
+    Metadata, Snapshot,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -167,7 +167,8 @@ pub(super) struct FoundChapter {
 
 /// `course_id` and `chapter_file`.
 fn split(temp_ref: &str) -> Result<(&str, &str), Problem> {
-    let parts = temp_ref.split_once('/').filter(|(course, chapter)| !course.is_empty() && !chapter.is_empty());
+    let parts =
+        temp_ref.split_once('/').filter(|(course, chapter)| !course.is_empty() && !chapter.is_empty());
     parts.ok_or_else(|| {
         Problem::invalid(format!("`temp_ref` is `{temp_ref}`; it must be `course_id/chapter_file`"))
     })
@@ -232,7 +233,10 @@ async fn reindex_chapter(
         let FoundChapter { collection, doc_id } = chapter_of(engine, &course_id, &chapter)?;
         let info = engine.collection(&collection).read(|snapshot| snapshot.document(&doc_id))?;
         // The file is read again where the server may read it, and else what is stored of it is cut again.
-        let folder = roots.below(std::path::Path::new(&info.root)).ok().filter(|it| info.prefix.is_empty() && it.is_dir());
+        let folder = roots
+            .below(std::path::Path::new(&info.root))
+            .ok()
+            .filter(|it| info.prefix.is_empty() && it.is_dir());
         let file = folder.as_ref().and_then(|folder| roots.below(&folder.join(&info.doc_id)).ok());
         Ok((collection, folder.zip(file)))
     };
@@ -240,8 +244,12 @@ async fn reindex_chapter(
     let request = match file {
         None => JobRequest::Reindex { collection: collection.clone(), settings: Map::new() },
         Some((folder, file)) => {
-            let request =
-                IndexRequest { paths: vec![file], root: Some(folder), rehash: true, ..IndexRequest::default() };
+            let request = IndexRequest {
+                paths: vec![file],
+                root: Some(folder),
+                rehash: true,
+                ..IndexRequest::default()
+            };
             JobRequest::Index { collection: collection.clone(), request, settings: Map::new() }
         }
     };
@@ -320,9 +328,9 @@ async fn list(State(app): State<Shared>, Query(asked): Query<Listed>) -> Answer<
         };
         let chunks = match generation {
             None => Vec::new(),
-            Some(number) => {
-                engine.collection(format!("{collection}@{number}")).read(|snapshot| chunks_of(snapshot, &doc_id))?
-            }
+            Some(number) => engine
+                .collection(format!("{collection}@{number}"))
+                .read(|snapshot| chunks_of(snapshot, &doc_id))?,
         };
         Ok((collection, chunks))
     };

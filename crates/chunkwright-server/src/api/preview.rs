@@ -19,9 +19,6 @@ pub(super) fn add(resources: Resources) -> Resources {
     resources.add("cutting", preview, cut)
 }
 
-async fn cut(
-    State(app): State<Shared>,
-    Upload(request): Upload<PreviewRequest>,
-) -> Answer<PreviewAnswer> {
+async fn cut(State(app): State<Shared>, Upload(request): Upload<PreviewRequest>) -> Answer<PreviewAnswer> {
     Ok(Json(app.call(move |engine| engine.preview(request)).await?))
 }

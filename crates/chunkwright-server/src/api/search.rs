@@ -2,14 +2,12 @@
 
 use axum::Json;
 use axum::extract::State;
-use chunkwright_engine::{
-    Expand, ExpandRequest, Explained, Mode, SearchAnswer, SearchRequest,
-};
+use chunkwright_engine::{Expand, ExpandRequest, Explained, Mode, SearchAnswer, SearchRequest};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::chunks::filter;
 use super::Answer;
+use super::chunks::filter;
 use crate::app::Shared;
 use crate::extract::{Body, Query};
 use crate::openapi::{Method, Operation, Resources};
@@ -30,10 +28,7 @@ pub(super) fn add(resources: Resources) -> Resources {
         "explain_search",
         "Says why a chunk is or is not in the answer to a search of one collection.",
     );
-    resources
-        .add("search", by_query, get)
-        .add("search", by_body, search)
-        .add("search", explain, explained)
+    resources.add("search", by_query, get).add("search", by_body, search).add("search", explain, explained)
 }
 
 /// A search in an address.

@@ -46,8 +46,9 @@ async fn count(
 }
 
 fn range(band: &str) -> Result<[usize; 2], Problem> {
-    let numbers = band.split_once('-').and_then(|(least, most)| Some([least.parse().ok()?, most.parse().ok()?]));
-    numbers.filter(|[least, most]| least <= most).ok_or_else(|| {
-        Problem::invalid(format!("`band` is `{band}`; it must be a range such as `410-614`"))
-    })
+    let numbers =
+        band.split_once('-').and_then(|(least, most)| Some([least.parse().ok()?, most.parse().ok()?]));
+    numbers
+        .filter(|[least, most]| least <= most)
+        .ok_or_else(|| Problem::invalid(format!("`band` is `{band}`; it must be a range such as `410-614`")))
 }

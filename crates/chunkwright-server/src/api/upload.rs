@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use axum::extract::{FromRequest, Multipart, Request};
 use axum::http::header::CONTENT_TYPE;
-use chunkwright_engine::{Base64, FormatHint, PreviewRequest, GivenDocument, PutRequest};
+use chunkwright_engine::{Base64, FormatHint, GivenDocument, PreviewRequest, PutRequest};
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
@@ -102,8 +102,9 @@ impl Form {
         let Some(text) = self.fields.remove(name).filter(|text| !text.trim().is_empty()) else {
             return Ok(T::default());
         };
-        serde_json::from_str(&text)
-            .map_err(|error| Problem::invalid(format!("field `{name}` of the form is not the JSON expected: {error}")))
+        serde_json::from_str(&text).map_err(|error| {
+            Problem::invalid(format!("field `{name}` of the form is not the JSON expected: {error}"))
+        })
     }
 
     /// Fails if a field was not taken.

@@ -84,11 +84,12 @@ impl ChapterConfig {
             "sections" => "semantic",
             other => other,
         };
-        let code_block_strategy = match (chunk.keep_whole.contains(&Keep::Code), chunk.set_apart.contains(&Keep::Code)) {
-            (true, true) => "hybrid",
-            (true, false) => "whole",
-            (false, _) => "split",
-        };
+        let code_block_strategy =
+            match (chunk.keep_whole.contains(&Keep::Code), chunk.set_apart.contains(&Keep::Code)) {
+                (true, true) => "hybrid",
+                (true, false) => "whole",
+                (false, _) => "split",
+            };
         Self {
             chunking_strategy: chunking_strategy.to_owned(),
             chunk_size: chunk.max_size,

@@ -20,7 +20,10 @@ fn the_openapi_document_in_the_repository_is_the_one_that_is_served() {
         std::fs::write(COMMITTED, &text).unwrap();
     }
     let committed = std::fs::read_to_string(COMMITTED).unwrap_or_default();
-    assert!(text == committed, "`docs/openapi.json` is not what the server serves; UPDATE_SPEC=1 rewrites it");
+    assert!(
+        text == committed,
+        "`docs/openapi.json` is not what the server serves; UPDATE_SPEC=1 rewrites it"
+    );
 }
 
 #[test]
@@ -86,7 +89,10 @@ fn the_page_to_try_the_api_loads_nothing_from_elsewhere_and_runs_no_script_in_it
         assert!(!text.contains("innerHTML") && !text.contains("eval("), "{path} makes markup of text");
     }
     let markup = &texts["/api/docs"];
-    assert!(!markup.contains("<script>") && !markup.contains("onclick") && !markup.contains("style="), "{markup}");
+    assert!(
+        !markup.contains("<script>") && !markup.contains("onclick") && !markup.contains("style="),
+        "{markup}"
+    );
 }
 
 /// What `schemathesis` finds on a server with a real store.
@@ -98,12 +104,15 @@ fn generated_requests_find_no_server_error_and_no_answer_that_breaks_its_schema(
     };
     let served = Served::new();
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/corpus");
-    for (name, collection) in [("en/bread.md", "docs"), ("zh/green-tea.md", "docs"), ("code/tides.py", "docs")] {
+    for (name, collection) in
+        [("en/bread.md", "docs"), ("zh/green-tea.md", "docs"), ("code/tides.py", "docs")]
+    {
         let text = std::fs::read_to_string(corpus.join(name)).unwrap();
         served.put(collection, &[(name.rsplit('/').next().unwrap(), &text)]);
     }
     served.write("docs/a.md", "# A\n\nText.\n");
-    let chunk = served.get("/api/v1/collections/docs/chunks?limit=1").expect(200)["chunks"][0]["chunk_id"].clone();
+    let chunk =
+        served.get("/api/v1/collections/docs/chunks?limit=1").expect(200)["chunks"][0]["chunk_id"].clone();
     let job = served.post("/api/v1/jobs", &json!({ "kind": "reindex", "collection": "docs" })).expect(202);
     served.ended(&job);
     // One run on what is there, and one on whatever names are drawn.
@@ -122,12 +131,22 @@ fn generated_requests_find_no_server_error_and_no_answer_that_breaks_its_schema(
         command.arg(format!("http://{}/api/openapi.json", served.address));
         let checks = "not_a_server_error,status_code_conformance,content_type_conformance,\
                       response_headers_conformance,response_schema_conformance,unsupported_method";
-        command.args(["--checks", checks, "--phases", "examples,coverage,fuzzing", "--exclude-method", without]);
+        command.args([
+            "--checks",
+            checks,
+            "--phases",
+            "examples,coverage,fuzzing",
+            "--exclude-method",
+            without,
+        ]);
         command.args(["--max-examples", "15", "--max-time", "25", "--seed", "1", "--workers", "1"]);
         command.args(["--suppress-health-check", "all", "--warnings", "off", "--no-color", "--no-shrink"]);
-        command.current_dir(served.folder()).env("HYPOTHESIS_STORAGE_DIRECTORY", served.folder().join("hypothesis"));
+        command
+            .current_dir(served.folder())
+            .env("HYPOTHESIS_STORAGE_DIRECTORY", served.folder().join("hypothesis"));
         let output = command.output().unwrap();
-        let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        let said =
+            format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         println!("{said}");
         assert!(output.status.success(), "{said}");
     }

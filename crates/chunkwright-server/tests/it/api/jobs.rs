@@ -82,7 +82,8 @@ fn a_client_that_comes_back_is_not_sent_what_it_saw() {
 #[test]
 fn a_job_that_waits_is_cancelled_at_once() {
     let served = Served::new();
-    let text: String = (0..400).map(|n| format!("# Part {n}\n\n{}\n\n", "Words of a long part. ".repeat(40))).collect();
+    let text: String =
+        (0..400).map(|n| format!("# Part {n}\n\n{}\n\n", "Words of a long part. ".repeat(40))).collect();
     served.put("docs", &[("a.md", &text)]);
     let reindex = |preset: &str| {
         let job = json!({ "kind": "reindex", "collection": "docs", "settings": { "preset": preset } });
@@ -102,7 +103,13 @@ fn a_job_that_waits_is_cancelled_at_once() {
 #[test]
 fn presets_are_measured_by_questions_that_come_with_the_request() {
     let served = Served::new();
-    served.put("docs", &[("tea.md", "# Tea\n\nGreen tea is brewed at eighty degrees.\n"), ("bread.md", "# Bread\n\nRye bread needs a day.\n")]);
+    served.put(
+        "docs",
+        &[
+            ("tea.md", "# Tea\n\nGreen tea is brewed at eighty degrees.\n"),
+            ("bread.md", "# Bread\n\nRye bread needs a day.\n"),
+        ],
+    );
     let question = json!({ "question": "how hot is green tea brewed?", "doc_id": "tea.md", "excerpt": "brewed at eighty degrees" });
     let request = json!({ "inline": [question], "collection": "docs", "presets": ["auto", "course"], "modes": ["lexical"] });
     let job = served.post("/api/v1/jobs", &json!({ "kind": "evaluate", "request": request })).expect(202);
@@ -120,7 +127,10 @@ fn what_a_collection_is_planned_to_be_cut_by_is_what_the_next_reindex_does() {
     served.put("docs", &[("a.md", "# A\n\nText.\n")]);
     let path = "/api/v1/collections/docs/configuration";
     let planned = served.json("PUT", path, &json!({ "settings": { "max_size": 100 } })).expect(200);
-    assert_eq!((&planned["current"]["max_size"], &planned["planned"]["max_size"]), (&json!(256), &json!(100)));
+    assert_eq!(
+        (&planned["current"]["max_size"], &planned["planned"]["max_size"]),
+        (&json!(256), &json!(100))
+    );
     let served = served.restarted();
     let job = served.post("/api/v1/jobs", &json!({ "kind": "reindex", "collection": "docs" })).expect(202);
     assert_eq!(served.ended(&job)["state"], "succeeded");
@@ -133,4 +143,30 @@ fn what_a_collection_is_planned_to_be_cut_by_is_what_the_next_reindex_does() {
     assert_eq!(unknown.problem(404), "unknown_collection");
     let migrate = json!({ "kind": "migrate", "collection": "docs", "embedder": "openai:any" });
     assert_eq!(served.post("/api/v1/jobs", &migrate).problem(400), "invalid_settings");
+}
+
+#[test]
+fn what_is_uploaded_while_a_collection_is_cut_again_is_in_the_new_chunks() {
+    let served = Served::new();
+    let text: String =
+        (0..400).map(|n| format!("# Part {n}\n\n{}\n\n", "Words of a long part. ".repeat(40))).collect();
+    served.put("docs", &[("long.md", &text)]);
+    let job = json!({ "kind": "reindex", "collection": "docs", "settings": { "preset": "course" } });
+    let job = served.post("/api/v1/jobs", &job).expect(202);
+    served.put("docs", &[("kettle.md", "# Kettle\n\nThe kettle is blue.\n")]);
+    assert_eq!(served.ended(&job)["state"], "succeeded");
+    assert_eq!(served.found("docs", "kettle"), ["kettle.md"]);
+    let chunk = served.get("/api/v1/collections/docs/chunks/kettle.md%230").expect(200);
+    assert_eq!(chunk["preset"], "course");
+    let versions = served.get("/api/v1/collections/docs/versions").expect(200)["generations"].clone();
+    let states: Vec<&Value> = versions.as_array().unwrap().iter().map(|it| &it["state"]).collect();
+    assert_eq!(states, ["old", "current"], "{versions}");
+    // A collection that is made anew is cut as if there had been none.
+    served.delete("/api/v1/collections/docs").expect(200);
+    served.put("docs", &[("kettle.md", "# Kettle\n\nThe kettle is blue.\n")]);
+    let configuration = served.get("/api/v1/collections/docs/configuration").expect(200);
+    assert_eq!(
+        (&configuration["current"]["preset"], &configuration["planned"]["preset"]),
+        (&json!("auto"), &json!("auto"))
+    );
 }

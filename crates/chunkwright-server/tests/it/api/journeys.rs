@@ -18,7 +18,10 @@ const JOURNEYS: [Journey; 3] = [
         documents: &[
             ("kitchen/bread.md", include_str!("../../../../../examples/corpus/en/bread.md")),
             ("garden/beekeeping.md", include_str!("../../../../../examples/corpus/en/beekeeping.md")),
-            ("workshop/bicycle-repair.md", include_str!("../../../../../examples/corpus/en/bicycle-repair.md")),
+            (
+                "workshop/bicycle-repair.md",
+                include_str!("../../../../../examples/corpus/en/bicycle-repair.md"),
+            ),
         ],
         question: "how is a puncture of a bicycle tyre patched?",
         answer: "workshop/bicycle-repair.md",
@@ -143,14 +146,18 @@ fn several_collections_are_searched_at_once_in_an_address_and_in_a_body() {
     let served = Served::new();
     served.put("tea", &[("green.md", "# Green tea\n\nPour water of 80 degrees over the leaves.\n")]);
     served.put("bread", &[("rye.md", "# Rye bread\n\nA sourdough needs water, flour and a day.\n")]);
-    let by_query = served.get("/api/v1/search?q=water&collection=tea&collection=bread&min_relevance=0").expect(200);
+    let by_query =
+        served.get("/api/v1/search?q=water&collection=tea&collection=bread&min_relevance=0").expect(200);
     let body = json!({ "query": "water", "collections": ["tea", "bread"], "min_relevance": 0 });
     let by_body = served.post("/api/v1/search", &body).expect(200);
     assert_eq!(by_query, by_body);
     let collections: Vec<&Value> =
         by_query["hits"].as_array().unwrap().iter().map(|hit| &hit["collection"]).collect();
     assert_eq!(collections.len(), 2, "{by_query}");
-    assert!(by_query["hits"][0]["lexical"].is_object() || by_query["hits"][0]["lexical"].is_number(), "{by_query}");
+    assert!(
+        by_query["hits"][0]["lexical"].is_object() || by_query["hits"][0]["lexical"].is_number(),
+        "{by_query}"
+    );
     assert_eq!(served.get("/api/v1/search?q=water&collection=nowhere").problem(404), "unknown_collection");
     assert_eq!(served.get("/api/v1/search?q=water&top_k=0&collection=tea").problem(400), "invalid_request");
 }

@@ -9,7 +9,10 @@ const TEA: &str = include_str!("../../../../../examples/corpus/zh/green-tea.md")
 #[test]
 fn a_course_platform_lists_configures_and_reindexes_its_chapters() {
     let served = Served::new();
-    served.put("course_python_basics", &[("zh/green-tea.md", TEA), ("02_variables.md", "# Variables\n\nA name for a value.\n")]);
+    served.put(
+        "course_python_basics",
+        &[("zh/green-tea.md", TEA), ("02_variables.md", "# Variables\n\nA name for a value.\n")],
+    );
     let temp_ref = encoded("python_basics/zh/green-tea.md");
     let kb = "/api/admin/kb";
     let list = |rest: &str| served.get(&format!("{kb}/chapters/chunks?temp_ref={temp_ref}{rest}"));
@@ -20,12 +23,28 @@ fn a_course_platform_lists_configures_and_reindexes_its_chapters() {
     assert_eq!(levels, total);
     let first = &all["chunks"][0];
     for field in [
-        "id", "content", "course_id", "chapter_id", "chapter_title", "source_file", "position", "content_type",
-        "char_count", "word_count", "estimated_tokens", "token_level", "strategy_version", "indexed_at", "enabled",
+        "id",
+        "content",
+        "course_id",
+        "chapter_id",
+        "chapter_title",
+        "source_file",
+        "position",
+        "content_type",
+        "char_count",
+        "word_count",
+        "estimated_tokens",
+        "token_level",
+        "strategy_version",
+        "indexed_at",
+        "enabled",
     ] {
         assert!(!first[field].is_null(), "{field}: {first}");
     }
-    assert_eq!((&first["source_file"], &first["course_id"]), (&json!("python_basics/zh/green-tea.md"), &json!("python_basics")));
+    assert_eq!(
+        (&first["source_file"], &first["course_id"]),
+        (&json!("python_basics/zh/green-tea.md"), &json!("python_basics"))
+    );
     assert!(first["content"].as_str().unwrap().chars().count() <= 203);
     let last = list(&format!("&page={total}&page_size=1")).expect(200);
     assert_eq!(last["chunks"][0]["position"], total - 1, "{last}");
@@ -37,9 +56,18 @@ fn a_course_platform_lists_configures_and_reindexes_its_chapters() {
     let detail = served.get(&format!("{kb}/chunks/{id}")).expect(200);
     assert_eq!((&detail["id"], &detail["metadata"]["position"]), (&json!(id), &json!(0)));
     assert_eq!(served.get(&format!("{kb}/chunks/{}", "0".repeat(32))).problem(404), "not_found");
-    assert_eq!(served.get(&format!("{kb}/chapters/chunks?temp_ref=python_basics")).problem(400), "invalid_request");
-    assert_eq!(served.get(&format!("{kb}/chapters/chunks?temp_ref=python_basics/nothing.md")).problem(404), "not_found");
-    assert_eq!(served.get(&format!("{kb}/chapters/chunks?temp_ref=nothing/a.md")).problem(404), "unknown_collection");
+    assert_eq!(
+        served.get(&format!("{kb}/chapters/chunks?temp_ref=python_basics")).problem(400),
+        "invalid_request"
+    );
+    assert_eq!(
+        served.get(&format!("{kb}/chapters/chunks?temp_ref=python_basics/nothing.md")).problem(404),
+        "not_found"
+    );
+    assert_eq!(
+        served.get(&format!("{kb}/chapters/chunks?temp_ref=nothing/a.md")).problem(404),
+        "unknown_collection"
+    );
 
     let config = format!("{kb}/chapters/config?temp_ref={temp_ref}");
     let put = served.json("PUT", &config, &json!({ "chunk_size": 800 })).expect(200);
@@ -49,7 +77,10 @@ fn a_course_platform_lists_configures_and_reindexes_its_chapters() {
     });
     assert_eq!(put["config"], expected);
     assert_eq!(served.get(&config).expect(200)["config"], expected);
-    assert_eq!(served.json("PUT", &config, &json!({ "code_block_strategy": "none" })).problem(400), "invalid_settings");
+    assert_eq!(
+        served.json("PUT", &config, &json!({ "code_block_strategy": "none" })).problem(400),
+        "invalid_settings"
+    );
     assert_eq!(served.json("PUT", &config, &json!({ "chunk_size": 3 })).problem(400), "invalid_settings");
 
     let reindex = served.post(&format!("{kb}/chapters/reindex?temp_ref={temp_ref}"), &json!({}));
@@ -60,14 +91,19 @@ fn a_course_platform_lists_configures_and_reindexes_its_chapters() {
     let cut = list("").expect(200);
     assert!(cut["chunks"][0]["strategy_version"].as_str().unwrap().starts_with("sections-v"), "{cut}");
     let old = first["strategy_version"].as_str().unwrap();
-    assert_eq!(list(&format!("&strategy_version={old}")).expect(200)["total"], total, "what was before is there");
+    assert_eq!(
+        list(&format!("&strategy_version={old}")).expect(200)["total"],
+        total,
+        "what was before is there"
+    );
     assert_eq!(list("&strategy_version=tree-v0.0").expect(200)["total"], 0);
 }
 
 #[test]
 fn a_course_that_is_being_reindexed_is_not_reindexed_again() {
     let served = Served::new();
-    let text: String = (0..600).map(|n| format!("# Part {n}\n\n{}\n\n", "Words of a long part. ".repeat(40))).collect();
+    let text: String =
+        (0..600).map(|n| format!("# Part {n}\n\n{}\n\n", "Words of a long part. ".repeat(40))).collect();
     served.put("long", &[("a.md", &text)]);
     let path = "/api/admin/kb/chapters/config?temp_ref=long/a.md";
     served.json("PUT", path, &json!({ "chunk_size": 500 })).expect(200);
@@ -78,7 +114,10 @@ fn a_course_that_is_being_reindexed_is_not_reindexed_again() {
     let id = first["task_id"].as_str().unwrap().parse::<u64>().unwrap();
     assert_eq!(served.ended(&json!({ "id": id }))["state"], "succeeded");
     reindex().expect(202);
-    assert_eq!(served.post("/api/admin/kb/courses/reindex?course_id=nothing", &json!({})).problem(404), "unknown_collection");
+    assert_eq!(
+        served.post("/api/admin/kb/courses/reindex?course_id=nothing", &json!({})).problem(404),
+        "unknown_collection"
+    );
 }
 
 #[test]
@@ -103,7 +142,10 @@ fn dify_uses_a_collection_as_external_knowledge() {
     assert_eq!(all[0]["title"], "Tea", "{all:?}");
     assert!(all[0]["content"].as_str().unwrap().contains("eighty degrees"));
     assert!(all.iter().all(|record| (0.0..=1.0).contains(&record["score"].as_f64().unwrap())));
-    assert_eq!((&all[0]["metadata"]["document_id"], &all[0]["metadata"]["shelf"]), (&json!("tea.md"), &json!("kitchen")));
+    assert_eq!(
+        (&all[0]["metadata"]["document_id"], &all[0]["metadata"]["shelf"]),
+        (&json!("tea.md"), &json!("kitchen"))
+    );
     let (best, least) = (all[0]["score"].as_f64().unwrap(), all[all.len() - 1]["score"].as_f64().unwrap());
     assert!(best > least, "{all:?}");
     assert_eq!(records(ask("home", best, None).expect(200)).len(), 1, "what is less relevant is left out");
@@ -111,7 +153,10 @@ fn dify_uses_a_collection_as_external_knowledge() {
         let condition = json!({ "name": name, "comparison_operator": operator, "value": value });
         let asked = json!({ "logical_operator": "and", "conditions": [condition] });
         let found = records(ask("home", 0.0, Some(asked)).expect(200));
-        found.iter().map(|record| record["metadata"]["document_id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+        found
+            .iter()
+            .map(|record| record["metadata"]["document_id"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
     };
     assert_eq!(of("shelf", "is", json!("garden")), ["bees.md"]);
     assert_eq!(of("shelf", "is not", json!("garden")), ["tea.md"]);
@@ -127,5 +172,9 @@ fn dify_uses_a_collection_as_external_knowledge() {
     assert_eq!(unknown["error_code"], 2001, "{unknown}");
     let several = json!({ "conditions": [{ "name": ["shelf", "colour"], "comparison_operator": "is", "value": "garden" }] });
     assert_eq!(records(ask("home", 0.0, Some(several)).expect(200)).len(), 1);
-    assert_eq!(ask("home", 0.0, Some(json!({ "conditions": [{ "name": "shelf", "comparison_operator": "is" }] }))).status, 400);
+    assert_eq!(
+        ask("home", 0.0, Some(json!({ "conditions": [{ "name": "shelf", "comparison_operator": "is" }] })))
+            .status,
+        400
+    );
 }

@@ -43,7 +43,8 @@ impl Answered {
     }
 
     pub(crate) fn json(&self) -> Value {
-        serde_json::from_slice(&self.bytes).unwrap_or_else(|_| panic!("no JSON: {} {}", self.status, self.text()))
+        serde_json::from_slice(&self.bytes)
+            .unwrap_or_else(|_| panic!("no JSON: {} {}", self.status, self.text()))
     }
 
     /// The JSON of an answer with this status.
@@ -206,7 +207,8 @@ pub(crate) fn form(files: &[(&str, &str, &[u8])], fields: &[(&str, &str)]) -> (S
     let boundary = "----------------chunkwright";
     let mut body = Vec::new();
     for (name, text) in fields {
-        let part = format!("--{boundary}\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{text}\r\n");
+        let part =
+            format!("--{boundary}\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{text}\r\n");
         body.extend(part.as_bytes());
     }
     for (name, media_type, bytes) in files {
