@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 
-use chunkwright::preset::PRESETS;
 use chunkwright::{ChunkId, Chunker};
 use chunkwright_index::{
     Filter, Generation, ListRequest, ListedOverlay, MAX_PAGE, Overlay, OverlayState, Review, Store, Tools,
@@ -12,6 +11,7 @@ use chunkwright_models::Embedder;
 use serde::{Deserialize, Serialize};
 
 use crate::collection::Collection;
+use crate::configured::{cut_by, windowed};
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::snapshot::Snapshot;
@@ -164,32 +164,15 @@ impl Snapshot {
     }
 }
 
-/// The chunker that cut a generation, whose limit a text must keep: that of the settings, or of a preset. Where none of
-/// them cut it, that of the settings, which counts.
+/// The chunker that cut a generation, whose limit a text must keep. Where no settings that are known cut it, that of the
+/// settings in force, which counts.
 fn chunker_of(
     engine: &Engine,
     generation: &Generation,
     embedder: Option<&dyn Embedder>,
 ) -> Result<Chunker, Error> {
-    let window = |chunker: Chunker| match embedder.map(Embedder::model) {
-        Some(model) => match model.max_tokens {
-            Some(limit) => chunker.with_window(model.counter.clone(), limit),
-            None => chunker,
-        },
-        None => chunker,
-    };
-    let in_force = window(engine.chunker()?);
-    let is_it = |chunker: &Chunker| {
-        generation.spec.config_hash.split('+').next().is_some_and(|hash| chunker.is_known_as(hash))
-    };
-    if is_it(&in_force) {
-        return Ok(in_force);
+    match cut_by(engine, generation, embedder)? {
+        Some((_, chunker)) => Ok(chunker),
+        None => Ok(windowed(engine.chunker()?, embedder)),
     }
-    for preset in PRESETS {
-        let chunker = window(Chunker::new((preset.config)(), engine.counter()?)?);
-        if is_it(&chunker) {
-            return Ok(chunker);
-        }
-    }
-    Ok(in_force)
 }

@@ -4,6 +4,7 @@ use chunkwright_index::{FetchError, PastRun, SearchError, StoreError, normalized
 
 use crate::engine::Engine;
 use crate::error::Error;
+use crate::maintenance::ListedCollection;
 use crate::search::{SearchAnswer, SearchRequest};
 use crate::snapshot::Snapshot;
 
@@ -56,6 +57,18 @@ impl Collection {
                 result => return result,
             }
         }
+    }
+
+    /// What the collection holds, without reading its documents.
+    ///
+    /// # Errors
+    ///
+    /// A collection that does not exist, a store that fails.
+    pub fn listed(&self) -> Result<ListedCollection, Error> {
+        let name = self.snapshot()?.generation().collection.clone();
+        let all = self.engine.list_collections()?;
+        let found = all.into_iter().find(|listed| listed.status.generation.collection == name);
+        found.ok_or_else(|| StoreError::UnknownCollection { name, known: String::new() }.into())
     }
 
     /// The last runs that changed the collection, newest first.

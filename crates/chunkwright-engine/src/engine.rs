@@ -410,6 +410,11 @@ impl Engine {
         }
     }
 
+    /// Whether the store was handed in, so that nothing of it is on this machine.
+    pub(crate) fn has_given_store(&self) -> bool {
+        self.inner.shared.given.store.is_some()
+    }
+
     /// What counts tokens.
     ///
     /// # Errors

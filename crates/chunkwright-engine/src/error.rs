@@ -289,6 +289,62 @@ pub enum Error {
         /// The collection.
         collection: String,
     },
+    /// A collection that none of the known settings cut.
+    #[error(
+        "it is not known by which settings collection `{collection}` was cut; cut it again by settings of your choice (`reindex`)"
+    )]
+    UnknownConfiguration {
+        /// The collection.
+        collection: String,
+    },
+    /// Documents that are cut otherwise than their collection.
+    #[error(
+        "collection `{collection}` is cut by other settings than the request names; leave them out, or reindex the collection by them"
+    )]
+    OtherConfiguration {
+        /// The collection.
+        collection: String,
+    },
+    /// A generation that is not there, or that searches see.
+    #[error(
+        "`{collection}@{generation}` does not exist or is what searches use; `versions` lists those that can be removed"
+    )]
+    NotPrunable {
+        /// The collection.
+        collection: String,
+        /// The number of the generation.
+        generation: i64,
+    },
+    /// A path that a request may not name.
+    #[error(
+        "`{path}` is not below a folder that requests may name files in; the server is given such folders by `--root`"
+    )]
+    OutsideRoots {
+        /// The path.
+        path: String,
+    },
+    /// A document of a request that has neither text nor bytes, or both.
+    #[error("document `{doc_id}` needs exactly one of `text` and `bytes`")]
+    TextOrBytes {
+        /// The document.
+        doc_id: String,
+    },
+    /// A document of a request that cannot be one of a collection.
+    #[error("document `{doc_id}` cannot be stored: {reason}")]
+    RefusedDocument {
+        /// The document.
+        doc_id: String,
+        /// Why.
+        reason: String,
+    },
+    /// A cursor of a list of documents that is none, or of another list.
+    #[error(
+        "invalid cursor `{cursor}`; give back `next` of the page before, with the same collection and pattern"
+    )]
+    Cursor {
+        /// The cursor.
+        cursor: String,
+    },
     /// A number of a request that is out of range.
     #[error("`{field}` is `{value}`; it must be at least {least}")]
     TooSmall {
@@ -314,6 +370,9 @@ pub enum Error {
     /// Some collections and all of them.
     #[error("collections are named, and all are asked for; give either `collections` or `all_collections`")]
     NamedAndAll,
+    /// Several collections where one is expected.
+    #[error("several collections are named; name one")]
+    OneCollection,
     /// All collections of a store that has none.
     #[error("the store has no collections; `chunkwright index` makes one")]
     NoCollections,
@@ -509,6 +568,7 @@ impl Error {
             | Self::TooSmall { .. }
             | Self::Offset { .. }
             | Self::NamedAndAll
+            | Self::OneCollection
             | Self::Input(_)
             | Self::NothingToMeasure
             | Self::ZeroMeasure
@@ -537,11 +597,17 @@ impl Error {
             | Self::NoWriter
             | Self::NothingToChange
             | Self::NoChunk
+            | Self::TextOrBytes { .. }
+            | Self::RefusedDocument { .. }
+            | Self::Cursor { .. }
             | Self::TextByFilter
             | Self::OneGeneration { .. } => INVALID_REQUEST,
+            Self::UnknownConfiguration { .. }
+            | Self::OtherConfiguration { .. }
+            | Self::NotPrunable { .. } => CONFLICT,
             Self::NoCollections => UNKNOWN_COLLECTION,
             Self::UnknownDocument { .. } | Self::NothingMatches { .. } | Self::UnknownJob { .. } => NOT_FOUND,
-            Self::NoAccess { .. } | Self::UntrustedKey => FORBIDDEN,
+            Self::NoAccess { .. } | Self::OutsideRoots { .. } | Self::UntrustedKey => FORBIDDEN,
             Self::ByOwner { code, .. } => *code,
             Self::OwnerGone | Self::JobsElsewhere => LOCKED,
             Self::Columns(_)

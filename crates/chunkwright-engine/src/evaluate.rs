@@ -13,7 +13,7 @@ use chunkwright_eval::{
 };
 use chunkwright_index::{Fusion, Mode};
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 pub use tune::{Proposal, TuneAnswer, TuneCandidate, TuneRequest};
 
@@ -28,8 +28,12 @@ use crate::settings::{Settings, SettingsError};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct EvaluateRequest {
-    /// A file of questions, JSON Lines; without it edits are measured alone.
+    /// A file of questions, JSON Lines; without questions edits are measured alone.
     pub questions: Option<PathBuf>,
+    /// Questions in place of such a file: what its lines would hold.
+    pub inline: Vec<Map<String, Value>>,
+    /// The collection whose stored documents are measured, in place of files.
+    pub collection: Option<String>,
     /// The presets, the first of which the others are compared with; `all` is every built-in one. Without any, that of
     /// the settings.
     pub presets: Vec<String>,
@@ -81,6 +85,8 @@ impl Default for EvaluateRequest {
     fn default() -> Self {
         Self {
             questions: None,
+            inline: Vec::new(),
+            collection: None,
             presets: Vec::new(),
             chunks: Vec::new(),
             sizes: Vec::new(),
@@ -148,7 +154,8 @@ impl Engine {
         request: &EvaluateRequest,
         on_step: &mut dyn FnMut(EvaluationStep),
     ) -> Result<Option<EvaluateAnswer>, Error> {
-        if request.questions.is_none() && request.edits.is_none() && request.chunks.is_empty() {
+        let has_questions = request.questions.is_some() || !request.inline.is_empty();
+        if !has_questions && request.edits.is_none() && request.chunks.is_empty() {
             return Err(Error::NothingToMeasure);
         }
         if request.ks.contains(&0) || request.budgets.contains(&0) {
@@ -168,8 +175,7 @@ impl Engine {
         };
         let others = request.questions.iter().chain(file_of_edits).chain(&request.chunks);
         // Edits out of a file need no documents.
-        let needs_documents =
-            request.questions.is_some() || file_of_edits.is_none() || !request.chunks.is_empty();
+        let needs_documents = has_questions || file_of_edits.is_none() || !request.chunks.is_empty();
         let (corpus, read) =
             if needs_documents { self.corpus(documents, others)? } else { Default::default() };
         if corpus.documents().is_empty() && needs_documents {
@@ -184,6 +190,7 @@ impl Engine {
         };
         let questions = match &request.questions {
             Some(path) => inputs::questions(path, &corpus, on_step)?,
+            None if has_questions => inputs::inline_questions(&request.inline, &corpus, on_step)?,
             None => Questions::default(),
         };
         refused += questions.refused.len();
@@ -191,8 +198,7 @@ impl Engine {
         for path in &request.chunks {
             foreign.push(inputs::chunks(path, &corpus, &mut refused, on_step)?);
         }
-        let embedder =
-            if request.questions.is_some() { self.embedder_for(&request.modes, None)? } else { None };
+        let embedder = if has_questions { self.embedder_for(&request.modes, None)? } else { None };
         let vectors = embedder.as_ref().map(|embedder| embedder.model().name.clone());
         let counter = self.budget_counter(request.budget_tokenizer.as_deref())?;
         let modes = match (request.modes.as_slice(), &embedder) {

@@ -2,6 +2,7 @@
 
 use chunkwright::{ChunkId, Record};
 use chunkwright_index::{DocumentInfo, Expansion, FetchError, FetchOptions, Fetched, fetch};
+use chunkwright_source::memory::media_type;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
@@ -100,6 +101,16 @@ impl FetchAnswer {
             Err(Converted { doc_id, format }) => {
                 Err(FetchError::Converted { doc_id: doc_id.clone(), format: format.clone() }.into())
             }
+        }
+    }
+}
+
+impl FetchAnswer {
+    /// The media type of the [bytes](Self::bytes), by the document's id; of texts with their encoding.
+    pub fn media_type(&self) -> String {
+        match media_type(&self.document.doc_id) {
+            text if text.starts_with("text/") => format!("{text}; charset={}", self.document.encoding),
+            other => other.to_owned(),
         }
     }
 }

@@ -31,6 +31,8 @@ pub struct GenerationsAnswer {
 pub struct PruneRequest {
     /// Remove generations that were never completed too.
     pub unfinished: bool,
+    /// Remove only this generation, by its number; it must not be the one that searches see.
+    pub generation: Option<i64>,
     /// Remove only documents whose id matches this pattern.
     pub source: Option<Glob>,
     /// Remove nothing, and answer what would be removed.
@@ -131,11 +133,20 @@ impl Collection {
         let visible = store.open(self.generations()?.collection.as_str())?;
         let is_over = |status: &GenerationStatus| match status.state {
             GenerationState::Old => true,
-            GenerationState::Building => request.unfinished && status.generation != visible,
+            GenerationState::Building => {
+                let is_asked = request.unfinished || request.generation.is_some();
+                is_asked && status.generation != visible
+            }
             GenerationState::Current => false,
         };
+        let is_meant = |number: i64| request.generation.is_none_or(|only| only == number);
+        let over = self.generations()?.generations.into_iter().filter(is_over);
+        let over: Vec<GenerationStatus> = over.filter(|status| is_meant(status.generation.number)).collect();
+        if let (Some(generation), true) = (request.generation, over.is_empty()) {
+            return Err(Error::NotPrunable { collection: self.name().to_owned(), generation });
+        }
         let mut pruned = Vec::new();
-        for generation in self.generations()?.generations.into_iter().filter(is_over) {
+        for generation in over {
             let (documents, chunks) = if let Some(pattern) = &request.source {
                 let removed =
                     remove_documents(store, &generation.generation, Some(pattern), request.dry_run)?;
@@ -183,6 +194,7 @@ impl Collection {
         }
         if request.what == Deleted::All && !request.dry_run {
             store.remove(&current)?;
+            self.forget_plan()?;
         }
         Ok(deleted)
     }

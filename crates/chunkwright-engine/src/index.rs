@@ -272,6 +272,16 @@ impl Indexer {
         self.answer(work, work.pipeline.put(documents, &self.options(work), on_progress)?)
     }
 
+    /// As [`put`](Self::put), by a caller that has the turn of the collection.
+    pub(crate) fn put_in_turn(
+        &self,
+        documents: impl IntoIterator<Item = NewSource>,
+        _turn: &Turn<'_>,
+    ) -> Result<IndexAnswer, Error> {
+        let work = self.work()?;
+        self.answer(work, work.pipeline.put(documents, &self.options(work), &|_| {})?)
+    }
+
     /// The owner to index through, unless nothing is written.
     fn owner(&self) -> Result<Option<Owner>, Error> {
         if self.request.dry_run { Ok(None) } else { self.collection.engine().owner() }

@@ -16,6 +16,7 @@
 
 mod amend;
 mod collection;
+mod configured;
 mod doctor;
 mod documents;
 mod embedding;
@@ -28,6 +29,7 @@ pub mod files;
 mod generations;
 mod index;
 mod installed;
+mod job_request;
 mod jobs;
 mod list;
 mod maintenance;
@@ -37,6 +39,10 @@ mod notice;
 #[cfg_attr(not(unix), path = "owner/none.rs")]
 mod owner;
 pub mod page;
+pub mod paging;
+mod put;
+mod registries;
+mod roots;
 #[cfg(feature = "schema")]
 pub mod schema;
 mod search;
@@ -53,7 +59,7 @@ pub use amend::{AmendRequest, OverlaysAnswer, OverlaysRequest};
 pub use chunkwright_arrow::is_catching;
 pub use chunkwright_index::{
     CacheUsage, CheckReport, ChunkPage, Cursor, Damaged, Direction, DocumentInfo, Duplicates, Expand,
-    Explained, Filter, Folder, FoundChunk, Fusion, Generation, GenerationSpec, GenerationStatus, Glob,
+    Explained, Field, Filter, Folder, FoundChunk, Fusion, Generation, GenerationSpec, GenerationStatus, Glob,
     IndexReport, Kept, ListRequest, ListedChunk, ListedOverlay, MAX_PAGE, Metadata, Mode, Overlay,
     OverlayState, Passage, PastRun, Prefix, Progress, Prune, Related, Renamed, Siblings, SortKey, Stage,
     Statistics, StatisticsRequest, Timings, Verdict, Visibility, meta,
@@ -64,7 +70,8 @@ pub use doctor::{Finding, State};
 pub use documents::{
     ChunkRequest, ChunkedDocument, Coverage, DiffAnswer, DiffSide, DocumentStatistics, Documents,
     DocumentsRequest, ExplainAnswer, ExplainRequest, ExplainedChunk, Operation, OutlineAnswer, OutlineRow,
-    Promise, ReadReport, Revision, Shard, ShardError, Violation, skipped_in_words,
+    PlannedDiffRequest, PreviewAnswer, PreviewRequest, Promise, ReadReport, Revision, Shard, ShardError,
+    Violation, skipped_in_words,
 };
 pub use engine::{Access, Builder, Clock, Engine};
 pub use error::{CODES, Code, Error};
@@ -86,9 +93,14 @@ pub use generations::{
 };
 pub use index::{IndexAnswer, IndexRequest, IndexSummary, Indexer, RunProgress};
 pub use installed::{InstallModelsRequest, ModelAction, ModelChange, ModelEntry, RemoveModelsRequest};
+pub use job_request::JobRequest;
 pub use jobs::{Job, JobError, JobProgress, JobState, Jobs};
+pub use list::{ChunkDetail, DocumentPage, ListDocumentsRequest, Neighbours};
 pub use maintenance::{ClearedCache, CollectionStatus, ListedCollection};
 pub use notice::{Notice, NoticeCode};
+pub use put::{Base64, GivenDocument, PutAnswer, PutRequest, PutResult, PutState};
+pub use registries::{PresetEntry, RegistriesAnswer, RegistryEntry};
+pub use roots::Roots;
 pub use search::{
     Budget, ExpandRequest, Found, FoundPassage, Hit, HitPlace, LeftOutHit, SearchAnswer, SearchRequest,
     SearchedCollection, Translation,

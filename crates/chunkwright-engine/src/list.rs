@@ -1,9 +1,76 @@
-//! Which chunks are there, and what are they?
+//! Which documents and chunks are there, and what are they?
 
-use chunkwright_index::{ChunkPage, DocumentInfo, ListRequest, Statistics, StatisticsRequest};
+use chunkwright_index::{
+    ChunkPage, Cursor, DocumentInfo, FetchError, Glob, ListRequest, ListedChunk, ListedOverlay, Metadata,
+    Statistics, StatisticsRequest, chunk_id, list_overlays,
+};
+use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
+use crate::paging::page;
 use crate::snapshot::Snapshot;
+
+/// Which documents are listed, by id, and from where on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default, deny_unknown_fields)]
+pub struct ListDocumentsRequest {
+    /// Only documents whose id matches this pattern.
+    pub source: Option<Glob>,
+    /// Where the page before ended; none for the first page.
+    pub after: Option<Cursor>,
+    /// Most documents of the page, from 1 to 1,000.
+    pub limit: usize,
+}
+
+impl Default for ListDocumentsRequest {
+    fn default() -> Self {
+        Self { source: None, after: None, limit: 100 }
+    }
+}
+
+/// Some documents of a list.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct DocumentPage {
+    /// The documents, by id.
+    pub documents: Vec<DocumentInfo>,
+    /// Number of all documents of the list.
+    pub total: usize,
+    /// Where the next page begins; none after the last document.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next: Option<Cursor>,
+}
+
+/// A chunk, and what is known of it beside its record.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ChunkDetail {
+    /// The collection.
+    pub collection: String,
+    /// Number of the generation that it is of.
+    pub generation: i64,
+    /// The chunk.
+    #[serde(flatten)]
+    pub chunk: ListedChunk,
+    /// What is known of its file and its place there.
+    pub metadata: Metadata,
+    /// What was changed of it by hand.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub overlay: Option<ListedOverlay>,
+}
+
+/// A chunk between those beside it in its document.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Neighbours {
+    /// Those before it, in order.
+    pub before: Vec<chunkwright::Record>,
+    /// The chunk.
+    pub chunk: chunkwright::Record,
+    /// Those behind it, in order.
+    pub after: Vec<chunkwright::Record>,
+}
 
 impl Snapshot {
     /// A page of the chunks that pass a filter, in an order.
@@ -33,5 +100,66 @@ impl Snapshot {
         let found = self.store().document_info(self.generation(), doc_id)?;
         let collection = || self.generation().collection.clone();
         found.ok_or_else(|| Error::UnknownDocument { doc_id: doc_id.into(), collection: collection() })
+    }
+
+    /// A page of the documents whose id matches a pattern.
+    ///
+    /// # Errors
+    ///
+    /// A cursor of another list, a generation that is gone, a store that fails.
+    pub fn list_documents(&self, request: &ListDocumentsRequest) -> Result<DocumentPage, Error> {
+        let mut documents = self.documents()?;
+        documents.retain(|info| request.source.as_ref().is_none_or(|glob| glob.matches(&info.doc_id)));
+        let total = documents.len();
+        let list = (&self.generation().collection, &request.source);
+        let key = |info: &DocumentInfo| info.doc_id.clone();
+        let (documents, next) = page(documents, key, &list, request.after.as_ref(), request.limit)?;
+        Ok(DocumentPage { documents, total, next })
+    }
+
+    /// A chunk by its id, or as `DOC_ID#INDEX` (also `DOC_ID_chunkINDEX`).
+    ///
+    /// # Errors
+    ///
+    /// A reference that the generation does not have, a store that fails.
+    pub fn chunk(&self, reference: &str) -> Result<ChunkDetail, Error> {
+        let (store, generation) = (self.store(), self.generation());
+        let id = chunk_id(store, generation, reference)?;
+        let stored = store.chunks(generation, &[id])?.pop().flatten().ok_or_else(|| FetchError::Unknown {
+            collection: generation.collection.clone(),
+            reference: reference.to_owned(),
+        })?;
+        let on = id.to_string();
+        let mut overlays = list_overlays(store, generation)?;
+        overlays.retain(|listed| listed.on.as_ref() == Some(&on));
+        Ok(ChunkDetail {
+            collection: generation.collection.clone(),
+            generation: generation.number,
+            metadata: Metadata::new(&stored.record, None, &stored.doc_toc),
+            chunk: ListedChunk { record: stored.record, enabled: stored.enabled, embedded: stored.embedded },
+            overlay: overlays.pop(),
+        })
+    }
+
+    /// A chunk and at most `window` chunks on each side of it.
+    ///
+    /// # Errors
+    ///
+    /// As [`chunk`](Self::chunk).
+    pub fn neighbours(&self, reference: &str, window: usize) -> Result<Neighbours, Error> {
+        let chunk = self.chunk(reference)?.chunk.record;
+        let mut records = self.store().records(self.generation(), &chunk.doc_id)?;
+        records.retain(|record| record.artifact.is_none());
+        let at = records.iter().position(|record| record.chunk_id == chunk.chunk_id);
+        let (before, after) = match at {
+            None => (Vec::new(), Vec::new()),
+            Some(at) => {
+                let after = records.split_off(at + 1);
+                records.truncate(at);
+                let first = records.len().saturating_sub(window);
+                (records.split_off(first), after.into_iter().take(window).collect())
+            }
+        };
+        Ok(Neighbours { before, chunk, after })
     }
 }

@@ -8,22 +8,25 @@
 
 use chunkwright::diff::{Change, Diff, Summary};
 use chunkwright::explain::Explanation;
-use chunkwright::{ChunkOptions, Record};
+use chunkwright::{ALIASES, ChunkOptions, Key, Record, Values};
 use schemars::generate::SchemaSettings;
 use schemars::transform::{RecursiveTransform, Transform};
-use schemars::{JsonSchema, Schema};
-use serde_json::{Value, json};
+use schemars::{JsonSchema, Schema, json_schema};
+use serde_json::{Map, Value, json};
 
 use crate::evaluation::{Report, RetrievalLine, Run, StabilityLine};
+use crate::settings::key::{self, Group};
 use crate::{
-    AmendRequest, CheckReport, ChunkPage, ChunkRequest, ClearedCache, CollectionStatus, DeleteRequest,
-    Deleted, DeletedDocument, DiffAnswer, DocumentStatistics, EvaluateAnswer, ExplainAnswer, ExplainRequest,
-    Explained, ExplainedChunk, ExportRequest, FetchAnswer, FetchRequest, Finding, FoundPassage,
-    GenerationStatus, GenerationsAnswer, Hit, ImportAnswer, IndexAnswer, IndexRequest, InstallModelsRequest,
-    ListRequest, ListedChunk, ListedCollection, ListedOverlay, ModelChange, ModelEntry, Operation,
-    OutlineAnswer, OutlineRow, OverlaysAnswer, OverlaysRequest, PastRun, Proposal, PruneRequest,
-    PrunedGeneration, ReadReport, RelatedAnswer, RemoveModelsRequest, SearchAnswer, SearchRequest,
-    Statistics, StatisticsRequest, TuneAnswer, TuneCandidate, settings::Setting,
+    AmendRequest, CheckReport, ChunkDetail, ChunkPage, ChunkRequest, ClearedCache, CollectionStatus,
+    DeleteRequest, Deleted, DeletedDocument, DiffAnswer, DocumentPage, DocumentStatistics, EvaluateAnswer,
+    EvaluateRequest, ExplainAnswer, ExplainRequest, Explained, ExplainedChunk, ExportRequest, FetchAnswer,
+    FetchRequest, Finding, FoundPassage, GenerationStatus, GenerationsAnswer, Hit, ImportAnswer, IndexAnswer,
+    IndexRequest, InstallModelsRequest, ListDocumentsRequest, ListRequest, ListedChunk, ListedCollection,
+    ListedOverlay, ModelChange, ModelEntry, Neighbours, Operation, OutlineAnswer, OutlineRow, OverlaysAnswer,
+    OverlaysRequest, PastRun, PlannedDiffRequest, PresetEntry, PreviewAnswer, PreviewRequest, Proposal,
+    PruneRequest, PrunedGeneration, PutAnswer, PutRequest, ReadReport, RegistriesAnswer, RelatedAnswer,
+    RemoveModelsRequest, SearchAnswer, SearchRequest, Statistics, StatisticsRequest, TuneAnswer,
+    TuneCandidate, settings::Setting,
 };
 
 /// A type that is read or written as JSON.
@@ -43,16 +46,16 @@ macro_rules! schemas {
 
 /// What the engine is asked.
 pub static REQUESTS: &[NamedSchema] = schemas![read:
-    AmendRequest, ChunkOptions, ChunkRequest, DeleteRequest, ExplainRequest, ExportRequest, FetchRequest, IndexRequest, InstallModelsRequest,
-    ListRequest, OverlaysRequest, PruneRequest, RemoveModelsRequest, SearchRequest, StatisticsRequest,
+    AmendRequest, ChunkOptions, ChunkRequest, DeleteRequest, EvaluateRequest, ExplainRequest, ExportRequest, FetchRequest, IndexRequest, InstallModelsRequest,
+    ListDocumentsRequest, ListRequest, OverlaysRequest, PlannedDiffRequest, PreviewRequest, PruneRequest, PutRequest, RemoveModelsRequest, SearchRequest, StatisticsRequest,
 ];
 
 /// What it answers, and of what its answers consist where front ends give them one by one.
 pub static ANSWERS: &[NamedSchema] = schemas![written:
-    Change, CheckReport, ChunkPage, ClearedCache, CollectionStatus, Deleted, DeletedDocument, Diff, DiffAnswer,
-    DocumentStatistics, EvaluateAnswer, ExplainAnswer, Explained, ExplainedChunk, Explanation, FetchAnswer, Finding, FoundPassage, GenerationStatus, GenerationsAnswer, Hit, ImportAnswer,
-    IndexAnswer, ListedChunk, ListedCollection, ListedOverlay, ModelChange, ModelEntry, Operation, OutlineAnswer, OutlineRow,
-    OverlaysAnswer, PastRun, Proposal, PrunedGeneration, ReadReport, Record, RelatedAnswer, Report, RetrievalLine, Run, SearchAnswer, Setting,
+    Change, CheckReport, ChunkDetail, ChunkPage, ClearedCache, CollectionStatus, Deleted, DeletedDocument, Diff, DiffAnswer,
+    DocumentPage, DocumentStatistics, EvaluateAnswer, ExplainAnswer, Explained, ExplainedChunk, Explanation, FetchAnswer, Finding, FoundPassage, GenerationStatus, GenerationsAnswer, Hit, ImportAnswer,
+    IndexAnswer, ListedChunk, ListedCollection, ListedOverlay, ModelChange, ModelEntry, Neighbours, Operation, OutlineAnswer, OutlineRow,
+    OverlaysAnswer, PastRun, PresetEntry, PreviewAnswer, Proposal, PrunedGeneration, PutAnswer, ReadReport, Record, RegistriesAnswer, RelatedAnswer, Report, RetrievalLine, Run, SearchAnswer, Setting,
     StabilityLine, Statistics, Summary, TuneAnswer, TuneCandidate,
 ];
 
@@ -79,6 +82,38 @@ pub fn of_requests() -> SchemaSettings {
 /// How schemas of what is written are made, before [`without_nulls`].
 pub fn of_answers() -> SchemaSettings {
     SchemaSettings::draft2020_12().for_serialize()
+}
+
+/// The keys of the settings that a request may set, as a schema of an object.
+pub fn of_settings() -> Schema {
+    let keys = [Group::Cutting, Group::Files].into_iter().flat_map(key::keys);
+    let keys = keys.chain(key::keys(Group::Embedding).into_iter().take(1));
+    let mut properties: Map<String, Value> = keys.map(|key| (key.name.to_owned(), of_key(key))).collect();
+    for alias in ALIASES {
+        let description = format!("Another system's name for a key; selects the preset `{}`.", alias.preset);
+        properties.insert(alias.name.to_owned(), json!({ "description": description }));
+    }
+    json_schema!({ "type": "object", "properties": properties, "additionalProperties": false })
+}
+
+fn of_key(key: &Key) -> Value {
+    let mut schema = match key.values {
+        Values::Number(least, greatest) => {
+            json!({ "type": "integer", "minimum": least, "maximum": greatest })
+        }
+        Values::OneOf(names) => json!({ "type": "string", "enum": names }),
+        Values::SomeOf(names) => json!({ "type": "array", "items": { "type": "string", "enum": names } }),
+        Values::Range => {
+            json!({ "type": "array", "items": { "type": "integer", "minimum": 0 }, "minItems": 2, "maxItems": 2 })
+        }
+        Values::Tables => json!({ "type": "array", "items": { "type": "object" } }),
+        Values::List(_) => json!({ "type": "array", "items": { "type": "string" } }),
+        Values::Flag => json!({ "type": "boolean" }),
+        Values::Bytes => json!({ "type": ["integer", "string"], "minimum": 0 }),
+        _ => json!({ "type": "string" }),
+    };
+    schema["description"] = key::help(key).into();
+    schema
 }
 
 /// Takes `null` out of what is left out where it is absent, everywhere in a schema of what is written.

@@ -15,6 +15,7 @@ mod file;
 pub mod key;
 mod meta;
 mod portable;
+mod requested;
 mod services;
 mod template;
 mod walk;

@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use chunkwright_index::{DocumentInfo, Generation, Mode, Siblings, Store, chunk_id, related, siblings};
 use chunkwright_models::Embedder;
+use chunkwright_source::{Input, NewSource};
 use serde::Serialize;
 
 use crate::engine::Engine;
@@ -71,6 +72,17 @@ impl Snapshot {
         let doc_id = doc_id.as_str();
         let siblings = siblings(store, generation, doc_id, top_k)?;
         Ok(RelatedAnswer { siblings, related: related(store, generation, doc_id, top_k)? })
+    }
+
+    /// All documents, as they were given.
+    pub(crate) fn inputs(&self) -> Result<Vec<Input>, Error> {
+        let mut inputs = Vec::new();
+        for info in self.documents()? {
+            let Some(stored) = self.store.document(&self.generation, &info.doc_id)? else { continue };
+            let document = NewSource::new(info.doc_id.clone(), stored.bytes());
+            inputs.push(Input::Memory { document, place: info.doc_id });
+        }
+        Ok(inputs)
     }
 
     pub(crate) fn engine(&self) -> &Engine {

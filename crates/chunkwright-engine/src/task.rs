@@ -16,6 +16,7 @@ use crate::error::Error;
 use crate::evaluate::EvaluateRequest;
 use crate::generations::{DeleteRequest, PruneRequest};
 use crate::index::IndexRequest;
+use crate::snapshot::Snapshot;
 
 /// A change of a collection or of the whole store, or work that takes long.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -195,7 +196,10 @@ impl Engine {
             }
             Task::ClearCache => serde_json::to_value(self.clear_cache()?),
             Task::Evaluate { paths, request } => {
-                let inputs = paths.into_iter().map(Input::Path).collect();
+                let inputs = match &request.collection {
+                    Some(name) => collection(name).read(Snapshot::inputs)?,
+                    None => paths.into_iter().map(Input::Path).collect(),
+                };
                 let documents = DocumentsRequest { inputs, ..DocumentsRequest::default() };
                 serde_json::to_value(self.evaluate(&documents, &request, &mut |_| {})?)
             }

@@ -1,27 +1,59 @@
 //! The resources of the API, one a file: each adds its operations, and with them itself to the OpenAPI document.
 
+mod chunks;
 mod collections;
+mod configuration;
+mod diff;
+mod dify;
+mod documents;
+mod jobs;
+mod kb;
+mod preview;
 mod search;
+mod source;
+mod statistics;
+mod upload;
+mod versions;
 
 use std::sync::Arc;
 
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
 use axum::http::header::CONTENT_TYPE;
 use axum::routing::get;
-use axum::{Json, Router};
+use chunkwright_engine::{Cursor, Error, Snapshot};
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::json;
 
-use crate::app::Shared;
+pub(crate) use crate::answer::Answer;
+use crate::app::{App, Shared};
 use crate::openapi::Resources;
 use crate::problem::Problem;
 
-/// What stands before every path.
-pub(crate) const PREFIX: &str = "/api/v1";
+/// What adds a resource.
+type Add = fn(Resources) -> Resources;
+
+/// All resources, in the order of documentation.
+const RESOURCES: &[Add] = &[
+    collections::add,
+    documents::add,
+    source::add,
+    chunks::add,
+    search::add,
+    preview::add,
+    diff::add,
+    versions::add,
+    statistics::add,
+    jobs::add,
+    configuration::add,
+    kb::add,
+    dify::add,
+];
 
 /// Everything below `/api`.
 pub(crate) fn router(app: &Shared) -> Router {
-    let resources = Resources::new();
-    let resources = collections::add(resources);
-    let resources = search::add(resources);
+    let resources = RESOURCES.iter().fold(Resources::new(), |resources, add| add(resources));
     let info = json!({
         "title": "Chunkwright",
         "summary": "Stable, explainable, token-bounded chunks of documents and source code, and hybrid search over them.",
@@ -32,11 +64,55 @@ pub(crate) fn router(app: &Shared) -> Router {
     let document: Arc<str> = document.to_string().into();
     let openapi = move || async move { ([(CONTENT_TYPE, "application/json")], document.to_string()) };
     Router::new()
-        .nest(PREFIX, router.with_state(Shared::clone(app)))
+        .merge(router.with_state(Shared::clone(app)))
         .route("/api/openapi.json", get(openapi))
+        .merge(crate::docs::router())
+        .layer(DefaultBodyLimit::max(app.options.limits.body_bytes))
         .fallback(|| async { Problem::no_such_path() })
         .method_not_allowed_fallback(|| async { Problem::method() })
 }
 
-/// An answer as JSON, or what went wrong.
-pub(crate) type Answer<T> = Result<Json<T>, Problem>;
+/// The collection of a path.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct OfCollection {
+    /// Name of the collection; `NAME@N` is one generation of it.
+    pub(crate) collection: String,
+}
+
+/// A page of a list.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(default)]
+pub(crate) struct Page {
+    /// Most entries of the page, from 1 to 1,000; by default 100.
+    #[schemars(range(min = 1, max = 1000))]
+    pub(crate) limit: Option<usize>,
+    /// `next` of the page before; none for the first page.
+    pub(crate) cursor: Option<String>,
+}
+
+impl Page {
+    /// The number of entries that is asked for.
+    pub(crate) fn limit(&self) -> Result<usize, Problem> {
+        match self.limit {
+            None => Ok(100),
+            Some(limit) if (1..=1_000).contains(&limit) => Ok(limit),
+            Some(limit) => Err(Problem::invalid(format!("`limit` is `{limit}`; it must be from 1 to 1000"))),
+        }
+    }
+
+    /// Where the page begins.
+    pub(crate) fn after(&self) -> Option<Cursor> {
+        self.cursor.as_ref().map(Cursor::new)
+    }
+}
+
+impl App {
+    /// Reads a collection, all of it in one generation.
+    pub(crate) async fn read<T: Send + 'static>(
+        &self,
+        collection: String,
+        read: impl FnMut(&Snapshot) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Problem> {
+        self.call(move |engine| engine.collection(collection).read(read)).await
+    }
+}

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::Router;
-use chunkwright_engine::{Engine, Error, Jobs};
+use chunkwright_engine::{Engine, Error, Jobs, Roots};
 
 use crate::options::ServerOptions;
 use crate::work::Work;
@@ -15,6 +15,10 @@ pub(crate) struct App {
     pub(crate) options: ServerOptions,
     pub(crate) work: Work,
     pub(crate) jobs: Jobs,
+    /// Where paths of requests may lead.
+    pub(crate) roots: Roots,
+    /// Held by whoever changes chunks by hand, so that nothing is changed that its client did not see.
+    pub(crate) changing: tokio::sync::Mutex<()>,
 }
 
 /// The state of the routers.
@@ -35,7 +39,9 @@ impl Server {
     pub fn new(engine: Engine, options: ServerOptions) -> Result<Self, Error> {
         let work = Work::new(options.limits.calls);
         let jobs = Jobs::open(engine.clone(), &engine.state_dir()?.join("jobs"))?;
-        Ok(Self { app: Arc::new(App { engine, options, work, jobs }) })
+        let roots = Roots::new(&options.roots);
+        let changing = tokio::sync::Mutex::default();
+        Ok(Self { app: Arc::new(App { engine, options, work, jobs, roots, changing }) })
     }
 
     /// Lets jobs stop at their next step; they are taken up by the next server.

@@ -1,6 +1,7 @@
 //! What do handlers take? As axum reads it, with failures as [`Problem`]s and in the OpenAPI document.
 
 use axum::extract::{FromRequest, FromRequestParts, Request};
+use axum::http::StatusCode;
 use axum::http::request::Parts;
 use serde::de::DeserializeOwned;
 
@@ -29,11 +30,12 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
 impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Query<T> {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
-        match axum::extract::Query::from_request_parts(parts, state).await {
-            Ok(axum::extract::Query(value)) => Ok(Self(value)),
-            Err(rejection) => Err(Problem::unreadable(rejection.status(), rejection.body_text())),
-        }
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        // A list repeats its key, as OpenAPI has it, which axum's own reader does not take.
+        let query = parts.uri.query().unwrap_or_default();
+        serde_html_form::from_str(query).map(Self).map_err(|error| {
+            Problem::unreadable(StatusCode::BAD_REQUEST, format!("the query cannot be read: {error}"))
+        })
     }
 }
 

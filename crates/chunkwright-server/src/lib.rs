@@ -8,8 +8,10 @@
 //! ```
 
 mod accept;
+mod answer;
 mod api;
 mod app;
+mod docs;
 mod extract;
 mod health;
 mod openapi;

@@ -4,19 +4,20 @@
 //! are derived where serde's code is. So the document cannot say what the code does not do. (The library for this,
 //! `aide`, is released for an older `schemars` than the engine's.)
 
-use std::convert::Infallible;
+mod describe;
+
 use std::fmt;
 
 use axum::Router;
-use axum::extract::State;
 use axum::handler::Handler;
 use axum::routing::{MethodFilter, on};
 use chunkwright_engine::schema;
-use schemars::{JsonSchema, Schema, SchemaGenerator};
+use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
+pub(crate) use describe::{Described, Input, Output, add_answer, add_header, add_header_parameter};
+
 use crate::app::Shared;
-use crate::extract::{Body, Path, Query};
 use crate::problem::Problem;
 
 /// Where the document has its schemas.
@@ -47,13 +48,45 @@ pub(crate) enum Scope {
 /// An operation of the API, beside what its handler says.
 pub(crate) struct Operation {
     pub(crate) method: Method,
-    /// Below the path of the API, with parameters as `{name}`.
+    /// With parameters as `{name}`.
     pub(crate) path: &'static str,
     /// Unique, in snake case: clients that are generated call a function so.
     pub(crate) id: &'static str,
     /// What it does, in one sentence.
     pub(crate) summary: &'static str,
     pub(crate) scope: Scope,
+}
+
+impl Operation {
+    /// An operation that changes nothing.
+    pub(crate) const fn read(
+        method: Method,
+        path: &'static str,
+        id: &'static str,
+        summary: &'static str,
+    ) -> Self {
+        Self { method, path, id, summary, scope: Scope::Read }
+    }
+
+    /// An operation that changes what is indexed.
+    pub(crate) const fn write(
+        method: Method,
+        path: &'static str,
+        id: &'static str,
+        summary: &'static str,
+    ) -> Self {
+        Self { method, path, id, summary, scope: Scope::Write }
+    }
+
+    /// An operation that removes collections, or changes how the server works.
+    pub(crate) const fn admin(
+        method: Method,
+        path: &'static str,
+        id: &'static str,
+        summary: &'static str,
+    ) -> Self {
+        Self { method, path, id, summary, scope: Scope::Admin }
+    }
 }
 
 /// Operations with their handlers: a router, and the document about it.
@@ -63,25 +96,6 @@ pub(crate) struct Resources {
     read: SchemaGenerator,
     written: SchemaGenerator,
     scopes: Vec<(Method, &'static str, Scope)>,
-}
-
-/// What an argument of a handler adds to the description of an operation.
-pub(crate) trait Input {
-    fn describe(operation: &mut Map<String, Value>, schemas: &mut SchemaGenerator);
-}
-
-/// What the answer of a handler adds.
-pub(crate) trait Output {
-    fn describe(operation: &mut Map<String, Value>, schemas: &mut SchemaGenerator);
-}
-
-/// A handler whose arguments and answer can be described.
-pub(crate) trait Described<Arguments> {
-    fn describe(
-        operation: &mut Map<String, Value>,
-        read: &mut SchemaGenerator,
-        written: &mut SchemaGenerator,
-    );
 }
 
 impl Resources {
@@ -119,8 +133,10 @@ impl Resources {
             "content": { "application/problem+json": { "schema": problem } },
         });
         let answers = described.entry("responses").or_insert_with(|| json!({}));
-        answers["default"] = failure;
-        let item = self.paths.entry(format!("{}{path}", super::api::PREFIX)).or_insert_with(|| json!({}));
+        if answers.get("default").is_none() {
+            answers["default"] = failure;
+        }
+        let item = self.paths.entry(path).or_insert_with(|| json!({}));
         item[method.to_string()] = described.into();
         self.router = self.router.route(path, on(method.filter(), handler));
         self.scopes.push((method, path, scope));
@@ -221,113 +237,5 @@ impl fmt::Display for Method {
             Self::Patch => "patch",
             Self::Delete => "delete",
         })
-    }
-}
-
-macro_rules! described {
-    ($($argument:ident),*) => {
-        impl<F, Answered, Answer, $($argument),*> Described<($($argument,)*)> for F
-        where
-            F: Fn($($argument),*) -> Answered,
-            Answered: Future<Output = Answer>,
-            Answer: Output,
-            $($argument: Input,)*
-        {
-            fn describe(operation: &mut Map<String, Value>, read: &mut SchemaGenerator, written: &mut SchemaGenerator) {
-                $($argument::describe(operation, read);)*
-                let _ = &read;
-                Answer::describe(operation, written);
-            }
-        }
-    };
-}
-
-described!();
-described!(A1);
-described!(A1, A2);
-described!(A1, A2, A3);
-described!(A1, A2, A3, A4);
-
-impl<S> Input for State<S> {
-    fn describe(_: &mut Map<String, Value>, _: &mut SchemaGenerator) {}
-}
-
-impl<T: JsonSchema> Input for Body<T> {
-    fn describe(operation: &mut Map<String, Value>, schemas: &mut SchemaGenerator) {
-        let schema = schemas.subschema_for::<T>();
-        let content = json!({ "application/json": { "schema": schema } });
-        operation.insert("requestBody".into(), json!({ "required": true, "content": content }));
-    }
-}
-
-impl<T: JsonSchema> Input for Query<T> {
-    fn describe(operation: &mut Map<String, Value>, schemas: &mut SchemaGenerator) {
-        add_parameters::<T>("query", operation, schemas);
-    }
-}
-
-impl<T: JsonSchema> Input for Path<T> {
-    fn describe(operation: &mut Map<String, Value>, schemas: &mut SchemaGenerator) {
-        add_parameters::<T>("path", operation, schemas);
-    }
-}
-
-/// Each property of `T` is a parameter.
-fn add_parameters<T: JsonSchema>(
-    place: &str,
-    operation: &mut Map<String, Value>,
-    schemas: &mut SchemaGenerator,
-) {
-    let schema = T::json_schema(schemas);
-    let required = schema.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
-    let properties = schema.get("properties").and_then(Value::as_object).cloned().unwrap_or_default();
-    let list = operation.entry("parameters").or_insert_with(|| json!([]));
-    for (name, mut property) in properties {
-        let is_required = place == "path" || required.contains(&json!(name));
-        // A parameter that is absent is not there: a query has no `null`.
-        if let Some(Value::Array(types)) = property.get_mut("type") {
-            types.retain(|kind| kind != "null");
-        }
-        let description = property.as_object_mut().and_then(|property| property.remove("description"));
-        let mut parameter = json!({ "name": name, "in": place, "required": is_required, "schema": property });
-        if let Some(description) = description {
-            parameter["description"] = description;
-        }
-        if let Value::Array(list) = list {
-            list.push(parameter);
-        }
-    }
-}
-
-/// Says what is answered under a status.
-pub(crate) fn add_answer(
-    operation: &mut Map<String, Value>,
-    status: u16,
-    description: &str,
-    content: Option<Value>,
-) {
-    let mut answer = json!({ "description": description });
-    if let Some(content) = content {
-        answer["content"] = content;
-    }
-    operation.entry("responses").or_insert_with(|| json!({}))[status.to_string()] = answer;
-}
-
-impl<T: JsonSchema> Output for axum::Json<T> {
-    fn describe(operation: &mut Map<String, Value>, schemas: &mut SchemaGenerator) {
-        let schema = schemas.subschema_for::<T>();
-        add_answer(operation, 200, "The answer.", Some(json!({ "application/json": { "schema": schema } })));
-    }
-}
-
-impl<T: Output> Output for Result<T, Problem> {
-    fn describe(operation: &mut Map<String, Value>, schemas: &mut SchemaGenerator) {
-        T::describe(operation, schemas);
-    }
-}
-
-impl<T: Output> Output for Result<T, Infallible> {
-    fn describe(operation: &mut Map<String, Value>, schemas: &mut SchemaGenerator) {
-        T::describe(operation, schemas);
     }
 }

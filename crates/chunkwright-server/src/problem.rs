@@ -46,6 +46,8 @@ problems! {
     no_such_path: 404, "no_such_path", "There is nothing at this path.", "nothing is at this path; `/api/openapi.json` lists what there is";
     /// A path that does not take the method.
     method: 405, "method_not_allowed", "The path does not take this method.", "the path does not take this method; `/api/openapi.json` lists what it takes";
+    /// Something that is not what the client saw.
+    changed: 412, "changed", "It was changed meanwhile.", "it is not what `If-Match` says any more; read it again";
     /// A request that took too long.
     timeout: 504, "timeout", "The request took too long.", "the request took too long; what it changed by then stays";
 }
@@ -65,6 +67,27 @@ impl Problem {
     /// A request that cannot be read.
     pub(crate) fn unreadable(status: StatusCode, detail: impl Into<String>) -> Self {
         Self::new(status.as_u16(), "invalid_request", "The request has an invalid value.", detail)
+    }
+
+    /// A value that a request may not have.
+    pub(crate) fn invalid(detail: impl Into<String>) -> Self {
+        Self::unreadable(StatusCode::BAD_REQUEST, detail)
+    }
+
+    /// A collection that a job works on.
+    pub(crate) fn busy(collection: &str) -> Self {
+        let detail = format!("a job works on `{collection}` already; `/api/v1/jobs` lists it");
+        Self::new(409, "busy", "A job works on the collection already.", detail)
+    }
+
+    /// The name of the kind.
+    pub(crate) fn code(&self) -> &str {
+        &self.code
+    }
+
+    /// What was wrong here.
+    pub(crate) fn detail(&self) -> &str {
+        &self.detail
     }
 
     /// The status of HTTP.

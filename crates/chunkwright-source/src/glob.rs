@@ -40,6 +40,16 @@ impl Glob {
         }
     }
 
+    /// The pattern that `text` alone matches.
+    pub fn literal(text: &str) -> Self {
+        let mut literal = String::with_capacity(text.len());
+        for c in text.chars() {
+            literal.extend(SPECIAL.contains(&c).then_some('\\'));
+            literal.push(c);
+        }
+        Self(literal)
+    }
+
     /// What a person means by `text` as a part of a path: the pattern itself if it has wildcards, else any path that
     /// contains the text.
     pub fn anywhere(text: &str) -> Self {
@@ -48,11 +58,7 @@ impl Glob {
         {
             return glob;
         }
-        let mut literal = String::with_capacity(text.len());
-        for c in text.chars() {
-            literal.extend(SPECIAL.contains(&c).then_some('\\'));
-            literal.push(c);
-        }
+        let Self(literal) = Self::literal(text);
         Self(format!("{{**/*{literal}*,**/*{literal}*/**}}"))
     }
 

@@ -152,6 +152,14 @@ impl NewSource {
     }
 }
 
+/// The media type that the name of a file tells; `application/octet-stream` where it tells none.
+pub fn media_type(name: &str) -> &'static str {
+    let extension =
+        Path::new(name).extension().map(|extension| extension.to_string_lossy().to_ascii_lowercase());
+    let known = extension.and_then(|it| MEDIA_TYPES.iter().find(|(_, known)| *known == it));
+    known.map_or("application/octet-stream", |(media_type, _)| media_type)
+}
+
 /// A text as it can be shown, not longer than an id.
 pub fn printable(text: &str) -> String {
     let shown = text.chars().map(|c| if is_unprintable(c) { char::REPLACEMENT_CHARACTER } else { c });

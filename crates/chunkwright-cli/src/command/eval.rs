@@ -93,6 +93,7 @@ impl Eval {
             },
             budget_tokenizer: flags.budget_tokenizer.clone(),
             seed: flags.seed,
+            ..EvaluateRequest::default()
         };
         let mut steps = Steps::new(global, "presets");
         let answer = engine.evaluate(&flags.documents(global), &request, &mut |step| steps.take(step))?;

@@ -34,6 +34,7 @@ impl Prune {
         let engine = global.engine(&[&self.collection], access)?;
         let request = PruneRequest {
             unfinished: self.unfinished,
+            generation: None,
             source: self.source.clone(),
             dry_run: self.dry_run,
         };

@@ -87,6 +87,13 @@ pub enum Operation<'a> {
 }
 
 impl DiffAnswer {
+    /// What became of the chunks `old`, which are `new` now.
+    pub(super) fn of(old: Vec<Record>, new: Vec<Record>) -> Self {
+        let diff = Diff::of(&old, &new);
+        let notices = other_settings(&old, &new).into_iter().collect();
+        Self { diff, notices, reports: Vec::new(), old, new }
+    }
+
     /// What brings a vector database from the old side to the new one. Deletions come last.
     pub fn operations(&self) -> Vec<Operation<'_>> {
         let by_id = |records: &'_ [Record]| -> HashMap<ChunkId, usize> {
@@ -227,9 +234,7 @@ impl Engine {
                 (read(old)?, read(new)?)
             }
         };
-        let diff = Diff::of(&old_records, &new_records);
-        let notices = other_settings(&old_records, &new_records).into_iter().collect();
-        Ok(DiffAnswer { diff, notices, reports, old: old_records, new: new_records })
+        Ok(DiffAnswer { reports, ..DiffAnswer::of(old_records, new_records) })
     }
 
     /// The records of one file, called `name`.

@@ -9,6 +9,7 @@ use chunkwright_eval::{Corpus, Edit, ForeignChunks, Questions, edit, history};
 use chunkwright_index::Mode;
 use chunkwright_models::Embedder;
 use chunkwright_source::Input;
+use serde_json::{Map, Value};
 
 use super::{EditsRequest, EvaluationStep};
 use crate::documents::{DocumentsRequest, ReadReport};
@@ -74,7 +75,26 @@ pub(super) fn questions(
     let Ok(jsonl) = String::from_utf8(bytes) else {
         return Err(Error::NotUtf8 { path: shown() });
     };
-    let questions = Questions::read(&jsonl, corpus);
+    read_questions(path, &jsonl, corpus, on_step)
+}
+
+/// Questions that came with a request.
+pub(super) fn inline_questions(
+    lines: &[Map<String, Value>],
+    corpus: &Corpus,
+    on_step: &mut dyn FnMut(EvaluationStep),
+) -> Result<Questions, Error> {
+    let jsonl: Result<Vec<String>, serde_json::Error> = lines.iter().map(serde_json::to_string).collect();
+    read_questions(Path::new("the request"), &jsonl?.join("\n"), corpus, on_step)
+}
+
+fn read_questions(
+    path: &Path,
+    jsonl: &str,
+    corpus: &Corpus,
+    on_step: &mut dyn FnMut(EvaluationStep),
+) -> Result<Questions, Error> {
+    let questions = Questions::read(jsonl, corpus);
     for (line, error) in &questions.refused {
         on_step(EvaluationStep::Refused { path: path.to_owned(), line: *line, reason: error.to_string() });
     }
@@ -84,7 +104,7 @@ pub(super) fn questions(
                 .to_owned(),
             number => format!("none of its {} can be", count(number, "line")),
         };
-        return Err(Error::NoQuestion { path: shown(), why });
+        return Err(Error::NoQuestion { path: path.display().to_string(), why });
     }
     Ok(questions)
 }

@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use chunkwright_index::{Answer, DocumentInfo, Metadata, SearchError, StoreError, normalized_name};
+use chunkwright_index::{
+    Answer, DocumentInfo, Explained, Metadata, SearchError, StoreError, normalized_name,
+};
 
 use super::passages::passages;
 use super::translations;
@@ -35,6 +37,21 @@ impl Engine {
                 }
             }
         }
+    }
+
+    /// Says why a chunk is or is not in the answer to a search of one collection: the one that the request names, or that
+    /// of the settings.
+    ///
+    /// # Errors
+    ///
+    /// As [`Snapshot::explain_search`], and a request that names several collections.
+    pub fn explain_search(&self, request: &SearchRequest, chunk: &str) -> Result<Explained, Error> {
+        if request.all_collections || request.collections.len() > 1 {
+            return Err(Error::OneCollection);
+        }
+        let usual = &self.settings().collection;
+        let collection = self.collection(request.collections.first().unwrap_or(usual));
+        collection.read(|snapshot| snapshot.explain_search(request, chunk))
     }
 
     /// The collections that a request means, each once, and what to know of those that are left out.

@@ -54,6 +54,18 @@ pub enum SettingsError {
         /// What is wrong with its value.
         error: ValueError,
     },
+    /// A value that only the server's own configuration may have.
+    #[error(
+        "`{name}` is `{value}`; a request may name one of {known}, and the server's configuration any other"
+    )]
+    NotRequestable {
+        /// The key.
+        name: String,
+        /// Its value.
+        value: String,
+        /// What a request may name.
+        known: String,
+    },
     /// An alias does not take this value.
     #[error("`{alias}` in {place} is `{value}`; it must be one of {expected}")]
     AliasValue {

@@ -161,6 +161,11 @@ pub(super) fn cutting_names() -> Vec<&'static str> {
     KEYS.iter().map(|key| key.name).collect()
 }
 
+/// Whether a key says which files are taken.
+pub(crate) fn is_of_files(name: &str) -> bool {
+    OF_FILES.iter().any(|key| key.name == name)
+}
+
 /// Whether a name is an alias.
 pub(super) fn is_alias(name: &str) -> bool {
     ALIASES.iter().any(|alias| alias.name == name)

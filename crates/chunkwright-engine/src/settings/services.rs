@@ -184,7 +184,7 @@ impl Services {
         Ok(services)
     }
 
-    fn table(&self, kind: Kind, name: &str) -> Option<&ServiceTable> {
+    pub(super) fn table(&self, kind: Kind, name: &str) -> Option<&ServiceTable> {
         let found = self.tables.iter().find(|(of, called, _)| *of == kind && called == name);
         found.map(|(_, _, table)| table)
     }

@@ -1,0 +1,193 @@
+//! By which settings is a collection cut, and by which is it to be cut next?
+//!
+//! A generation knows the hash of its configuration and not the configuration. Whoever has to cut like it looks for
+//! settings with that hash: those in force, the presets, and those that requests asked for, which are kept in a file
+//! beside the store. So a document that is uploaded is cut like its collection, whatever the server's own settings are.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+
+use chunkwright::Chunker;
+use chunkwright::preset::PRESETS;
+use chunkwright_index::atomic_file::AtomicFile;
+use chunkwright_index::{Generation, StoreError};
+use chunkwright_models::Embedder;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use crate::collection::Collection;
+use crate::engine::Engine;
+use crate::error::Error;
+use crate::settings::Settings;
+
+/// The name of the file.
+const FILE: &str = "configurations.json";
+
+/// Settings that are kept; the ones asked for longest ago are forgotten.
+const KEPT: usize = 64;
+
+/// One change of the file at a time.
+static CHANGING: Mutex<()> = Mutex::new(());
+
+/// What the file holds.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+struct Configurations {
+    /// What was asked for, the latest first: keys of cutting and their values.
+    asked: Vec<Map<String, Value>>,
+    /// What each collection is to be cut by.
+    collections: BTreeMap<String, Map<String, Value>>,
+}
+
+impl Configurations {
+    fn read(engine: &Engine) -> Self {
+        let text = place(engine).and_then(|path| fs::read(path).ok());
+        text.and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default()
+    }
+
+    fn change(engine: &Engine, change: impl FnOnce(&mut Self)) -> Result<(), Error> {
+        let _changing = CHANGING.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(path) = place(engine) else { return Ok(()) };
+        let mut all = Self::read(engine);
+        change(&mut all);
+        all.asked.truncate(KEPT);
+        let written = || -> io::Result<()> {
+            if let Some(folder) = path.parent() {
+                fs::create_dir_all(folder)?;
+            }
+            let mut file = AtomicFile::create(&path)?;
+            file.write_all(&serde_json::to_vec_pretty(&all)?)?;
+            file.persist()
+        };
+        written().map_err(Error::Unwritten)
+    }
+}
+
+/// Where the file is; nowhere where the store was handed in.
+fn place(engine: &Engine) -> Option<PathBuf> {
+    if engine.has_given_store() {
+        return None;
+    }
+    Some(engine.state_dir().ok()?.join(FILE))
+}
+
+impl Collection {
+    /// The settings that the collection as searches see it was cut by; those in force for one that does not exist.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnknownConfiguration`] where none of the known settings cut it, a store that fails.
+    pub fn configuration(&self) -> Result<Settings, Error> {
+        let engine = self.engine();
+        let generation = match engine.store()?.open(self.name()) {
+            Ok(generation) => generation,
+            Err(StoreError::UnknownCollection { .. }) => return Ok(engine.settings().clone()),
+            Err(error) => return Err(error.into()),
+        };
+        let embedder = engine.embedder_of(generation.spec.model.as_ref())?;
+        match cut_by(engine, &generation, embedder.as_deref())? {
+            Some((settings, _)) => Ok(settings),
+            None => Err(Error::UnknownConfiguration { collection: self.name().to_owned() }),
+        }
+    }
+
+    /// What the collection is to be cut by the next time it is cut again: what was [planned](Self::plan), or what it is
+    /// cut by.
+    ///
+    /// # Errors
+    ///
+    /// As [`configuration`](Self::configuration).
+    pub fn planned(&self) -> Result<Settings, Error> {
+        let mut all = Configurations::read(self.engine());
+        match all.collections.remove(self.name()) {
+            Some(values) => Ok(self.engine().settings().requested(values)?),
+            None => self.configuration(),
+        }
+    }
+
+    /// Keeps what the collection is to be cut by the next time.
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be written.
+    pub fn plan(&self, settings: &Settings) -> Result<(), Error> {
+        let values = settings.cutting();
+        Configurations::change(self.engine(), |all| {
+            all.collections.insert(self.name().to_owned(), values.clone());
+            all.asked.retain(|known| *known != values);
+            all.asked.insert(0, values);
+        })
+    }
+}
+
+impl Collection {
+    /// Forgets what the collection was to be cut by, since it is gone.
+    pub(crate) fn forget_plan(&self) -> Result<(), Error> {
+        if !Configurations::read(self.engine()).collections.contains_key(self.name()) {
+            return Ok(());
+        }
+        Configurations::change(self.engine(), |all| drop(all.collections.remove(self.name())))
+    }
+}
+
+impl Engine {
+    /// Keeps settings that documents are going to be cut by, so that those which come later can be cut alike.
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be written.
+    pub fn remember(&self, settings: &Settings) -> Result<(), Error> {
+        let values = settings.cutting();
+        if Configurations::read(self).asked.contains(&values) {
+            return Ok(());
+        }
+        Configurations::change(self, |all| {
+            all.asked.retain(|known| *known != values);
+            all.asked.insert(0, values);
+        })
+    }
+}
+
+/// The settings that cut a generation, and the chunker that they make; `None` where no settings that are known did.
+pub(crate) fn cut_by(
+    engine: &Engine,
+    generation: &Generation,
+    embedder: Option<&dyn Embedder>,
+) -> Result<Option<(Settings, Chunker)>, Error> {
+    let hash = generation.spec.config_hash.split('+').next().unwrap_or_default();
+    let in_force = engine.settings();
+    let presets = PRESETS.iter().map(|preset| {
+        let mut values = Map::new();
+        values.insert("preset".into(), json!(preset.name));
+        values
+    });
+    let others = presets.chain(Configurations::read(engine).asked);
+    let chunker = windowed(engine.chunker()?, embedder);
+    if chunker.is_known_as(hash) {
+        return Ok(Some((in_force.clone(), chunker)));
+    }
+    for values in others {
+        // Settings that were fine once need not be now: a preset of the user's may be gone.
+        let Ok(settings) = in_force.requested(values) else { continue };
+        let Ok(chunker) = engine.chunker_with(&settings) else { continue };
+        let chunker = windowed(chunker, embedder);
+        if chunker.is_known_as(hash) {
+            return Ok(Some((settings, chunker)));
+        }
+    }
+    Ok(None)
+}
+
+/// With the window of the embedder as a second limit.
+pub(crate) fn windowed(chunker: Chunker, embedder: Option<&dyn Embedder>) -> Chunker {
+    match embedder.map(Embedder::model) {
+        Some(model) => match model.max_tokens {
+            Some(limit) => chunker.with_window(model.counter.clone(), limit),
+            None => chunker,
+        },
+        None => chunker,
+    }
+}

@@ -1,0 +1,130 @@
+//! Which work may be asked for over a network, and which task is it?
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::engine::Engine;
+use crate::error::Error;
+use crate::evaluate::EvaluateRequest;
+use crate::generations::PruneRequest;
+use crate::index::IndexRequest;
+use crate::roots::Roots;
+use crate::task::Task;
+
+/// Work that a request asks for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case", tag = "kind", deny_unknown_fields)]
+pub enum JobRequest {
+    /// Bring a collection to the state of files that the server can read.
+    Index {
+        /// The collection, which need not exist.
+        collection: String,
+        /// What is indexed, and how; one path at least.
+        request: IndexRequest,
+        /// Keys of the settings; without any, a collection that exists is cut as it is planned to be.
+        #[serde(default)]
+        settings: Map<String, Value>,
+    },
+    /// Cut everything that is stored again.
+    Reindex {
+        /// The collection.
+        collection: String,
+        /// Keys of the settings; without any, as the collection is planned to be cut.
+        #[serde(default)]
+        settings: Map<String, Value>,
+    },
+    /// Embed everything that is stored by another model.
+    Migrate {
+        /// The collection.
+        collection: String,
+        /// The model: the name of one that is installed or configured, or `none`.
+        embedder: String,
+    },
+    /// Remove generations that searches do not see.
+    Prune {
+        /// The collection.
+        collection: String,
+        /// Which of them.
+        #[serde(default)]
+        request: PruneRequest,
+    },
+    /// Measure how well presets serve documents.
+    Evaluate {
+        /// Files and folders of the documents, where they are not those of a collection.
+        #[serde(default)]
+        paths: Vec<PathBuf>,
+        /// What is measured.
+        request: EvaluateRequest,
+    },
+}
+
+impl Engine {
+    /// The task that a request asks for, and the settings for it.
+    ///
+    /// # Errors
+    ///
+    /// A path that is not below a root, settings that a request may not name, a collection that does not exist.
+    pub fn task(&self, request: JobRequest, roots: &Roots) -> Result<(Task, Map<String, Value>), Error> {
+        match request {
+            JobRequest::Index { collection, mut request, settings } => {
+                if request.paths.is_empty() {
+                    return Err(Error::TooSmall { field: "paths", value: 0, least: 1 });
+                }
+                for path in request.paths.iter_mut().chain(&mut request.root).chain(&mut request.moved_from) {
+                    *path = roots.below(path)?;
+                }
+                let settings = self.settings_for(&collection, settings)?;
+                Ok((Task::Index { collection, request }, settings))
+            }
+            JobRequest::Reindex { collection, settings } => {
+                let request = self.collection(&collection).alike()?;
+                let settings = self.settings_for(&collection, settings)?;
+                Ok((Task::Index { collection, request }, settings))
+            }
+            JobRequest::Migrate { collection, embedder } => {
+                let request = self.collection(&collection).alike()?;
+                let embedder = Map::from_iter([("embedder".to_owned(), Value::from(embedder))]);
+                self.settings().requested(embedder.clone())?;
+                let mut settings = self.settings_for(&collection, Map::new())?;
+                settings.extend(embedder);
+                Ok((Task::Index { collection, request }, settings))
+            }
+            JobRequest::Prune { collection, request } => {
+                self.collection(&collection).snapshot()?;
+                Ok((Task::Prune { collection, request }, Map::new()))
+            }
+            JobRequest::Evaluate { mut paths, mut request } => {
+                if let Some(collection) = &request.collection {
+                    self.collection(collection).snapshot()?;
+                } else if paths.is_empty() {
+                    return Err(Error::TooSmall { field: "paths", value: 0, least: 1 });
+                }
+                for path in paths.iter_mut().chain(request.paths_mut()) {
+                    *path = roots.below(path)?;
+                }
+                Ok((Task::Evaluate { paths, request }, Map::new()))
+            }
+        }
+    }
+
+    /// The settings for a run over a collection, complete, so that nothing else moves them. Those that are asked for are
+    /// what the collection is to be cut by from now on.
+    fn settings_for(&self, collection: &str, asked: Map<String, Value>) -> Result<Map<String, Value>, Error> {
+        let own = self.collection(collection);
+        let settings = if asked.is_empty() {
+            own.planned()?
+        } else {
+            let settings = self.settings().requested(asked.clone())?;
+            // Jobs that are asked for before this one ends are not to undo it.
+            own.plan(&settings)?;
+            settings
+        };
+        // What does not cut, such as which files are taken, is as it was asked for.
+        let mut values = settings.cutting();
+        values.extend(asked.into_iter().filter(|(key, _)| crate::settings::key::is_of_files(key)));
+        Ok(values)
+    }
+}

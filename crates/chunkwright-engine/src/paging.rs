@@ -1,0 +1,75 @@
+//! Lists that are short enough to be made whole, in pages: where does the next one begin?
+//!
+//! A cursor names the last entry of a page and what the list is of. It needs no state on this side and is refused where
+//! it belongs to another list. (Chunks are too many for this: their stores page.)
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use chunkwright_index::{Cursor, MAX_PAGE};
+use serde::{Deserialize, Serialize};
+
+use crate::error::Error;
+
+/// What a cursor says.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Position {
+    /// Hash of what the list is of.
+    #[serde(rename = "l")]
+    list: String,
+    /// The last entry of the page.
+    #[serde(rename = "k")]
+    key: String,
+}
+
+/// The entries of `all`, which are in ascending order of their keys, behind `after`: at most `limit`, and where the next
+/// page begins. `list` is what the list is of.
+///
+/// # Errors
+///
+/// A cursor that is none, or of another list.
+pub fn page<T>(
+    mut all: Vec<T>,
+    key: impl Fn(&T) -> String,
+    list: &impl Serialize,
+    after: Option<&Cursor>,
+    limit: usize,
+) -> Result<(Vec<T>, Option<Cursor>), Error> {
+    let list = blake3::hash(&serde_json::to_vec(list)?).to_hex()[..16].to_owned();
+    if let Some(cursor) = after {
+        let bytes = URL_SAFE_NO_PAD.decode(cursor.as_str()).ok();
+        let position: Option<Position> = bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        let position = position.filter(|position| position.list == list);
+        let last = position.ok_or_else(|| Error::Cursor { cursor: cursor.as_str().to_owned() })?.key;
+        all.retain(|entry| key(entry) > last);
+    }
+    let limit = limit.clamp(1, MAX_PAGE);
+    let is_more = all.len() > limit;
+    all.truncate(limit);
+    let next = match all.last().filter(|_| is_more) {
+        None => None,
+        Some(last) => {
+            let position = serde_json::to_vec(&Position { list, key: key(last) })?;
+            Some(Cursor::new(URL_SAFE_NO_PAD.encode(position)))
+        }
+    };
+    Ok((all, next))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_hold_every_entry_once_and_a_cursor_of_another_list_is_refused() {
+        let all = || vec!["a".to_owned(), "b".to_owned(), "c".to_owned()];
+        let key = |entry: &String| entry.clone();
+        let (first, next) = page(all(), key, &"list", None, 2).expect("a page");
+        assert_eq!(first, ["a", "b"]);
+        let (second, end) = page(all(), key, &"list", next.as_ref(), 2).expect("a page");
+        assert_eq!((second, end), (vec!["c".to_owned()], None));
+        assert!(matches!(page(all(), key, &"other", next.as_ref(), 2), Err(Error::Cursor { .. })));
+        let cursor = Cursor::new("bm9uc2Vuc2U");
+        assert!(matches!(page(all(), key, &"list", Some(&cursor), 2), Err(Error::Cursor { .. })));
+    }
+}

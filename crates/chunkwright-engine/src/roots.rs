@@ -1,0 +1,84 @@
+//! Which files may a request name that came over a network? Those below a few folders, and no other.
+
+use std::path::{Path, PathBuf};
+
+use crate::error::Error;
+
+/// The folders that requests may name paths in.
+#[derive(Clone, Debug, Default)]
+pub struct Roots {
+    /// Without links, those that exist.
+    folders: Vec<PathBuf>,
+}
+
+impl Roots {
+    /// These folders; without any, no request may name a path. One that does not exist has nothing in it.
+    pub fn new<P: AsRef<Path>>(folders: impl IntoIterator<Item = P>) -> Self {
+        let real = folders.into_iter().filter_map(|folder| folder.as_ref().canonicalize().ok());
+        Self { folders: real.collect() }
+    }
+
+    /// Where `path` leads, with every link followed: an absolute path, or one relative to a root.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutsideRoots`] for whatever is not below a root, whether it exists or not: a refusal says nothing of
+    /// files elsewhere.
+    pub fn below(&self, path: &Path) -> Result<PathBuf, Error> {
+        let within = |candidate: PathBuf| {
+            let real = candidate.canonicalize().ok()?;
+            self.folders.iter().any(|root| real.starts_with(root)).then_some(real)
+        };
+        let found = if path.is_absolute() {
+            within(path.to_owned())
+        } else {
+            self.folders.iter().find_map(|root| within(root.join(path)))
+        };
+        found.ok_or_else(|| Error::OutsideRoots { path: path.display().to_string() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn only_what_lies_below_a_root_may_be_named_wherever_links_and_dots_lead() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = |path: &str| folder.path().join(path);
+        for path in ["root/docs", "root-of-others", "outside"] {
+            fs::create_dir_all(at(path)).expect("a folder");
+        }
+        for path in ["root/docs/a.md", "root-of-others/c.md", "outside/b.md"] {
+            fs::write(at(path), "text").expect("a file");
+        }
+        let roots = Roots::new([at("root")]);
+        let real = at("root/docs/a.md").canonicalize().expect("a path");
+        assert_eq!(roots.below(&at("root/docs/a.md")).expect("a path"), real);
+        assert_eq!(roots.below(Path::new("docs/a.md")).expect("a path"), real);
+        let refused = |path: &Path| {
+            let error = roots.below(path).expect_err("a refusal");
+            assert!(matches!(error, Error::OutsideRoots { .. }), "{error}");
+            error.to_string().replace(&path.display().to_string(), "PATH")
+        };
+        let there = refused(&at("outside/b.md"));
+        assert_eq!(there, refused(&at("outside/nothing.md")), "no oracle of what exists");
+        for path in
+            ["root/../outside/b.md", "root/docs/../../outside/b.md", "root-of-others/c.md", "root/nothing"]
+        {
+            refused(&at(path));
+        }
+        refused(Path::new("../outside/b.md"));
+        refused(Path::new("/etc/passwd"));
+        assert!(Roots::default().below(&at("root/docs/a.md")).is_err(), "without roots nothing may be named");
+        #[cfg(unix)]
+        {
+            std::os::unix::fs::symlink(at("outside"), at("root/link")).expect("a link");
+            std::os::unix::fs::symlink(at("root/docs"), at("root/inside")).expect("a link");
+            refused(&at("root/link/b.md"));
+            assert_eq!(roots.below(&at("root/inside/a.md")).expect("a path"), real);
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! What of the settings may a request set that came over a network?
+//!
+//! How documents are cut, which files of folders are taken, and which of the known models embeds. Never an address, a
+//! path or a key: whoever may index must not make the server read a file or call a machine of their choice.
+
+use chunkwright_models::{COUNTERS, EMBEDDERS};
+use serde_json::{Map, Value};
+
+use super::services::Kind;
+use super::{Settings, SettingsError, Source, key, listed};
+
+impl Settings {
+    /// These settings with `values` as a layer of their own above all others.
+    ///
+    /// # Errors
+    ///
+    /// As [`Layers::settings`](super::Layers::settings), a key that a request may not set, and a counter or an embedder
+    /// that no registry and no table of the configuration has.
+    pub fn requested(&self, values: Map<String, Value>) -> Result<Self, SettingsError> {
+        for (name, value) in &values {
+            self.check_requested(name, value)?;
+        }
+        if values.is_empty() {
+            return Ok(self.clone());
+        }
+        let (layers, highest) = &*self.layers;
+        let mut below = layers.clone();
+        below.stack.push(highest.clone());
+        below.settings(Source::Request, values)
+    }
+
+    fn check_requested(&self, name: &str, value: &Value) -> Result<(), SettingsError> {
+        let groups = [key::Group::Cutting, key::Group::Files];
+        let mut known: Vec<&str> = groups.into_iter().flat_map(key::keys).map(|key| key.name).collect();
+        known.push(key::EMBEDDER.name);
+        if !known.contains(&name) && !key::is_alias(name) {
+            let (name, place, known) = (name.to_owned(), Source::Request.to_string(), listed(&known));
+            return Err(SettingsError::UnknownKey { name, place, known });
+        }
+        let Some(text) = value.as_str() else { return Ok(()) };
+        let (is_known, known) = match name {
+            "tokenizer" => {
+                let is_known = COUNTERS.iter().any(|info| info.name == text || info.aliases.contains(&text));
+                (is_known || text == self.tokenizer, COUNTERS.iter().map(|info| info.name).collect())
+            }
+            "embedder" => {
+                let is_ours = text == "none" || EMBEDDERS.iter().any(|info| info.name == text);
+                let is_known = is_ours || self.embedder.as_deref() == Some(text);
+                let names: Vec<&str> = EMBEDDERS.iter().map(|info| info.name).chain(["none"]).collect();
+                (is_known || self.services.table(Kind::Embedder, text).is_some(), names)
+            }
+            _ => return Ok(()),
+        };
+        if is_known {
+            return Ok(());
+        }
+        let (name, value, known) = (name.to_owned(), text.to_owned(), listed(&known));
+        Err(SettingsError::NotRequestable { name, value, known })
+    }
+
+    /// The names of the presets of the configuration.
+    pub fn own_presets(&self) -> Vec<String> {
+        self.layers.0.own_presets().map(str::to_owned).collect()
+    }
+
+    /// The values of the keys that say how documents are cut, as [`requested`](Self::requested) takes them.
+    pub fn cutting(&self) -> Map<String, Value> {
+        let keys = key::keys(key::Group::Cutting);
+        let is_cutting = |name: &str| keys.iter().any(|key| key.name == name);
+        let settings = self.list().into_iter().filter(|setting| is_cutting(&setting.key));
+        settings.filter_map(|setting| Some((setting.key, setting.value?))).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::Layers;
+    use super::*;
+
+    fn settings(values: Value) -> Result<Settings, SettingsError> {
+        let usual = Layers::default().settings(Source::Request, []).expect("settings");
+        usual.requested(values.as_object().cloned().expect("an object"))
+    }
+
+    #[test]
+    fn a_request_says_how_documents_are_cut_and_a_key_of_another_system_selects_its_preset() {
+        let course = settings(json!({"chunk_size": 800, "min_chunk_size": 50})).expect("settings");
+        assert_eq!(
+            (course.preset.as_str(), course.chunk.max_size, course.chunk.min_size),
+            ("course", 800, 50)
+        );
+        let again = settings(Value::Object(course.cutting())).expect("settings");
+        assert_eq!((again.chunk, again.preset), (course.chunk, course.preset), "they say themselves");
+    }
+
+    #[test]
+    fn a_request_sets_no_address_path_or_key() {
+        for values in [
+            json!({"store": "/etc"}),
+            json!({"data": "/srv"}),
+            json!({"embedder_url": "http://169.254.169.254/"}),
+            json!({"store_key_file": "/etc/passwd"}),
+            json!({"tokenizer": "/etc/passwd"}),
+            json!({"embedder": "openai:text-embedding-3-small"}),
+        ] {
+            assert!(settings(values.clone()).is_err(), "{values}");
+        }
+        assert_eq!(settings(json!({"tokenizer": "cl100k"})).expect("settings").tokenizer, "cl100k");
+    }
+}

@@ -1,0 +1,235 @@
+//! Work that outlives the request that asked for it.
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::{FromRequestParts, State};
+use axum::http::StatusCode;
+use axum::http::request::Parts;
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
+use chunkwright_engine::{Cursor, Job, JobRequest, JobState, paging};
+use schemars::{JsonSchema, SchemaGenerator};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use tokio::sync::mpsc;
+use tokio::time;
+use tokio_stream::wrappers::ReceiverStream;
+
+use super::{Answer, Page};
+use crate::answer::{Accepted, Has, Tagged};
+use crate::app::{App, Shared};
+use crate::extract::{Body, Path, Query};
+use crate::openapi::{Input, Method, Operation, Output, Resources, add_answer, add_header_parameter};
+use crate::problem::Problem;
+
+const ALL: &str = "/api/v1/jobs";
+const ONE: &str = "/api/v1/jobs/{job}";
+
+/// How often a job that is followed is looked at.
+const LOOK: Duration = Duration::from_millis(200);
+
+pub(super) fn add(resources: Resources) -> Resources {
+    let of_all = Operation::read(Method::Get, ALL, "list_jobs", "Lists jobs, newest first.");
+    let submit = Operation::write(
+        Method::Post,
+        ALL,
+        "submit_job",
+        "Indexes files, cuts a collection again, moves it to another model, prunes or evaluates it, as a job.",
+    );
+    let of_one = Operation::read(Method::Get, ONE, "get_job", "Answers how far a job is.");
+    let cancel = Operation::write(
+        Method::Delete,
+        ONE,
+        "cancel_job",
+        "Asks a job to stop; what it has done by then stays.",
+    );
+    let events = Operation::read(
+        Method::Get,
+        "/api/v1/jobs/{job}/events",
+        "follow_job",
+        "Follows a job by server-sent events until it is over.",
+    );
+    resources
+        .add("jobs", of_all, list)
+        .add("jobs", submit, post)
+        .add("jobs", of_one, get)
+        .add("jobs", cancel, stop)
+        .add("jobs", events, follow)
+}
+
+/// The job of a path.
+#[derive(Deserialize, JsonSchema)]
+struct OfJob {
+    /// Number of the job.
+    job: u64,
+}
+
+/// Which jobs are listed.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(default)]
+struct Listed {
+    /// Only jobs of this collection.
+    collection: Option<String>,
+    /// Only jobs in this state.
+    state: Option<JobState>,
+    /// Most entries of the page, from 1 to 1,000; by default 100.
+    #[schemars(range(min = 1, max = 1000))]
+    limit: Option<usize>,
+    /// `next` of the page before; none for the first page.
+    cursor: Option<String>,
+}
+
+/// Some jobs.
+#[derive(Serialize, JsonSchema)]
+struct JobPage {
+    /// The jobs, newest first.
+    jobs: Vec<Job>,
+    /// Where the next page begins; none after the last job.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<Cursor>,
+}
+
+/// The last event that a client saw, when it comes back.
+struct LastEvent(Option<u64>);
+
+impl<S: Send + Sync> FromRequestParts<S> for LastEvent {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        let last = parts.headers.get("last-event-id").and_then(|value| value.to_str().ok());
+        Ok(Self(last.and_then(|last| last.parse().ok())))
+    }
+}
+
+impl Input for LastEvent {
+    fn describe(operation: &mut Map<String, Value>, _: &mut SchemaGenerator) {
+        let description = "Id of the last event that the client saw; what it knows is not sent again.";
+        add_header_parameter(operation, "Last-Event-ID", description);
+    }
+}
+
+/// Events, each with the job as data and its revision as id; none where the client has the last one, so that it does
+/// not come back.
+struct Events(Option<ReceiverStream<Result<Event, Infallible>>>);
+
+impl IntoResponse for Events {
+    fn into_response(self) -> Response {
+        match self.0 {
+            Some(events) => Sse::new(events).keep_alive(KeepAlive::default()).into_response(),
+            None => StatusCode::NO_CONTENT.into_response(),
+        }
+    }
+}
+
+impl Output for Events {
+    fn describe(operation: &mut Map<String, Value>, schemas: &mut SchemaGenerator) {
+        let description =
+            "Events `progress` while the job waits or runs, and `end`; the data of each is the job.";
+        let job = schemas.subschema_for::<Job>();
+        let event = json!({
+            "type": "object",
+            "required": ["event", "id", "data"],
+            "properties": {
+                "event": { "type": "string", "enum": ["progress", "end"] },
+                "id": { "type": "string" },
+                "data": { "type": "string", "contentMediaType": "application/json", "contentSchema": job },
+            },
+        });
+        let content = json!({ "text/event-stream": { "schema": event } });
+        add_answer(operation, 200, description, Some(content));
+        add_answer(operation, 204, "The job is over, and the client knows how it ended.", None);
+    }
+}
+
+impl App {
+    /// Submits a job.
+    pub(crate) async fn submit(&self, request: JobRequest) -> Result<Accepted<Job>, Problem> {
+        let (jobs, roots) = (self.jobs.clone(), self.roots.clone());
+        let submit = move |engine: &chunkwright_engine::Engine| {
+            let (task, settings) = engine.task(request, &roots)?;
+            jobs.submit(task, settings)
+        };
+        let body = self.call(submit).await?;
+        Ok(Accepted { location: format!("{ALL}/{}", body.id), body })
+    }
+}
+
+async fn list(
+    State(app): State<Shared>,
+    Query(Listed { collection, state, limit, cursor }): Query<Listed>,
+    has: Has,
+) -> Result<Tagged<JobPage>, Problem> {
+    let page = Page { limit, cursor };
+    let (after, limit) = (page.after(), page.limit()?);
+    let mut jobs = app.jobs.list();
+    jobs.retain(|job| {
+        let is_of = collection.as_deref().is_none_or(|name| job.task.collection() == Some(name));
+        is_of && state.is_none_or(|state| job.state == state)
+    });
+    // Newest first is ascending by what is left to the greatest number.
+    let key = |job: &Job| format!("{:020}", u64::MAX - job.id);
+    let (jobs, next) = paging::page(jobs, key, &("jobs", collection, state), after.as_ref(), limit)?;
+    has.tagged(&JobPage { jobs, next })
+}
+
+async fn post(State(app): State<Shared>, Body(request): Body<JobRequest>) -> Result<Accepted<Job>, Problem> {
+    app.submit(request).await
+}
+
+async fn get(
+    State(app): State<Shared>,
+    Path(OfJob { job }): Path<OfJob>,
+    has: Has,
+) -> Result<Tagged<Job>, Problem> {
+    has.tagged(&app.jobs.get(job)?)
+}
+
+async fn stop(State(app): State<Shared>, Path(OfJob { job }): Path<OfJob>) -> Answer<Job> {
+    let jobs = app.jobs.clone();
+    Ok(Json(app.call(move |_| jobs.cancel(job)).await?))
+}
+
+async fn follow(
+    State(app): State<Shared>,
+    Path(OfJob { job }): Path<OfJob>,
+    LastEvent(last): LastEvent,
+) -> Result<Events, Problem> {
+    let now = app.jobs.get(job)?;
+    if now.state.is_over() && last == Some(now.revision) {
+        return Ok(Events(None));
+    }
+    let (sender, events) = mpsc::channel(1);
+    let jobs = app.jobs.clone();
+    tokio::spawn(async move {
+        let mut seen = last;
+        let mut looks = time::interval(LOOK);
+        looks.set_missed_tick_behavior(time::MissedTickBehavior::Delay);
+        loop {
+            looks.tick().await;
+            let newer = match seen {
+                None => jobs.get(job).map(Some),
+                Some(seen) => jobs.wait_newer(job, seen, Duration::ZERO),
+            };
+            // A job that is forgotten by now has ended.
+            let Ok(newer) = newer else { return };
+            let Some(now) = newer else {
+                let is_over = jobs.get(job).is_ok_and(|job| job.state.is_over());
+                if is_over || sender.is_closed() {
+                    return;
+                }
+                continue;
+            };
+            let name = if now.state.is_over() { "end" } else { "progress" };
+            seen = Some(now.revision);
+            let Ok(event) = Event::default().event(name).id(now.revision.to_string()).json_data(&now) else {
+                return;
+            };
+            if sender.send(Ok(event)).await.is_err() || now.state.is_over() {
+                return;
+            }
+        }
+    });
+    Ok(Events(Some(ReceiverStream::new(events))))
+}

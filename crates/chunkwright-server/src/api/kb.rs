@@ -1,0 +1,401 @@
+//! The admin API of a course platform, with its own names: a course is a collection, a chapter a document.
+//!
+//! `temp_ref` is `course_id/chapter_file`. A course is the collection of that name or `course_` and that name. One course
+//! is cut in one way: the configuration of a chapter is that of its course.
+
+mod config;
+
+use axum::Json;
+use axum::extract::State;
+use chunkwright::Record;
+use chunkwright_engine::{
+    Engine, Error, Field, Filter, IndexRequest, Job, JobRequest, ListRequest, ListedChunk, MAX_PAGE,
+    Metadata, Snapshot,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use super::Answer;
+use crate::answer::Accepted;
+use crate::app::{App, Shared};
+use crate::extract::{Path, Query};
+use crate::openapi::{Method, Operation, Resources};
+use crate::problem::Problem;
+
+/// Most characters of the content of a chunk in a list.
+const PREVIEW: usize = 200;
+
+pub(super) fn add(resources: Resources) -> Resources {
+    let course = Operation::write(
+        Method::Post,
+        "/api/admin/kb/courses/reindex",
+        "reindex_course",
+        "Cuts all chapters of a course again, as a job.",
+    );
+    let chapter = Operation::write(
+        Method::Post,
+        "/api/admin/kb/chapters/reindex",
+        "reindex_chapter",
+        "Indexes a chapter again, as a job.",
+    );
+    let chunks = Operation::read(
+        Method::Get,
+        "/api/admin/kb/chapters/chunks",
+        "list_chapter_chunks",
+        "Lists the chunks of a chapter, page by page.",
+    );
+    let chunk = Operation::read(
+        Method::Get,
+        "/api/admin/kb/chunks/{chunk_id}",
+        "get_course_chunk",
+        "Answers a chunk of a course.",
+    );
+    let resources = resources
+        .add("course platform", course, reindex_course)
+        .add("course platform", chapter, reindex_chapter)
+        .add("course platform", chunks, list)
+        .add("course platform", chunk, get);
+    config::add(resources)
+}
+
+/// Which course is cut again.
+#[derive(Deserialize, JsonSchema)]
+struct Course {
+    /// The course.
+    course_id: String,
+}
+
+/// Which chapter is meant.
+#[derive(Deserialize, JsonSchema)]
+struct Chapter {
+    /// `course_id/chapter_file`.
+    #[schemars(regex(pattern = "^[^/]+/.+$"))]
+    temp_ref: String,
+}
+
+/// Which chunks of a chapter are listed.
+#[derive(Deserialize, JsonSchema)]
+struct Listed {
+    /// `course_id/chapter_file`.
+    #[schemars(regex(pattern = "^[^/]+/.+$"))]
+    temp_ref: String,
+    /// Number of the page, from 1.
+    #[serde(default)]
+    #[schemars(range(min = 1))]
+    page: Option<usize>,
+    /// Chunks of a page, from 1 to 100; by default 20.
+    #[serde(default)]
+    #[schemars(range(min = 1, max = 100))]
+    page_size: Option<usize>,
+    /// Only chunks of this type.
+    #[serde(default)]
+    content_type: Option<String>,
+    /// Only chunks that contain this text.
+    #[serde(default)]
+    search: Option<String>,
+    /// Chunks of this version of a strategy, such as `sections-v1.0`, instead of the current ones.
+    #[serde(default)]
+    strategy_version: Option<String>,
+}
+
+/// The chunk of a path.
+#[derive(Deserialize, JsonSchema)]
+struct OfChunk {
+    /// Id of the chunk.
+    chunk_id: String,
+}
+
+/// Where a chunk is looked for.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(default)]
+struct InCourse {
+    /// The course; without one, every course is looked at.
+    course_id: Option<String>,
+}
+
+/// A job that was begun.
+#[derive(Serialize, JsonSchema)]
+struct Reindex {
+    /// Number of the job.
+    task_id: String,
+    /// Where the job is.
+    status: String,
+    /// What it does.
+    message: String,
+}
+
+/// A page of chunks.
+#[derive(Serialize, JsonSchema)]
+struct Chunks {
+    /// The chunks, in order.
+    chunks: Vec<Map<String, Value>>,
+    /// Number of all chunks that pass.
+    total: usize,
+    /// Number of the page.
+    page: usize,
+    /// Chunks of a page.
+    page_size: usize,
+    /// Number of chunks of the chapter by level, whatever the page.
+    token_levels: Map<String, Value>,
+}
+
+/// A chunk.
+#[derive(Serialize, JsonSchema)]
+struct ChunkDetail {
+    /// Its id.
+    id: String,
+    /// Its text.
+    content: String,
+    /// Its type.
+    content_type: String,
+    /// `course_id/chapter_file`.
+    source_file: String,
+    /// Its characters.
+    char_count: u32,
+    /// Whether searches may find it.
+    enabled: bool,
+    /// What is known of it.
+    metadata: Map<String, Value>,
+}
+
+/// A chapter that was found.
+pub(super) struct FoundChapter {
+    pub(super) collection: String,
+    pub(super) doc_id: String,
+}
+
+/// `course_id` and `chapter_file`.
+fn split(temp_ref: &str) -> Result<(&str, &str), Problem> {
+    let parts =
+        temp_ref.split_once('/').filter(|(course, chapter)| !course.is_empty() && !chapter.is_empty());
+    parts.ok_or_else(|| {
+        Problem::invalid(format!("`temp_ref` is `{temp_ref}`; it must be `course_id/chapter_file`"))
+    })
+}
+
+/// The collection of a course.
+pub(super) fn collection_of(engine: &Engine, course_id: &str) -> Result<String, Error> {
+    match engine.collection(course_id).snapshot() {
+        Ok(snapshot) => Ok(snapshot.generation().collection.clone()),
+        Err(error) => match engine.collection(format!("course_{course_id}")).snapshot() {
+            Ok(snapshot) => Ok(snapshot.generation().collection.clone()),
+            Err(_) => Err(error),
+        },
+    }
+}
+
+/// The document of a chapter.
+pub(super) fn chapter_of(engine: &Engine, course_id: &str, chapter: &str) -> Result<FoundChapter, Error> {
+    let collection = collection_of(engine, course_id)?;
+    let doc_id = engine.collection(&collection).read(|snapshot| match snapshot.document(chapter) {
+        Ok(info) => Ok(info.doc_id),
+        // Where courses were indexed from the folder above them.
+        Err(error) => match snapshot.document(&format!("{course_id}/{chapter}")) {
+            Ok(info) => Ok(info.doc_id),
+            Err(_) => Err(error),
+        },
+    })?;
+    Ok(FoundChapter { collection, doc_id })
+}
+
+impl App {
+    /// Begins a job unless one works on the collection.
+    async fn reindex(&self, collection: &str, request: JobRequest) -> Result<Accepted<Reindex>, Problem> {
+        let _submitting = self.changing.lock().await;
+        if self.jobs.is_busy(collection) {
+            return Err(Problem::busy(collection));
+        }
+        let Accepted { location, body: Job { id, .. } } = self.submit(request).await?;
+        let message = format!("`{collection}` is cut again; `{location}` says how far that is");
+        let body = Reindex { task_id: id.to_string(), status: "queued".into(), message };
+        Ok(Accepted { location, body })
+    }
+}
+
+async fn reindex_course(
+    State(app): State<Shared>,
+    Query(Course { course_id }): Query<Course>,
+) -> Result<Accepted<Reindex>, Problem> {
+    let collection = app.call(move |engine| collection_of(engine, &course_id)).await?;
+    let request = JobRequest::Reindex { collection: collection.clone(), settings: Map::new() };
+    app.reindex(&collection, request).await
+}
+
+async fn reindex_chapter(
+    State(app): State<Shared>,
+    Query(Chapter { temp_ref }): Query<Chapter>,
+) -> Result<Accepted<Reindex>, Problem> {
+    let (course_id, chapter) = split(&temp_ref)?;
+    let (course_id, chapter) = (course_id.to_owned(), chapter.to_owned());
+    let roots = app.roots.clone();
+    let find = move |engine: &Engine| {
+        let FoundChapter { collection, doc_id } = chapter_of(engine, &course_id, &chapter)?;
+        let info = engine.collection(&collection).read(|snapshot| snapshot.document(&doc_id))?;
+        // The file is read again where the server may read it, and else what is stored of it is cut again.
+        let folder = roots
+            .below(std::path::Path::new(&info.root))
+            .ok()
+            .filter(|it| info.prefix.is_empty() && it.is_dir());
+        let file = folder.as_ref().and_then(|folder| roots.below(&folder.join(&info.doc_id)).ok());
+        Ok((collection, folder.zip(file)))
+    };
+    let (collection, file) = app.call(find).await?;
+    let request = match file {
+        None => JobRequest::Reindex { collection: collection.clone(), settings: Map::new() },
+        Some((folder, file)) => {
+            let request = IndexRequest {
+                paths: vec![file],
+                root: Some(folder),
+                rehash: true,
+                ..IndexRequest::default()
+            };
+            JobRequest::Index { collection: collection.clone(), request, settings: Map::new() }
+        }
+    };
+    app.reindex(&collection, request).await
+}
+
+/// All chunks of a document, in order.
+fn chunks_of(snapshot: &Snapshot, doc_id: &str) -> Result<Vec<ListedChunk>, Error> {
+    let filter = Filter::is(Field::DOC_ID, doc_id);
+    let mut request = ListRequest { filter, limit: MAX_PAGE, ..ListRequest::default() };
+    let mut all = Vec::new();
+    loop {
+        let page = snapshot.chunks(&request)?;
+        all.extend(page.chunks);
+        request.after = page.next;
+        if request.after.is_none() {
+            // In a value of a filter `*` stands for anything.
+            all.retain(|chunk: &ListedChunk| chunk.record.doc_id == doc_id);
+            return Ok(all);
+        }
+    }
+}
+
+/// The course of a collection.
+fn course_of(collection: &str) -> &str {
+    collection.strip_prefix("course_").unwrap_or(collection)
+}
+
+/// What the platform calls what is known of a chunk.
+fn metadata(collection: &str, record: &Record) -> Map<String, Value> {
+    let course_id = course_of(collection);
+    let chapter = record.doc_id.strip_prefix(&format!("{course_id}/")).unwrap_or(&record.doc_id);
+    let known = json!({
+        "course_id": course_id,
+        "chapter_id": chapter,
+        "chapter_title": record.section_path.first().cloned().unwrap_or_default(),
+        "source_file": format!("{course_id}/{chapter}"),
+        "position": record.chunk_index,
+        "content_type": record.content_type,
+        "char_count": record.char_count,
+        "word_count": record.word_count,
+        "estimated_tokens": record.token_count,
+        "token_level": record.token_level,
+        "strategy_version": record.strategy_version,
+        "indexed_at": record.indexed_at.clone().unwrap_or_default(),
+    });
+    let mut metadata = known.as_object().cloned().unwrap_or_default();
+    for (name, text) in &record.meta {
+        metadata.entry(name.clone()).or_insert_with(|| text.as_str().into());
+    }
+    metadata
+}
+
+async fn list(State(app): State<Shared>, Query(asked): Query<Listed>) -> Answer<Chunks> {
+    let (page, page_size) = (asked.page.unwrap_or(1), asked.page_size.unwrap_or(20));
+    if page == 0 || !(1..=100).contains(&page_size) {
+        let detail = format!(
+            "`page` is `{page}` and `page_size` is `{page_size}`; they must be from 1, and from 1 to 100"
+        );
+        return Err(Problem::invalid(detail));
+    }
+    let (course_id, chapter) = split(&asked.temp_ref)?;
+    let (course_id, chapter) = (course_id.to_owned(), chapter.to_owned());
+    let version = asked.strategy_version.clone();
+    let read = move |engine: &Engine| {
+        let FoundChapter { collection, doc_id } = chapter_of(engine, &course_id, &chapter)?;
+        let all = engine.collection(&collection);
+        let generation = match &version {
+            None => Some(all.snapshot()?.generation().number),
+            Some(version) => {
+                let known = all.generations()?.generations;
+                let of_version =
+                    known.iter().rev().find(|it| it.generation.spec.strategy_version == *version);
+                of_version.map(|status| status.generation.number)
+            }
+        };
+        let chunks = match generation {
+            None => Vec::new(),
+            Some(number) => engine
+                .collection(format!("{collection}@{number}"))
+                .read(|snapshot| chunks_of(snapshot, &doc_id))?,
+        };
+        Ok((collection, chunks))
+    };
+    let (collection, mut chunks) = app.call(read).await?;
+    let mut token_levels = Map::new();
+    for level in ["normal", "warning", "large", "oversized"] {
+        let count = chunks.iter().filter(|chunk| chunk.record.token_level.as_str() == level).count();
+        token_levels.insert(level.to_owned(), count.into());
+    }
+    let search = asked.search.as_ref().map(|text| text.to_lowercase());
+    chunks.retain(|ListedChunk { record, .. }| {
+        let is_of_type = asked.content_type.as_ref().is_none_or(|wanted| record.content_type == *wanted);
+        is_of_type && search.as_ref().is_none_or(|text| record.content.to_lowercase().contains(text))
+    });
+    let total = chunks.len();
+    let first = (page - 1).saturating_mul(page_size);
+    let shown = chunks.into_iter().skip(first).take(page_size).map(|chunk| {
+        let mut shown = metadata(&collection, &chunk.record);
+        let mut content: String = chunk.record.content.chars().take(PREVIEW).collect();
+        if content.len() < chunk.record.content.len() {
+            content.push_str("...");
+        }
+        shown.insert("id".into(), json!(chunk.record.chunk_id));
+        shown.insert("content".into(), content.into());
+        shown.insert("enabled".into(), chunk.enabled.into());
+        shown
+    });
+    Ok(Json(Chunks { chunks: shown.collect(), total, page, page_size, token_levels }))
+}
+
+async fn get(
+    State(app): State<Shared>,
+    Path(OfChunk { chunk_id }): Path<OfChunk>,
+    Query(InCourse { course_id }): Query<InCourse>,
+) -> Answer<ChunkDetail> {
+    let read = move |engine: &Engine| {
+        let collections = match course_id {
+            Some(course_id) => vec![collection_of(engine, &course_id)?],
+            None => {
+                let all = engine.list_collections()?;
+                all.into_iter().map(|listed| listed.status.generation.collection).collect()
+            }
+        };
+        let mut last = Error::NoCollections;
+        for collection in collections {
+            match engine.collection(&collection).read(|snapshot| snapshot.chunk(&chunk_id)) {
+                Ok(found) => return Ok(found),
+                Err(error) => last = error,
+            }
+        }
+        Err(last)
+    };
+    let found = app.call(read).await?;
+    let ListedChunk { record, enabled, .. } = found.chunk;
+    let mut metadata = metadata(&found.collection, &record);
+    let Metadata { section_path, .. } = found.metadata;
+    metadata.insert("section_path".into(), section_path.into());
+    let source_file = metadata.get("source_file").and_then(Value::as_str).unwrap_or_default().to_owned();
+    Ok(Json(ChunkDetail {
+        id: record.chunk_id.to_string(),
+        content: record.content,
+        content_type: record.content_type,
+        source_file,
+        char_count: record.char_count,
+        enabled,
+        metadata,
+    }))
+}

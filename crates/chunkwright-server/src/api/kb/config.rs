@@ -1,0 +1,164 @@
+//! By which settings is a chapter cut, with the platform's names for them?
+
+use axum::Json;
+use axum::extract::State;
+use chunkwright::{Keep, Unit};
+use chunkwright_engine::settings::Settings;
+use chunkwright_engine::{Engine, Error, Statistics, StatisticsRequest};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use super::{Chapter, chapter_of, collection_of, split};
+use crate::api::Answer;
+use crate::app::Shared;
+use crate::extract::{Body, Query};
+use crate::openapi::{Method, Operation, Resources};
+
+const PATH: &str = "/api/admin/kb/chapters/config";
+
+pub(super) fn add(resources: Resources) -> Resources {
+    let get = Operation::read(
+        Method::Get,
+        PATH,
+        "get_chapter_config",
+        "Answers by which settings a chapter is to be cut.",
+    );
+    let put = Operation::write(
+        Method::Put,
+        PATH,
+        "put_chapter_config",
+        "Says by which settings the course of a chapter is to be cut; the next reindex does it.",
+    );
+    resources.add("course platform", get, read).add("course platform", put, write)
+}
+
+/// How a chapter is cut.
+#[derive(Serialize, JsonSchema)]
+struct Config {
+    /// Its settings.
+    config: ChapterConfig,
+    /// What its course holds now.
+    stats: Map<String, Value>,
+}
+
+/// The settings of a chapter.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+struct ChapterConfig {
+    /// `semantic`, or the name of a strategy.
+    chunking_strategy: String,
+    /// The limit of a chunk.
+    chunk_size: usize,
+    /// What is repeated of the chunk before.
+    chunk_overlap: usize,
+    /// The least size of a chunk.
+    min_chunk_size: usize,
+    /// `hybrid`: code and tables are whole and apart; `whole`: whole; `split`: cut like text.
+    code_block_strategy: String,
+    /// What sizes are counted in.
+    unit: Unit,
+    /// The preset.
+    preset: String,
+}
+
+/// Settings to be changed; what is absent stays.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+struct Update {
+    /// `semantic`.
+    chunking_strategy: Option<String>,
+    /// The limit of a chunk, in characters.
+    chunk_size: Option<usize>,
+    /// What is repeated of the chunk before, in characters.
+    chunk_overlap: Option<usize>,
+    /// The least size of a chunk, in characters.
+    min_chunk_size: Option<usize>,
+    /// `hybrid`, `whole` or `split`.
+    code_block_strategy: Option<String>,
+}
+
+impl ChapterConfig {
+    fn of(settings: &Settings) -> Self {
+        let chunk = &settings.chunk;
+        let chunking_strategy = match chunk.strategy.as_str() {
+            "sections" => "semantic",
+            other => other,
+        };
+        let code_block_strategy =
+            match (chunk.keep_whole.contains(&Keep::Code), chunk.set_apart.contains(&Keep::Code)) {
+                (true, true) => "hybrid",
+                (true, false) => "whole",
+                (false, _) => "split",
+            };
+        Self {
+            chunking_strategy: chunking_strategy.to_owned(),
+            chunk_size: chunk.max_size,
+            chunk_overlap: chunk.overlap_size,
+            min_chunk_size: chunk.min_size,
+            code_block_strategy: code_block_strategy.to_owned(),
+            unit: chunk.unit,
+            preset: settings.preset.clone(),
+        }
+    }
+
+    /// Its settings by the platform's names, which select the preset that reproduces it.
+    fn values(&self, update: Update) -> Map<String, Value> {
+        let values = json!({
+            "preset": "course",
+            "chunking_strategy": update.chunking_strategy.unwrap_or_else(|| "semantic".into()),
+            "chunk_size": update.chunk_size.unwrap_or(self.chunk_size),
+            "chunk_overlap": update.chunk_overlap.unwrap_or(self.chunk_overlap),
+            "min_chunk_size": update.min_chunk_size.unwrap_or(self.min_chunk_size),
+            "code_block_strategy": update.code_block_strategy.unwrap_or_else(|| self.code_block_strategy.clone()),
+        });
+        values.as_object().cloned().unwrap_or_default()
+    }
+}
+
+fn answer(engine: &Engine, collection: &str) -> Result<Config, Error> {
+    let collection = engine.collection(collection);
+    let settings = match collection.planned() {
+        Err(Error::UnknownConfiguration { .. }) => course(engine)?,
+        planned => planned?,
+    };
+    let Statistics { documents, chunks, strategy_versions, .. } =
+        collection.read(|snapshot| snapshot.statistics(&StatisticsRequest::default()))?;
+    let stats = json!({ "chapters": documents, "chunks": chunks, "strategy_versions": strategy_versions });
+    let stats = stats.as_object().cloned().unwrap_or_default();
+    Ok(Config { config: ChapterConfig::of(&settings), stats })
+}
+
+/// The settings that reproduce the platform.
+fn course(engine: &Engine) -> Result<Settings, Error> {
+    let values = Map::from_iter([("preset".to_owned(), Value::from("course"))]);
+    Ok(engine.settings().requested(values)?)
+}
+
+async fn read(State(app): State<Shared>, Query(Chapter { temp_ref }): Query<Chapter>) -> Answer<Config> {
+    let (course_id, chapter) = split(&temp_ref)?;
+    let (course_id, chapter) = (course_id.to_owned(), chapter.to_owned());
+    let read = move |engine: &Engine| answer(engine, &chapter_of(engine, &course_id, &chapter)?.collection);
+    Ok(Json(app.call(read).await?))
+}
+
+async fn write(
+    State(app): State<Shared>,
+    Query(Chapter { temp_ref }): Query<Chapter>,
+    Body(update): Body<Update>,
+) -> Answer<Config> {
+    let course_id = split(&temp_ref)?.0.to_owned();
+    let write = move |engine: &Engine| {
+        let name = collection_of(engine, &course_id)?;
+        let collection = engine.collection(&name);
+        let planned = match collection.planned() {
+            Ok(planned) if planned.preset == "course" => planned,
+            // Sizes that were made for other rules mean nothing by these.
+            Ok(_) | Err(Error::UnknownConfiguration { .. }) => course(engine)?,
+            Err(error) => return Err(error),
+        };
+        let values = ChapterConfig::of(&planned).values(update);
+        collection.plan(&engine.settings().requested(values)?)?;
+        answer(engine, &name)
+    };
+    Ok(Json(app.call(write).await?))
+}

@@ -1,0 +1,54 @@
+//! What are the chunks of a collection, all of them or those that pass a filter?
+
+use axum::extract::State;
+use chunkwright_engine::{Statistics, StatisticsRequest};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::OfCollection;
+use super::chunks::filter;
+use crate::answer::{Has, Tagged};
+use crate::app::Shared;
+use crate::extract::{Path, Query};
+use crate::openapi::{Method, Operation, Resources};
+use crate::problem::Problem;
+
+pub(super) fn add(resources: Resources) -> Resources {
+    let statistics = Operation::read(
+        Method::Get,
+        "/api/v1/collections/{collection}/statistics",
+        "get_statistics",
+        "Counts the chunks that pass a filter: by type, language, level and size.",
+    );
+    resources.add("chunks", statistics, count)
+}
+
+/// Which chunks are counted.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(default)]
+struct Counted {
+    /// Only chunks that pass: an expression such as `language=rust and token_count<200`.
+    filter: String,
+    /// Token counts that are wanted, both ends included, such as `410-614`.
+    #[schemars(regex(pattern = "^[0-9]{1,9}-[0-9]{1,9}$"))]
+    band: Option<String>,
+}
+
+async fn count(
+    State(app): State<Shared>,
+    Path(OfCollection { collection }): Path<OfCollection>,
+    Query(Counted { filter: text, band }): Query<Counted>,
+    has: Has,
+) -> Result<Tagged<Statistics>, Problem> {
+    let band = band.as_deref().map(range).transpose()?;
+    let request = StatisticsRequest { filter: filter(&text)?, band };
+    has.tagged(&app.read(collection, move |snapshot| snapshot.statistics(&request)).await?)
+}
+
+fn range(band: &str) -> Result<[usize; 2], Problem> {
+    let numbers =
+        band.split_once('-').and_then(|(least, most)| Some([least.parse().ok()?, most.parse().ok()?]));
+    numbers
+        .filter(|[least, most]| least <= most)
+        .ok_or_else(|| Problem::invalid(format!("`band` is `{band}`; it must be a range such as `410-614`")))
+}

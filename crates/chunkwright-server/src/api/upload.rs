@@ -1,0 +1,182 @@
+//! Documents in a request: as JSON, or as files of a form.
+
+use std::collections::BTreeMap;
+
+use axum::extract::{FromRequest, Multipart, Request};
+use axum::http::header::CONTENT_TYPE;
+use chunkwright_engine::{Base64, FormatHint, GivenDocument, PreviewRequest, PutRequest};
+use schemars::{JsonSchema, SchemaGenerator};
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+
+use crate::extract::Body;
+use crate::openapi::Input;
+use crate::problem::Problem;
+
+/// A request as JSON, or as a form with files.
+pub(super) struct Upload<T>(pub(super) T);
+
+/// What can be read of a form.
+pub(super) trait FromForm: Sized {
+    /// The fields beside `file`, as properties of a schema.
+    fn fields() -> Value;
+
+    fn from_form(form: Form) -> Result<Self, Problem>;
+}
+
+/// The fields of a form.
+pub(super) struct Form {
+    files: Vec<FormFile>,
+    fields: BTreeMap<String, String>,
+}
+
+/// A file of a form.
+struct FormFile {
+    name: String,
+    media_type: Option<String>,
+    bytes: Vec<u8>,
+}
+
+impl<S: Send + Sync, T: DeserializeOwned + FromForm + Send> FromRequest<S> for Upload<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
+        let content_type = request.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+        if content_type.is_some_and(|it| it.trim_start().starts_with("multipart/form-data")) {
+            let form = Multipart::from_request(request, state).await;
+            let mut form = form.map_err(|error| Problem::unreadable(error.status(), error.body_text()))?;
+            return T::from_form(Form::read(&mut form).await?).map(Self);
+        }
+        let Body(request) = Body::from_request(request, state).await?;
+        Ok(Self(request))
+    }
+}
+
+impl<T: JsonSchema + FromForm> Input for Upload<T> {
+    fn describe(operation: &mut Map<String, Value>, schemas: &mut SchemaGenerator) {
+        <Body<T> as Input>::describe(operation, schemas);
+        let mut properties = T::fields();
+        properties["file"] = json!({
+            "type": "array",
+            "minItems": 1,
+            "description": "The files; the name of each is the id of its document.",
+            "items": { "type": "string", "format": "binary" },
+        });
+        let form = json!({ "type": "object", "required": ["file"], "properties": properties });
+        if let Some(body) = operation.get_mut("requestBody") {
+            body["content"]["multipart/form-data"] = json!({ "schema": form });
+        }
+    }
+}
+
+impl Form {
+    async fn read(form: &mut Multipart) -> Result<Self, Problem> {
+        let unreadable = |error: axum::extract::multipart::MultipartError| {
+            Problem::unreadable(error.status(), format!("the form cannot be read: {}", error.body_text()))
+        };
+        let mut read = Self { files: Vec::new(), fields: BTreeMap::new() };
+        while let Some(field) = form.next_field().await.map_err(unreadable)? {
+            let name = field.name().unwrap_or_default().to_owned();
+            if name == "file" {
+                let media_type = field.content_type().map(str::to_owned);
+                let name = field.file_name().unwrap_or_default().to_owned();
+                let bytes = field.bytes().await.map_err(unreadable)?.to_vec();
+                read.files.push(FormFile { name, media_type, bytes });
+            } else {
+                let text = field.text().await.map_err(unreadable)?;
+                if read.fields.insert(name.clone(), text).is_some() {
+                    return Err(Problem::invalid(format!("the form has field `{name}` twice")));
+                }
+            }
+        }
+        Ok(read)
+    }
+
+    /// Takes a field that is text.
+    fn text(&mut self, name: &str) -> Option<String> {
+        self.fields.remove(name)
+    }
+
+    /// Takes a field that holds JSON.
+    fn json<T: DeserializeOwned + Default>(&mut self, name: &str) -> Result<T, Problem> {
+        let Some(text) = self.fields.remove(name).filter(|text| !text.trim().is_empty()) else {
+            return Ok(T::default());
+        };
+        serde_json::from_str(&text).map_err(|error| {
+            Problem::invalid(format!("field `{name}` of the form is not the JSON expected: {error}"))
+        })
+    }
+
+    /// Fails if a field was not taken.
+    fn end(self) -> Result<Vec<FormFile>, Problem> {
+        match self.fields.into_keys().next() {
+            None => Ok(self.files),
+            Some(name) => Err(Problem::invalid(format!("unknown field `{name}` of the form"))),
+        }
+    }
+}
+
+impl FormFile {
+    /// The document that the file is, called `doc_id`.
+    fn document(self, doc_id: Option<String>, kind: Option<&str>) -> GivenDocument {
+        let hint = match (kind, &self.media_type) {
+            (Some(kind), _) => Some(FormatHint::Format(kind.to_owned())),
+            // A name tells more than the type that a program makes of it.
+            (None, _) if self.name.contains('.') => Some(FormatHint::FileName(self.name.clone())),
+            (None, Some(media_type)) => Some(FormatHint::MediaType(media_type.clone())),
+            (None, None) => None,
+        };
+        let doc_id = doc_id.unwrap_or(self.name);
+        GivenDocument { doc_id, bytes: Some(Base64(self.bytes)), hint, ..GivenDocument::default() }
+    }
+}
+
+impl FromForm for PutRequest {
+    fn fields() -> Value {
+        json!({
+            "doc_id": { "type": "string", "description": "Id of the document, where there is one file." },
+            "prefix": { "type": "string", "description": "What stands before the names of the files in the ids, such as `docs/`." },
+            "kind": { "type": "string", "description": "Name of the format or language, where names do not tell it." },
+            "meta": { "type": "object", "additionalProperties": { "type": "string" }, "description": "What is said of every document, by name, as JSON." },
+            "settings": { "type": "object", "description": "How a new collection is cut: keys of the settings, as JSON." },
+        })
+    }
+
+    fn from_form(mut form: Form) -> Result<Self, Problem> {
+        let (doc_id, prefix, kind) = (form.text("doc_id"), form.text("prefix"), form.text("kind"));
+        let meta: BTreeMap<String, String> = form.json("meta")?;
+        let settings = form.json("settings")?;
+        let files = form.end()?;
+        if doc_id.is_some() && files.len() != 1 {
+            return Err(Problem::invalid("`doc_id` is for one file; give each file its name instead"));
+        }
+        let document = |file: FormFile| {
+            let doc_id = doc_id.clone().or_else(|| Some(format!("{}{}", prefix.as_deref()?, file.name)));
+            GivenDocument { meta: meta.clone(), ..file.document(doc_id, kind.as_deref()) }
+        };
+        Ok(Self { documents: files.into_iter().map(document).collect(), settings })
+    }
+}
+
+impl FromForm for PreviewRequest {
+    fn fields() -> Value {
+        json!({
+            "kind": { "type": "string", "description": "Name of the format or language, where the name does not tell it." },
+            "settings": { "type": "object", "description": "How it is cut: keys of the settings, as JSON." },
+            "explain": { "type": "boolean", "description": "Whether the answer says of every chunk why it is cut there." },
+            "summaries": { "type": "boolean", "description": "Whether source code gets summaries." },
+        })
+    }
+
+    fn from_form(mut form: Form) -> Result<Self, Problem> {
+        let kind = form.text("kind");
+        let (settings, explain, summaries) =
+            (form.json("settings")?, form.json("explain")?, form.json("summaries")?);
+        let mut files = form.end()?;
+        let (Some(file), true) = (files.pop(), files.is_empty()) else {
+            return Err(Problem::invalid("a preview is of exactly one `file`"));
+        };
+        let GivenDocument { doc_id, bytes, hint, .. } = file.document(None, kind.as_deref());
+        Ok(Self { doc_id: Some(doc_id), text: None, bytes, hint, settings, explain, summaries })
+    }
+}

@@ -1,0 +1,9 @@
+//! The HTTP API: what programs do with an index, over a real socket.
+
+mod contract;
+mod cutting;
+mod documents;
+mod jobs;
+mod journeys;
+mod platforms;
+mod server;

@@ -1,0 +1,180 @@
+//! What other systems ask, with their own names.
+
+use serde_json::{Value, json};
+
+use super::server::{Served, encoded};
+
+const TEA: &str = include_str!("../../../../../examples/corpus/zh/green-tea.md");
+
+#[test]
+fn a_course_platform_lists_configures_and_reindexes_its_chapters() {
+    let served = Served::new();
+    served.put(
+        "course_python_basics",
+        &[("zh/green-tea.md", TEA), ("02_variables.md", "# Variables\n\nA name for a value.\n")],
+    );
+    let temp_ref = encoded("python_basics/zh/green-tea.md");
+    let kb = "/api/admin/kb";
+    let list = |rest: &str| served.get(&format!("{kb}/chapters/chunks?temp_ref={temp_ref}{rest}"));
+    let all = list("&page=1&page_size=100").expect(200);
+    let total = all["total"].as_u64().unwrap();
+    assert_eq!(all["chunks"].as_array().unwrap().len() as u64, total);
+    let levels: u64 = all["token_levels"].as_object().unwrap().values().map(|it| it.as_u64().unwrap()).sum();
+    assert_eq!(levels, total);
+    let first = &all["chunks"][0];
+    for field in [
+        "id",
+        "content",
+        "course_id",
+        "chapter_id",
+        "chapter_title",
+        "source_file",
+        "position",
+        "content_type",
+        "char_count",
+        "word_count",
+        "estimated_tokens",
+        "token_level",
+        "strategy_version",
+        "indexed_at",
+        "enabled",
+    ] {
+        assert!(!first[field].is_null(), "{field}: {first}");
+    }
+    assert_eq!(
+        (&first["source_file"], &first["course_id"]),
+        (&json!("python_basics/zh/green-tea.md"), &json!("python_basics"))
+    );
+    assert!(first["content"].as_str().unwrap().chars().count() <= 203);
+    let last = list(&format!("&page={total}&page_size=1")).expect(200);
+    assert_eq!(last["chunks"][0]["position"], total - 1, "{last}");
+    assert!(list("&page=1000").expect(200)["chunks"].as_array().unwrap().is_empty());
+    for wrong in ["&page=0", "&page_size=0", "&page_size=101", "&page=x"] {
+        assert_eq!(list(wrong).problem(400), "invalid_request", "{wrong}");
+    }
+    let id = first["id"].as_str().unwrap();
+    let detail = served.get(&format!("{kb}/chunks/{id}")).expect(200);
+    assert_eq!((&detail["id"], &detail["metadata"]["position"]), (&json!(id), &json!(0)));
+    assert_eq!(served.get(&format!("{kb}/chunks/{}", "0".repeat(32))).problem(404), "not_found");
+    assert_eq!(
+        served.get(&format!("{kb}/chapters/chunks?temp_ref=python_basics")).problem(400),
+        "invalid_request"
+    );
+    assert_eq!(
+        served.get(&format!("{kb}/chapters/chunks?temp_ref=python_basics/nothing.md")).problem(404),
+        "not_found"
+    );
+    assert_eq!(
+        served.get(&format!("{kb}/chapters/chunks?temp_ref=nothing/a.md")).problem(404),
+        "unknown_collection"
+    );
+
+    let config = format!("{kb}/chapters/config?temp_ref={temp_ref}");
+    let put = served.json("PUT", &config, &json!({ "chunk_size": 800 })).expect(200);
+    let expected = json!({
+        "chunking_strategy": "semantic", "chunk_size": 800, "chunk_overlap": 200, "min_chunk_size": 100,
+        "code_block_strategy": "hybrid", "unit": "chars", "preset": "course",
+    });
+    assert_eq!(put["config"], expected);
+    assert_eq!(served.get(&config).expect(200)["config"], expected);
+    assert_eq!(
+        served.json("PUT", &config, &json!({ "code_block_strategy": "none" })).problem(400),
+        "invalid_settings"
+    );
+    assert_eq!(served.json("PUT", &config, &json!({ "chunk_size": 3 })).problem(400), "invalid_settings");
+
+    let reindex = served.post(&format!("{kb}/chapters/reindex?temp_ref={temp_ref}"), &json!({}));
+    let task = reindex.expect(202);
+    assert_eq!((&task["status"], task["task_id"].is_string()), (&json!("queued"), true));
+    let id: Value = task["task_id"].as_str().unwrap().parse::<u64>().unwrap().into();
+    assert_eq!(served.ended(&json!({ "id": id }))["state"], "succeeded");
+    let cut = list("").expect(200);
+    assert!(cut["chunks"][0]["strategy_version"].as_str().unwrap().starts_with("sections-v"), "{cut}");
+    let old = first["strategy_version"].as_str().unwrap();
+    assert_eq!(
+        list(&format!("&strategy_version={old}")).expect(200)["total"],
+        total,
+        "what was before is there"
+    );
+    assert_eq!(list("&strategy_version=tree-v0.0").expect(200)["total"], 0);
+}
+
+#[test]
+fn a_course_that_is_being_reindexed_is_not_reindexed_again() {
+    let served = Served::new();
+    let text: String =
+        (0..600).map(|n| format!("# Part {n}\n\n{}\n\n", "Words of a long part. ".repeat(40))).collect();
+    served.put("long", &[("a.md", &text)]);
+    let path = "/api/admin/kb/chapters/config?temp_ref=long/a.md";
+    served.json("PUT", path, &json!({ "chunk_size": 500 })).expect(200);
+    let reindex = || served.post("/api/admin/kb/courses/reindex?course_id=long", &json!({}));
+    let first = reindex().expect(202);
+    let second = reindex();
+    assert_eq!(second.problem(409), "busy");
+    let id = first["task_id"].as_str().unwrap().parse::<u64>().unwrap();
+    assert_eq!(served.ended(&json!({ "id": id }))["state"], "succeeded");
+    reindex().expect(202);
+    assert_eq!(
+        served.post("/api/admin/kb/courses/reindex?course_id=nothing", &json!({})).problem(404),
+        "unknown_collection"
+    );
+}
+
+#[test]
+fn dify_uses_a_collection_as_external_knowledge() {
+    let served = Served::new();
+    let documents = json!({ "documents": [
+        { "doc_id": "tea.md", "text": "# Tea\n\nGreen tea is brewed at eighty degrees.\n", "meta": { "shelf": "kitchen", "year": "2024" } },
+        { "doc_id": "bees.md", "text": "# Bees\n\nBees drink water, not tea.\n", "meta": { "shelf": "garden", "year": "2021" } },
+    ] });
+    served.post("/api/v1/collections/home/documents", &documents).expect(201);
+    let ask = |knowledge: &str, threshold: f64, condition: Option<Value>| {
+        let mut body = json!({
+            "knowledge_id": knowledge,
+            "query": "at how many degrees is green tea brewed?",
+            "retrieval_setting": { "top_k": 5, "score_threshold": threshold },
+        });
+        body["metadata_condition"] = condition.into();
+        served.post("/compat/dify/retrieval", &body)
+    };
+    let records = |answer: Value| answer["records"].as_array().unwrap().clone();
+    let all = records(ask("home", 0.0, None).expect(200));
+    assert_eq!(all[0]["title"], "Tea", "{all:?}");
+    assert!(all[0]["content"].as_str().unwrap().contains("eighty degrees"));
+    assert!(all.iter().all(|record| (0.0..=1.0).contains(&record["score"].as_f64().unwrap())));
+    assert_eq!(
+        (&all[0]["metadata"]["document_id"], &all[0]["metadata"]["shelf"]),
+        (&json!("tea.md"), &json!("kitchen"))
+    );
+    let (best, least) = (all[0]["score"].as_f64().unwrap(), all[all.len() - 1]["score"].as_f64().unwrap());
+    assert!(best > least, "{all:?}");
+    assert_eq!(records(ask("home", best, None).expect(200)).len(), 1, "what is less relevant is left out");
+    let of = |name: &str, operator: &str, value: Value| {
+        let condition = json!({ "name": name, "comparison_operator": operator, "value": value });
+        let asked = json!({ "logical_operator": "and", "conditions": [condition] });
+        let found = records(ask("home", 0.0, Some(asked)).expect(200));
+        found
+            .iter()
+            .map(|record| record["metadata"]["document_id"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(of("shelf", "is", json!("garden")), ["bees.md"]);
+    assert_eq!(of("shelf", "is not", json!("garden")), ["tea.md"]);
+    assert_eq!(of("shelf", "contains", json!("itch")), ["tea.md"]);
+    assert_eq!(of("shelf", "not contains", json!("itch")), ["bees.md"]);
+    assert_eq!(of("shelf", "start with", json!("gar")), ["bees.md"]);
+    assert_eq!(of("shelf", "end with", json!("den")), ["bees.md"]);
+    assert_eq!(of("shelf", "in", json!(["garden", "attic"])), ["bees.md"]);
+    assert_eq!(of("year", "after", json!("2023")), ["tea.md"]);
+    assert_eq!(of("colour", "empty", Value::Null).len(), 2);
+    assert!(of("colour", "not empty", Value::Null).is_empty());
+    let unknown = ask("nowhere", 0.0, None).expect(404);
+    assert_eq!(unknown["error_code"], 2001, "{unknown}");
+    let several = json!({ "conditions": [{ "name": ["shelf", "colour"], "comparison_operator": "is", "value": "garden" }] });
+    assert_eq!(records(ask("home", 0.0, Some(several)).expect(200)).len(), 1);
+    assert_eq!(
+        ask("home", 0.0, Some(json!({ "conditions": [{ "name": "shelf", "comparison_operator": "is" }] })))
+            .status,
+        400
+    );
+}

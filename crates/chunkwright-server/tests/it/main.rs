@@ -1,0 +1,4 @@
+//! The server as its clients meet it: over sockets.
+#![expect(clippy::unwrap_used, reason = "a test ends where something is not as expected")]
+
+mod api;
