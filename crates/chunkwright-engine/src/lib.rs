@@ -34,6 +34,7 @@ mod maintenance;
 mod metrics;
 mod models;
 mod notice;
+mod observe;
 #[cfg_attr(not(unix), path = "owner/none.rs")]
 mod owner;
 pub mod page;
@@ -58,7 +59,7 @@ pub use chunkwright_index::{
     OverlayState, Passage, PastRun, Prefix, Progress, Prune, Related, Renamed, Siblings, SortKey, Stage,
     Statistics, StatisticsRequest, Timings, Verdict, Visibility, meta,
 };
-pub use chunkwright_source::{FormatHint, Input, NewSource, SkipReason, Skipped, Stream};
+pub use chunkwright_source::{FormatHint, Input, NewSource, SkipReason, Skipped, Stream, redact};
 pub use collection::Collection;
 pub use doctor::{Finding, State};
 pub use documents::{
@@ -89,6 +90,7 @@ pub use installed::{InstallModelsRequest, ModelAction, ModelChange, ModelEntry, 
 pub use jobs::{Job, JobError, JobProgress, JobState, Jobs};
 pub use maintenance::{ClearedCache, CollectionStatus, ListedCollection};
 pub use notice::{Notice, NoticeCode};
+pub use observe::{EmbedCall, IndexedRun, Observer, SearchCall};
 pub use search::{
     Budget, ExpandRequest, Found, FoundPassage, Hit, HitPlace, LeftOutHit, SearchAnswer, SearchRequest,
     SearchedCollection, Translation,

@@ -1,10 +1,15 @@
 //! What do all handlers share?
 
+use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use axum::Router;
 use chunkwright_engine::{Engine, Error, Jobs};
+use tokio_util::sync::CancellationToken;
 
+use crate::guard::Guard;
+use crate::metrics::{self, Metrics};
 use crate::options::ServerOptions;
 use crate::work::Work;
 use crate::{api, health};
@@ -15,6 +20,10 @@ pub(crate) struct App {
     pub(crate) options: ServerOptions,
     pub(crate) work: Work,
     pub(crate) jobs: Jobs,
+    pub(crate) metrics: Arc<Metrics>,
+    /// Is cancelled when the server begins to stop: streams end then.
+    pub(crate) stopping: CancellationToken,
+    listens: AtomicBool,
 }
 
 /// The state of the routers.
@@ -26,16 +35,32 @@ pub struct Server {
     app: Shared,
 }
 
+impl App {
+    /// Says that requests are taken from now on.
+    pub(crate) fn ready(&self) {
+        self.listens.store(true, Ordering::Relaxed);
+        self.metrics.set_ready(true);
+    }
+
+    /// Whether requests are taken.
+    pub(crate) fn is_ready(&self) -> bool {
+        self.listens.load(Ordering::Relaxed) && !self.stopping.is_cancelled()
+    }
+}
+
 impl Server {
-    /// A server that answers by `engine`, and takes up the jobs that the one before left.
+    /// A server that answers by `engine`, counts what it does, and takes up the jobs that the one before left.
     ///
     /// # Errors
     ///
     /// Jobs that cannot be read, or that another process runs.
     pub fn new(engine: Engine, options: ServerOptions) -> Result<Self, Error> {
+        let metrics = Arc::new(Metrics::new());
+        engine.observe_by(Arc::clone(&metrics) as _);
         let work = Work::new(options.limits.calls);
         let jobs = Jobs::open(engine.clone(), &engine.state_dir()?.join("jobs"))?;
-        Ok(Self { app: Arc::new(App { engine, options, work, jobs }) })
+        let (stopping, listens) = (CancellationToken::new(), AtomicBool::new(false));
+        Ok(Self { app: Arc::new(App { engine, options, work, jobs, metrics, stopping, listens }) })
     }
 
     /// Lets jobs stop at their next step; they are taken up by the next server.
@@ -50,9 +75,17 @@ impl Server {
         &self.app.options
     }
 
-    /// Everything that it answers.
-    pub(crate) fn router(&self) -> Router {
+    /// What its handlers share.
+    pub(crate) fn app(&self) -> &Shared {
+        &self.app
+    }
+
+    /// Everything that it answers on `address`, behind its guard.
+    pub(crate) fn router(&self, address: SocketAddr) -> Router {
         let app = &self.app;
-        Router::new().merge(api::router(app)).merge(health::router(app))
+        let (api, scopes) = api::router(app);
+        let private = api.merge(metrics::router(app));
+        let public = health::router(app);
+        Guard::new(app, address, scopes).around(private, public)
     }
 }
