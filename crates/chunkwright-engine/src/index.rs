@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use chunkwright_index::{
+    IndexError,
     Clock, Dominant, FolderOptions, IndexOptions, IndexReport, Meta, NoteOptions, OverlayCounts, Pipeline,
     Prefix, Progress, Prune, meta,
 };

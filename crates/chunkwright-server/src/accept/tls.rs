@@ -4,7 +4,6 @@
 //! and read again when they changed.
 
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
@@ -19,7 +18,7 @@ use crate::files::{FileError, readable_by_us_alone};
 use crate::options::TlsFiles;
 
 /// How often the files are looked at.
-const LOOK: Duration = Duration::from_secs(10);
+const LOOK: Duration = Duration::from_secs(1);
 
 /// Why a certificate cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -98,11 +97,11 @@ fn acceptor(files: &TlsFiles) -> Result<TlsAcceptor, TlsError> {
         tracing::warn!("{warning}");
     }
     let key = PrivateKeyDer::from_pem_file(&files.key).map_err(of(&files.key))?;
-    let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+    let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()?
         .with_no_client_auth()
         .with_single_cert(certificates, key)?;
-    let config = ServerConfig { alpn_protocols: vec![b"http/1.1".to_vec()], ..config };
+    config.alpn_protocols = vec![b"http/1.1".to_vec()];
     Ok(TlsAcceptor::from(Arc::new(config)))
 }
 

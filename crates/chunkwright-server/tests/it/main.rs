@@ -2,7 +2,6 @@
 #![expect(clippy::unwrap_used, reason = "a test ends where something is not as it should be")]
 
 mod client;
-mod operations;
 mod security;
 mod served;
 mod slow;
