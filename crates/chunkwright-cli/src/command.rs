@@ -55,6 +55,7 @@ commands! {
     import::Import,
     related::Related,
     serve::Serve,
+    key::Key,
     models::Models,
     doctor::Doctor,
     config::Config,

@@ -3,9 +3,12 @@
 use std::collections::HashMap;
 use std::mem;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use chunkwright_models::{EmbedError, Embedder, Embedding, ModelInfo, Role};
 use rayon::ThreadPool;
+
+use crate::observe::{EmbedCall, Teller};
 
 /// Most queries of each of two halves whose vectors are remembered: 13 MB with vectors of 384 numbers.
 const HALF: usize = 4_096;
@@ -18,6 +21,7 @@ pub(crate) struct EngineEmbedder {
     inner: Arc<dyn Embedder>,
     pool: Arc<ThreadPool>,
     queries: Mutex<Queries>,
+    teller: Teller,
 }
 
 /// Queries asked lately. When the newer half is full, it becomes the older, and what only the older had is forgotten.
@@ -28,8 +32,8 @@ struct Queries {
 }
 
 impl EngineEmbedder {
-    pub(crate) fn new(inner: Arc<dyn Embedder>, pool: Arc<ThreadPool>) -> Self {
-        Self { inner, pool, queries: Mutex::default() }
+    pub(crate) fn new(inner: Arc<dyn Embedder>, pool: Arc<ThreadPool>, teller: Teller) -> Self {
+        Self { inner, pool, queries: Mutex::default(), teller }
     }
 }
 
@@ -57,15 +61,30 @@ impl Embedder for EngineEmbedder {
     }
 
     fn embed(&self, texts: &[&str], role: Role) -> Result<Vec<Embedding>, EmbedError> {
-        self.pool.install(|| self.inner.embed(texts, role))
+        let purpose = match role {
+            Role::Query => "query",
+            Role::Passage => "documents",
+        };
+        let call = (&*self.inner.model().name, purpose, texts.len());
+        self.teller.call(call, || self.pool.install(|| self.inner.embed(texts, role)))
     }
 
     fn embed_query(&self, query: &str) -> Result<(Embedding, Option<EmbedError>), EmbedError> {
         let known = || self.queries.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(embedding) = known().get(query) {
+            let call = EmbedCall {
+                model: &self.inner.model().name,
+                purpose: "query",
+                texts: 1,
+                took: Duration::ZERO,
+                outcome: "cached",
+            };
+            self.teller.tell(|observer| observer.embedded(call));
             return Ok((embedding, None));
         }
-        let (embedding, error) = self.pool.install(|| self.inner.embed_query(query))?;
+        let call = (&*self.inner.model().name, "query", 1);
+        let asked = || self.pool.install(|| self.inner.embed_query(query));
+        let (embedding, error) = self.teller.call(call, asked)?;
         // A part that is missing today may be there tomorrow.
         if error.is_none() && query.len() <= MAX_QUERY {
             known().put(query.to_owned(), embedding.clone());

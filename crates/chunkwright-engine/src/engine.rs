@@ -19,6 +19,7 @@ use crate::embedding::EngineEmbedder;
 use crate::error::Error;
 use crate::models;
 use crate::notice::{Notice, NoticeCode};
+use crate::observe::{self, Observer, Stages, Teller};
 use crate::owner::{Listener, Owner};
 use crate::settings::Settings;
 use crate::turns::{Turn, Turns};
@@ -87,6 +88,8 @@ pub(crate) struct Shared {
     owns: Owns,
     /// Listens while this process owns the store.
     listener: Mutex<Option<Listener>>,
+    /// Is told what engines do.
+    teller: Teller,
 }
 
 /// The store as it is held now.
@@ -255,6 +258,7 @@ impl Builder {
         let threads = threads.map_or(0, NonZeroUsize::get);
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
         let pool = pool.map_err(|error| Error::Threads(std::io::Error::other(error)))?;
+        let teller = Teller::new(Arc::clone(&given.clock));
         let shared = Arc::new(Shared {
             access,
             held: RwLock::new(held),
@@ -265,6 +269,7 @@ impl Builder {
             turns: Turns::default(),
             owns,
             listener: Mutex::default(),
+            teller,
         });
         let engine = Engine::on(shared, settings, cancel);
         engine.listen()?;
@@ -350,6 +355,22 @@ impl Engine {
         (settings.store, settings.store_key_file, settings.data) =
             (own.store.clone(), own.store_key_file.clone(), own.data.clone());
         Self { inner: Arc::new(Inner { settings, counter, cancel, shared }) }
+    }
+
+    /// Tells `observer` what this engine does from now on, and whatever else works on its store in this process. The first
+    /// observer stays.
+    pub fn observe_by(&self, observer: Arc<dyn Observer>) {
+        self.inner.shared.teller.set(observer);
+    }
+
+    /// Tells the observer, if there is one.
+    pub(crate) fn observe(&self, tell: impl FnOnce(&dyn Observer)) {
+        self.inner.shared.teller.tell(tell);
+    }
+
+    /// What an observer is told of the stages of a search; `None` without one.
+    pub(crate) fn stages(&self) -> Option<Stages<'_>> {
+        self.inner.shared.teller.stages()
     }
 
     /// The settings in force.
@@ -551,8 +572,9 @@ impl Engine {
             None => (models::embedder_key(settings, purpose), Box::new(load)),
         };
         shared.loaded.embedder(key, || {
-            let pool = Arc::clone(&shared.pool);
-            Ok(load()?.map(|inner| Arc::new(EngineEmbedder::new(inner, pool)) as Arc<dyn Embedder>))
+            let (pool, teller) = (Arc::clone(&shared.pool), shared.teller.clone());
+            let own = |inner| Arc::new(EngineEmbedder::new(inner, pool, teller)) as Arc<dyn Embedder>;
+            Ok(load()?.map(own))
         })
     }
 
@@ -600,6 +622,11 @@ impl Engine {
     /// The time, in nanoseconds since 1970.
     pub(crate) fn now_nanos(&self) -> i64 {
         self.inner.shared.given.clock.now()
+    }
+
+    /// How long ago `started` was.
+    pub(crate) fn since(&self, started: i64) -> Duration {
+        observe::since(&*self.inner.shared.given.clock, started)
     }
 
     /// The time, ISO 8601, in whole seconds.

@@ -8,8 +8,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use chunkwright_index::{
-    Clock, Dominant, FolderOptions, IndexOptions, IndexReport, Meta, NoteOptions, OverlayCounts, Pipeline,
-    Prefix, Progress, Prune, meta,
+    Clock, Dominant, FolderOptions, IndexError, IndexOptions, IndexReport, Meta, NoteOptions, OverlayCounts,
+    Pipeline, Prefix, Progress, Prune, meta,
 };
 use chunkwright_models::{EmbedError, Embedder};
 use chunkwright_source::{LeftOut, NewSource, Skipped, WalkOptions};
@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use crate::collection::Collection;
 use crate::error::Error;
 use crate::notice::{Notice, NoticeCode};
+use crate::observe::IndexedRun;
 use crate::owner::Owner;
 use crate::task::Task;
 use crate::turns::Turn;
@@ -170,7 +171,8 @@ impl Collection {
         let mut notices = Vec::new();
         let embedder = self.index_embedder(&mut notices)?;
         let mut pipeline = Pipeline::new(store, self.name(), engine.chunker()?, &settings.preset)
-            .with_summaries(request.summaries);
+            .with_summaries(request.summaries)
+            .with_redaction(settings.walk.redact_secrets);
         let info = embedder.as_ref().map(|embedder| embedder.model().clone());
         if let Some(embedder) = embedder {
             pipeline = pipeline.with_embedder(embedder);
@@ -248,7 +250,7 @@ impl Indexer {
         }
         let work = self.work()?;
         let _turn = self.turn()?;
-        self.answer(work, work.pipeline.index(&self.request.paths, &self.options(work), on_progress)?)
+        self.observed(work, work.pipeline.index(&self.request.paths, &self.options(work), on_progress))
     }
 
     /// Indexes documents from memory.
@@ -269,7 +271,19 @@ impl Indexer {
         }
         let work = self.work()?;
         let _turn = self.turn()?;
-        self.answer(work, work.pipeline.put(documents, &self.options(work), on_progress)?)
+        self.observed(work, work.pipeline.put(documents, &self.options(work), on_progress))
+    }
+
+    /// Tells the observer of a run, and answers.
+    fn observed(&self, work: &Work, run: Result<IndexReport, IndexError>) -> Result<IndexAnswer, Error> {
+        let engine = self.collection.engine();
+        let report = run.map_err(Error::from);
+        let report = report.inspect_err(|error| engine.observe(|observer| observer.index_failed(error)))?;
+        let version = work.pipeline.spec().strategy_version;
+        let strategy = version.split_once("-v").map_or(&*version, |(strategy, _)| strategy);
+        let collection = self.collection.name();
+        engine.observe(|observer| observer.indexed(&IndexedRun { collection, strategy, report: &report }));
+        self.answer(work, report)
     }
 
     /// As [`put`](Self::put), by a caller that has the turn of the collection.

@@ -36,6 +36,7 @@ mod maintenance;
 mod metrics;
 mod models;
 mod notice;
+mod observe;
 #[cfg_attr(not(unix), path = "owner/none.rs")]
 mod owner;
 pub mod page;
@@ -64,7 +65,7 @@ pub use chunkwright_index::{
     OverlayState, Passage, PastRun, Prefix, Progress, Prune, Related, Renamed, Siblings, SortKey, Stage,
     Statistics, StatisticsRequest, Timings, Verdict, Visibility, meta,
 };
-pub use chunkwright_source::{FormatHint, Input, NewSource, SkipReason, Skipped, Stream};
+pub use chunkwright_source::{FormatHint, Input, NewSource, SkipReason, Skipped, Stream, redact};
 pub use collection::Collection;
 pub use doctor::{Finding, State};
 pub use documents::{
@@ -98,6 +99,7 @@ pub use jobs::{Job, JobError, JobProgress, JobState, Jobs};
 pub use list::{ChunkDetail, DocumentPage, ListDocumentsRequest, Neighbours};
 pub use maintenance::{ClearedCache, CollectionStatus, ListedCollection};
 pub use notice::{Notice, NoticeCode};
+pub use observe::{EmbedCall, IndexedRun, Observer, SearchCall};
 pub use put::{Base64, GivenDocument, PutAnswer, PutRequest, PutResult, PutState};
 pub use registries::{PresetEntry, RegistriesAnswer, RegistryEntry};
 pub use roots::Roots;

@@ -18,6 +18,9 @@ use crate::error::Error;
 /// Seconds and parts of them.
 type Seconds = Gauge<f64, AtomicU64>;
 
+/// The band where the settings have none: what is best for BGE-M3, as its makers say.
+const BAND: [usize; 2] = [410, 614];
+
 type Labels = Vec<(&'static str, String)>;
 
 /// The collection that a metric is of.
@@ -51,6 +54,8 @@ struct Metrics {
     run_tokens: Family<Labels, Gauge>,
     run_duration: Family<Labels, Seconds>,
     run_stages: Family<Labels, Seconds>,
+    run_success: Family<Labels, Gauge>,
+    optimal_ratio: Family<Labels, Seconds>,
 }
 
 impl Metrics {
@@ -92,6 +97,10 @@ impl Metrics {
         );
         let help = "Time that the last run took";
         registry.register_with_unit("last_run_duration", help, Unit::Seconds, self.run_duration.clone());
+        let help = "Whether the last run ended without a failure: 1, or 0";
+        registry.register("last_run_success", help, self.run_success.clone());
+        let help = "Share of the chunks whose tokens are in the band of the settings, or else from 410 to 614; from 0 to 1";
+        registry.register("optimal_ratio", help, self.optimal_ratio.clone());
         let help = "Time that the last run spent on each stage, reading and cutting on all threads";
         registry.register_with_unit("last_run_stage", help, Unit::Seconds, self.run_stages.clone());
     }
@@ -113,6 +122,8 @@ impl Metrics {
         for (source, texts) in [("embedded", run.embedded), ("reused", run.reused)] {
             self.run_texts.get_or_create(&of.each("source", source)).set(integer(texts));
         }
+        let is_success = run.failed == 0 && !run.cancelled;
+        self.run_success.get_or_create(&of.all()).set(is_success.into());
         self.run_tokens.get_or_create(&of.all()).set(integer(run.tokens));
         let Some(timings) = run.timings else { return };
         self.run_duration.get_or_create(&of.all()).set(timings.total_ms as f64 / 1e3);
@@ -146,7 +157,12 @@ impl Engine {
         for collection in store.collections()? {
             let Some(status) = collection.visible() else { continue };
             let of = Of(&collection.name);
-            let statistics = store.statistics(&status.generation, &StatisticsRequest::default())?;
+            let band = self.settings().chunk.band_wanted().unwrap_or(BAND);
+            let request = StatisticsRequest { band: Some(band), ..StatisticsRequest::default() };
+            let statistics = store.statistics(&status.generation, &request)?;
+            if let Some(ratio) = statistics.optimal_ratio {
+                metrics.optimal_ratio.get_or_create(&of.all()).set(ratio);
+            }
             metrics.documents.get_or_create(&of.all()).set(integer(status.documents));
             metrics.chunks.get_or_create(&of.all()).set(integer(status.chunks));
             metrics.disabled.get_or_create(&of.all()).set(integer(statistics.disabled));

@@ -307,7 +307,9 @@ impl Snapshot {
         let options = request.options(filter, top_k);
         let (embedder, why) = self.embedder_or_why(request.mode)?;
         let reranker = self.engine().reranker()?;
-        let models = Models { embedder: embedder.as_deref(), reranker: reranker.as_deref() };
+        let stages = self.engine().stages();
+        let watch = stages.as_ref().map(|stages| stages as _);
+        let models = Models { embedder: embedder.as_deref(), reranker: reranker.as_deref(), watch };
         let (store, generation) = (self.store(), self.generation());
         let mut answer = if request.all_versions {
             search_all_versions(store, &generation.collection, models, &query, &options)?
@@ -329,7 +331,8 @@ impl Snapshot {
         let (query, filter) = parse_query(&request.query, request.filter.clone())?;
         let (embedder, _) = self.embedder_or_why(request.mode)?;
         let reranker = self.engine().reranker()?;
-        let models = Models { embedder: embedder.as_deref(), reranker: reranker.as_deref() };
+        let models =
+            Models { embedder: embedder.as_deref(), reranker: reranker.as_deref(), ..Models::default() };
         let (store, generation, options) =
             (self.store(), self.generation(), request.options(filter, request.top_k));
         let chunk = chunk_id(store, generation, chunk)?;

@@ -31,7 +31,7 @@ use chunkwright_source::WalkOptions;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-pub use environment::STORE_KEY;
+pub use environment::{API_KEY, LOG_LEVEL, STORE_KEY};
 pub use error::SettingsError;
 pub use file::FILE_NAME;
 pub(crate) use portable::PortableSettings;

@@ -178,7 +178,9 @@ impl Collection {
         let (engine, settings) = (self.engine(), self.engine().settings());
         let chunker = engine.chunker().ok()?;
         let pipeline = Pipeline::new(Arc::clone(store), self.name(), chunker, &settings.preset);
-        let pipeline = pipeline.with_summaries(spec.config_hash.ends_with("+summaries"));
+        let pipeline = pipeline
+            .with_summaries(spec.config_hash.ends_with("+summaries"))
+            .with_redaction(spec.config_hash.contains("+redacted"));
         match &spec.model {
             None => Some(pipeline),
             Some(model) => Some(pipeline.with_embedder(engine.embedder_of(Some(model)).ok()??)),

@@ -160,7 +160,7 @@ impl Bench<'_> {
     fn ask(&self, query: &str, answer: Option<&Value>) -> Result<Asked> {
         let mode = if self.embedder.is_some() { Mode::Hybrid } else { Mode::Lexical };
         let options = SearchOptions { mode, top_k: 2 * TOP, ..SearchOptions::default() };
-        let models = Models { embedder: self.embedder, reranker: None };
+        let models = Models { embedder: self.embedder, ..Models::default() };
         let found = search(self.store, &self.generation, models, query, &options)?;
         let words = QueryWords::of(query);
         let place = |hit: &Hit, name: &str| {

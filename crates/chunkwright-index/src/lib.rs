@@ -60,7 +60,7 @@ pub use related::{Related, Siblings, related, siblings};
 pub use report::{Dominant, Failure, IndexReport, Moved, Nuls, PastRun, Renamed, Timings, TokensByKind};
 pub use search::{
     Answer, Below, CALIBRATIONS, Calibration, Duplicates, Explained, Hit, Kept, LEXICAL, Mode, Models,
-    QueryWords, Ranked, SearchError, SearchOptions, Stage, Verdict, explain, rank, search,
+    QueryWords, Ranked, SearchError, SearchOptions, Stage, StageWatch, Verdict, explain, rank, search,
     search_all_versions, with_current,
 };
 pub use settle::{ListedOverlay, OverlayCounts, Tools, list_overlays, settle, settle_all};

@@ -56,6 +56,8 @@ pub struct Pipeline {
     embedder: Option<Arc<dyn Embedder>>,
     /// Whether summaries of source code are stored.
     summaries: bool,
+    /// Whether keys and passwords in documents are replaced before anything else is done with them.
+    redacts: bool,
     /// What a chat model writes.
     notes: Option<NoteOptions>,
     revise: Option<Arc<Revise>>,
@@ -210,6 +212,7 @@ impl Pipeline {
             preset: preset.into(),
             embedder: None,
             summaries: false,
+            redacts: false,
             notes: None,
             revise: None,
         }
@@ -222,6 +225,12 @@ impl Pipeline {
             self.chunker = self.chunker.with_window(Arc::clone(&model.counter), limit);
         }
         self.embedder = Some(embedder);
+        self
+    }
+
+    /// Replaces keys and passwords in the text of documents before it is hashed, cut and stored.
+    pub fn with_redaction(mut self, redacts: bool) -> Self {
+        self.redacts = redacts;
         self
     }
 
@@ -398,6 +407,7 @@ impl Pipeline {
         let model = self.embedder.as_ref().map(|embedder| embedder.model());
         let chunks = self.chunker.config_hash();
         let summaries = if self.summaries { "+summaries" } else { "" };
+        let redacted = if self.redacts { "+redacted" } else { "" };
         // Other notes are other texts.
         let notes = self.notes.as_ref().map_or(String::new(), |notes| {
             let kinds = [("contexts", notes.contexts), ("summary", notes.summaries)];
@@ -406,7 +416,7 @@ impl Pipeline {
         });
         GenerationSpec {
             strategy_version: self.chunker.strategy_version(),
-            config_hash: [chunks, summaries.into(), notes].concat(),
+            config_hash: [chunks, redacted.into(), summaries.into(), notes].concat(),
             model: model.map(Model::from),
         }
     }

@@ -107,6 +107,9 @@ pub struct IndexReport {
     /// Where the time went; none where the caller gives no clock.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timings: Option<Timings>,
+    /// The tokens of each chunk written, by the type of the chunk. Not part of the report's JSON.
+    #[serde(skip)]
+    pub written: BTreeMap<String, Vec<u32>>,
     /// Whether the run was told to stop before its end.
     pub cancelled: bool,
 }

@@ -70,13 +70,33 @@ pub struct Models<'a> {
     pub embedder: Option<&'a dyn Embedder>,
     /// Reads the best chunks anew, with the query.
     pub reranker: Option<&'a dyn Reranker>,
+    /// Measures the stages.
+    pub watch: Option<&'a dyn StageWatch>,
+}
+
+/// Measures how long the stages of searches take.
+pub trait StageWatch: Sync {
+    /// Nanoseconds since some moment.
+    fn nanos(&self) -> i64;
+
+    /// Is told how long a stage took: `lexical`, `dense`, `sparse` or `rerank`.
+    fn took(&self, stage: &'static str, nanos: u64);
 }
 
 impl<'a> Models<'a> {
     /// No model but this one.
     pub fn embedder(embedder: &'a dyn Embedder) -> Self {
-        Self { embedder: Some(embedder), reranker: None }
+        Self { embedder: Some(embedder), ..Self::default() }
     }
+}
+
+/// Does the work of a stage, and measures it where somebody wants to know.
+fn measured<T>(watch: Option<&dyn StageWatch>, stage: &'static str, work: impl FnOnce() -> T) -> T {
+    let Some(watch) = watch else { return work() };
+    let started = watch.nanos();
+    let done = work();
+    watch.took(stage, u64::try_from(watch.nanos() - started).unwrap_or(0));
+    done
 }
 
 /// Which stages of the search run.
@@ -338,13 +358,14 @@ fn attempt(
     query: &str,
     options: &SearchOptions,
 ) -> Result<(Answer, bool), SearchError> {
-    let ranked = asked.rank(store, generation, options)?;
+    let ranked = asked.rank(store, generation, models.watch, options)?;
     let terms = query_terms(query);
     let stages = [&ranked.dense, &ranked.sparse, &ranked.lexical].map(|stage| places(stage.as_deref()));
     let pinned = pinned(store, generation, query, options)?;
     let mut fused = ranked.fused(options.fusion);
-    let reranked =
-        models.reranker.map(|reranker| rerank(store, generation, reranker, query, options, &mut fused));
+    let reranked = models.reranker.map(|reranker| {
+        measured(models.watch, "rerank", || rerank(store, generation, reranker, query, options, &mut fused))
+    });
     let (reranked, rerank_error) = match reranked {
         Some(Ok(reranked)) => (Some(reranked), None),
         Some(Err(SearchError::Rerank(error))) => (None, Some(error.to_string())),

@@ -3,26 +3,45 @@
 //! `axum::serve` waits for ever for the head of a request, takes any number of connections and never stops while one is
 //! open: a handful of slow clients would keep others out and the process alive.
 
+mod connections;
+mod patient;
+mod tls;
+
 use std::io;
 use std::net::SocketAddr;
+use std::pin::pin;
 use std::sync::Arc;
+use std::time::Duration;
 
+use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
+use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::server::graceful::GracefulShutdown;
-use hyper_util::service::TowerToHyperService;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
-use tokio::time;
-use tower::ServiceExt;
+use tokio::{task, time};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use tower::Service as _;
 
 use crate::app::Server;
+use crate::guard::Peer;
+use crate::options::OptionsError;
+use connections::{Connections, Place};
+use patient::Patient;
+use tls::Tls;
+
+pub use tls::TlsError;
+
+/// How long is waited before the next connection, after one could not be accepted.
+const AFTER_FAILURE: Duration = Duration::from_millis(50);
 
 /// A server that listens and does not answer yet.
 pub struct Running {
     server: Server,
     listener: TcpListener,
+    tls: Option<Arc<Tls>>,
 }
 
 /// How a server stopped.
@@ -34,15 +53,43 @@ pub enum Stopped {
     CutShort,
 }
 
+/// Why a server does not start.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StartError {
+    /// Options that it cannot run with.
+    #[error(transparent)]
+    Options(#[from] OptionsError),
+    /// A certificate that cannot be used.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
+    /// An address that cannot be listened on.
+    #[error("`{address}` cannot be listened on: {error}")]
+    Listen {
+        /// The address.
+        address: SocketAddr,
+        /// What the system said.
+        error: io::Error,
+    },
+    /// Threads that cannot be started.
+    #[error("threads cannot be started: {0}")]
+    Threads(io::Error),
+}
+
 impl Server {
     /// Begins to listen.
     ///
     /// # Errors
     ///
-    /// An address that cannot be listened on.
-    pub async fn listen(self) -> io::Result<Running> {
-        let listener = TcpListener::bind(self.options().listen).await?;
-        Ok(Running { server: self, listener })
+    /// Options that it cannot run with, an address that cannot be listened on.
+    pub async fn listen(self) -> Result<Running, StartError> {
+        let options = self.options();
+        options.check()?;
+        let tls = options.tls.as_ref().map(Tls::load).transpose()?.map(Arc::new);
+        let address = options.listen;
+        let listener =
+            TcpListener::bind(address).await.map_err(|error| StartError::Listen { address, error })?;
+        Ok(Running { server: self, listener, tls })
     }
 }
 
@@ -56,47 +103,123 @@ impl Running {
         self.listener.local_addr()
     }
 
+    /// Where it was asked to listen.
+    pub(crate) fn server_address(&self) -> SocketAddr {
+        self.server.options().listen
+    }
+
     /// Answers until `stop` is ready. Requests that were begun by then are answered, as far as the limit of time allows.
-    pub async fn answer_until(self, stop: impl Future<Output = ()>) -> Stopped {
+    ///
+    /// # Errors
+    ///
+    /// What the system says of the address.
+    pub async fn answer_until(self, stop: impl Future<Output = ()>) -> io::Result<Stopped> {
         let limits = self.server.options().limits;
-        let connections = Arc::new(Semaphore::new(limits.connections));
-        let service = TowerToHyperService::new(
-            self.server.router().into_service().map_request(|request: hyper::Request<Incoming>| request),
-        );
+        let app = Arc::clone(self.server.app());
+        let connections = Connections::new(limits.connections);
+        let router = self.server.router(self.listener.local_addr()?);
         let mut http = http1::Builder::new();
         http.timer(TokioTimer::new()).header_read_timeout(limits.header_timeout).max_buf_size(64 << 10);
-        let graceful = GracefulShutdown::new();
-        tokio::pin!(stop);
+        let (stopping, tasks) = (app.stopping.clone(), TaskTracker::new());
+        let mut stop = pin!(stop);
+        app.ready();
         loop {
-            let accepted = async {
-                let permit = Arc::clone(&connections).acquire_owned().await;
-                (permit, self.listener.accept().await)
-            };
-            let (permit, stream) = tokio::select! {
+            // A connection is taken before it has a place: idle ones make room only for one that is there.
+            let accepted = tokio::select! {
                 () = &mut stop => break,
-                (permit, accepted) = accepted => match accepted {
-                    Ok((stream, _)) => (permit, stream),
-                    // No descriptor is free, or the client is gone already.
-                    Err(error) => {
-                        tracing::warn!(%error, "a connection was not accepted");
-                        time::sleep(limits.header_timeout.min(time::Duration::from_millis(50))).await;
-                        continue;
-                    }
-                },
+                accepted = self.listener.accept() => accepted,
             };
-            let connection = http.serve_connection(TokioIo::new(quick(stream)), service.clone());
-            let connection = graceful.watch(connection);
-            tokio::spawn(async move {
-                let _permit = permit;
-                if let Err(error) = connection.await {
-                    tracing::debug!(%error, "a connection ended early");
+            let (stream, peer) = match accepted {
+                Ok((stream, peer)) => (quick(stream), peer),
+                // No descriptor is free, or the client is gone already.
+                Err(error) => {
+                    tracing::warn!(%error, "a connection was not accepted");
+                    time::sleep(AFTER_FAILURE).await;
+                    continue;
+                }
+            };
+            let place = tokio::select! {
+                () = &mut stop => break,
+                place = connections.place() => place,
+            };
+            let (http, router, stopping) = (http.clone(), router.clone(), stopping.clone());
+            let tls = self.tls.as_ref().map(|tls| tls.acceptor());
+            let open = app.metrics.connection();
+            tasks.spawn(async move {
+                let _open = open;
+                let connection = Connection { http, router, peer, place, stopping };
+                let Some(tls) = tls else {
+                    return connection.serve(Patient::new(stream, limits.write_timeout)).await;
+                };
+                match time::timeout(limits.header_timeout, tls.accept(stream)).await {
+                    Ok(Ok(stream)) => connection.serve(Patient::new(stream, limits.write_timeout)).await,
+                    Ok(Err(error)) => tracing::debug!(%error, "a handshake failed"),
+                    Err(_) => tracing::debug!("a handshake took too long"),
                 }
             });
         }
         drop(self.listener);
-        match time::timeout(limits.shutdown_timeout, graceful.shutdown()).await {
+        stopping.cancel();
+        tasks.close();
+        // Jobs stop at their next step while requests are answered: both have the same time.
+        let jobs = task::spawn_blocking(move || self.server.stop_jobs());
+        let ended = async {
+            tasks.wait().await;
+            _ = jobs.await;
+        };
+        Ok(match time::timeout(limits.shutdown_timeout, ended).await {
             Ok(()) => Stopped::Finished,
             Err(_) => Stopped::CutShort,
+        })
+    }
+}
+
+/// A connection that was accepted.
+struct Connection {
+    http: http1::Builder,
+    router: axum::Router,
+    peer: SocketAddr,
+    place: Place,
+    stopping: CancellationToken,
+}
+
+impl Connection {
+    /// Answers what comes in, until the client or the server has enough.
+    async fn serve(self, stream: impl AsyncRead + AsyncWrite + Unpin) {
+        let Self { http, router, peer, place, stopping } = self;
+        let begin = place.requests();
+        let service = service_fn(move |mut request: hyper::Request<Incoming>| {
+            request.extensions_mut().insert(Peer(peer));
+            let (busy, mut router) = (begin(), router.clone());
+            async move {
+                let answered = router.call(request).await;
+                // The request is in progress until the last of the answer is sent.
+                answered.map(|response| {
+                    response.map(|body| {
+                        body.map_frame(move |frame| {
+                            let _ = &busy;
+                            frame
+                        })
+                    })
+                })
+            }
+        });
+        let mut connection = pin!(http.serve_connection(TokioIo::new(stream), service));
+        let mut is_stopping = false;
+        loop {
+            tokio::select! {
+                ended = connection.as_mut() => {
+                    if let Err(error) = ended {
+                        tracing::debug!(%error, "a connection ended early");
+                    }
+                    return;
+                }
+                () = stopping.cancelled(), if !is_stopping => {
+                    is_stopping = true;
+                    connection.as_mut().graceful_shutdown();
+                }
+                () = place.told_to_leave() => return,
+            }
         }
     }
 }

@@ -28,6 +28,7 @@ use serde_json::json;
 
 pub(crate) use crate::answer::Answer;
 use crate::app::{App, Shared};
+use crate::guard::Scopes;
 use crate::openapi::Resources;
 use crate::problem::Problem;
 
@@ -51,8 +52,8 @@ const RESOURCES: &[Add] = &[
     dify::add,
 ];
 
-/// Everything below `/api`.
-pub(crate) fn router(app: &Shared) -> Router {
+/// Everything below `/api`, and which scope each operation needs.
+pub(crate) fn router(app: &Shared) -> (Router, Scopes) {
     let resources = RESOURCES.iter().fold(Resources::new(), |resources, add| add(resources));
     let info = json!({
         "title": "Chunkwright",
@@ -60,16 +61,19 @@ pub(crate) fn router(app: &Shared) -> Router {
         "version": env!("CARGO_PKG_VERSION"),
         "license": { "name": "MIT OR Apache-2.0", "identifier": "MIT OR Apache-2.0" },
     });
-    let (router, document, _scopes) = resources.finish(info);
+    let (router, document, scopes) = resources.finish(info);
+    let scopes =
+        scopes.into_iter().map(|(method, path, scope)| ((method.into(), path.to_owned()), scope)).collect();
     let document: Arc<str> = document.to_string().into();
     let openapi = move || async move { ([(CONTENT_TYPE, "application/json")], document.to_string()) };
-    Router::new()
+    let router = Router::new()
         .merge(router.with_state(Shared::clone(app)))
         .route("/api/openapi.json", get(openapi))
         .merge(crate::docs::router())
         .layer(DefaultBodyLimit::max(app.options.limits.body_bytes))
         .fallback(|| async { Problem::no_such_path() })
-        .method_not_allowed_fallback(|| async { Problem::method() })
+        .method_not_allowed_fallback(|| async { Problem::method() });
+    (router, scopes)
 }
 
 /// The collection of a path.

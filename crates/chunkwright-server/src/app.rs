@@ -1,10 +1,15 @@
 //! What do all handlers share?
 
+use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use axum::Router;
 use chunkwright_engine::{Engine, Error, Jobs, Roots};
+use tokio_util::sync::CancellationToken;
 
+use crate::guard::Guard;
+use crate::metrics::{self, Metrics};
 use crate::options::ServerOptions;
 use crate::work::Work;
 use crate::{api, health};
@@ -19,6 +24,10 @@ pub(crate) struct App {
     pub(crate) roots: Roots,
     /// Held by whoever changes chunks by hand, so that nothing is changed that its client did not see.
     pub(crate) changing: tokio::sync::Mutex<()>,
+    pub(crate) metrics: Arc<Metrics>,
+    /// Is cancelled when the server begins to stop: streams end then.
+    pub(crate) stopping: CancellationToken,
+    listens: AtomicBool,
 }
 
 /// The state of the routers.
@@ -30,18 +39,42 @@ pub struct Server {
     app: Shared,
 }
 
+impl App {
+    /// Says that requests are taken from now on.
+    pub(crate) fn ready(&self) {
+        self.listens.store(true, Ordering::Relaxed);
+        self.metrics.set_ready(true);
+    }
+
+    /// Whether requests are taken.
+    pub(crate) fn is_ready(&self) -> bool {
+        self.listens.load(Ordering::Relaxed) && !self.stopping.is_cancelled()
+    }
+}
+
 impl Server {
-    /// A server that answers by `engine`, and takes up the jobs that the one before left.
+    /// A server that answers by `engine`, counts what it does, and takes up the jobs that the one before left.
     ///
     /// # Errors
     ///
     /// Jobs that cannot be read, or that another process runs.
     pub fn new(engine: Engine, options: ServerOptions) -> Result<Self, Error> {
+        let metrics = Arc::new(Metrics::new());
+        engine.observe_by(Arc::clone(&metrics) as _);
         let work = Work::new(options.limits.calls);
         let jobs = Jobs::open(engine.clone(), &engine.state_dir()?.join("jobs"))?;
-        let roots = Roots::new(&options.roots);
-        let changing = tokio::sync::Mutex::default();
-        Ok(Self { app: Arc::new(App { engine, options, work, jobs, roots, changing }) })
+        let app = App {
+            roots: Roots::new(&options.roots),
+            changing: tokio::sync::Mutex::default(),
+            engine,
+            options,
+            work,
+            jobs,
+            metrics,
+            stopping: CancellationToken::new(),
+            listens: AtomicBool::new(false),
+        };
+        Ok(Self { app: Arc::new(app) })
     }
 
     /// Lets jobs stop at their next step; they are taken up by the next server.
@@ -56,9 +89,17 @@ impl Server {
         &self.app.options
     }
 
-    /// Everything that it answers.
-    pub(crate) fn router(&self) -> Router {
+    /// What its handlers share.
+    pub(crate) fn app(&self) -> &Shared {
+        &self.app
+    }
+
+    /// Everything that it answers on `address`, behind its guard.
+    pub(crate) fn router(&self, address: SocketAddr) -> Router {
         let app = &self.app;
-        Router::new().merge(api::router(app)).merge(health::router(app))
+        let (api, scopes) = api::router(app);
+        let private = api.merge(metrics::router(app));
+        let public = health::router(app);
+        Guard::new(app, address, scopes).around(private, public)
     }
 }

@@ -36,7 +36,7 @@ pub(crate) enum Method {
 /// What a key must allow for an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Scope {
+pub enum Scope {
     /// To look at what is indexed.
     Read,
     /// To change what is indexed.
@@ -224,6 +224,18 @@ impl Method {
             Self::Put => MethodFilter::PUT,
             Self::Patch => MethodFilter::PATCH,
             Self::Delete => MethodFilter::DELETE,
+        }
+    }
+}
+
+impl From<Method> for axum::http::Method {
+    fn from(method: Method) -> Self {
+        match method {
+            Method::Get => Self::GET,
+            Method::Post => Self::POST,
+            Method::Put => Self::PUT,
+            Method::Patch => Self::PATCH,
+            Method::Delete => Self::DELETE,
         }
     }
 }

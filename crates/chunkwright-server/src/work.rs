@@ -5,6 +5,7 @@ use std::sync::Arc;
 use chunkwright_engine::{Engine, Error};
 use tokio::sync::Semaphore;
 use tokio::task;
+use tracing::Span;
 
 use crate::app::App;
 use crate::problem::Problem;
@@ -31,18 +32,24 @@ impl App {
         &self,
         call: impl FnOnce(&Engine) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Problem> {
-        let admitted =
-            Arc::clone(&self.work.admitted).try_acquire_owned().map_err(|_| Problem::overloaded())?;
+        let Ok(admitted) = Arc::clone(&self.work.admitted).try_acquire_owned() else {
+            self.metrics.refused("overloaded");
+            return Err(Problem::overloaded());
+        };
         let working =
             Arc::clone(&self.work.working).acquire_owned().await.map_err(|_| Problem::overloaded())?;
         let engine = self.engine.clone();
+        let span = Span::current();
         let called = task::spawn_blocking(move || {
             let _permits = (admitted, working);
-            call(&engine)
+            span.in_scope(|| call(&engine))
         });
         match called.await {
             Ok(answer) => Ok(answer?),
-            Err(_) => Err(Problem::internal()),
+            Err(panic) => {
+                tracing::error!(%panic, "a call of the engine did not end");
+                Err(Problem::internal())
+            }
         }
     }
 }

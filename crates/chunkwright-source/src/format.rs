@@ -1,5 +1,6 @@
 //! From bytes to a parsed document: which parser reads a file, or which converter.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
@@ -9,6 +10,7 @@ use chunkwright::{Document, PARSERS, Parser, Positions};
 use chunkwright_convert::{CONVERTERS, ConvertError, Converter, convert, converter_for};
 
 use crate::decode::decode;
+use crate::redact::{redact, redact_bytes};
 
 /// How a file is read.
 #[derive(Clone, Copy)]
@@ -80,6 +82,10 @@ pub enum ReadError {
     /// They are not text, and of no format that is converted.
     #[error("it is neither text nor a document that can be converted")]
     Binary,
+    /// They are of a format that is converted, and what they were converted to holds keys or passwords, which cannot be taken
+    /// out of them.
+    #[error("it holds a key or a password, which cannot be redacted in a document of this format")]
+    Secret,
     /// They are of a format that is converted, but this one was not.
     #[error(transparent)]
     Convert(#[from] ConvertError),
@@ -125,6 +131,19 @@ pub fn read_as(format: Format, bytes: &[u8]) -> Result<Source, ReadError> {
         replacements: decoded.replacements,
         nuls: decoded.nuls,
     })
+}
+
+/// As [`read_as`], without the keys and passwords in the text.
+///
+/// # Errors
+///
+/// As those of [`read`], and documents that are converted and hold some.
+pub fn read_redacted(format: Format, bytes: &[u8]) -> Result<Source, ReadError> {
+    let source = read_as(format, &redact_bytes(format, Cow::Borrowed(bytes)))?;
+    match format {
+        Format::Binary(_) if redact(&source.text).is_some() => Err(ReadError::Secret),
+        _ => Ok(source),
+    }
 }
 
 impl Source {

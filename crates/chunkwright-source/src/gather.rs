@@ -8,7 +8,7 @@ use std::{fmt, io};
 
 use chunkwright::Document;
 
-use crate::format::{self, ReadError};
+use crate::format::{self, Format, ReadError};
 use crate::memory::NewSource;
 use crate::noise;
 use crate::skip::{SkipReason, Skipped};
@@ -69,6 +69,8 @@ pub struct Inputs {
 #[derive(Clone, Debug)]
 pub struct Item {
     origin: Origin,
+    /// Whether keys and passwords in its text are replaced.
+    redact: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -166,6 +168,7 @@ impl Inputs {
     /// of the rayon pool that this runs in.
     pub fn gather(given: &[Input], options: &WalkOptions) -> Self {
         let mut inputs = Self::default();
+        let redact = options.redact_secrets;
         let (mut there, mut paths, mut places) = (Vec::new(), HashSet::new(), HashSet::new());
         for input in given {
             match input {
@@ -173,13 +176,14 @@ impl Inputs {
                 Input::Memory { document, place } => {
                     if places.insert(place) {
                         let (document, place) = (document.clone(), place.clone());
-                        inputs.items.push(Item { origin: Origin::Memory { document, place } });
+                        inputs.items.push(Item { origin: Origin::Memory { document, place }, redact });
                     }
                 }
                 Input::Stream { doc_id, place, stream } => {
                     if places.insert(place) {
                         let (doc_id, place, stream) = (doc_id.clone(), place.clone(), stream.clone());
-                        inputs.items.push(Item { origin: Origin::Stream { doc_id, place, stream } });
+                        let origin = Origin::Stream { doc_id, place, stream };
+                        inputs.items.push(Item { origin, redact });
                     }
                 }
                 Input::Path(path) if is_pattern(path) => there.push(path.clone()),
@@ -199,7 +203,7 @@ impl Inputs {
                         continue;
                     }
                     let named = paths.contains(&file.path);
-                    inputs.items.push(Item { origin: Origin::File { file, named } });
+                    inputs.items.push(Item { origin: Origin::File { file, named }, redact });
                 }
             }
             Err(error) => inputs.errors.push(error.into()),
@@ -269,12 +273,12 @@ impl Item {
             Origin::File { file, .. } => {
                 let (bytes, _) =
                     read_file(file, &WalkOptions::default()).map_err(|reason| self.unread(reason))?;
-                format::read(&file.path, &bytes)
+                self.decode(Format::of(&file.path, &bytes), &bytes)
             }
-            Origin::Memory { document, .. } => format::read_as(document.format(), &document.bytes),
+            Origin::Memory { document, .. } => self.decode(document.format(), &document.bytes),
             Origin::Stream { doc_id, stream, .. } => {
                 let bytes = (stream.0)().map_err(|error| Unread::Failed(InputError::Stream(error)))?;
-                format::read(Path::new(doc_id), &bytes)
+                self.decode(Format::of(Path::new(doc_id), &bytes), &bytes)
             }
         };
         let source = read.map_err(|error| match (SkipReason::of(&error), self.file()) {
@@ -288,6 +292,10 @@ impl Item {
             return Err(self.unread(reason));
         }
         Ok(ReadSource { doc_id: self.doc_id().to_owned(), source })
+    }
+
+    fn decode(&self, format: Format, bytes: &[u8]) -> Result<format::Source, ReadError> {
+        if self.redact { format::read_redacted(format, bytes) } else { format::read_as(format, bytes) }
     }
 
     fn unread(&self, reason: SkipReason) -> Unread {

@@ -18,6 +18,7 @@ pub mod memory;
 pub mod noise;
 pub mod ordered;
 pub mod prose;
+pub mod redact;
 pub mod skip;
 pub mod walk;
 
@@ -31,5 +32,6 @@ pub use memory::{FormatHint, MAX_DOC_ID, NewSource, NewSourceError};
 pub use noise::LeftOut;
 pub use ordered::ordered;
 pub use prose::{PROSE_LANGUAGES, prose_language, prose_language_named};
+pub use redact::redact;
 pub use skip::{SkipReason, Skipped};
 pub use walk::{FileTypes, Root, SourceError, SourceFile, Walk, WalkOptions, doc_id, read_file, walk};

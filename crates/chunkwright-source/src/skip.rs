@@ -49,7 +49,7 @@ pub enum SkipReason {
     Excluded,
     /// It is larger than the limit.
     TooLarge,
-    /// Its name is that of a file with secrets, which is never read.
+    /// Its name is that of a file with secrets, which is not read, or secrets in it cannot be redacted.
     Secret,
     /// It is a FIFO, a socket or a device.
     NotRegular,
@@ -117,7 +117,7 @@ impl SkipReason {
             Self::DataUri => "most of it is encoded data",
             Self::Excluded => "`include`, `exclude` or `type` leaves it out",
             Self::TooLarge => "it is larger than the limit",
-            Self::Secret => "its name is that of a file with secrets",
+            Self::Secret => "its name is that of a file with secrets, or secrets in it cannot be redacted",
             Self::NotRegular => "it is a pipe, a socket or a device",
             Self::Permission => "it may not be read",
             Self::Symlink => "it is a symbolic link; what it points at is read where it is",
@@ -134,6 +134,7 @@ impl SkipReason {
     pub fn of(error: &ReadError) -> Option<Self> {
         match error {
             ReadError::Binary => Some(Self::Binary),
+            ReadError::Secret => Some(Self::Secret),
             ReadError::Convert(ConvertError::Encrypted) => Some(Self::Encrypted),
             ReadError::Convert(ConvertError::NoText) => Some(Self::NoText),
             ReadError::Convert(ConvertError::TooLarge { .. }) => Some(Self::TooLarge),

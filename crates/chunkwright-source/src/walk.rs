@@ -36,6 +36,9 @@ pub struct WalkOptions {
     pub hidden: bool,
     /// Whether what `.gitignore` and `.ignore` say is not asked.
     pub no_ignore: bool,
+    /// Whether keys and passwords in the text of files and other documents are replaced before anything is done with it (see
+    /// [`redact`](crate::redact)).
+    pub redact_secrets: bool,
     /// A file that is not looked at: what the run itself writes. Absolute, without links.
     pub output: Option<PathBuf>,
 }
@@ -50,6 +53,7 @@ impl Default for WalkOptions {
             types: None,
             hidden: false,
             no_ignore: false,
+            redact_secrets: false,
             output: None,
         }
     }

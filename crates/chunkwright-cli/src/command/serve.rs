@@ -1,18 +1,22 @@
 //! `chunkwright serve`
 
+mod flags;
+
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use chunkwright_engine::Access;
-use chunkwright_server::{Limits, Server, ServerOptions, Stopped, Watch};
+use chunkwright_server::{Server, ServerOptions, Stopped, Watch};
 
 use crate::app::{CollectionFlags, Global, Outcome};
 use crate::interrupt;
+use flags::{AdmissionFlags, LimitFlags, LogFlags};
 
 /// Serve the HTTP API
 ///
-/// Answers on a loopback address until it is interrupted.
+/// Answers on a loopback address until it is interrupted. On another address every client needs an API key (`chunkwright key`).
+/// `/health` and `/ready` are for whoever starts it, `/metrics` for Prometheus.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Serve {
     /// Address and port to listen on; port 0 takes a free one
@@ -25,20 +29,32 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "PATH")]
     watch: Vec<PathBuf>,
     #[command(flatten)]
+    admission: AdmissionFlags,
+    #[command(flatten)]
+    limits: LimitFlags,
+    #[command(flatten)]
+    log: LogFlags,
+    #[command(flatten)]
     collection: CollectionFlags,
 }
 
 impl Serve {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
+        self.log.begin()?;
+        let (admission, warnings) = self.admission.read()?;
+        warnings.iter().for_each(|warning| global.say(warning));
+        let limits = self.limits.read(self.listen);
+        let tls = self.admission.tls();
+        let options = ServerOptions { listen: self.listen, roots: self.root.clone(), admission, limits, tls };
+        // What is wrong with the flags is said before a store is opened, which may take its time.
+        options.check()?;
         let engine = global.builder(None, &[&self.collection])?.owner().open(Access::Write)?;
-        let limits = Limits::default();
         interrupt::keeps("the server has stopped; stored data is intact");
         interrupt::wait_at_most(limits.shutdown_timeout);
+        let scheme = if options.tls.is_some() { "https" } else { "http" };
         let watch = (!self.watch.is_empty()).then(|| Watch::start(&engine, self.watch.clone())).transpose()?;
-        let server = Server::new(engine, ServerOptions { listen: self.listen, roots: self.root.clone(), limits })?;
-        let stopped = server
-            .run(&interrupt::flag(), |address| global.say(&format!("listening on http://{address}")))
-            .with_context(|| format!("`{}` cannot be listened on", self.listen))?;
+        let stopped = Server::new(engine, options)?
+            .run(&interrupt::flag(), |address| global.say(&format!("listening on {scheme}://{address}")))?;
         drop(watch);
         if stopped == Stopped::CutShort {
             global.say("requests that took too long were ended");

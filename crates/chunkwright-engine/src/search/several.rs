@@ -14,6 +14,7 @@ use crate::collection::is_gone;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::notice::{Notice, NoticeCode};
+use crate::observe::SearchCall;
 
 impl Engine {
     /// Searches the collections that the request names, or the one of the settings if it names none.
@@ -112,6 +113,24 @@ fn left_out(collection: &str, error: &Error) -> Notice {
 
 /// Searches generations, each by itself, and merges what they have.
 pub(super) fn search_in(snapshots: &[&Snapshot], request: &SearchRequest) -> Result<SearchAnswer, Error> {
+    let Some(engine) = snapshots.first().map(|snapshot| snapshot.engine()) else {
+        return merged(snapshots, request);
+    };
+    let started = engine.now_nanos();
+    let answer = merged(snapshots, request);
+    engine.observe(|observer| {
+        let outcome = match &answer {
+            Ok(answer) if answer.is_empty() => "nothing",
+            Ok(_) => "found",
+            Err(error) if error.code().http < 500 => "invalid",
+            Err(_) => "error",
+        };
+        observer.searched(SearchCall { mode: request.mode, outcome, took: engine.since(started) });
+    });
+    answer
+}
+
+fn merged(snapshots: &[&Snapshot], request: &SearchRequest) -> Result<SearchAnswer, Error> {
     let page = request.page()?;
     let mut notices = Vec::new();
     let mut found: Vec<(&Snapshot, Answer)> = Vec::new();

@@ -9,6 +9,12 @@ use super::{Layer, SettingsError, Source, key};
 /// The variable that holds the key of a store on a server. It is not a key of the settings, which are printed.
 pub const STORE_KEY: &str = "CHUNKWRIGHT_STORE_KEY";
 
+/// The variable that holds a key of clients of a server, which may do everything.
+pub const API_KEY: &str = "CHUNKWRIGHT_API_KEY";
+
+/// The variable that holds the level of a server's log.
+pub const LOG_LEVEL: &str = "CHUNKWRIGHT_LOG_LEVEL";
+
 /// What every variable of ours begins with.
 const PREFIX: &str = "CHUNKWRIGHT_";
 
@@ -39,7 +45,7 @@ pub(super) fn layer(variables: impl IntoIterator<Item = (String, String)>) -> Re
 /// a newer version must not stop an older one. `named` are those that the configuration names.
 pub(super) fn unknown(given: impl IntoIterator<Item = String>, named: &[&str]) -> Vec<String> {
     let known = key::names().into_iter().chain(ALIASES.iter().map(|alias| alias.name)).map(variable);
-    let known: Vec<String> = known.chain([STORE_KEY.to_owned()]).collect();
+    let known: Vec<String> = known.chain([STORE_KEY, API_KEY, LOG_LEVEL].map(str::to_owned)).collect();
     let is_known =
         |name: &String| known.contains(&name.to_ascii_uppercase()) || named.contains(&name.as_str());
     let mut unknown: Vec<String> =

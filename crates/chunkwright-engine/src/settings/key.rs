@@ -123,7 +123,14 @@ file_key!(
     "Leave out files larger than this, such as `64K` or `1M`; by default 256M"
 );
 
-static OF_FILES: [Key; 6] = [INCLUDE, EXCLUDE, TYPE, HIDDEN, NO_IGNORE, MAX_FILESIZE];
+file_key!(
+    REDACT_SECRETS,
+    "redact_secrets",
+    Values::Flag,
+    "Replace keys and passwords in documents by `[REDACTED:KIND]`, before they are cut, embedded and stored; lines stay as they are"
+);
+
+static OF_FILES: [Key; 7] = [INCLUDE, EXCLUDE, TYPE, HIDDEN, NO_IGNORE, MAX_FILESIZE, REDACT_SECRETS];
 static OF_PRESET: [Key; 1] = [PRESET];
 static OF_TOKENS: [Key; 1] = [TOKENIZER];
 static OF_COLLECTION: [Key; 5] = [COLLECTION, STORE, STORE_KEY_FILE, EMBEDDER, EMBEDDER_URL];

@@ -4,7 +4,7 @@ use chunkwright::{Key, options::ValueError};
 use chunkwright_source::{FileTypes, Glob, WalkOptions};
 use serde_json::{Value, json};
 
-use super::key::{EXCLUDE, HIDDEN, INCLUDE, MAX_FILESIZE, NO_IGNORE, TYPE};
+use super::key::{EXCLUDE, HIDDEN, INCLUDE, MAX_FILESIZE, NO_IGNORE, REDACT_SECRETS, TYPE};
 use super::{Layer, SettingsError};
 
 /// What the layers say of files, the highest that says it.
@@ -45,12 +45,13 @@ pub(super) fn options(layers: &[Layer]) -> Result<WalkOptions, SettingsError> {
         types,
         hidden: flag(&HIDDEN)?,
         no_ignore: flag(&NO_IGNORE)?,
+        redact_secrets: flag(&REDACT_SECRETS)?,
         output: None,
     })
 }
 
 /// The values of the keys, in their order.
-pub(super) fn values(options: &WalkOptions) -> [(&'static str, Option<Value>); 6] {
+pub(super) fn values(options: &WalkOptions) -> [(&'static str, Option<Value>); 7] {
     let globs = |globs: &[Glob]| Some(json!(globs)).filter(|_| !globs.is_empty());
     [
         (INCLUDE.name, globs(&options.include)),
@@ -59,5 +60,6 @@ pub(super) fn values(options: &WalkOptions) -> [(&'static str, Option<Value>); 6
         (HIDDEN.name, Some(json!(options.hidden))),
         (NO_IGNORE.name, Some(json!(options.no_ignore))),
         (MAX_FILESIZE.name, Some(json!(options.max_file_size))),
+        (REDACT_SECRETS.name, Some(json!(options.redact_secrets))),
     ]
 }

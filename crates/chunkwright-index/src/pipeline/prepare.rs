@@ -5,7 +5,8 @@ use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use chunkwright::{Document, Record, RecordContext};
-use chunkwright_source::format::{Format, file_hash, read_as};
+use chunkwright_source::format::{Format, file_hash, read_as, read_redacted};
+use chunkwright_source::redact::redact_bytes;
 use chunkwright_source::{Generated, SkipReason, generated, noise, prose_language, read_file};
 
 use super::input::Input;
@@ -89,12 +90,19 @@ impl Pipeline {
         };
         let settled = options.started.saturating_sub(SETTLED);
         let format = input.format(&bytes);
+        let length = bytes.len() as u64;
+        // What is stored and hashed is what is left without secrets. A document that was cut elsewhere stays as it is.
+        let bytes = match input {
+            Input::Parsed(_) => bytes,
+            _ if self.redacts => redact_bytes(format, bytes),
+            _ => bytes,
+        };
         let info = DocumentInfo {
             doc_id: input.doc_id().to_owned(),
             root: input.root().to_owned(),
             prefix: input.prefix().to_owned(),
             file_hash: file_hash(&bytes),
-            bytes: bytes.len() as u64,
+            bytes: length,
             modified: if modified < settled { modified } else { 0 },
             preset: self.preset.clone(),
             format: format.name().to_owned(),
@@ -138,7 +146,8 @@ impl Pipeline {
     ) -> Prepared {
         let document = match input {
             Input::Parsed(document) => Cow::Borrowed(*document),
-            _ => match read_as(format, bytes) {
+            // The bytes of a text have none left.
+            _ => match if self.redacts { read_redacted(format, bytes) } else { read_as(format, bytes) } {
                 Ok(source) => {
                     source.encoding.clone_into(&mut info.encoding);
                     info.low_confidence = source.low_confidence;

@@ -2,7 +2,7 @@
 
 use chunkwright_models::{EmbedError, Embedder, Embedding, text_hash};
 
-use super::{Mode, SearchError, SearchOptions};
+use super::{Mode, SearchError, SearchOptions, StageWatch, measured};
 use crate::analysis;
 use crate::bm25::{TermId, query_ids};
 use crate::fuse::Fusion;
@@ -63,7 +63,7 @@ pub fn rank(
     query: &str,
     options: &SearchOptions,
 ) -> Result<Ranked, SearchError> {
-    ask(generation, embedder, query, options)?.rank(store, generation, options)
+    ask(generation, embedder, query, options)?.rank(store, generation, None, options)
 }
 
 /// A query as the stages read it.
@@ -132,16 +132,18 @@ impl Asked {
         &self,
         store: &dyn Store,
         generation: &Generation,
+        watch: Option<&dyn StageWatch>,
         options: &SearchOptions,
     ) -> Result<Ranked, SearchError> {
         let mut ranked =
             Ranked { degraded: self.degraded.clone(), dense_share: self.dense_share, ..Ranked::default() };
         if let Some((embedding, failed)) = &self.vectors {
-            by_vectors(store, generation, options, &mut ranked, embedding, failed.as_deref())?;
+            by_vectors(store, generation, (options, watch), &mut ranked, embedding, failed.as_deref())?;
         }
         if matches!(options.mode, Mode::Hybrid | Mode::Lexical) {
             let limit = options.candidates.max(options.top_k);
-            ranked.lexical = Some(store.lexical(generation, &self.terms, &options.filter, limit)?);
+            let stage = || store.lexical(generation, &self.terms, &options.filter, limit);
+            ranked.lexical = Some(measured(watch, "lexical", stage)?);
         }
         Ok(ranked)
     }
@@ -151,14 +153,15 @@ impl Asked {
 fn by_vectors(
     store: &dyn Store,
     generation: &Generation,
-    options: &SearchOptions,
+    (options, watch): (&SearchOptions, Option<&dyn StageWatch>),
     ranked: &mut Ranked,
     embedding: &Embedding,
     failed: Option<&str>,
 ) -> Result<(), SearchError> {
     let limit = options.candidates.max(options.top_k);
     if options.mode != Mode::Sparse {
-        ranked.dense = Some(store.dense(generation, &embedding.vector, &options.filter, limit)?);
+        let stage = || store.dense(generation, &embedding.vector, &options.filter, limit);
+        ranked.dense = Some(measured(watch, "dense", stage)?);
     }
     let gives_sparse = generation.spec.model.as_ref().is_some_and(|model| model.sparse);
     if options.mode == Mode::Dense || (options.mode == Mode::Hybrid && !gives_sparse) {
@@ -166,7 +169,8 @@ fn by_vectors(
     }
     let why = match (&embedding.sparse, failed) {
         (Some(weights), _) if gives_sparse => {
-            ranked.sparse = Some(store.sparse(generation, weights, &options.filter, limit)?);
+            let stage = || store.sparse(generation, weights, &options.filter, limit);
+            ranked.sparse = Some(measured(watch, "sparse", stage)?);
             return Ok(());
         }
         (_, Some(error)) if gives_sparse => error.into(),

@@ -2,3 +2,8 @@
 #![expect(clippy::unwrap_used, reason = "a test ends where something is not as expected")]
 
 mod api;
+mod client;
+mod security;
+mod served;
+mod slow;
+mod tls;

@@ -15,7 +15,7 @@ use super::super::pace::Stage;
 use super::super::prepare::{Context, Prepared};
 use super::Run;
 use crate::report::Nuls;
-use crate::store::{Change, DocumentInfo, NewDocument, Outcome, StoreError};
+use crate::store::{Change, DocumentInfo, NewChunk, NewDocument, Outcome, StoreError};
 
 /// Windows that are cut and wait to be stored, beside the one that is stored and the one that is cut.
 const WINDOWS_READY: usize = 1;
@@ -285,6 +285,15 @@ impl Run<'_> {
                     self.report.indexed += usize::from(is_file);
                 }
                 self.report.chunks += document.chunks.len();
+                for NewChunk { record, .. } in &document.chunks {
+                    match self.report.written.get_mut(&record.chunk_type) {
+                        Some(tokens) => tokens.push(record.token_count),
+                        None => {
+                            let tokens = vec![record.token_count];
+                            self.report.written.insert(record.chunk_type.clone(), tokens);
+                        }
+                    }
+                }
                 let tokens = document.chunks.iter().map(|chunk| chunk.record.token_count as usize).sum();
                 self.tokens.add(&document.document.info.doc_id, tokens);
             }

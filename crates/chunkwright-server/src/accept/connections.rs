@@ -1,0 +1,114 @@
+//! Which connections are open, and which gives way when there are too many?
+//!
+//! A client keeps connections open that it may never use again. They cost nothing until there are as many as the limit
+//! allows; then the one that has been idle longest makes room.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
+
+/// The open connections.
+pub(super) struct Connections {
+    free: Arc<Semaphore>,
+    open: Mutex<HashMap<u64, Arc<Activity>>>,
+    /// Counts connections and requests; tells which came first.
+    ticks: AtomicU64,
+}
+
+/// What a connection does.
+pub(super) struct Activity {
+    /// When it became idle, in ticks; 0 while it has a request.
+    idle_since: AtomicU64,
+    leave: Notify,
+}
+
+/// A place among the open connections, free again when it is dropped.
+pub(super) struct Place {
+    connections: Arc<Connections>,
+    number: u64,
+    activity: Arc<Activity>,
+    _permit: OwnedSemaphorePermit,
+}
+
+/// A request in progress on a connection.
+pub(super) struct Busy {
+    connections: Arc<Connections>,
+    activity: Arc<Activity>,
+}
+
+impl Connections {
+    pub(super) fn new(most: usize) -> Arc<Self> {
+        let free = Arc::new(Semaphore::new(most.max(1)));
+        Arc::new(Self { free, open: Mutex::default(), ticks: AtomicU64::new(1) })
+    }
+
+    /// Waits for a place, and has the connection leave that has been idle longest if there is none.
+    pub(super) async fn place(self: &Arc<Self>) -> Place {
+        let permit = match Arc::clone(&self.free).try_acquire_owned() {
+            Ok(permit) => permit,
+            Err(_) => {
+                self.make_room();
+                let permit = Arc::clone(&self.free).acquire_owned().await;
+                permit.expect("the semaphore is never closed")
+            }
+        };
+        let number = self.tick();
+        let activity = Arc::new(Activity { idle_since: AtomicU64::new(number), leave: Notify::new() });
+        self.open().insert(number, Arc::clone(&activity));
+        Place { connections: Arc::clone(self), number, activity, _permit: permit }
+    }
+
+    fn make_room(&self) {
+        let open = self.open();
+        let idle = open.values().filter_map(|activity| {
+            let since = activity.idle_since.load(Ordering::Relaxed);
+            (since > 0).then_some((since, activity))
+        });
+        if let Some((_, longest)) = idle.min_by_key(|(since, _)| *since) {
+            longest.leave.notify_one();
+        }
+    }
+
+    fn tick(&self) -> u64 {
+        self.ticks.fetch_add(1, Ordering::Relaxed)
+    }
+
+    fn open(&self) -> MutexGuard<'_, HashMap<u64, Arc<Activity>>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Place {
+    /// Is ready when the connection shall make room. It has no request then.
+    pub(super) async fn told_to_leave(&self) {
+        loop {
+            self.activity.leave.notified().await;
+            if self.activity.idle_since.load(Ordering::Relaxed) > 0 {
+                return;
+            }
+        }
+    }
+
+    /// Says which requests the connection has.
+    pub(super) fn requests(&self) -> impl Fn() -> Busy + Clone + Send + Sync + use<> {
+        let (connections, activity) = (Arc::clone(&self.connections), Arc::clone(&self.activity));
+        move || {
+            activity.idle_since.store(0, Ordering::Relaxed);
+            Busy { connections: Arc::clone(&connections), activity: Arc::clone(&activity) }
+        }
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.connections.open().remove(&self.number);
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        self.activity.idle_since.store(self.connections.tick(), Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,222 @@
+//! Whom does the server answer, and how much of them does it take?
+//!
+//! Everything passes the same layers, whichever service answers it, so that a new one is guarded before it has its first
+//! handler. From the outside in:
+//!
+//! ```text
+//! observe (id, metrics, log) > headers > panic > Host, Origin > CORS > compression > key, scope, rate > time > body > service
+//! ```
+//!
+//! * A page of another site must not drive a server on this machine: `Host` has to be a name that is known (a name that an
+//!   attacker points at 127.0.0.1 is not) and `Origin`, where a browser sends one, that of the server or one that is listed.
+//! * A key is asked for before anything of the body is read.
+//! * What limits time counts what the client makes the server wait, never what the server itself takes.
+
+pub(crate) mod body;
+pub(crate) mod headers;
+pub(crate) mod hosts;
+pub(crate) mod keys;
+pub(crate) mod rate;
+pub(crate) mod refusal;
+
+use std::collections::HashMap;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::{DefaultBodyLimit, MatchedPath, Request, State};
+use axum::http::header::AUTHORIZATION;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method};
+use axum::middleware::{Next, from_fn_with_state, map_response};
+use axum::response::{IntoResponse, Response};
+use tokio::time;
+use tower_http::catch_panic::CatchPanicLayer;
+use tower_http::compression::CompressionLayer;
+use tower_http::compression::predicate::{DefaultPredicate, NotForContentType, Predicate};
+use tower_http::cors::{AllowOrigin, CorsLayer};
+
+use crate::app::Shared;
+use crate::observe::observe;
+use crate::openapi::Scope;
+use crate::problem::Problem;
+use hosts::Hosts;
+use rate::{Client, Rate};
+use refusal::Refusal;
+
+/// The address of a client's end of the connection.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Peer(pub(crate) SocketAddr);
+
+/// Who sends a request, as an extension of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Caller {
+    /// The name of its key; without keys there is none.
+    pub(crate) name: Option<Arc<str>>,
+    /// What it may do.
+    pub(crate) scope: Scope,
+}
+
+/// What an operation needs, by method and path as the router has it.
+pub(crate) type Scopes = HashMap<(Method, String), Scope>;
+
+/// What the layers share.
+pub(crate) struct Guard {
+    app: Shared,
+    hosts: Hosts,
+    rate: Option<Rate>,
+    scopes: Scopes,
+}
+
+impl Guard {
+    /// The guard of a server that listens on `address`.
+    pub(crate) fn new(app: &Shared, address: SocketAddr, scopes: Scopes) -> Self {
+        let options = &app.options;
+        let hosts = Hosts::new(address, options.tls.is_some(), &options.admission);
+        Self { app: Arc::clone(app), hosts, rate: options.limits.rate.map(Rate::new), scopes }
+    }
+
+    /// What every request passes: `private` needs a key where there are any, `public` never.
+    pub(crate) fn around(self, private: Router, public: Router) -> Router {
+        let cors = self.cors();
+        let guard = Arc::new(self);
+        let private = private.layer(from_fn_with_state(Arc::clone(&guard), admit));
+        let router = private
+            .merge(public)
+            .layer(DefaultBodyLimit::disable())
+            .layer(from_fn_with_state(Arc::clone(&guard), body::watch))
+            .layer(from_fn_with_state(Arc::clone(&guard), in_time));
+        let compressed = DefaultPredicate::new().and(NotForContentType::new("application/octet-stream"));
+        let router = router.layer(CompressionLayer::new().gzip(true).compress_when(compressed));
+        let router = match cors {
+            Some(cors) => router.layer(cors),
+            None => router,
+        };
+        router
+            .layer(from_fn_with_state(Arc::clone(&guard), from_here))
+            .layer(CatchPanicLayer::custom(answer_panic))
+            .layer(map_response(headers::add))
+            .layer(from_fn_with_state(Arc::clone(&guard.app), observe))
+    }
+
+    /// How browsers are told which pages of other sites may call; nothing where none may.
+    fn cors(&self) -> Option<CorsLayer> {
+        let origins = &self.app.options.admission.origins;
+        let origins: Vec<HeaderValue> = origins.iter().filter_map(|origin| origin.parse().ok()).collect();
+        let headers =
+            ["accept", "authorization", "content-type", "if-match", "if-none-match", "last-event-id"];
+        let of_mcp = ["mcp-method", "mcp-name", "mcp-protocol-version", "mcp-session-id", "x-request-id"];
+        let exposed =
+            ["etag", "link", "location", "mcp-session-id", "retry-after", "www-authenticate", "x-request-id"];
+        let cors = || {
+            CorsLayer::new()
+                .allow_origin(AllowOrigin::list(origins.clone()))
+                .allow_methods([Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE])
+                .allow_headers(
+                    headers
+                        .iter()
+                        .chain(&of_mcp)
+                        .map(|name| HeaderName::from_static(name))
+                        .collect::<Vec<_>>(),
+                )
+                .expose_headers(exposed.map(HeaderName::from_static))
+        };
+        (!origins.is_empty()).then(cors)
+    }
+
+    /// What the request needs: what its operation says; else to read for what reads, and everything for the rest.
+    fn needs(&self, method: &Method, path: Option<&MatchedPath>) -> Scope {
+        let method = if method == Method::HEAD { Method::GET } else { method.clone() };
+        let stated = path.and_then(|path| self.scopes.get(&(method.clone(), path.as_str().to_owned())));
+        match stated {
+            Some(scope) => *scope,
+            // Nothing is there, and nothing is done.
+            None if path.is_none() || method == Method::GET => Scope::Read,
+            None => Scope::Admin,
+        }
+    }
+
+    /// Who sends a request with these headers.
+    fn caller(&self, headers: &HeaderMap) -> Result<Caller, Refusal> {
+        let keys = &self.app.options.admission.keys;
+        if keys.is_empty() {
+            return Ok(Caller { name: None, scope: Scope::Admin });
+        }
+        let given = headers.get(AUTHORIZATION).ok_or(Refusal::NoKey)?;
+        let (scheme, key) =
+            given.to_str().ok().and_then(|given| given.split_once(' ')).ok_or(Refusal::WrongKey)?;
+        if !scheme.eq_ignore_ascii_case("bearer") {
+            return Err(Refusal::WrongKey);
+        }
+        let key = keys.find(key.trim()).ok_or(Refusal::WrongKey)?;
+        Ok(Caller { name: Some(Arc::clone(&key.name)), scope: key.scope })
+    }
+}
+
+/// The address that a request comes from.
+pub(crate) fn peer(request: &Request) -> IpAddr {
+    request.extensions().get::<Peer>().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |peer| peer.0.ip())
+}
+
+/// Lets pass what calls the server by a name of its own, and comes from no page of another site.
+async fn from_here(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
+    match guard.hosts.check(&request) {
+        Ok(()) => next.run(request).await,
+        Err(refusal) => refuse(&guard, refusal),
+    }
+}
+
+/// Lets pass whom a key allows what the request does, as often as the limit has it.
+async fn admit(State(guard): State<Arc<Guard>>, mut request: Request, next: Next) -> Response {
+    let caller = guard.caller(request.headers());
+    if let Some(rate) = &guard.rate {
+        let client = match &caller {
+            Ok(Caller { name: Some(name), .. }) => Client::Key(Arc::clone(name)),
+            _ => Client::address(peer(&request)),
+        };
+        if let Err(refusal) = rate.check(client) {
+            return refuse(&guard, refusal);
+        }
+    }
+    let caller = match caller {
+        Ok(caller) => caller,
+        Err(refusal) => return refuse(&guard, refusal),
+    };
+    let needs = guard.needs(request.method(), request.extensions().get::<MatchedPath>());
+    if caller.scope < needs {
+        return refuse(&guard, Refusal::Scope { needs, has: caller.scope });
+    }
+    if let Some(name) = &caller.name {
+        tracing::Span::current().record("key", &**name);
+    }
+    request.extensions_mut().insert(caller);
+    next.run(request).await
+}
+
+/// Bounds the time until the answer begins. A stream that has begun goes on.
+async fn in_time(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
+    match time::timeout(guard.app.options.limits.request_timeout, next.run(request)).await {
+        Ok(response) => response,
+        Err(_) => Problem::timeout().into_response(),
+    }
+}
+
+/// The answer to what is not let in; it is counted by its reason.
+pub(crate) fn refuse(guard: &Guard, refusal: Refusal) -> Response {
+    guard.app.metrics.refused(refusal.reason());
+    refusal.answer(guard.app.options.admission.authorization.as_ref())
+}
+
+impl Guard {
+    pub(crate) fn app(&self) -> &Shared {
+        &self.app
+    }
+}
+
+/// The answer of a handler that panicked. What it said is in the log, not in the answer.
+#[expect(clippy::needless_pass_by_value, reason = "the layer hands it over")]
+fn answer_panic(panic: Box<dyn std::any::Any + Send>) -> Response {
+    let said = panic.downcast_ref::<String>().map(String::as_str);
+    let said = said.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or_default();
+    tracing::error!(panic = said, "a handler panicked");
+    Problem::internal().into_response()
+}

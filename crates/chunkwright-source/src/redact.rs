@@ -1,0 +1,366 @@
+//! Which words of a text are keys and passwords?
+//!
+//! What is indexed is embedded by services, stored, and read by models; a key that somebody left in a file should not go there. Only
+//! what has the form of a known kind of key is taken, or is the value of something called a password: hashes of commits,
+//! UUIDs and encoded images look as random as keys do, and a text without them is worth nothing. Lines stay lines.
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use memchr::{memchr2, memmem, memrchr};
+use regex_automata::Input;
+use regex_automata::meta::Regex;
+use regex_automata::util::captures::Captures;
+
+use crate::decode::decode;
+use crate::format::Format;
+
+/// A kind of secret: its name, an expression whose only group is what is taken, and which of those are secrets.
+struct Kind {
+    name: &'static str,
+    expression: &'static str,
+    is_secret: fn(&str) -> bool,
+}
+
+/// Every kind that is found in one line. Where two find something at one place, the first counts.
+const KINDS: &[Kind] = &[
+    Kind {
+        name: "aws_access_key",
+        expression: r"(?-u:\b)((?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16})(?-u:\b)",
+        is_secret: is_no_example,
+    },
+    Kind {
+        name: "github_token",
+        expression: r"(?-u:\b)(gh[pousr]_[A-Za-z0-9]{36,})(?-u:\b)",
+        is_secret: is_random,
+    },
+    Kind {
+        name: "github_token",
+        expression: r"(?-u:\b)(github_pat_[A-Za-z0-9_]{60,})(?-u:\b)",
+        is_secret: is_random,
+    },
+    Kind { name: "gitlab_token", expression: r"(?-u:\b)(glpat-[A-Za-z0-9_-]{20,})", is_secret: is_random },
+    Kind {
+        name: "slack_token",
+        expression: r"(?-u:\b)(xox[abeoprs]-[0-9A-Za-z-]{20,})",
+        is_secret: is_random,
+    },
+    Kind {
+        name: "api_key",
+        expression: r"(?:^|[^A-Za-z0-9_-])(sk-(?:[a-z0-9]{2,12}-){0,3}[A-Za-z0-9_]{20,}[A-Za-z0-9_-]*)",
+        is_secret: is_random,
+    },
+    Kind {
+        name: "stripe_key",
+        expression: r"(?-u:\b)((?:sk|rk)_(?:live|test)_[A-Za-z0-9]{16,})(?-u:\b)",
+        is_secret: is_random,
+    },
+    Kind {
+        name: "google_key",
+        expression: r"(?-u:\b)(AIza[A-Za-z0-9_-]{35})(?:[^A-Za-z0-9_-]|$)",
+        is_secret: is_random,
+    },
+    Kind { name: "npm_token", expression: r"(?-u:\b)(npm_[A-Za-z0-9]{36})(?-u:\b)", is_secret: is_random },
+    Kind { name: "pypi_token", expression: r"(?-u:\b)(pypi-[A-Za-z0-9_-]{80,})", is_secret: is_random },
+    Kind {
+        name: "hugging_face_token",
+        expression: r"(?-u:\b)(hf_[A-Za-z]{34})(?-u:\b)",
+        is_secret: is_no_example,
+    },
+    Kind {
+        name: "sendgrid_key",
+        expression: r"(?-u:\b)(SG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43})(?:[^A-Za-z0-9_-]|$)",
+        is_secret: is_random,
+    },
+    Kind {
+        name: "chunkwright_key",
+        expression: r"(?-u:\b)(chunkwright_[0-9a-f]{64})(?-u:\b)",
+        is_secret: is_no_example,
+    },
+    Kind {
+        name: "jwt",
+        expression: r"(?-u:\b)(eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{16,})",
+        is_secret: |_| true,
+    },
+    Kind {
+        name: "url_password",
+        expression: r#"(?-u:\b)[a-z][a-z0-9+.-]{1,20}://[A-Za-z0-9_.%~-]*:([^\s/@:"'`<>{}$\\]{3,128})@"#,
+        is_secret: is_password,
+    },
+    Kind {
+        name: "password",
+        expression: r#"(?i)(?:password|passwd|passphrase|secret|secret[_-]?key|api[_-]?key|access[_-]?key|auth[_-]?token|access[_-]?token)["']?[ \t]{0,8}(?::=|=>|=|:)[ \t]{0,8}["']([^\s"'`\\]{6,})["']"#,
+        is_secret: is_password,
+    },
+    Kind {
+        name: "password",
+        expression: r#"^[ \t]{0,8}(?:export[ \t]+)?[A-Z0-9_]*(?:PASSWORD|PASSWD|PASSPHRASE|SECRET|SECRET_KEY|API_KEY|ACCESS_KEY|AUTH_TOKEN|ACCESS_TOKEN)=([^\s"'`#;,()]{6,})[ \t]*$"#,
+        is_secret: is_password,
+    },
+];
+
+/// Words that stand where a secret would in a text that explains.
+const EXAMPLES: &[&str] = &[
+    "changeme",
+    "change_me",
+    "dummy",
+    "example",
+    "fake",
+    "insert",
+    "mock",
+    "placeholder",
+    "redacted",
+    "replace",
+    "sample",
+    "test",
+    "todo",
+    "xxx",
+    "your",
+    "****",
+    "....",
+    "1234",
+    "abcd",
+];
+
+/// What a line has to have for any of the expressions to match: far faster to look for than they are.
+const HINTS: [&str; 2] = [
+    r"(?i-u:A[KSBC][IC]A|gh[pousr]_|github_pat_|glpat-|xox[abeoprs]-|sk-|[sr]k_(?:live|test)_|AIza|npm_|pypi-|hf_|SG\.|chunkwright_|eyJ|passw|passphrase|secret|api[_-]?key|access[_-]?key|auth[_-]?token|access[_-]?token)",
+    r"://[^ \t\n/:@]*:[^ \t\n/@]+@",
+];
+
+/// A private key in PEM: all of it, or as much as there is.
+const PRIVATE_KEYS: [&str; 2] = [
+    r"-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----((?:[^-]|-[^-])*?)-----END ",
+    r"-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----((?:\s{1,40}[A-Za-z0-9+/=]{16,})+)",
+];
+
+struct Expressions {
+    hints: [Regex; 2],
+    kinds: Regex,
+    private_keys: Regex,
+}
+
+static EXPRESSIONS: LazyLock<Expressions> = LazyLock::new(|| {
+    let kinds: Vec<&str> = KINDS.iter().map(|kind| kind.expression).collect();
+    Expressions {
+        hints: HINTS.map(|hint| Regex::new(hint).expect("the expressions are valid")),
+        kinds: Regex::new_many(&kinds).expect("the expressions are valid"),
+        private_keys: Regex::new_many(&PRIVATE_KEYS).expect("the expressions are valid"),
+    }
+});
+
+/// `text` with `[REDACTED:KIND]` in place of every secret; `None` if it has none. It has as many lines as before.
+pub fn redact(text: &str) -> Option<String> {
+    let mut out = String::new();
+    let mut copied = 0;
+    for (name, secret) in secrets(text) {
+        out.push_str(&text[copied..secret.start]);
+        let inside = &text[secret.clone()];
+        let lead = inside.len() - inside.trim_start_matches(['\r', '\n']).len();
+        out.push_str(&inside[..lead]);
+        out.extend(["[REDACTED:", name, "]"]);
+        out.extend(inside[lead..].chars().filter(|c| matches!(c, '\r' | '\n')));
+        copied = secret.end;
+    }
+    if copied == 0 {
+        return None;
+    }
+    out.push_str(&text[copied..]);
+    Some(out)
+}
+
+/// The bytes of a file of text without the secrets in it, in UTF-8 where there were any. A file of another kind stays as it is: what it is
+/// converted to, [`redact`] can be asked about.
+pub fn redact_bytes(format: Format, bytes: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
+    let Format::Text(_) = format else { return bytes };
+    match decode(&bytes).and_then(|decoded| redact(&decoded.text)) {
+        Some(redacted) => Cow::Owned(redacted.into_bytes()),
+        None => bytes,
+    }
+}
+
+/// Where secrets are, in order and apart from each other.
+fn secrets(text: &str) -> Vec<(&'static str, Range<usize>)> {
+    let expressions = &*EXPRESSIONS;
+    let mut found = Vec::new();
+    if memmem::find(text.as_bytes(), b"PRIVATE KEY").is_some() {
+        add(&expressions.private_keys, text, 0..text.len(), &|_| ("private_key", has_key_data), &mut found);
+    }
+    for hint in &expressions.hints {
+        let mut at = 0;
+        while let Some(hint) = hint.find(Input::new(text).range(at..)) {
+            let start = memrchr(b'\n', &text.as_bytes()[..hint.start()]).map_or(0, |before| before + 1);
+            let line = memchr2(b'\n', b'\r', &text.as_bytes()[hint.start()..]);
+            let end = line.map_or(text.len(), |length| hint.start() + length);
+            let kind = |index: usize| (KINDS[index].name, KINDS[index].is_secret);
+            add(&expressions.kinds, text, start..end, &kind, &mut found);
+            at = end.max(hint.end());
+        }
+    }
+    found.sort_by_key(|(_, range)| range.start);
+    let mut end = 0;
+    found.retain(|(_, range)| {
+        let is_apart = range.start >= end;
+        end = end.max(range.end);
+        is_apart
+    });
+    found
+}
+
+/// Adds what `expressions` find in a part of a text, as far as it is what `kind` says.
+fn add(
+    expressions: &Regex,
+    text: &str,
+    within: Range<usize>,
+    kind: &dyn Fn(usize) -> (&'static str, fn(&str) -> bool),
+    found: &mut Vec<(&'static str, Range<usize>)>,
+) {
+    let part = &text[within.clone()];
+    let mut captures: Captures = expressions.create_captures();
+    let mut at = 0;
+    while at < part.len() {
+        expressions.search_captures(&Input::new(part).range(at..), &mut captures);
+        let (Some(index), Some(secret)) = (captures.pattern(), captures.get_group(1)) else { return };
+        let (name, is_secret) = kind(index.as_usize());
+        if is_secret(&part[secret.range()]) {
+            found.push((name, within.start + secret.start..within.start + secret.end));
+            at = secret.end;
+        } else {
+            // Something else may begin inside what was none.
+            at = part.ceil_char_boundary(secret.start.max(at) + 1);
+        }
+    }
+}
+
+/// Whether a word is no placeholder.
+fn is_no_example(word: &str) -> bool {
+    let lower = word.to_ascii_lowercase();
+    !EXAMPLES.iter().any(|example| lower.contains(example))
+}
+
+/// Whether a token looks drawn by lot: letters and digits, of many kinds, and no placeholder.
+fn is_random(token: &str) -> bool {
+    let digits = token.bytes().filter(u8::is_ascii_digit).count();
+    let mut kinds: Vec<u8> = token.bytes().collect();
+    kinds.sort_unstable();
+    kinds.dedup();
+    digits >= 2 && kinds.len() >= 10 && is_no_example(token)
+}
+
+/// Whether a value is a password and neither a placeholder, a reference nor a name.
+fn is_password(value: &str) -> bool {
+    let has = |test: fn(u8) -> bool| value.bytes().any(test);
+    let is_reference = value.starts_with(['$', '<', '{', '%', '@', '&', '(', '[', '/', '.', '#'])
+        || ["${", "{{", "<%", "%(", "://", "...", "()", "::", "->"].iter().any(|mark| value.contains(mark));
+    // A name of a variable, a field or a type of the language has no digit, or is dotted.
+    let mixes = has(|byte| byte.is_ascii_digit() || b"!#^*~".contains(&byte))
+        && has(|byte| byte.is_ascii_alphabetic());
+    let is_path =
+        value.contains('/') && !value.contains(['+', '=']) || value.contains(['(', ')', '[', ']', '{', '}']);
+    let dotted = value.split('.').count() > 2;
+    mixes && !is_reference && !is_path && !dotted && is_no_example(value)
+}
+
+/// Whether there is more between the marks of a key than a placeholder.
+fn has_key_data(body: &str) -> bool {
+    let run = body
+        .split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '=')))
+        .map(str::len)
+        .max();
+    run.is_some_and(|run| run >= 32) && !body.contains("...")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: &str) {
+        let redacted = redact(text);
+        assert_eq!(redacted.as_deref().unwrap_or(text), expected);
+        assert_eq!(expected.lines().count(), text.lines().count());
+        assert_eq!(redact(expected), None, "what was redacted once is fine");
+    }
+
+    /// Written in two parts, so that no scanner finds a key in this file.
+    fn joined(parts: [&str; 2]) -> String {
+        parts.concat()
+    }
+
+    #[test]
+    fn keys_of_known_forms_are_redacted() {
+        for (parts, kind) in [
+            (["AKIA", "Y34FZKBOKMUTVV7A"], "aws_access_key"),
+            (["ghp_", "x7Gq2LmN9vRtY4WzB8kDfH3sJ6cP1aQe5uTi"], "github_token"),
+            (["sk-", "T3BlbkFJq8Zr2VnWmK7yLxJd4HsG"], "api_key"),
+            (["sk-proj-", "q8Zr2VnWmK7yLxJd4HsGT3BlbkFJ_a9"], "api_key"),
+            (["sk-ant-api03-", "q8Zr2VnWmK7yLxJd4HsGT3BlbkFJ-a9"], "api_key"),
+            (["glpat-", "q8Zr2VnWmK7yLxJd4HsG"], "gitlab_token"),
+            (["xoxb-", "2094817365-8Zr2VnWmK7yLxJd4HsG"], "slack_token"),
+            (["sk_live_", "q8Zr2VnWmK7yLxJd4HsG"], "stripe_key"),
+            (["AIza", "SyD3kQ8Zr2VnWmK7yLxJd4HsGT3BlbkFJ9u"], "google_key"),
+            (["eyJhbGciOiJIUzI1NiJ9.", "eyJzdWIiOiIxMjMifQ.dBjftJeZ4CVPmB92K27uhbUJU1p1r"], "jwt"),
+        ] {
+            let key = joined(parts);
+            check(&format!("use {key}, please\n"), &format!("use [REDACTED:{kind}], please\n"));
+            check(&format!("k = \"{key}\"\n"), &format!("k = \"[REDACTED:{kind}]\"\n"));
+        }
+    }
+
+    #[test]
+    fn passwords_are_redacted_where_they_are_given() {
+        let secret = joined(["hunter", "2-Sesame"]);
+        check(&format!("password = \"{secret}\"\n"), "password = \"[REDACTED:password]\"\n");
+        check(&format!("  \"api_key\": '{secret}',\n"), "  \"api_key\": '[REDACTED:password]',\n");
+        check(&format!("DB_PASSWORD={secret}\nX=1\n"), "DB_PASSWORD=[REDACTED:password]\nX=1\n");
+        check(
+            &format!("postgres://app:{secret}@db:5432/x"),
+            "postgres://app:[REDACTED:url_password]@db:5432/x",
+        );
+    }
+
+    #[test]
+    fn the_lines_of_a_private_key_stay_lines() {
+        let body = "q8Zr2VnWmK7yLxJd4HsGT3BlbkFJq8Zr2VnWmK7y\n".repeat(3);
+        let (begin, end) =
+            (joined(["-----BEGIN RSA PRIVATE", " KEY-----"]), joined(["-----END RSA PRIVATE", " KEY-----"]));
+        check(
+            &format!("a\n{begin}\n{body}{end}\nb\n"),
+            &format!("a\n{begin}\n[REDACTED:private_key]\n\n\n{end}\nb\n"),
+        );
+        check(&format!("{begin}\n{body}"), &format!("{begin}\n[REDACTED:private_key]\n\n\n"));
+        check(&format!("{begin}\n...\n{end}\n"), &format!("{begin}\n...\n{end}\n"));
+    }
+
+    #[test]
+    fn what_only_looks_random_stays() {
+        for text in [
+            "commit 3f786850e387550fdab836ed7e6dc881de23001b\n",
+            "id: 550e8400-e29b-41d4-a716-446655440000\n",
+            "![x](data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk)\n",
+            "sha512-q8Zr2VnWmK7yLxJd4HsGT3BlbkFJq8Zr2VnWmK7yLxJd4HsGT3BlbkFJ==\n",
+            "password = os.environ[\"PASSWORD\"]\n",
+            "password = \"changeme\"\n",
+            "password: \"${DB_PASSWORD}\"\n",
+            "let password = \"my-password\";\n",
+            ".sk-estimator-doc-link-fitted-container {}\n",
+            "AKIAIOSFODNN7EXAMPLE\n",
+            "secret: \"projects/1/secrets/name\"\n",
+            "https://user:password@example.com/\n",
+            "PASSWORD=$(cat file1)\n",
+        ] {
+            check(text, text);
+        }
+    }
+
+    #[test]
+    fn a_file_in_another_encoding_is_redacted_too() {
+        let text = format!("Пароль: password = \"{}\"\n", joined(["hunter", "2-Sesame"]));
+        let (bytes, _, _) = encoding_rs::KOI8_R.encode(&text);
+        let format = Format::named("text").unwrap();
+        let redacted = redact_bytes(format, Cow::Borrowed(&bytes));
+        assert_eq!(str::from_utf8(&redacted).unwrap(), "Пароль: password = \"[REDACTED:password]\"\n");
+        assert_eq!(redact_bytes(format, Cow::Borrowed(b"plain")), &b"plain"[..]);
+    }
+}
