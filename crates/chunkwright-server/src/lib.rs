@@ -12,6 +12,7 @@ mod api;
 mod app;
 mod extract;
 mod health;
+pub mod mcp;
 mod openapi;
 mod options;
 mod problem;
