@@ -55,6 +55,7 @@ commands! {
     import::Import,
     related::Related,
     serve::Serve,
+    mcp::Mcp,
     models::Models,
     doctor::Doctor,
     config::Config,

@@ -5,7 +5,7 @@
 
 use std::fmt;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -15,9 +15,11 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::collection::Collection;
+use crate::engine::{Access, Engine};
 use crate::error::Error;
 use crate::index::IndexRequest;
 use crate::models;
+use crate::notice::{Notice, NoticeCode};
 use crate::settings::Settings;
 use crate::watch::Watched;
 
@@ -102,6 +104,52 @@ impl Background {
         let thread = lock(&self.shared.thread).take();
         // A thread that panicked has told so, and there is nothing to wait for.
         let _ = thread.map(JoinHandle::join);
+    }
+}
+
+/// A folder that is served while it is indexed.
+#[derive(Debug)]
+pub struct ServedFolder {
+    /// What answers.
+    pub engine: Engine,
+    /// What keeps the store in step with the folder; none where another process does.
+    pub background: Option<Background>,
+    /// What the caller should know.
+    pub notice: Option<Notice>,
+}
+
+impl ServedFolder {
+    /// Opens the store of `folder` and begins to follow its files, until `cancel` becomes true. A store that another process
+    /// writes to is read: whoever writes keeps it in step.
+    ///
+    /// # Errors
+    ///
+    /// A folder that cannot be read, a store that cannot be opened.
+    pub fn open(
+        settings: &Settings,
+        folder: &Path,
+        cancel: &Arc<AtomicBool>,
+        on_event: impl Fn(&Watched) + Send + 'static,
+    ) -> Result<Self, Error> {
+        if folder.is_file() {
+            return Err(Error::IsFile { path: folder.display().to_string() });
+        }
+        let settings = settings.with_store_of(folder)?;
+        let open = |access| Engine::builder(settings.clone()).cancel(Arc::clone(cancel)).open(access);
+        match open(Access::Write) {
+            Ok(engine) => {
+                let collection = engine.default_collection();
+                let request = IndexRequest::of_folder(folder);
+                let background = Some(Background::start(collection, request, Then::Watch, on_event)?);
+                Ok(Self { engine, background, notice: None })
+            }
+            Err(error @ Error::Store(StoreError::Locked { .. })) => {
+                let message = format!("{error}; serving what it stores");
+                let notice = Some(Notice::new(NoticeCode::Queued, message));
+                Ok(Self { engine: open(Access::Read)?, background: None, notice })
+            }
+            Err(error) => Err(error),
+        }
     }
 }
 

@@ -51,7 +51,7 @@ mod watch;
 pub mod words;
 
 pub use amend::{AmendRequest, OverlaysAnswer, OverlaysRequest};
-pub use background::{Background, IndexState, Then};
+pub use background::{Background, IndexState, ServedFolder, Then};
 pub use chunkwright_arrow::is_catching;
 pub use chunkwright_index::{
     CacheUsage, CheckReport, ChunkPage, Cursor, Damaged, Direction, DocumentInfo, Duplicates, Expand,

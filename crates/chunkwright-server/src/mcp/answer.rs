@@ -40,7 +40,8 @@ pub(super) const UNTRUSTED: &str =
 const IN_STRUCTURED: &str =
     r#"The answer is in structuredContent. If you cannot see it, call again with "format": "text"."#;
 
-const IN_TEXT: &str = "The answer is in the text block of this result.";
+const IN_TEXT: &str =
+    r#"The answer is in the text block. If you cannot see it, call again with "format": "structured"."#;
 
 /// An answer of a tool, which can be made smaller in steps.
 pub(super) trait Answer: Serialize {
