@@ -38,7 +38,7 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 
 use answer::Form;
 pub use answer::Format;
-pub use http::{HttpOptions, HttpService, http_service};
+pub use http::{HttpOptions, HttpService, http_service, streamable_http};
 pub use stdio::{StdioError, serve_stdio};
 
 /// The MCP server of an engine. Clones serve the same engine.

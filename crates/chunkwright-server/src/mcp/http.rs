@@ -3,17 +3,18 @@
 //! Every request is answered by itself, as JSON: there are no sessions, for older clients neither, who may do without by
 //! their own specification. So nothing has to expire, and any number of clients take no memory between two requests.
 
+use std::convert::Infallible;
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
 use axum::response::{IntoResponse, Response};
+use rmcp::ServerHandler;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
-use std::convert::Infallible;
-use std::future::Future;
-use std::pin::Pin;
 use tokio_util::sync::CancellationToken;
 use tower::Service;
 
@@ -64,6 +65,18 @@ impl std::fmt::Debug for HttpService {
 
 /// The service of `server`, to be mounted at a path.
 pub fn http_service(server: &McpServer, options: &HttpOptions) -> HttpService {
+    HttpService {
+        usual: streamable_http(server.clone(), options),
+        all: streamable_http(server.with_profile(Profile::All), options),
+        chatgpt: streamable_http(server.with_profile(Profile::ChatGpt), options),
+    }
+}
+
+/// Any handler of the protocol over HTTP, as [`http_service`] serves ours.
+pub fn streamable_http<S: ServerHandler + Clone>(
+    handler: S,
+    options: &HttpOptions,
+) -> StreamableHttpService<S, NeverSessionManager> {
     let config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)
         .with_json_response(true)
@@ -72,14 +85,7 @@ pub fn http_service(server: &McpServer, options: &HttpOptions) -> HttpService {
         .enforce_origin_validation()
         .with_max_request_body_bytes(options.max_body_bytes)
         .with_cancellation_token(options.cancel.clone());
-    let served = |server: McpServer| -> Served {
-        StreamableHttpService::new(move || Ok(server.clone()), Arc::default(), config.clone())
-    };
-    HttpService {
-        usual: served(server.clone()),
-        all: served(server.with_profile(Profile::All)),
-        chatgpt: served(server.with_profile(Profile::ChatGpt)),
-    }
+    StreamableHttpService::new(move || Ok(handler.clone()), Arc::default(), config)
 }
 
 impl Service<Request<Body>> for HttpService {

@@ -1,0 +1,3 @@
+//! The server as its clients use it.
+
+mod mcp;
