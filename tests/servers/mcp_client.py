@@ -2,8 +2,9 @@
 
 Usage: mcp_client.py MODE http URL | mcp_client.py MODE stdio DATA COMMAND [ARGUMENT]...
 
-MODE is `legacy` (an `initialize` handshake) or a version of the protocol. It calls what the server offers, with the checks
-that the client itself makes (of output schemas for one), and prints as JSON what a test looks at.
+MODE is `legacy` (an `initialize` handshake) or `auto` (`server/discover`, then requests that are complete in themselves).
+It calls what the server offers, with the checks that the client itself makes (of output schemas for one), and prints as
+JSON what a test looks at.
 """
 
 import asyncio

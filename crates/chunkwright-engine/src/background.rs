@@ -112,15 +112,16 @@ impl Background {
 pub struct ServedFolder {
     /// What answers.
     pub engine: Engine,
-    /// What keeps the store in step with the folder; none where another process does.
+    /// What keeps the store in step with the folder; none where that is not possible.
     pub background: Option<Background>,
     /// What the caller should know.
     pub notice: Option<Notice>,
 }
 
 impl ServedFolder {
-    /// Opens the store of `folder` and begins to follow its files, until `cancel` becomes true. A store that another process
-    /// writes to is read: whoever writes keeps it in step.
+    /// Opens the store of `folder` and begins to follow its files, until `cancel` becomes true. Several processes may serve
+    /// one folder: the first owns its store, the others write through it. A store that is written to by a process that is
+    /// no owner is read, and not followed.
     ///
     /// # Errors
     ///
@@ -135,8 +136,8 @@ impl ServedFolder {
             return Err(Error::IsFile { path: folder.display().to_string() });
         }
         let settings = settings.with_store_of(folder)?;
-        let open = |access| Engine::builder(settings.clone()).cancel(Arc::clone(cancel)).open(access);
-        match open(Access::Write) {
+        let builder = Engine::builder(settings).cancel(Arc::clone(cancel));
+        match builder.clone().owner().open(Access::Write) {
             Ok(engine) => {
                 let collection = engine.default_collection();
                 let request = IndexRequest::of_folder(folder);
@@ -146,7 +147,7 @@ impl ServedFolder {
             Err(error @ Error::Store(StoreError::Locked { .. })) => {
                 let message = format!("{error}; serving what it stores");
                 let notice = Some(Notice::new(NoticeCode::Queued, message));
-                Ok(Self { engine: open(Access::Read)?, background: None, notice })
+                Ok(Self { engine: builder.open(Access::Read)?, background: None, notice })
             }
             Err(error) => Err(error),
         }

@@ -12,8 +12,8 @@ use chunkwright_engine::settings::{Layers, Source};
 use chunkwright_engine::{Access, Engine, IndexRequest};
 use chunkwright_server::mcp::{HttpOptions, McpOptions, McpServer, streamable_http};
 use rmcp::model::{
-    AudioContent, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams,
-    CompleteResult, ContentBlock, GetPromptRequestParams, GetPromptResponse, GetPromptResult, ImageContent,
+    AudioContent, CallToolRequestParams, CallToolResponse, CallToolResult, ClientCapabilities,
+    CompleteRequestParams, CompleteResult, ContentBlock, GetPromptRequestParams, GetPromptResponse, GetPromptResult, ImageContent,
     JsonObject, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
     PaginatedRequestParams, ProgressNotificationParam, Prompt, PromptArgument, PromptMessage,
     ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, Reference, Resource,
@@ -54,7 +54,7 @@ fn image() -> ContentBlock {
     ContentBlock::Image(ImageContent::new(PNG, "image/png"))
 }
 
-/// A tool of the suite, and what its text says.
+/// The tools of the suite.
 fn tools() -> Vec<Tool> {
     let simple = [
         "test_simple_text",
@@ -64,6 +64,9 @@ fn tools() -> Vec<Tool> {
         "test_multiple_content_types",
         "test_error_handling",
         "test_tool_with_progress",
+        "test_missing_capability",
+        "test_streaming_elicitation",
+        "test_logging_tool",
     ];
     let empty = || object(json!({ "type": "object", "properties": {} }));
     let schema = object(json!({
@@ -101,7 +104,7 @@ fn object(value: Value) -> Arc<JsonObject> {
     Arc::new(value.as_object().cloned().unwrap_or_default())
 }
 
-async fn call(name: &str, context: &Context) -> Option<CallToolResult> {
+async fn call(name: &str, context: &Context) -> Option<Result<CallToolResult, ErrorData>> {
     let text = |text: &str| ContentBlock::text(text);
     let contents = match name {
         "test_simple_text" => vec![text("This is a simple text response for testing.")],
@@ -116,7 +119,8 @@ async fn call(name: &str, context: &Context) -> Option<CallToolResult> {
             embedded("test://mixed-content-resource", "{\"test\":\"data\",\"value\":123}"),
         ],
         "test_error_handling" => {
-            return Some(CallToolResult::error(vec![text("This tool intentionally returns an error for testing")]));
+            let text = text("This tool intentionally returns an error for testing");
+            return Some(Ok(CallToolResult::error(vec![text])));
         }
         "test_tool_with_progress" => {
             if let Some(token) = context.meta.get_progress_token() {
@@ -128,10 +132,17 @@ async fn call(name: &str, context: &Context) -> Option<CallToolResult> {
             }
             vec![text("done")]
         }
-        "json_schema_2020_12_tool" | "test_headers" => vec![text("done")],
+        "test_missing_capability" => {
+            let required = ClientCapabilities::builder().enable_elicitation().build();
+            return Some(Err(ErrorData::missing_required_client_capability(required)));
+        }
+        // A server that asks its client for nothing and logs nothing to it does so here too.
+        "json_schema_2020_12_tool" | "test_headers" | "test_streaming_elicitation" | "test_logging_tool" => {
+            vec![text("done")]
+        }
         _ => return None,
     };
-    Some(CallToolResult::success(contents))
+    Some(Ok(CallToolResult::success(contents)))
 }
 
 fn prompts() -> Vec<Prompt> {
@@ -193,7 +204,8 @@ impl ServerHandler for Fixtures {
 
     async fn list_tools(&self, page: Page, context: Context) -> Result<ListToolsResult, ErrorData> {
         let mut list = self.0.list_tools(page, context).await?;
-        list.tools.extend(tools());
+        // The suite calls the first tool without arguments.
+        list.tools.splice(..0, tools());
         Ok(list)
     }
 
@@ -207,7 +219,7 @@ impl ServerHandler for Fixtures {
         context: Context,
     ) -> Result<CallToolResponse, ErrorData> {
         match call(&request.name, &context).await {
-            Some(result) => Ok(result.into()),
+            Some(result) => Ok(result?.into()),
             None => self.0.call_tool(request, context).await,
         }
     }

@@ -104,8 +104,8 @@ impl Mcp {
 
     /// The store of the settings, to read unless a tool writes.
     fn open(&self, settings: Settings, stop: &Arc<AtomicBool>) -> Result<Engine> {
-        let access = if self.allow_write { Access::Write } else { Access::Read };
-        Ok(Engine::builder(settings).cancel(Arc::clone(stop)).open(access)?)
+        let builder = Engine::builder(settings).cancel(Arc::clone(stop));
+        Ok(if self.allow_write { builder.owner().open(Access::Write)? } else { builder.open(Access::Read)? })
     }
 }
 

@@ -278,13 +278,13 @@ fn check_seen(seen: &Value, version: &str) {
 }
 
 #[test]
-fn the_official_client_reads_the_index_over_stdio_and_over_http() {
+fn the_official_client_reads_a_folder_over_stdio() {
     let folder = Folder::new(&[]);
     copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/corpus"), &folder.path().join("docs"));
     let (docs, data) = (folder.path().join("docs"), folder.home().join("agent"));
     let program = env!("CARGO_BIN_EXE_chunkwright");
     let stdio = ["stdio", data.to_str().unwrap(), program, "mcp", docs.to_str().unwrap(), "-q"];
-    for (mode, version) in [("legacy", "2025-11-25"), ("2026-07-28", "2026-07-28")] {
+    for (mode, version) in [("legacy", "2025-11-25"), ("auto", "2026-07-28")] {
         let Some(seen) = official_client(mode, &stdio) else { return };
         check_seen(&seen, version);
     }

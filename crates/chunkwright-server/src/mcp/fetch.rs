@@ -190,7 +190,7 @@ impl FetchAnswer {
         let Source { uri, file_hash, text, offset, length, line, .. } = &self.source;
         let text = &text[..end];
         let lines = LineIndex::new(text);
-        let last = line + lines.lines(Span::new(0, text.len() as u32)).1 - 1;
+        let last = line + lines.lines(Span::new(0, text.len())).1 - 1;
         let place = format!("{}#L{line}-L{last}", self.doc_id);
         let next = offset + end;
         let next = (next < *length).then(|| uri.at(next, file_hash).to_string());

@@ -38,9 +38,11 @@ impl Default for HttpOptions {
     /// As a server on loopback checks requests.
     fn default() -> Self {
         let hosts = ["localhost", "127.0.0.1", "::1"];
+        // A page that this machine serves is no page of somebody else.
+        let origins = ["http://localhost:*", "http://127.0.0.1:*", "http://[::1]:*"];
         Self {
             allowed_hosts: hosts.map(str::to_owned).to_vec(),
-            allowed_origins: Vec::new(),
+            allowed_origins: origins.map(str::to_owned).to_vec(),
             max_body_bytes: 1 << 20,
             cancel: CancellationToken::new(),
         }

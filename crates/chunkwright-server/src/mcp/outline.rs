@@ -58,13 +58,14 @@ struct Row {
 pub(super) fn outline(server: &McpServer, call: &arguments::Outline) -> Result<OutlineAnswer, CallError> {
     let engine = server.engine();
     let named = call.collection.as_deref();
+    let usual = scope::collection(engine, None)?;
     let Some(id) = &call.id else {
         let collection = scope::collection(engine, named)?;
         let documents = engine.collection(&collection).read(|snapshot| snapshot.documents())?;
         let total = documents.len();
+        let is_usual = collection == usual;
         let page = documents.into_iter().skip(call.offset).take(PAGE);
-        let rows = page.map(|document| Row::of_document(engine.settings().collection == collection, &collection, document.doc_id));
-        let rows = rows.collect();
+        let rows = page.map(|document| Row::of_document(is_usual, &collection, document.doc_id)).collect();
         return Ok(OutlineAnswer::new(collection, None, rows, total, call.offset));
     };
     let Uri { collection, reference, .. } = scope::target(engine, id, named)?;
@@ -80,7 +81,7 @@ pub(super) fn outline(server: &McpServer, call: &arguments::Outline) -> Result<O
     })?;
     let doc_id = answer.sections.first().map(|row| row.doc_id.clone());
     let total = answer.sections.len();
-    let is_usual = engine.settings().collection == collection;
+    let is_usual = collection == usual;
     let page = answer.sections.into_iter().skip(call.offset).take(PAGE);
     let rows = page.map(|row| Row::of_section(is_usual, &collection, row)).collect();
     Ok(OutlineAnswer::new(collection, doc_id, rows, total, call.offset))

@@ -95,8 +95,9 @@ pub(super) fn search(server: &McpServer, call: &arguments::Search) -> Result<Sea
     let filter = filter.map_err(chunkwright_engine::Error::from)?.unwrap_or_default();
     let named = call.collection.as_deref();
     let all_collections = named.is_none() && scope::means_all(engine)?;
-    let usual = scope::collection(engine, named)?;
-    let collections = if all_collections { Vec::new() } else { vec![usual.clone()] };
+    // A chunk's id alone is enough where it is looked for in this collection.
+    let usual = scope::collection(engine, None)?;
+    let collections = if all_collections { Vec::new() } else { vec![named.unwrap_or(&usual).to_owned()] };
     let request = SearchRequest {
         query: call.query.clone(),
         collections,
@@ -117,7 +118,7 @@ pub(super) fn search(server: &McpServer, call: &arguments::Search) -> Result<Sea
     let Found::Hits { hits } = answer.found else { return Ok(SearchAnswer::new(Vec::new(), Vec::new(), page(false))) };
     let is_full = hits.len() == call.limit;
     let mut results: Vec<SearchResult> =
-        hits.into_iter().map(|hit| SearchResult::new(hit, !all_collections, &usual)).collect();
+        hits.into_iter().map(|hit| SearchResult::new(hit, &usual)).collect();
     keep_outlines(&mut results, max_tokens / SHARE_OF_OUTLINES, &*engine.counter()?);
     let notices = answer.notices.into_iter().map(|notice| notice.message).collect();
     Ok(SearchAnswer::new(results, notices, page(is_full)))
@@ -138,7 +139,7 @@ fn keep_outlines(results: &mut [SearchResult], room: usize, counter: &dyn chunkw
 }
 
 impl SearchResult {
-    fn new(hit: Hit, is_one_collection: bool, usual: &str) -> Self {
+    fn new(hit: Hit, usual: &str) -> Self {
         let Hit { collection, found, content_preview, metadata, text, .. } = hit;
         let record = found.record;
         let chunk_id = record.chunk_id.to_string();
@@ -147,8 +148,7 @@ impl SearchResult {
             [] => metadata.file_name.clone(),
             titles => titles.join(" > "),
         };
-        let is_usual = is_one_collection && collection == usual;
-        let id = if is_usual { chunk_id.clone() } else { Uri::new(&collection, &chunk_id).to_string() };
+        let id = if collection == usual { chunk_id.clone() } else { Uri::new(&collection, &chunk_id).to_string() };
         Self {
             id,
             rank: found.rank,

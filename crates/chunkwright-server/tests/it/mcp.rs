@@ -1,6 +1,7 @@
 //! The MCP server over HTTP, as clients of the protocol use it.
 
 mod answers;
+mod official;
 mod protocol;
 mod texts;
 
@@ -9,7 +10,6 @@ use std::path::Path;
 
 use axum::body::{Body, to_bytes};
 use axum::http::{Request, StatusCode};
-use chunkwright::TokenCounter;
 use chunkwright_engine::settings::{Layers, Source};
 use chunkwright_engine::{Access, Engine, IndexRequest};
 use chunkwright_server::mcp::{HttpOptions, HttpService, McpOptions, McpServer, http_service};
@@ -45,6 +45,7 @@ impl Index {
         let settings = Layers::default().settings(Source::Request, values).unwrap();
         let engine = Engine::open(settings, Access::Write).unwrap();
         let index = Self { folder, engine };
+        fs::create_dir_all(index.folder.path().join("docs")).unwrap();
         index.write(documents);
         index.index("default");
         index

@@ -94,7 +94,7 @@ async fn a_request_that_is_not_one_is_refused() {
         ("no method in the header", list(NEWEST), &[("mcp-protocol-version", NEWEST)], 400),
         ("an unknown version", list("2031-01-01"), &[("mcp-protocol-version", "2031-01-01"), ("mcp-method", "tools/list")], 400),
         ("a batch", batch, &newest, 415),
-        ("no JSON", "{".to_owned(), &newest, 400),
+        ("no JSON", "{".to_owned(), &newest, 415),
         ("a large body", large, &newest, 413),
         ("another host", list(NEWEST), &[newest[0], newest[1], ("host", "evil.example")], 403),
         ("another origin", list(NEWEST), &[newest[0], newest[1], ("origin", "https://evil.example")], 403),
@@ -105,12 +105,20 @@ async fn a_request_that_is_not_one_is_refused() {
     }
     let (status, body) = Client { path: "/mcp?tools=none", ..index.client() }.post(list(NEWEST), &newest).await;
     assert_eq!((status, body.as_str()), (StatusCode::BAD_REQUEST, "unknown `tools`; known are all, chatgpt\n"));
-    // Origins that are named are answered.
-    let options = HttpOptions { allowed_origins: vec!["http://localhost:*".to_owned()], ..HttpOptions::default() };
-    let server = McpServer::new(index.engine.clone(), McpOptions::default());
-    let client = Client { service: http_service(&server, &options), ..client };
-    let (status, _) = client.post(list(NEWEST), &[newest[0], newest[1], ("origin", "http://localhost:5173")]).await;
-    assert_eq!(status, StatusCode::OK);
+    // Pages of this machine are answered, and those that are named instead.
+    let named = HttpOptions { allowed_origins: vec!["https://app.example.com:443".to_owned()], ..HttpOptions::default() };
+    for (options, origin, expected) in [
+        (&HttpOptions::default(), "http://localhost:5173", StatusCode::OK),
+        (&HttpOptions::default(), "http://127.0.0.1:7878", StatusCode::OK),
+        (&HttpOptions::default(), "null", StatusCode::FORBIDDEN),
+        (&named, "https://app.example.com", StatusCode::OK),
+        (&named, "http://localhost:5173", StatusCode::FORBIDDEN),
+    ] {
+        let server = McpServer::new(index.engine.clone(), McpOptions::default());
+        let client = Client { service: http_service(&server, options), ..index.client() };
+        let (status, body) = client.post(list(NEWEST), &[newest[0], newest[1], ("origin", origin)]).await;
+        assert_eq!(status, expected, "{origin}: {body}");
+    }
 }
 
 #[tokio::test]
