@@ -34,7 +34,7 @@ pub(crate) struct Mcp {
     tools: ToolsFlag,
     /// Most tokens of an answer
     #[arg(long, value_name = "N", default_value = "6000", value_parser = tokens)]
-    max_tokens: usize,
+    answer_tokens: usize,
     /// Where texts of answers are: `text` for clients that show their model text blocks alone
     #[arg(long, value_name = "WHERE", default_value = "structured")]
     answers: AnswersFlag,
@@ -80,7 +80,7 @@ impl Mcp {
             None => (self.open(settings, &stop)?, None),
         };
         let options = McpOptions {
-            max_tokens: self.max_tokens,
+            max_tokens: self.answer_tokens,
             profile: match self.tools {
                 ToolsFlag::All => Profile::All,
                 ToolsFlag::Chatgpt => Profile::ChatGpt,

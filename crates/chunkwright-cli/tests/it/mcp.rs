@@ -211,7 +211,7 @@ fn a_client_that_never_speaks_is_waited_for_and_its_end_is_no_error() {
     assert_eq!((run.code, run.stdout.as_str(), run.stderr.as_str()), (0, "", ""));
     folder.run(&["mcp", "none"]).fails("error: `none` cannot be read: No such file or directory (os error 2)");
     folder.run(&["mcp", "docs/guide.md"]).fails("error: `docs/guide.md` is a file; give the folder that holds it");
-    let run = folder.run(&["mcp", "--max-tokens", "20"]);
+    let run = folder.run(&["mcp", "--answer-tokens", "20"]);
     assert_eq!(run.code, 2);
     assert!(run.stderr.contains("it must be a number from 500"), "{}", run.stderr);
 }
