@@ -3,6 +3,7 @@
 //! A server that makes its user wait for an index is not used. [`Background`] indexes on a thread of its own, keeps the
 //! collection in step with the files, and says how far it is; the engine answers meanwhile from what is stored so far.
 
+use std::cell::Cell;
 use std::fmt;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -18,6 +19,7 @@ use crate::collection::Collection;
 use crate::engine::{Access, Engine};
 use crate::error::Error;
 use crate::index::IndexRequest;
+use crate::jobs::JobProgress;
 use crate::models;
 use crate::notice::{Notice, NoticeCode};
 use crate::settings::Settings;
@@ -198,15 +200,17 @@ impl Shared {
         on_event: &dyn Fn(&Watched),
     ) -> Result<(), Error> {
         let indexer = collection.indexer(request.clone())?;
-        let total = std::cell::Cell::new(0);
-        let on_progress = |step: Progress<'_>| match step {
-            Progress::Found { bytes, .. } => total.set(bytes),
-            Progress::Read { bytes, .. } => {
-                // A file that grows while it is read has more bytes than were found.
-                let percent = (bytes.min(total.get()) * 100).checked_div(total.get()).unwrap_or_default();
-                self.set(IndexState::Indexing { percent: percent.min(99) as u8 });
+        let progress = Cell::new(JobProgress::default());
+        let on_progress = |step: Progress<'_>| {
+            // Each run of a watch begins by finding files.
+            let is_first = matches!(step, Progress::Found { .. });
+            let mut now = if is_first { JobProgress::default() } else { progress.get() };
+            now.note(step);
+            progress.set(now);
+            // A file that grows while it is read has more bytes than were found.
+            if let Some(percent) = now.percent() {
+                self.set(IndexState::Indexing { percent: percent.min(99) });
             }
-            _ => {}
         };
         if then == Then::Stop {
             let answer = indexer.run(&on_progress)?;

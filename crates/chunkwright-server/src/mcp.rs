@@ -35,6 +35,7 @@ use rmcp::model::{
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
+use serde::Deserialize;
 
 use answer::Form;
 pub use answer::Format;
@@ -88,7 +89,8 @@ impl Default for McpOptions {
 }
 
 /// Which tools a client sees.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Profile {
     /// All.
     #[default]

@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::Result;
 use chunkwright_engine::{Access, Background, Engine, IndexReport, ServedFolder, Settings, Watched};
 use chunkwright_server::mcp::{Format, McpOptions, McpServer, Profile, serve_stdio};
-use clap::ValueEnum;
 
 use crate::app::{CollectionFlags, CutFlags, Global, Outcome};
+use crate::choice::choice;
 use crate::interrupt;
 use crate::keys::FileFlags;
 use crate::output::note;
@@ -29,15 +29,15 @@ pub(crate) struct Mcp {
     /// Folder to index and serve
     #[arg(value_name = "PATH")]
     path: Option<PathBuf>,
-    /// Tools to offer: `chatgpt` is `search(query)` and `fetch(id)` alone, as OpenAI's clients expect
-    #[arg(long, value_name = "PROFILE", default_value = "all")]
-    tools: ToolsFlag,
+    /// Tools to offer
+    #[arg(long, value_name = "PROFILE", default_value = "all", value_parser = choice::<Profile>(TOOLS))]
+    tools: Profile,
     /// Most tokens of an answer
     #[arg(long, value_name = "N", default_value = "6000", value_parser = tokens)]
     answer_tokens: usize,
-    /// Where texts of answers are: `text` for clients that show their model text blocks alone
-    #[arg(long, value_name = "WHERE", default_value = "structured")]
-    answers: AnswersFlag,
+    /// Where texts of answers are
+    #[arg(long, value_name = "WHERE", default_value = "structured", value_parser = choice::<Format>(ANSWERS))]
+    answers: Format,
     /// Offer a tool that brings a collection up to date with its folders
     #[arg(long)]
     allow_write: bool,
@@ -49,19 +49,14 @@ pub(crate) struct Mcp {
     cut: CutFlags,
 }
 
-/// Which tools are offered.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum ToolsFlag {
-    All,
-    Chatgpt,
-}
+/// The tools that can be offered.
+const TOOLS: &[(&str, &str)] = &[("all", "All"), ("chatgpt", "`search(query)` and `fetch(id)` alone, as OpenAI's clients expect")];
 
-/// Where the texts of answers are.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum AnswersFlag {
-    Structured,
-    Text,
-}
+/// Where texts of answers can be.
+const ANSWERS: &[(&str, &str)] = &[
+    ("structured", "In `structuredContent`"),
+    ("text", "In a text block, for clients that show their model nothing else"),
+];
 
 fn tokens(text: &str) -> Result<usize, String> {
     let tokens = text.parse::<NonZeroUsize>().ok().map(NonZeroUsize::get);
@@ -81,14 +76,8 @@ impl Mcp {
         };
         let options = McpOptions {
             max_tokens: self.answer_tokens,
-            profile: match self.tools {
-                ToolsFlag::All => Profile::All,
-                ToolsFlag::Chatgpt => Profile::ChatGpt,
-            },
-            format: match self.answers {
-                AnswersFlag::Structured => Format::Structured,
-                AnswersFlag::Text => Format::Text,
-            },
+            profile: self.tools,
+            format: self.answers,
             allow_write: self.allow_write,
             background: background.clone(),
         };
