@@ -166,13 +166,7 @@ pub enum Then {
 }
 
 impl Shared {
-    fn work(
-        &self,
-        collection: &Collection,
-        request: &IndexRequest,
-        then: Then,
-        on_event: &dyn Fn(&Watched),
-    ) {
+    fn work(&self, collection: &Collection, request: &IndexRequest, then: Then, on_event: &dyn Fn(&Watched)) {
         loop {
             match self.run(collection, request, then, on_event) {
                 Ok(()) | Err(Error::Cancelled) => return,

@@ -13,11 +13,11 @@ use chunkwright_engine::{Access, Engine, IndexRequest};
 use chunkwright_server::mcp::{HttpOptions, McpOptions, McpServer, streamable_http};
 use rmcp::model::{
     AudioContent, CallToolRequestParams, CallToolResponse, CallToolResult, ClientCapabilities,
-    CompleteRequestParams, CompleteResult, ContentBlock, GetPromptRequestParams, GetPromptResponse, GetPromptResult, ImageContent,
-    JsonObject, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
-    PaginatedRequestParams, ProgressNotificationParam, Prompt, PromptArgument, PromptMessage,
-    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, Reference, Resource,
-    ResourceContents, ResourceTemplate, Role, ServerConfig, Tool,
+    CompleteRequestParams, CompleteResult, ContentBlock, GetPromptRequestParams, GetPromptResponse,
+    GetPromptResult, ImageContent, JsonObject, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, Prompt,
+    PromptArgument, PromptMessage, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
+    Reference, Resource, ResourceContents, ResourceTemplate, Role, ServerConfig, Tool,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -187,7 +187,9 @@ fn prompt(request: &GetPromptRequestParams) -> Option<GetPromptResult> {
 
 fn resource(uri: &str) -> Option<ReadResourceResult> {
     let contents = match uri {
-        "test://static-text" => ResourceContents::text("This is the content of the static text resource.", uri),
+        "test://static-text" => {
+            ResourceContents::text("This is the content of the static text resource.", uri)
+        }
         "test://static-binary" => ResourceContents::blob(PNG, uri).with_mime_type("image/png"),
         _ => {
             let id = uri.strip_prefix("test://template/")?.strip_suffix("/data")?;
@@ -277,7 +279,9 @@ impl ServerHandler for Fixtures {
     ) -> Result<CompleteResult, ErrorData> {
         match &request.r#ref {
             Reference::Prompt(prompt) if prompt.name.starts_with("test_") => Ok(CompleteResult::default()),
-            Reference::Resource(resource) if resource.uri.starts_with("test://") => Ok(CompleteResult::default()),
+            Reference::Resource(resource) if resource.uri.starts_with("test://") => {
+                Ok(CompleteResult::default())
+            }
             _ => self.0.complete(request, context).await,
         }
     }

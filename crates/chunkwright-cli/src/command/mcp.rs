@@ -50,7 +50,8 @@ pub(crate) struct Mcp {
 }
 
 /// The tools that can be offered.
-const TOOLS: &[(&str, &str)] = &[("all", "All"), ("chatgpt", "`search(query)` and `fetch(id)` alone, as OpenAI's clients expect")];
+const TOOLS: &[(&str, &str)] =
+    &[("all", "All"), ("chatgpt", "`search(query)` and `fetch(id)` alone, as OpenAI's clients expect")];
 
 /// Where texts of answers can be.
 const ANSWERS: &[(&str, &str)] = &[
@@ -94,7 +95,11 @@ impl Mcp {
     /// The store of the settings, to read unless a tool writes.
     fn open(&self, settings: Settings, stop: &Arc<AtomicBool>) -> Result<Engine> {
         let builder = Engine::builder(settings).cancel(Arc::clone(stop));
-        Ok(if self.allow_write { builder.owner().open(Access::Write)? } else { builder.open(Access::Read)? })
+        Ok(if self.allow_write {
+            builder.owner().open(Access::Write)?
+        } else {
+            builder.open(Access::Read)?
+        })
     }
 }
 

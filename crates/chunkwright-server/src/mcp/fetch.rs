@@ -95,7 +95,8 @@ pub(super) fn fetch_uri(
             // The whole lines of a chunk and its neighbours, so that pages of them have a name.
             let with = Expand::Neighbours(window as usize);
             let expand = Some(ExpandRequest { with, max_tokens: None });
-            request.reference = snapshot.fetch(&FetchRequest { expand, ..FetchRequest::new(&uri.reference) })?.reference;
+            request.reference =
+                snapshot.fetch(&FetchRequest { expand, ..FetchRequest::new(&uri.reference) })?.reference;
         }
         snapshot.fetch(&request)
     })?;
@@ -234,7 +235,13 @@ impl Answer for FetchAnswer {
     fn shell(&self, where_it_is: &str) -> Self {
         let mut shell = self.with_text_to(0);
         shell.metadata = Map::new();
-        Self { end_line: self.end_line, next: None, next_step: where_it_is.to_owned(), url: self.url.clone(), ..shell }
+        Self {
+            end_line: self.end_line,
+            next: None,
+            next_step: where_it_is.to_owned(),
+            url: self.url.clone(),
+            ..shell
+        }
     }
 }
 
@@ -251,7 +258,8 @@ impl Serialize for OpenAiDocument {
         if let Some(next) = next {
             metadata.insert("next".into(), json!(next));
         }
-        json!({ "id": id, "title": title, "text": text, "url": url, "metadata": metadata }).serialize(serializer)
+        json!({ "id": id, "title": title, "text": text, "url": url, "metadata": metadata })
+            .serialize(serializer)
     }
 }
 

@@ -106,7 +106,8 @@ impl Row {
     }
 
     fn of_section(is_usual: bool, collection: &str, row: OutlineRow) -> Self {
-        let OutlineRow { doc_id, kind, title, section_path, start_line, end_line, tokens, signature, .. } = row;
+        let OutlineRow { doc_id, kind, title, section_path, start_line, end_line, tokens, signature, .. } =
+            row;
         Self {
             id: id(is_usual, collection, format!("{doc_id}#L{start_line}-L{end_line}")),
             title,

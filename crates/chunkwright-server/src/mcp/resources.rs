@@ -46,7 +46,9 @@ pub(super) fn list(server: &McpServer, cursor: Option<&str>) -> Result<ListResou
             continue;
         }
         // A collection that was deleted meanwhile has no documents.
-        let Ok(documents) = server.engine().collection(&name).read(|snapshot| snapshot.documents()) else { continue };
+        let Ok(documents) = server.engine().collection(&name).read(|snapshot| snapshot.documents()) else {
+            continue;
+        };
         let is_after = |document: &DocumentInfo| {
             after.as_ref().is_none_or(|after| name > after.collection || document.doc_id > after.reference)
         };

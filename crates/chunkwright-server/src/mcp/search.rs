@@ -110,15 +110,18 @@ pub(super) fn search(server: &McpServer, call: &arguments::Search) -> Result<Sea
     let answer = match engine.search(&request) {
         Ok(answer) => answer,
         // What is being indexed for the first time is not there yet.
-        Err(error) if unfinished.is_some() && named.is_none() && error.code().name == "unknown_collection" => {
+        Err(error)
+            if unfinished.is_some() && named.is_none() && error.code().name == "unknown_collection" =>
+        {
             return Ok(SearchAnswer::new(Vec::new(), Vec::new(), page(false)));
         }
         Err(error) => return Err(error.into()),
     };
-    let Found::Hits { hits } = answer.found else { return Ok(SearchAnswer::new(Vec::new(), Vec::new(), page(false))) };
+    let Found::Hits { hits } = answer.found else {
+        return Ok(SearchAnswer::new(Vec::new(), Vec::new(), page(false)));
+    };
     let is_full = hits.len() == call.limit;
-    let mut results: Vec<SearchResult> =
-        hits.into_iter().map(|hit| SearchResult::new(hit, &usual)).collect();
+    let mut results: Vec<SearchResult> = hits.into_iter().map(|hit| SearchResult::new(hit, &usual)).collect();
     keep_outlines(&mut results, max_tokens / SHARE_OF_OUTLINES, &*engine.counter()?);
     let notices = answer.notices.into_iter().map(|notice| notice.message).collect();
     Ok(SearchAnswer::new(results, notices, page(is_full)))
@@ -148,7 +151,8 @@ impl SearchResult {
             [] => metadata.file_name.clone(),
             titles => titles.join(" > "),
         };
-        let id = if collection == usual { chunk_id.clone() } else { Uri::new(&collection, &chunk_id).to_string() };
+        let id =
+            if collection == usual { chunk_id.clone() } else { Uri::new(&collection, &chunk_id).to_string() };
         Self {
             id,
             rank: found.rank,

@@ -19,11 +19,13 @@ fetch `next` to read on.";
 const OUTLINE: &str = "List the sections of a document with their lines: headings, classes, functions. Without `id`, list the documents \
 of the collection.";
 
-const STATUS: &str = "List the collections that can be searched, with their sizes and models, and say how far indexing is.";
+const STATUS: &str =
+    "List the collections that can be searched, with their sizes and models, and say how far indexing is.";
 
 const INDEX: &str = "Bring a collection up to date with the folders it was made of. Returns at once; `status` says how far it is.";
 
-const CHATGPT_SEARCH: &str = "Search documents and source code. Answers a list of results with id, title and url.";
+const CHATGPT_SEARCH: &str =
+    "Search documents and source code. Answers a list of results with id, title and url.";
 
 const CHATGPT_FETCH: &str = "Read a result of `search` by its id.";
 

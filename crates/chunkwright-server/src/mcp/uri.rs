@@ -135,15 +135,17 @@ mod tests {
         check("default", "guide.md#L10-L80", "chunk://default/guide.md#L10-L80");
         check("default", "x#0", "chunk://default/x%230");
         check("a b", "what?.md#L1", "chunk://a%20b/what%3F.md#L1");
-        check("docs@2", "请求/запрос.md", "chunk://docs%402/%E8%AF%B7%E6%B1%82/%D0%B7%D0%B0%D0%BF%D1%80%D0%BE%D1%81.md");
+        check(
+            "docs@2",
+            "请求/запрос.md",
+            "chunk://docs%402/%E8%AF%B7%E6%B1%82/%D0%B7%D0%B0%D0%BF%D1%80%D0%BE%D1%81.md",
+        );
         check("default", "100%.md", "chunk://default/100%25.md");
     }
 
     #[test]
     fn what_is_no_uri_is_refused() {
-        for text in
-            ["", "guide.md", "chunk://", "chunk://a", "chunk://a/", "chunk:///x", "chunk://a/%ff"]
-        {
+        for text in ["", "guide.md", "chunk://", "chunk://a", "chunk://a/", "chunk:///x", "chunk://a/%ff"] {
             assert_eq!(text.parse::<Uri>(), Err(()), "{text}");
         }
         for page in ["", "from=", "from=1", "from=1-", "from=x-ab", "from=1-zz", "from=-1-ab", "to=1-ab"] {

@@ -60,7 +60,8 @@ impl Index {
     }
 
     fn index(&self, collection: &str) {
-        let request = IndexRequest { paths: vec![self.folder.path().join("docs")], ..IndexRequest::default() };
+        let request =
+            IndexRequest { paths: vec![self.folder.path().join("docs")], ..IndexRequest::default() };
         self.engine.collection(collection).index(request, &|_| ()).unwrap();
     }
 

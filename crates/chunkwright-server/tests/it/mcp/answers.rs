@@ -10,7 +10,8 @@ use super::{Client, Index, NEWEST, long_document};
 
 #[tokio::test]
 async fn an_answer_keeps_within_its_tokens_and_holds_each_text_once() {
-    let index = Index::new(&[("guide.md", &long_document(80)), ("other.md", "# Other\n\nThe harbour is closed.\n")]);
+    let index =
+        Index::new(&[("guide.md", &long_document(80)), ("other.md", "# Other\n\nThe harbour is closed.\n")]);
     for max_tokens in [500, 1_000, 6_000] {
         let client = index.client_of(McpOptions { max_tokens, ..McpOptions::default() });
         for format in ["structured", "text"] {
@@ -70,10 +71,14 @@ async fn pages_of_results_follow_one_another_without_a_gap() {
 
 #[tokio::test]
 async fn answers_are_what_the_schemas_of_their_tools_say() {
-    let index = Index::new(&[("guide.md", &long_document(9)), ("code/a.py", "class A:\n    def f(self):\n        return 1\n")]);
+    let index = Index::new(&[
+        ("guide.md", &long_document(9)),
+        ("code/a.py", "class A:\n    def f(self):\n        return 1\n"),
+    ]);
     let client = index.client_of(McpOptions { allow_write: true, ..McpOptions::default() });
     let tools = client.ask("tools/list", json!({})).await.unwrap();
-    let names: Vec<&str> = tools["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    let names: Vec<&str> =
+        tools["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["search", "fetch", "outline", "status", "index"]);
     let calls = [
         ("search", json!({ "query": "ferry" })),
@@ -93,7 +98,9 @@ async fn answers_are_what_the_schemas_of_their_tools_say() {
             let place = format!("mem:///{name}/{part}");
             compiler.add_resource(&place, tool[part].clone()).unwrap();
             let schema = compiler.compile(&place, &mut schemas).unwrap();
-            schemas.validate(value, schema).unwrap_or_else(|error| panic!("{name} {part}: {error:#}\n{value:#}"));
+            schemas
+                .validate(value, schema)
+                .unwrap_or_else(|error| panic!("{name} {part}: {error:#}\n{value:#}"));
         };
         check("inputSchema", &arguments);
         let answer = client.answer(name, arguments.clone()).await;
@@ -136,7 +143,10 @@ async fn openai_clients_see_two_tools_and_the_answers_that_they_expect() {
         assert_eq!(tools, [(json!("search"), json!(["query"])), (json!("fetch"), json!(["id"]))]);
 
         let read = |result: &Value| -> Value {
-            assert_eq!((result["content"].as_array().unwrap().len(), result.get("structuredContent")), (1, None));
+            assert_eq!(
+                (result["content"].as_array().unwrap().len(), result.get("structuredContent")),
+                (1, None)
+            );
             serde_json::from_str(result["content"][0]["text"].as_str().unwrap()).unwrap()
         };
         let found = read(&client.call("search", json!({ "query": "number7" })).await);
@@ -156,7 +166,8 @@ async fn openai_clients_see_two_tools_and_the_answers_that_they_expect() {
             id = page["metadata"]["next"].clone();
         }
         assert_eq!(text, long_document(60));
-        let limit = client.ask("tools/call", json!({ "name": "search", "arguments": { "query": "a", "limit": 3 } }));
+        let limit =
+            client.ask("tools/call", json!({ "name": "search", "arguments": { "query": "a", "limit": 3 } }));
         assert_eq!(limit.await.unwrap_err()["code"], -32602);
     }
 }
@@ -189,7 +200,8 @@ async fn several_collections_are_searched_and_what_is_found_names_its_own() {
     let fetched = client.answer("fetch", json!({ "id": id })).await;
     assert_eq!((&fetched["collection"], &fetched["text"]), (&json!("other"), &result["content"]));
     let status = client.answer("status", json!({})).await;
-    let names: Vec<&Value> = status["collections"].as_array().unwrap().iter().map(|row| &row["collection"]).collect();
+    let names: Vec<&Value> =
+        status["collections"].as_array().unwrap().iter().map(|row| &row["collection"]).collect();
     assert_eq!(names, ["default", "other"]);
 }
 

@@ -23,7 +23,8 @@ async fn the_official_client_reads_the_index_over_http() {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/corpus");
     let request = IndexRequest { paths: vec![corpus], ..IndexRequest::default() };
     index.engine.default_collection().index(request, &|_| ()).unwrap();
-    let service = http_service(&McpServer::new(index.engine.clone(), McpOptions::default()), &HttpOptions::default());
+    let service =
+        http_service(&McpServer::new(index.engine.clone(), McpOptions::default()), &HttpOptions::default());
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let router = Router::new().nest_service("/mcp", service);
