@@ -56,6 +56,7 @@ commands! {
     related::Related,
     serve::Serve,
     key::Key,
+    mcp::Mcp,
     models::Models,
     doctor::Doctor,
     config::Config,

@@ -157,6 +157,12 @@ pub enum Error {
         /// The folder.
         path: String,
     },
+    /// A file where a folder is expected.
+    #[error("`{path}` is a file; give the folder that holds it")]
+    IsFile {
+        /// The file.
+        path: String,
+    },
     /// A file that is left out, though it alone was asked for.
     #[error("`{path}` was not read: {}", reason.sentence())]
     LeftOut {
@@ -582,6 +588,7 @@ impl Error {
             | Self::NoForeignChunk { .. }
             | Self::Unread(_)
             | Self::IsFolder { .. }
+            | Self::IsFile { .. }
             | Self::LeftOut { .. }
             | Self::NoDocument { .. }
             | Self::NoSuchLine { .. }

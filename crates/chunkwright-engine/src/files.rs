@@ -15,13 +15,14 @@ pub use chunkwright_index::atomic_file::{AtomicFile, discard_all, unfinished};
 
 impl Layers {
     /// Folders that nobody else writes into, whether or not they exist: that of the store in force, and those of the
-    /// default store, models and vectors. `given` is what a front end puts over the layers, by key.
+    /// default store, models, vectors and of stores of folders. `given` is what a front end puts over the layers, by key.
     pub fn owned_folders(&self, given: &dyn Fn(&str) -> Option<String>) -> Vec<PathBuf> {
         let value = |key: &str| given(key).or_else(|| self.text(key).map(str::to_owned));
         let store = value("store").filter(|store| !store.contains("://")).map(PathBuf::from);
         // If the home folder is unknown, there is no default store.
         let data = chunkwright_models::data_dir(value("data").as_deref().map(Path::new)).ok();
-        let default = ["store", "cache", "models"].map(|folder| data.as_ref().map(|data| data.join(folder)));
+        let default =
+            ["store", "cache", "folders", "models"].map(|folder| data.as_ref().map(|data| data.join(folder)));
         store.into_iter().chain(default.into_iter().flatten()).collect()
     }
 }

@@ -15,6 +15,7 @@
 //! The engine prints nothing, reads no flag and keeps no state outside its values.
 
 mod amend;
+mod background;
 mod collection;
 mod configured;
 mod doctor;
@@ -57,6 +58,7 @@ mod watch;
 pub mod words;
 
 pub use amend::{AmendRequest, OverlaysAnswer, OverlaysRequest};
+pub use background::{Background, IndexState, ServedFolder, Then};
 pub use chunkwright_arrow::is_catching;
 pub use chunkwright_index::{
     CacheUsage, CheckReport, ChunkPage, Cursor, Damaged, Direction, DocumentInfo, Duplicates, Expand,

@@ -1,6 +1,8 @@
 //! What does one moment of a collection look like?
 
+use std::collections::BTreeSet;
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use chunkwright_index::{DocumentInfo, Generation, Mode, Siblings, Store, chunk_id, related, siblings};
@@ -50,6 +52,16 @@ impl Snapshot {
     /// A generation that is gone, a store that fails.
     pub fn documents(&self) -> Result<Vec<DocumentInfo>, Error> {
         Ok(self.store.documents(&self.generation)?)
+    }
+
+    /// The folders, and the files given alone, that its documents were read from; none for those from memory.
+    ///
+    /// # Errors
+    ///
+    /// A generation that is gone, a store that fails.
+    pub fn paths(&self) -> Result<Vec<PathBuf>, Error> {
+        let roots: BTreeSet<String> = self.documents()?.into_iter().map(|document| document.root).collect();
+        Ok(roots.into_iter().filter(|root| !root.is_empty()).map(PathBuf::from).collect())
     }
 
     /// The `top_k` documents nearest to one, or to that of a chunk, in its folder, and those that are about the same.

@@ -9,6 +9,7 @@ use chunkwright_engine::{Engine, Error, Jobs, Roots};
 use tokio_util::sync::CancellationToken;
 
 use crate::guard::Guard;
+use crate::mcp;
 use crate::metrics::{self, Metrics};
 use crate::options::ServerOptions;
 use crate::work::Work;
@@ -97,8 +98,10 @@ impl Server {
     /// Everything that it answers on `address`, behind its guard.
     pub(crate) fn router(&self, address: SocketAddr) -> Router {
         let app = &self.app;
-        let (api, scopes) = api::router(app);
-        let private = api.merge(metrics::router(app));
+        let (api, mut scopes) = api::router(app);
+        let (mcp, scope) = mcp::mounted(app);
+        scopes.extend(scope);
+        let private = api.merge(metrics::router(app)).merge(mcp);
         let public = health::router(app);
         Guard::new(app, address, scopes).around(private, public)
     }

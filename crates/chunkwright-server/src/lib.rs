@@ -17,6 +17,7 @@ mod files;
 mod guard;
 mod health;
 mod log;
+pub mod mcp;
 mod metrics;
 mod observe;
 mod openapi;

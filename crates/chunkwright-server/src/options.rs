@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::guard::keys::Keys;
+use crate::mcp::McpOptions;
 
 /// How a server runs.
 #[derive(Clone, Debug)]
@@ -16,6 +17,8 @@ pub struct ServerOptions {
     pub roots: Vec<PathBuf>,
     /// Whom it answers.
     pub admission: Admission,
+    /// What it offers to agents at `/mcp`.
+    pub mcp: McpOptions,
     /// How much it takes at once.
     pub limits: Limits,
     /// The certificate and its key; without them it speaks plain HTTP.
@@ -124,6 +127,7 @@ impl Default for ServerOptions {
             listen,
             roots: Vec::new(),
             admission: Admission::default(),
+            mcp: McpOptions::default(),
             limits: Limits::default(),
             tls: None,
         }

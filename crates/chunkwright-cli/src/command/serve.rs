@@ -45,7 +45,7 @@ impl Serve {
         warnings.iter().for_each(|warning| global.say(warning));
         let limits = self.limits.read(self.listen);
         let tls = self.admission.tls();
-        let options = ServerOptions { listen: self.listen, roots: self.root.clone(), admission, limits, tls };
+        let options = ServerOptions { listen: self.listen, roots: self.root.clone(), admission, limits, tls, ..ServerOptions::default() };
         // What is wrong with the flags is said before a store is opened, which may take its time.
         options.check()?;
         let engine = global.builder(None, &[&self.collection])?.owner().open(Access::Write)?;

@@ -14,6 +14,7 @@ mod faults;
 mod files;
 mod hostile;
 mod index;
+mod mcp;
 #[cfg(unix)]
 mod models;
 mod outline;

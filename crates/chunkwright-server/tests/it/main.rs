@@ -3,6 +3,7 @@
 
 mod api;
 mod client;
+mod mcp;
 mod security;
 mod served;
 mod slow;

@@ -1,0 +1,370 @@
+//! `chunkwright mcp`, as an agent runs it, and what agents read to run it.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::cli::{Folder, guide};
+use crate::docs::copy;
+use crate::servers;
+
+/// An agent that runs the server.
+struct Agent {
+    child: Child,
+    requests: ChildStdin,
+    answers: BufReader<ChildStdout>,
+    last: u64,
+}
+
+impl Agent {
+    fn start(folder: &Folder, args: &[&str]) -> Self {
+        let mut command = folder.command(&[&["mcp"], args].concat());
+        let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let requests = child.stdin.take().unwrap();
+        let answers = BufReader::new(child.stdout.take().unwrap());
+        let mut agent = Self { child, requests, answers, last: 0 };
+        let client = json!({ "name": "test", "version": "1" });
+        agent.ask(
+            "initialize",
+            json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client }),
+        );
+        agent.write(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }).to_string());
+        agent
+    }
+
+    fn write(&mut self, line: &str) {
+        self.requests.write_all(format!("{line}\n").as_bytes()).unwrap();
+        self.requests.flush().unwrap();
+    }
+
+    /// The next message, which has to be one of the protocol.
+    #[track_caller]
+    fn read(&mut self) -> Value {
+        let mut line = String::new();
+        self.answers.read_line(&mut line).unwrap();
+        let message: Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("{line:?}"));
+        assert_eq!(message["jsonrpc"], "2.0", "{line}");
+        message
+    }
+
+    #[track_caller]
+    fn ask(&mut self, method: &str, params: Value) -> Value {
+        self.last += 1;
+        let request = json!({ "jsonrpc": "2.0", "id": self.last, "method": method, "params": params });
+        self.write(&request.to_string());
+        let answer = self.read();
+        assert_eq!(answer["id"], self.last, "{answer}");
+        answer
+    }
+
+    /// The structured answer of a tool.
+    #[track_caller]
+    fn call(&mut self, tool: &str, arguments: Value) -> Value {
+        let answer = self.ask("tools/call", json!({ "name": tool, "arguments": arguments }));
+        assert_eq!(answer["result"]["isError"], false, "{answer}");
+        answer["result"]["structuredContent"].clone()
+    }
+
+    /// Asks for the status until everything is indexed; what it said before.
+    #[track_caller]
+    fn wait(&mut self) -> Vec<String> {
+        let mut said = Vec::new();
+        loop {
+            let status = self.call("status", json!({}));
+            let indexing = status["indexing"].as_str().unwrap().to_owned();
+            if indexing == "indexed" {
+                return said;
+            }
+            assert!(indexing.starts_with("indexing "), "{indexing}");
+            said.push(indexing);
+            std::thread::yield_now();
+        }
+    }
+
+    /// Closes the input of the server; its exit status, and what else it said.
+    fn leave(self) -> (i32, String, String) {
+        drop(self.requests);
+        let mut rest = String::new();
+        let mut answers = self.answers;
+        std::io::Read::read_to_string(&mut answers, &mut rest).unwrap();
+        let output = self.child.wait_with_output().unwrap();
+        (output.status.code().unwrap(), rest, String::from_utf8(output.stderr).unwrap())
+    }
+}
+
+/// Every file below a folder, and what it holds.
+fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                found.push((path.display().to_string(), fs::read(&path).unwrap()));
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn a_folder_is_served_without_any_set_up_and_nothing_is_written_to_it() {
+    let folder = Folder::new(&[]);
+    copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/corpus"), &folder.path().join("docs"));
+    let before = files(folder.path());
+    let mut agent = Agent::start(&folder, &["docs", "-q"]);
+    // It answers at once, whatever is indexed so far.
+    let early = agent.call("search", json!({ "query": "When does the ferry leave?" }));
+    assert!(early["results"].is_array(), "{early}");
+    agent.wait();
+    let found = agent.call("search", json!({ "query": "When does the ferry leave?" }));
+    let first = &found["results"][0];
+    assert_eq!(first["doc_id"], "en/ferry-harbour.md", "{first}");
+    let source = agent.call("fetch", json!({ "id": "en/ferry-harbour.md" }));
+    assert_eq!(source["text"], folder.read("docs/en/ferry-harbour.md"));
+    assert_eq!(files(folder.path()), before);
+    let (code, rest, said) = agent.leave();
+    assert_eq!((code, rest.as_str(), said.as_str()), (0, "", ""));
+
+    // A later start has what the first one indexed, and takes what changed meanwhile.
+    folder.write("docs/new.md", b"# Lighthouse\n\nThe lighthouse keeper counts gulls.\n");
+    fs::remove_file(folder.path().join("docs/en/bread.md")).unwrap();
+    let mut agent = Agent::start(&folder, &["docs", "-q"]);
+    agent.wait();
+    let found = agent.call("search", json!({ "query": "gulls of the lighthouse" }));
+    assert_eq!(found["results"][0]["doc_id"], "new.md");
+    let gone = agent.ask("tools/call", json!({ "name": "fetch", "arguments": { "id": "en/bread.md" } }));
+    assert_eq!(gone["result"]["isError"], true);
+
+    // A second agent reads what the first one stores.
+    let mut second = Agent::start(&folder, &["docs", "-q"]);
+    let found = second.call("search", json!({ "query": "gulls of the lighthouse" }));
+    assert_eq!(found["results"][0]["doc_id"], "new.md");
+    assert_eq!(second.leave().0, 0);
+    assert_eq!(agent.leave().0, 0);
+}
+
+#[test]
+fn what_changes_while_it_is_served_is_found() {
+    let folder = Folder::new(&[("docs/guide.md", &guide(3))]);
+    let mut agent = Agent::start(&folder, &["docs", "-q"]);
+    agent.wait();
+    folder.write("docs/new.md", b"# Lighthouse\n\nThe lighthouse keeper counts gulls.\n");
+    let mut found = Value::Null;
+    while found["results"][0]["doc_id"] != "new.md" {
+        found = agent.call("search", json!({ "query": "gulls of the lighthouse" }));
+        std::thread::yield_now();
+    }
+    assert_eq!(agent.leave().0, 0);
+}
+
+#[test]
+fn an_index_that_is_being_made_says_how_far_it_is() {
+    let folder = Folder::new(&[]);
+    for number in 0..40 {
+        folder.write(
+            &format!("docs/{number:02}.md"),
+            guide(200).replace("Guide", &format!("Guide {number}")).as_bytes(),
+        );
+    }
+    let mut agent = Agent::start(&folder, &["docs", "-q"]);
+    let early = agent.call("search", json!({ "query": "guide" }));
+    let said = early["next_step"].as_str().unwrap();
+    assert!(said.starts_with("The index is not complete (indexing ") && said.contains(" %)"), "{said}");
+    let said = agent.wait();
+    let percents: Vec<u32> =
+        said.iter().map(|said| said["indexing ".len()..].trim_end_matches(" %").parse().unwrap()).collect();
+    assert!(percents.is_sorted() && percents.iter().all(|percent| *percent < 100), "{percents:?}");
+    let late = agent.call("search", json!({ "query": "guide" }));
+    assert!(!late["next_step"].as_str().unwrap().contains("indexing"), "{late}");
+    assert_eq!(agent.leave().0, 0);
+}
+
+#[test]
+fn lines_that_are_no_requests_end_nothing_and_nothing_but_the_protocol_is_written() {
+    let folder = Folder::new(&[("docs/guide.md", &guide(3))]);
+    let mut agent = Agent::start(&folder, &["docs", "-v"]);
+    agent.wait();
+    for line in ["{", "not json", "[]", "7", "{\"jsonrpc\":\"1.0\"}", ""] {
+        agent.write(line);
+    }
+    // What was answered to those lines stands before the next answer.
+    agent.last += 1;
+    let id = agent.last;
+    agent.write(&json!({ "jsonrpc": "2.0", "id": id, "method": "tools/list" }).to_string());
+    while agent.read()["id"] != id {}
+    let unknown = agent.ask("tools/none", json!({}));
+    assert_eq!(unknown["error"]["code"], -32601, "{unknown}");
+    // An id that was used before is no reason to refuse.
+    for _ in 0..2 {
+        agent.write(&json!({ "jsonrpc": "2.0", "id": "same", "method": "tools/list" }).to_string());
+        assert_eq!(agent.read()["id"], "same");
+    }
+    let (code, rest, said) = agent.leave();
+    assert_eq!((code, rest.as_str()), (0, ""), "{said}");
+}
+
+#[test]
+fn a_client_that_never_speaks_is_waited_for_and_its_end_is_no_error() {
+    let folder = Folder::new(&[("docs/guide.md", &guide(3))]);
+    let run = folder.run_with_input(&["mcp", "docs", "-q"], b"");
+    assert_eq!((run.code, run.stdout.as_str(), run.stderr.as_str()), (0, "", ""));
+    folder
+        .run(&["mcp", "none"])
+        .fails("error: `none` cannot be read: No such file or directory (os error 2)");
+    folder
+        .run(&["mcp", "docs/guide.md"])
+        .fails("error: `docs/guide.md` is a file; give the folder that holds it");
+    let run = folder.run(&["mcp", "--answer-tokens", "20"]);
+    assert_eq!(run.code, 2);
+    assert!(run.stderr.contains("it must be a number from 500"), "{}", run.stderr);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_signal_ends_the_server() {
+    let folder = Folder::new(&[("docs/guide.md", &guide(3))]);
+    let mut agent = Agent::start(&folder, &["docs", "-q"]);
+    agent.wait();
+    let kill = Command::new("kill").args(["-INT", &agent.child.id().to_string()]).status().unwrap();
+    assert!(kill.success());
+    // Its input is still open.
+    let Agent { child, requests, .. } = agent;
+    let output = child.wait_with_output().unwrap();
+    drop(requests);
+    assert_eq!(output.status.code(), Some(130));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(
+        said,
+        "interrupted: stored data is intact; indexing resumes when the server is started again\n"
+    );
+}
+
+#[test]
+fn the_store_of_the_settings_is_served_without_a_folder() {
+    let folder = Folder::new(&[("docs/guide.md", &guide(3))]);
+    folder.run(&["index", "docs", "-q", "--embedder", "none"]).success();
+    let mut agent = Agent::start(&folder, &["--tools", "chatgpt"]);
+    let tools = agent.ask("tools/list", json!({}));
+    assert_eq!(tools["result"]["tools"].as_array().unwrap().len(), 2);
+    let found = agent.ask("tools/call", json!({ "name": "search", "arguments": { "query": "guide" } }));
+    let found: Value = serde_json::from_str(found["result"]["content"][0]["text"].as_str().unwrap()).unwrap();
+    assert_eq!(
+        found["results"][0]["url"].as_str().unwrap().split('#').next(),
+        Some("chunk://default/guide.md")
+    );
+    assert_eq!(agent.leave().0, 0);
+}
+
+/// What the official client sees, if it is installed.
+fn official_client(mode: &str, how: &[&str]) -> Option<Value> {
+    let Some(python) = servers::program("python") else {
+        println!("not checked: `CHUNKWRIGHT_SERVERS` does not say where the official client is");
+        return None;
+    };
+    let script = servers::scripts().join("mcp_client.py");
+    let output = Command::new(python).arg(script).arg(mode).args(how).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    Some(serde_json::from_slice(&output.stdout).unwrap())
+}
+
+/// Checks what the official client saw of the examples.
+#[track_caller]
+fn check_seen(seen: &Value, version: &str) {
+    assert_eq!(seen["version"], version);
+    assert_eq!(seen["tools"], json!(["search", "fetch", "outline", "status"]));
+    assert!(seen["instructions"].as_str().unwrap().contains("`fetch`"));
+    let result = &seen["search"]["results"][0];
+    assert_eq!(result["doc_id"], "en/ferry-harbour.md");
+    assert_eq!(seen["fetch"]["text"], result["content"]);
+    assert_eq!(seen["failed"][0], true);
+    assert_eq!(seen["outline"]["rows"][0]["kind"], "document");
+    assert!(seen["text"]["results"][0]["content"].is_string());
+    assert_eq!(seen["prompts"], json!(["answer", "summarize", "locate"]));
+    assert_eq!(seen["prompt"][1], "When?");
+    assert_eq!(seen["templates"], json!(["chunk://{collection}/{+reference}"]));
+    assert_eq!(seen["resources"][0], "chunk://default/README.md");
+}
+
+#[test]
+fn the_official_client_reads_a_folder_over_stdio() {
+    let folder = Folder::new(&[]);
+    copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/corpus"), &folder.path().join("docs"));
+    let (docs, data) = (folder.path().join("docs"), folder.home().join("agent"));
+    let program = env!("CARGO_BIN_EXE_chunkwright");
+    let stdio = ["stdio", data.to_str().unwrap(), program, "mcp", docs.to_str().unwrap(), "-q"];
+    for (mode, version) in [("legacy", "2025-11-25"), ("auto", "2026-07-28")] {
+        let Some(seen) = official_client(mode, &stdio) else { return };
+        check_seen(&seen, version);
+    }
+}
+
+/// The file of an agent's configuration.
+fn configuration(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../integrations").join(name);
+    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+#[test]
+fn the_configurations_of_agents_run_commands_that_exist() {
+    let json = |name: &str, key: &str| {
+        let read: Value = serde_json::from_str(&configuration(name)).unwrap();
+        read[key]["chunkwright"].clone()
+    };
+    let toml: toml::Table = configuration("codex/config.toml").parse().unwrap();
+    let servers = [
+        json("claude-code/.mcp.json", "mcpServers"),
+        json("claude-desktop/claude_desktop_config.json", "mcpServers"),
+        json("cursor/mcp.json", "mcpServers"),
+        json("vscode/mcp.json", "servers"),
+        json("zed/settings.json", "context_servers"),
+        json("gemini-cli/settings.json", "mcpServers"),
+        serde_json::to_value(&toml["mcp_servers"]["chunkwright"]).unwrap(),
+    ];
+    let folder = Folder::new(&[("guide.md", &guide(3))]);
+    for server in servers {
+        assert_eq!(server["command"], "chunkwright", "{server}");
+        let args = server["args"].as_array().unwrap().iter().map(|arg| arg.as_str().unwrap());
+        // The folder that is meant.
+        let args: Vec<&str> = args
+            .map(|arg| if ["${workspaceFolder}", "/path/to/documents"].contains(&arg) { "." } else { arg })
+            .collect();
+        assert_eq!(args[..2], ["mcp", "."], "{server}");
+        let mut agent = Agent::start(&folder, &args[1..]);
+        let tools = agent.ask("tools/list", json!({}));
+        assert_eq!(tools["result"]["tools"].as_array().unwrap().len(), 4);
+        assert_eq!(agent.leave().0, 0, "{server}");
+    }
+    let openai: Value = serde_json::from_str(&configuration("openai/tool.json")).unwrap();
+    assert_eq!((&openai["type"], &openai["allowed_tools"]), (&json!("mcp"), &json!(["search", "fetch"])));
+    assert!(openai["server_url"].as_str().unwrap().ends_with("/mcp?tools=chatgpt"));
+}
+
+#[test]
+fn the_skill_names_tools_and_conditions_that_exist() {
+    let skill = configuration("skills/chunkwright/SKILL.md");
+    let (head, body) = skill.strip_prefix("---\n").unwrap().split_once("\n---\n").unwrap();
+    let keys: Vec<&str> = head.lines().map(|line| line.split_once(": ").unwrap().0).collect();
+    assert_eq!(keys, ["name", "description"]);
+    assert!(head.len() < 1_024, "agents read the head of every skill");
+    let folder = Folder::new(&[("docs/guide.md", &guide(3)), ("src/main.rs", "fn guide() {}\n")]);
+    let mut agent = Agent::start(&folder, &[".", "-q"]);
+    agent.wait();
+    let tools = agent.ask("tools/list", json!({}));
+    for tool in tools["result"]["tools"].as_array().unwrap() {
+        assert!(body.contains(&format!("`{}", tool["name"].as_str().unwrap())), "{tool}");
+    }
+    let found = agent.call("search", json!({ "query": "guide path:docs/" }));
+    assert_eq!(found["results"][0]["doc_id"], "docs/guide.md");
+    let found = agent.call("search", json!({ "query": "guide lang:rust" }));
+    assert_eq!(found["results"][0]["doc_id"], "src/main.rs");
+    assert_eq!(agent.leave().0, 0);
+}

@@ -1,0 +1,175 @@
+//! What do tools take?
+//!
+//! An argument that may be absent has no `null` in its schema: some models send what a schema allows.
+
+use rmcp::ErrorData;
+use rmcp::model::JsonObject;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::answer::Format;
+
+/// Most characters of a query: more than anybody asks, and few enough that no query is slow.
+const MAX_QUERY: usize = 10_000;
+
+/// Most hits of a page.
+const MAX_LIMIT: usize = 50;
+
+/// Of `search`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Search {
+    /// A question, or names from the code. May hold conditions such as `path:docs/ lang:rust`.
+    #[schemars(length(max = MAX_QUERY))]
+    pub(super) query: String,
+    /// Number of results.
+    #[serde(default = "Search::usual_limit")]
+    #[schemars(range(min = 1, max = MAX_LIMIT))]
+    pub(super) limit: usize,
+    /// Number of results before the first, to continue an earlier search.
+    #[serde(default)]
+    pub(super) offset: usize,
+    /// The collection to search; `status` lists them.
+    #[serde(default)]
+    #[schemars(with = "String")]
+    pub(super) collection: Option<String>,
+    /// Only chunks that pass, such as `language=rust and path=src/`.
+    #[serde(default)]
+    #[schemars(with = "String")]
+    pub(super) filter: Option<String>,
+    /// Where the texts of the answer are; `text` if you cannot see `structuredContent`.
+    #[serde(default)]
+    #[schemars(with = "Format")]
+    pub(super) format: Option<Format>,
+}
+
+/// Of `fetch`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Fetch {
+    /// The `id` or `url` of a result, a document's id, `DOC_ID#L10-L80`, or `next` of an earlier answer.
+    pub(super) id: String,
+    /// The collection that it is of, unless the id says.
+    #[serde(default)]
+    #[schemars(with = "String")]
+    pub(super) collection: Option<String>,
+    /// Number of chunks before and after a chunk that are read with it.
+    #[serde(default)]
+    #[schemars(range(max = 50))]
+    pub(super) window: u32,
+    /// Where the texts of the answer are; `text` if you cannot see `structuredContent`.
+    #[serde(default)]
+    #[schemars(with = "Format")]
+    pub(super) format: Option<Format>,
+}
+
+/// Of `outline`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Outline {
+    /// The document whose sections are listed; without it the documents are.
+    #[serde(default)]
+    #[schemars(with = "String")]
+    pub(super) id: Option<String>,
+    /// The collection that it is of, unless the id says.
+    #[serde(default)]
+    #[schemars(with = "String")]
+    pub(super) collection: Option<String>,
+    /// Number of rows before the first, to continue an earlier answer.
+    #[serde(default)]
+    pub(super) offset: usize,
+    /// Where the answer is; `text` if you cannot see `structuredContent`.
+    #[serde(default)]
+    #[schemars(with = "Format")]
+    pub(super) format: Option<Format>,
+}
+
+/// Of `status`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Status {
+    /// Where the answer is; `text` if you cannot see `structuredContent`.
+    #[serde(default)]
+    #[schemars(with = "Format")]
+    pub(super) format: Option<Format>,
+}
+
+/// Of `index`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Index {
+    /// The collection that is brought up to date; `status` lists them.
+    #[serde(default)]
+    #[schemars(with = "String")]
+    pub(super) collection: Option<String>,
+    /// Where the answer is; `text` if you cannot see `structuredContent`.
+    #[serde(default)]
+    #[schemars(with = "Format")]
+    pub(super) format: Option<Format>,
+}
+
+/// Of `search` for OpenAI's clients.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ChatGptSearch {
+    /// What to look for.
+    #[schemars(length(max = MAX_QUERY))]
+    pub(super) query: String,
+}
+
+/// Of `fetch` for OpenAI's clients.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ChatGptFetch {
+    /// The `id` of a result, or `metadata.next` of an earlier answer.
+    pub(super) id: String,
+}
+
+impl Search {
+    fn usual_limit() -> usize {
+        5
+    }
+
+    /// Checks what the types do not say.
+    pub(super) fn check(self) -> Result<Self, ErrorData> {
+        if !(1..=MAX_LIMIT).contains(&self.limit) {
+            return Err(invalid(format!("`limit` is `{}`; it must be from 1 to {MAX_LIMIT}", self.limit)));
+        }
+        check_query(&self.query)?;
+        Ok(self)
+    }
+}
+
+impl From<ChatGptSearch> for Search {
+    fn from(ChatGptSearch { query }: ChatGptSearch) -> Self {
+        let limit = 10;
+        Self { query, limit, offset: 0, collection: None, filter: None, format: None }
+    }
+}
+
+impl From<ChatGptFetch> for Fetch {
+    fn from(ChatGptFetch { id }: ChatGptFetch) -> Self {
+        Self { id, collection: None, window: 0, format: None }
+    }
+}
+
+fn check_query(query: &str) -> Result<(), ErrorData> {
+    let length = query.chars().count();
+    if length > MAX_QUERY {
+        let message = format!("`query` has {length} characters; at most {MAX_QUERY} are searched for");
+        return Err(invalid(message));
+    }
+    Ok(())
+}
+
+/// Reads arguments.
+pub(super) fn read<T: DeserializeOwned>(arguments: Option<JsonObject>) -> Result<T, ErrorData> {
+    let arguments = Value::Object(arguments.unwrap_or_default());
+    serde_json::from_value(arguments).map_err(|error| invalid(format!("invalid arguments: {error}")))
+}
+
+fn invalid(message: String) -> ErrorData {
+    ErrorData::invalid_params(message, None)
+}

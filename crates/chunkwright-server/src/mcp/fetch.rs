@@ -1,0 +1,300 @@
+//! What does `fetch` answer?
+//!
+//! The exact slice of the source. Where it is larger than an answer may be, a page of it, cut at the end of a line, and
+//! `next`, which names the page after it. All pages in a row are the source again, byte for byte.
+
+use std::ops::Range;
+
+use chunkwright::{LineIndex, Span};
+use chunkwright_engine::{DocumentInfo, Expand, ExpandRequest, FetchRequest};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use super::McpServer;
+use super::answer::{Answer, UNTRUSTED};
+use super::arguments;
+use super::scope::{self, CallError};
+use super::uri::Uri;
+
+/// Bytes that a token has at most, in texts that people write. A page is looked for in no more than that.
+const BYTES_OF_TOKEN: usize = 6;
+
+/// Where a line is too long for an answer, it is cut at multiples of this many characters.
+const STEP_IN_LINE: usize = 64;
+
+/// Share of the tokens of an answer that the outline of the document may take, in bytes.
+const SHARE_OF_OUTLINE: usize = 8;
+
+/// A source, or a page of it.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(super) struct FetchAnswer {
+    /// A note on the texts below.
+    untrusted: String,
+    /// What was asked for.
+    id: String,
+    /// The name of the document.
+    title: String,
+    /// The place of the text: `chunk://COLLECTION/DOC_ID#L10-L80`.
+    url: String,
+    /// The collection.
+    collection: String,
+    /// The document.
+    doc_id: String,
+    /// Its first line, 1-based.
+    start_line: usize,
+    /// Its last line, 1-based, inclusive.
+    end_line: usize,
+    /// The exact slice of the source.
+    text: String,
+    /// What is known of the document.
+    metadata: Map<String, Value>,
+    /// What `fetch` takes to read on; absent at the end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<String>,
+    /// What to do next.
+    next_step: String,
+    #[serde(skip)]
+    source: Source,
+}
+
+/// What a page is taken from.
+#[derive(Clone, Debug)]
+struct Source {
+    uri: Uri,
+    file_hash: String,
+    /// The text from the beginning of the page on, as much as may fit.
+    text: String,
+    /// Where it begins in all that was asked for, in bytes.
+    offset: usize,
+    /// Length of all that was asked for, in bytes.
+    length: usize,
+    /// The line where it begins.
+    line: usize,
+    /// Where the page may end, in bytes of `text`, in order.
+    ends: Vec<usize>,
+}
+
+/// Fetches.
+pub(super) fn fetch(server: &McpServer, call: &arguments::Fetch) -> Result<FetchAnswer, CallError> {
+    let uri = scope::target(server.engine(), &call.id, call.collection.as_deref())?;
+    fetch_uri(server, &call.id, uri, call.window)
+}
+
+/// Fetches what `uri` names, which was asked for as `id`.
+pub(super) fn fetch_uri(
+    server: &McpServer,
+    id: &str,
+    uri: Uri,
+    window: u32,
+) -> Result<FetchAnswer, CallError> {
+    let collection = server.engine().collection(&uri.collection);
+    let mut request = FetchRequest::new(&uri.reference);
+    let fetched = collection.read(|snapshot| {
+        if window > 0 {
+            // The whole lines of a chunk and its neighbours, so that pages of them have a name.
+            let with = Expand::Neighbours(window as usize);
+            let expand = Some(ExpandRequest { with, max_tokens: None });
+            request.reference =
+                snapshot.fetch(&FetchRequest { expand, ..FetchRequest::new(&uri.reference) })?.reference;
+        }
+        snapshot.fetch(&request)
+    })?;
+    let uri = Uri { reference: request.reference, ..uri };
+    let info = &fetched.document;
+    let offset = match &uri.page {
+        None => 0,
+        Some(page) if !page.is_of(&info.file_hash) => return Err(CallError::Changed(first(&uri))),
+        Some(page) => page.offset,
+    };
+    let rest = fetched.text.get(offset..).filter(|rest| offset == 0 || !rest.is_empty());
+    let rest = rest.ok_or_else(|| CallError::Page(id.to_owned()))?;
+    let max_tokens = server.options().max_tokens;
+    let window = &rest[..rest.floor_char_boundary(max_tokens * BYTES_OF_TOKEN)];
+    // A chunk may begin inside a line; what was fetched begins in `start_line` all the same.
+    let before = LineIndex::new(&fetched.text).line(offset as u32) - 1;
+    let source = Source {
+        ends: ends(window, window.len() == rest.len()),
+        file_hash: info.file_hash.clone(),
+        text: window.to_owned(),
+        offset,
+        length: fetched.text.len(),
+        line: fetched.start_line as usize + before,
+        uri: Uri { page: None, ..uri },
+    };
+    let mut metadata = metadata(info);
+    if let Some(chunk) = fetched.found {
+        metadata.insert("chunk_id".into(), json!(chunk));
+    }
+    let toc = &fetched.doc_toc;
+    if offset == 0 && !toc.is_empty() && toc.len() <= max_tokens * BYTES_OF_TOKEN / SHARE_OF_OUTLINE {
+        metadata.insert("doc_toc".into(), json!(toc));
+    }
+    let answer = FetchAnswer {
+        untrusted: UNTRUSTED.to_owned(),
+        id: id.to_owned(),
+        title: info.doc_id.rsplit('/').next().unwrap_or_default().to_owned(),
+        url: String::new(),
+        collection: source.uri.collection.clone(),
+        doc_id: info.doc_id.clone(),
+        start_line: source.line,
+        end_line: source.line,
+        text: String::new(),
+        metadata,
+        next: None,
+        next_step: String::new(),
+        source,
+    };
+    Ok(answer.with_text_to(answer.source.text.len()))
+}
+
+/// The same without its page.
+fn first(uri: &Uri) -> String {
+    Uri { page: None, ..uri.clone() }.to_string()
+}
+
+/// What is known of a document, for readers that look no further.
+fn metadata(info: &DocumentInfo) -> Map<String, Value> {
+    let DocumentInfo { format, bytes, chunks, indexed_at, file_hash, meta, .. } = info;
+    let known = json!({
+        "format": format, "bytes": bytes, "chunks": chunks, "indexed_at": indexed_at, "file_hash": file_hash,
+    });
+    let mut known = known.as_object().cloned().unwrap_or_default();
+    known.extend(meta.iter().map(|(name, text)| (format!("meta.{name}"), json!(text))));
+    known
+}
+
+/// Where a page of `text` may end: behind each line; inside the first, if that is long, after a few characters each.
+fn ends(text: &str, is_all: bool) -> Vec<usize> {
+    let lines = LineIndex::new(text);
+    let starts = (2..=lines.count()).map(|line| lines.start(line) as usize);
+    let mut ends: Vec<usize> = starts.filter(|&start| start < text.len()).collect();
+    ends.push(text.len());
+    let first = ends[0];
+    let is_cut = ends.len() == 1 && !is_all;
+    if is_cut || first > STEP_IN_LINE {
+        let inside = text[..first].char_indices().skip(1).map(|(at, _)| at);
+        // Half of a line break is no end.
+        let inside = inside.filter(|&at| !text[..at].ends_with('\r'));
+        ends.splice(..0, inside.skip(STEP_IN_LINE - 1).step_by(STEP_IN_LINE).collect::<Vec<_>>());
+    }
+    if !is_all && ends.len() > 1 {
+        // The last line of the window goes on behind it.
+        ends.pop();
+    }
+    ends
+}
+
+impl FetchAnswer {
+    /// The answer with the text of its source up to `end`.
+    fn with_text_to(&self, end: usize) -> Self {
+        let Source { uri, file_hash, text, offset, length, line, .. } = &self.source;
+        let text = &text[..end];
+        let lines = LineIndex::new(text);
+        let last = line + lines.lines(Span::new(0, text.len())).1 - 1;
+        let place = format!("{}#L{line}-L{last}", self.doc_id);
+        let next = offset + end;
+        let next = (next < *length).then(|| uri.at(next, file_hash).to_string());
+        let next_step = match &next {
+            Some(_) => format!(
+                "This is a page: bytes {offset} to {} of {length}. Call `fetch` with `next` to read on.",
+                offset + end
+            ),
+            None if *offset > 0 => "This is the last page.".to_owned(),
+            None => "This is all of it. `outline` lists the sections of the document; `DOC_ID#L10-L80` reads lines of it.".to_owned(),
+        };
+        let url = Uri::new(&self.collection, place).to_string();
+        Self { url, end_line: last, text: text.to_owned(), next, next_step, ..self.clone() }
+    }
+
+    /// The format of the document.
+    pub(super) fn format(&self) -> &str {
+        self.metadata.get("format").and_then(Value::as_str).unwrap_or_default()
+    }
+
+    /// The same as OpenAI's clients read it.
+    pub(super) fn for_openai(self) -> OpenAiDocument {
+        OpenAiDocument { answer: self }
+    }
+}
+
+impl Answer for FetchAnswer {
+    /// First the outline of the document goes, then the text gets shorter.
+    fn steps(&self) -> usize {
+        self.source.ends.len()
+    }
+
+    fn reduced(&self, steps: usize) -> Self {
+        let Some(step) = steps.checked_sub(1) else { return self.clone() };
+        let ends = &self.source.ends;
+        let mut reduced = self.with_text_to(ends[ends.len() - 1 - step.min(ends.len() - 1)]);
+        reduced.metadata.shift_remove("doc_toc");
+        reduced
+    }
+
+    fn shell(&self, where_it_is: &str) -> Self {
+        let mut shell = self.with_text_to(0);
+        shell.metadata = Map::new();
+        Self {
+            end_line: self.end_line,
+            next: None,
+            next_step: where_it_is.to_owned(),
+            url: self.url.clone(),
+            ..shell
+        }
+    }
+}
+
+/// A document, for OpenAI's clients.
+#[derive(Clone, Debug)]
+pub(super) struct OpenAiDocument {
+    answer: FetchAnswer,
+}
+
+impl Serialize for OpenAiDocument {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let FetchAnswer { id, title, text, url, metadata, next, .. } = &self.answer;
+        let mut metadata = metadata.clone();
+        if let Some(next) = next {
+            metadata.insert("next".into(), json!(next));
+        }
+        json!({ "id": id, "title": title, "text": text, "url": url, "metadata": metadata })
+            .serialize(serializer)
+    }
+}
+
+impl Answer for OpenAiDocument {
+    fn steps(&self) -> usize {
+        self.answer.steps()
+    }
+
+    fn reduced(&self, steps: usize) -> Self {
+        Self { answer: self.answer.reduced(steps) }
+    }
+
+    fn shell(&self, where_it_is: &str) -> Self {
+        Self { answer: self.answer.shell(where_it_is) }
+    }
+}
+
+impl FetchAnswer {
+    /// The text of the largest page within `max_tokens`, its place and what reads on, for resources.
+    pub(super) fn into_page(
+        self,
+        max_tokens: usize,
+        counter: &dyn chunkwright::TokenCounter,
+    ) -> (String, Option<String>) {
+        let steps: Range<usize> = 0..self.steps();
+        let fits = |step: usize| counter.count(&self.reduced(step).text) <= max_tokens;
+        let (mut below, mut enough) = (steps.start, steps.end);
+        if fits(0) {
+            return (self.text, self.next);
+        }
+        while below + 1 < enough {
+            let middle = below.midpoint(enough);
+            if fits(middle) { enough = middle } else { below = middle }
+        }
+        let Self { text, next, .. } = self.reduced(enough);
+        (text, next)
+    }
+}

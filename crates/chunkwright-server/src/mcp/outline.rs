@@ -1,0 +1,157 @@
+//! What does `outline` answer?
+
+use std::borrow::Cow;
+
+use chunkwright_engine::OutlineRow;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::McpServer;
+use super::answer::{Answer, UNTRUSTED};
+use super::arguments;
+use super::scope::{self, CallError};
+use super::uri::Uri;
+
+/// Most rows of a page, before the tokens are counted.
+const PAGE: usize = 500;
+
+/// Sections of a document, or documents of a collection.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(super) struct OutlineAnswer {
+    /// A note on the texts below.
+    untrusted: String,
+    /// The collection.
+    collection: String,
+    /// The document whose sections these are; absent for a list of documents.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    doc_id: Option<String>,
+    /// The sections or documents, in order.
+    rows: Vec<Row>,
+    /// Number of rows of all pages.
+    total: usize,
+    /// What to do next.
+    next_step: String,
+    #[serde(skip)]
+    offset: usize,
+}
+
+/// A section, or a document.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+struct Row {
+    /// What `fetch` takes to read it.
+    id: String,
+    /// Its title; of a document in a list its id.
+    title: String,
+    /// `document`, `heading`, `key`, or the kind of a symbol.
+    kind: Cow<'static, str>,
+    /// Number of sections around it.
+    depth: usize,
+    /// Tokens of its text; absent in a list of documents.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tokens: Option<usize>,
+    /// The lines that announce a symbol.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    signature: String,
+}
+
+/// Lists sections or documents.
+pub(super) fn outline(server: &McpServer, call: &arguments::Outline) -> Result<OutlineAnswer, CallError> {
+    let engine = server.engine();
+    let named = call.collection.as_deref();
+    let usual = scope::collection(engine, None)?;
+    let Some(id) = &call.id else {
+        let collection = scope::collection(engine, named)?;
+        let documents = engine.collection(&collection).read(|snapshot| snapshot.documents())?;
+        let total = documents.len();
+        let is_usual = collection == usual;
+        let page = documents.into_iter().skip(call.offset).take(PAGE);
+        let rows = page.map(|document| Row::of_document(is_usual, &collection, document.doc_id)).collect();
+        return Ok(OutlineAnswer::new(collection, None, rows, total, call.offset));
+    };
+    let Uri { collection, reference, .. } = scope::target(engine, id, named)?;
+    let answer = engine.collection(&collection).read(|snapshot| {
+        // A chunk, and lines, are of a document too.
+        match snapshot.document(&reference) {
+            Ok(document) => snapshot.outline(&document.doc_id),
+            Err(_) => {
+                let request = chunkwright_engine::FetchRequest::new(&reference);
+                snapshot.outline(&snapshot.fetch(&request)?.document.doc_id)
+            }
+        }
+    })?;
+    let doc_id = answer.sections.first().map(|row| row.doc_id.clone());
+    let total = answer.sections.len();
+    let is_usual = collection == usual;
+    let page = answer.sections.into_iter().skip(call.offset).take(PAGE);
+    let rows = page.map(|row| Row::of_section(is_usual, &collection, row)).collect();
+    Ok(OutlineAnswer::new(collection, doc_id, rows, total, call.offset))
+}
+
+/// What `fetch` takes to read `reference`.
+fn id(is_usual: bool, collection: &str, reference: String) -> String {
+    if is_usual { reference } else { Uri::new(collection, reference).to_string() }
+}
+
+impl Row {
+    fn of_document(is_usual: bool, collection: &str, doc_id: String) -> Self {
+        let (kind, title) = (Cow::Borrowed("document"), doc_id.clone());
+        Self {
+            id: id(is_usual, collection, doc_id),
+            title,
+            kind,
+            depth: 0,
+            tokens: None,
+            signature: String::new(),
+        }
+    }
+
+    fn of_section(is_usual: bool, collection: &str, row: OutlineRow) -> Self {
+        let OutlineRow { doc_id, kind, title, section_path, start_line, end_line, tokens, signature, .. } =
+            row;
+        Self {
+            id: id(is_usual, collection, format!("{doc_id}#L{start_line}-L{end_line}")),
+            title,
+            kind: Cow::Borrowed(kind),
+            depth: section_path.len(),
+            tokens: Some(tokens),
+            signature,
+        }
+    }
+}
+
+impl OutlineAnswer {
+    fn new(collection: String, doc_id: Option<String>, rows: Vec<Row>, total: usize, offset: usize) -> Self {
+        let untrusted = UNTRUSTED.to_owned();
+        let next_step = String::new();
+        let answer = Self { untrusted, collection, doc_id, rows, total, next_step, offset };
+        answer.with_next_step()
+    }
+
+    fn with_next_step(mut self) -> Self {
+        let next = self.offset + self.rows.len();
+        let read = if self.doc_id.is_some() {
+            "Call `fetch` with the id of a row to read it."
+        } else {
+            "Call `outline` with the id of a row to list its sections, or `fetch` to read it."
+        };
+        let more = format!(" Call `outline` with \"offset\": {next} for further rows of {}.", self.total);
+        self.next_step = if next < self.total { read.to_owned() + &more } else { read.to_owned() };
+        self
+    }
+}
+
+impl Answer for OutlineAnswer {
+    fn steps(&self) -> usize {
+        self.rows.len()
+    }
+
+    fn reduced(&self, steps: usize) -> Self {
+        let mut reduced = self.clone();
+        reduced.rows.truncate(self.rows.len().saturating_sub(steps));
+        reduced.with_next_step()
+    }
+
+    fn shell(&self, where_it_is: &str) -> Self {
+        Self { rows: Vec::new(), next_step: where_it_is.to_owned(), ..self.clone() }
+    }
+}

@@ -1,0 +1,103 @@
+//! Which resources are there, and what are they?
+//!
+//! A document is a resource, `chunk://COLLECTION/DOC_ID`; so are a chunk and lines of a document, by a template. A cursor
+//! of the list is the URI of the last document before it, so that it needs no state and survives a restart.
+
+use chunkwright_engine::DocumentInfo;
+use rmcp::ErrorData;
+use rmcp::model::{
+    ListResourcesResult, MetaObject, ReadResourceResult, Resource, ResourceContents, ResourceTemplate,
+};
+use serde_json::json;
+
+use super::answer::UNTRUSTED;
+use super::scope::CallError;
+use super::uri::Uri;
+use super::{McpServer, fetch, protocol_error};
+
+/// Documents of a page.
+const PAGE: usize = 100;
+
+/// The template of what can be read.
+pub(super) const TEMPLATE: &str = "chunk://{collection}/{+reference}";
+
+pub(super) fn templates() -> Vec<ResourceTemplate> {
+    let template = ResourceTemplate::new(TEMPLATE, "source").with_title("A document, a chunk, or lines").with_description(
+        "The exact source of a document, of a chunk by its id, or of lines: chunk://COLLECTION/guide.md#L10-L80",
+    );
+    vec![template]
+}
+
+/// A page of all documents of all collections, in order.
+pub(super) fn list(server: &McpServer, cursor: Option<&str>) -> Result<ListResourcesResult, ErrorData> {
+    let after = match cursor {
+        None => None,
+        Some(cursor) => Some(cursor.parse::<Uri>().map_err(|()| {
+            ErrorData::invalid_params("unknown cursor: expected `nextCursor` of an earlier answer", None)
+        })?),
+    };
+    let collections = server.engine().list_collections().map_err(|error| protocol_error(&error))?;
+    let mut names: Vec<String> =
+        collections.into_iter().map(|listed| listed.status.generation.collection).collect();
+    names.sort();
+    let mut found: Vec<(Uri, DocumentInfo)> = Vec::new();
+    for name in names {
+        if after.as_ref().is_some_and(|after| name < after.collection) {
+            continue;
+        }
+        // A collection that was deleted meanwhile has no documents.
+        let Ok(documents) = server.engine().collection(&name).read(|snapshot| snapshot.documents()) else {
+            continue;
+        };
+        let is_after = |document: &DocumentInfo| {
+            after.as_ref().is_none_or(|after| name > after.collection || document.doc_id > after.reference)
+        };
+        let room = PAGE + 1 - found.len();
+        let documents = documents.into_iter().filter(is_after).take(room);
+        found.extend(documents.map(|document| (Uri::new(&name, &document.doc_id), document)));
+        if found.len() > PAGE {
+            break;
+        }
+    }
+    let is_more = found.len() > PAGE;
+    found.truncate(PAGE);
+    let next = found.last().filter(|_| is_more).map(|(uri, _)| uri.to_string());
+    let mut page = ListResourcesResult::with_all_items(found.iter().map(resource).collect());
+    page.next_cursor = next;
+    Ok(page)
+}
+
+fn resource((uri, document): &(Uri, DocumentInfo)) -> Resource {
+    Resource::new(uri.to_string(), &document.doc_id)
+        .with_mime_type(mime_type(&document.format))
+        .with_size(document.bytes)
+}
+
+/// What the text of a document is.
+fn mime_type(format: &str) -> &'static str {
+    match format {
+        "markdown" => "text/markdown",
+        "html" => "text/html",
+        _ => "text/plain",
+    }
+}
+
+/// Reads a document, a chunk or lines: all of it, or a page with the URI of the next one.
+pub(super) fn read(server: &McpServer, uri: &str) -> Result<ReadResourceResult, ErrorData> {
+    let not_found = |message: String| ErrorData::resource_not_found(message, Some(json!({ "uri": uri })));
+    let parsed = uri.parse().map_err(|()| not_found(CallError::Uri(uri.to_owned()).to_string()))?;
+    let page = fetch::fetch_uri(server, uri, parsed, 0).map_err(|error| match error {
+        CallError::Engine(error) => protocol_error(&error),
+        error => not_found(error.to_string()),
+    })?;
+    let counter = server.engine().counter().map_err(|error| protocol_error(&error))?;
+    let mime_type = mime_type(page.format());
+    let (text, next) = page.into_page(server.options().max_tokens, &*counter);
+    let mut meta = MetaObject::new();
+    meta.insert("untrusted".into(), json!(UNTRUSTED));
+    if let Some(next) = next {
+        meta.insert("next".into(), json!(next));
+    }
+    let contents = ResourceContents::text(text, uri).with_mime_type(mime_type).with_meta(meta);
+    Ok(ReadResourceResult::new(vec![contents]))
+}

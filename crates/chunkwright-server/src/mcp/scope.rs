@@ -1,0 +1,54 @@
+//! Which collection does a call mean, and which document in it?
+
+use chunkwright_engine::{Engine, Error};
+
+use super::uri::{SCHEME, Uri};
+
+/// Why a call has no answer, as the model reads it.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum CallError {
+    /// The engine failed.
+    #[error(transparent)]
+    Engine(#[from] Error),
+    /// A URI that cannot be read.
+    #[error("`{0}` is not a URI of an indexed document; expected `chunk://COLLECTION/DOC_ID`")]
+    Uri(String),
+    /// A page of another version of a document.
+    #[error("the document changed since this page was named; fetch `{0}` again from its beginning")]
+    Changed(String),
+    /// A page behind the end of a text.
+    #[error("`{0}` does not begin at a character of the document; fetch it from its beginning")]
+    Page(String),
+    /// An answer that cannot be written.
+    #[error("the answer could not be written as JSON: {0}")]
+    Json(#[from] serde_json::Error),
+}
+
+/// The collection that is meant: the one that is named, else that of the settings, else the only one.
+pub(super) fn collection(engine: &Engine, named: Option<&str>) -> Result<String, Error> {
+    if let Some(name) = named {
+        return Ok(name.to_owned());
+    }
+    let usual = &engine.settings().collection;
+    let all = engine.list_collections()?;
+    let names: Vec<&String> = all.iter().map(|listed| &listed.status.generation.collection).collect();
+    Ok(match names[..] {
+        [only] => only.clone(),
+        _ => usual.clone(),
+    })
+}
+
+/// Whether a call that names no collection means all of them: there are several, and none has the name in the settings.
+pub(super) fn means_all(engine: &Engine) -> Result<bool, Error> {
+    let all = engine.list_collections()?;
+    let usual = &engine.settings().collection;
+    Ok(all.len() > 1 && all.iter().all(|listed| listed.status.generation.collection != *usual))
+}
+
+/// What an `id` names: a `chunk://` URI, or a reference in `named` or in the collection that is meant.
+pub(super) fn target(engine: &Engine, id: &str, named: Option<&str>) -> Result<Uri, CallError> {
+    if id.starts_with(SCHEME) {
+        return id.parse().map_err(|()| CallError::Uri(id.to_owned()));
+    }
+    Ok(Uri::new(collection(engine, named)?, id))
+}

@@ -1,0 +1,285 @@
+//! What does `search` answer?
+//!
+//! A result has the fields that agents of our own kind read (`chunk_id`, `content`, `metadata`) and those that OpenAI's
+//! clients read (`id`, `title`, `url`, `text`). The text of a chunk is in `content` alone.
+
+use std::collections::HashSet;
+use std::fmt::Write as _;
+
+use chunkwright_engine::{Filter, Found, Hit, IndexState, Metadata, SearchRequest};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::McpServer;
+use super::answer::{Answer, UNTRUSTED};
+use super::arguments;
+use super::scope::{self, CallError};
+use super::uri::Uri;
+
+/// Share of the tokens of an answer that outlines of documents may take.
+const SHARE_OF_OUTLINES: usize = 4;
+
+/// What was found.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(super) struct SearchAnswer {
+    /// A note on the texts below.
+    untrusted: String,
+    /// The results, best first.
+    results: Vec<SearchResult>,
+    /// What to know of the answer.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notices: Vec<String>,
+    /// What to do next.
+    next_step: String,
+    #[serde(skip)]
+    page: Page,
+}
+
+/// A chunk that was found.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(super) struct SearchResult {
+    /// What `fetch` takes to read it.
+    id: String,
+    /// Position in the answer, from 1.
+    rank: usize,
+    /// Its sections, or the name of its file.
+    title: String,
+    /// Its place: `chunk://COLLECTION/DOC_ID#L10-L80`.
+    url: String,
+    /// The collection.
+    collection: String,
+    /// The document.
+    doc_id: String,
+    /// The chunk.
+    chunk_id: String,
+    /// First line, 1-based.
+    start_line: u32,
+    /// Last line, 1-based, inclusive.
+    end_line: u32,
+    /// What the results are ordered by.
+    score: f64,
+    /// How well it answers the query, from 0 to 1, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    relevance: Option<f64>,
+    /// What stands above the chunk: titles, or the lines that announce its class.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    context: String,
+    /// The text of the chunk, exactly as in its source; absent where it did not fit into the answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    content: Option<String>,
+    /// The beginning of the text on one line.
+    content_preview: String,
+    /// As the preview; or the text that is searched, where that is not the source's.
+    text: String,
+    /// What is known of its file and its place there.
+    metadata: Metadata,
+}
+
+/// Where an answer is in all that can be found.
+#[derive(Clone, Debug, Default)]
+struct Page {
+    offset: usize,
+    /// Whether the page is full, so that there may be more.
+    is_full: bool,
+    max_tokens: usize,
+    unfinished: Option<IndexState>,
+}
+
+/// Searches.
+pub(super) fn search(server: &McpServer, call: &arguments::Search) -> Result<SearchAnswer, CallError> {
+    let engine = server.engine();
+    let unfinished = server.unfinished();
+    let max_tokens = server.options().max_tokens;
+    let page = |is_full| Page { offset: call.offset, is_full, max_tokens, unfinished: unfinished.clone() };
+    let filter = call.filter.as_deref().map(Filter::parse).transpose();
+    let filter = filter.map_err(chunkwright_engine::Error::from)?.unwrap_or_default();
+    let named = call.collection.as_deref();
+    let all_collections = named.is_none() && scope::means_all(engine)?;
+    // A chunk's id alone is enough where it is looked for in this collection.
+    let usual = scope::collection(engine, None)?;
+    let collections = if all_collections { Vec::new() } else { vec![named.unwrap_or(&usual).to_owned()] };
+    let request = SearchRequest {
+        query: call.query.clone(),
+        collections,
+        all_collections,
+        top_k: call.limit,
+        offset: call.offset,
+        filter,
+        ..SearchRequest::default()
+    };
+    let answer = match engine.search(&request) {
+        Ok(answer) => answer,
+        // What is being indexed for the first time is not there yet.
+        Err(error)
+            if unfinished.is_some() && named.is_none() && error.code().name == "unknown_collection" =>
+        {
+            return Ok(SearchAnswer::new(Vec::new(), Vec::new(), page(false)));
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let Found::Hits { hits } = answer.found else {
+        return Ok(SearchAnswer::new(Vec::new(), Vec::new(), page(false)));
+    };
+    let is_full = hits.len() == call.limit;
+    let mut results: Vec<SearchResult> = hits.into_iter().map(|hit| SearchResult::new(hit, &usual)).collect();
+    keep_outlines(&mut results, max_tokens / SHARE_OF_OUTLINES, &*engine.counter()?);
+    let notices = answer.notices.into_iter().map(|notice| notice.message).collect();
+    Ok(SearchAnswer::new(results, notices, page(is_full)))
+}
+
+/// Leaves the outline of a document with its best result alone, as far as there is room for it.
+fn keep_outlines(results: &mut [SearchResult], room: usize, counter: &dyn chunkwright::TokenCounter) {
+    let mut known = HashSet::new();
+    let mut left = room;
+    for result in results {
+        let toc = &mut result.metadata.doc_toc;
+        let is_first = known.insert((result.collection.clone(), result.doc_id.clone()));
+        match left.checked_sub(counter.count(toc)) {
+            Some(rest) if is_first => left = rest,
+            _ => toc.clear(),
+        }
+    }
+}
+
+impl SearchResult {
+    fn new(hit: Hit, usual: &str) -> Self {
+        let Hit { collection, found, content_preview, metadata, text, .. } = hit;
+        let record = found.record;
+        let chunk_id = record.chunk_id.to_string();
+        let lines = format!("{}#L{}-L{}", record.doc_id, record.start_line, record.end_line);
+        let title = match &record.section_path[..] {
+            [] => metadata.file_name.clone(),
+            titles => titles.join(" > "),
+        };
+        let id =
+            if collection == usual { chunk_id.clone() } else { Uri::new(&collection, &chunk_id).to_string() };
+        Self {
+            id,
+            rank: found.rank,
+            title,
+            url: Uri::new(&collection, lines).to_string(),
+            collection,
+            doc_id: record.doc_id,
+            chunk_id,
+            start_line: record.start_line,
+            end_line: record.end_line,
+            score: found.score,
+            relevance: found.relevance,
+            context: record.context,
+            content: Some(record.content),
+            text: text.unwrap_or_else(|| content_preview.clone()),
+            content_preview,
+            metadata,
+        }
+    }
+}
+
+impl SearchAnswer {
+    fn new(results: Vec<SearchResult>, notices: Vec<String>, page: Page) -> Self {
+        let next_step = page.next_step(&results, results.len());
+        Self { untrusted: UNTRUSTED.to_owned(), results, notices, next_step, page }
+    }
+
+    /// The same as OpenAI's clients read it.
+    pub(super) fn for_openai(self) -> OpenAiResults {
+        let result = |SearchResult { id, title, url, text, .. }| OpenAiResult { id, title, url, text };
+        OpenAiResults { results: self.results.into_iter().map(result).collect() }
+    }
+}
+
+impl Page {
+    /// What to do next, where `results` of `found` are in the answer. Of what was found only numbers are in it.
+    fn next_step(&self, results: &[SearchResult], found: usize) -> String {
+        let mut said = String::new();
+        if let Some(state) = &self.unfinished {
+            let _ = match state {
+                IndexState::Failed { .. } => write!(said, "The last indexing failed, see `status`. "),
+                state => write!(said, "The index is not complete ({state}): search again later for more. "),
+            };
+        }
+        if found == 0 && self.offset > 0 {
+            said.push_str("There are no more results.");
+            return said;
+        }
+        if found == 0 {
+            said.push_str("Nothing was found: search with other words; `status` lists the collections, `outline` their documents.");
+            return said;
+        }
+        let without = results.iter().filter(|result| result.content.is_none()).count();
+        said.push_str("Call `fetch` with the id of a result to read it in full, or with `DOC_ID#L10-L80` to read what stands around it.");
+        if without > 0 {
+            let _ = write!(
+                said,
+                " {without} results have no `content`, to keep within {} tokens: fetch those that matter.",
+                self.max_tokens
+            );
+        }
+        if self.is_full || results.len() < found {
+            let next = self.offset + results.len();
+            let _ = write!(said, " Call `search` with \"offset\": {next} for further results.");
+        }
+        said
+    }
+}
+
+impl Answer for SearchAnswer {
+    /// First the outlines go, then the texts, then the results, each from the last result on.
+    fn steps(&self) -> usize {
+        self.results.len() * 3
+    }
+
+    fn reduced(&self, steps: usize) -> Self {
+        let found = self.results.len();
+        let kept = |phase: usize| found - steps.saturating_sub(phase * found).min(found);
+        let (outlines, contents, results) = (kept(0), kept(1), kept(2));
+        let mut reduced = self.clone();
+        for result in reduced.results.iter_mut().skip(outlines) {
+            result.metadata.doc_toc.clear();
+        }
+        for result in reduced.results.iter_mut().skip(contents) {
+            result.content = None;
+            result.text.clone_from(&result.content_preview);
+        }
+        reduced.results.truncate(results);
+        if steps > found * 2 {
+            reduced.notices.clear();
+        }
+        reduced.next_step = self.page.next_step(&reduced.results, found);
+        reduced
+    }
+
+    fn shell(&self, where_it_is: &str) -> Self {
+        let untrusted = self.untrusted.clone();
+        let next_step = where_it_is.to_owned();
+        Self { untrusted, results: Vec::new(), notices: Vec::new(), next_step, page: Page::default() }
+    }
+}
+
+/// What was found, for OpenAI's clients.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct OpenAiResults {
+    results: Vec<OpenAiResult>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct OpenAiResult {
+    id: String,
+    title: String,
+    url: String,
+    text: String,
+}
+
+impl Answer for OpenAiResults {
+    fn steps(&self) -> usize {
+        self.results.len()
+    }
+
+    fn reduced(&self, steps: usize) -> Self {
+        let kept = self.results.len().saturating_sub(steps);
+        Self { results: self.results[..kept].to_vec() }
+    }
+
+    fn shell(&self, _where_it_is: &str) -> Self {
+        Self { results: Vec::new() }
+    }
+}

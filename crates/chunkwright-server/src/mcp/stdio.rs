@@ -1,0 +1,67 @@
+//! How is the MCP server reached over stdio?
+//!
+//! Standard output belongs to the protocol: nothing else may be written there while this serves.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use rmcp::ServiceExt;
+use rmcp::service::ServerInitializeError;
+use rmcp::transport::stdio_pipes;
+use tokio::runtime::Builder;
+
+use super::McpServer;
+
+/// How often the caller's wish to stop is looked for.
+const STEP: Duration = Duration::from_millis(50);
+
+/// Why stdio could not be served.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StdioError {
+    /// Threads cannot be started.
+    #[error("threads could not be started: {0}")]
+    Threads(#[from] io::Error),
+    /// A client that does not speak the protocol.
+    #[error("the client did not begin as an MCP client does: {0}")]
+    Client(Box<ServerInitializeError>),
+}
+
+/// Serves one client over standard input and output, until it closes its end or `cancel` becomes true.
+///
+/// # Errors
+///
+/// Threads that cannot be started, a client that does not speak the protocol.
+pub fn serve_stdio(server: McpServer, cancel: &Arc<AtomicBool>) -> Result<(), StdioError> {
+    // Requests are handled one after the other; the engine's work is done on its own threads.
+    let runtime = Builder::new_current_thread().enable_all().build()?;
+    let served = runtime.block_on(async {
+        tokio::select! {
+            served = serve(server) => served,
+            () = cancelled(cancel) => Ok(()),
+        }
+    });
+    // A read of standard input cannot be interrupted everywhere.
+    runtime.shutdown_background();
+    served
+}
+
+async fn serve(server: McpServer) -> Result<(), StdioError> {
+    let running = match server.serve(stdio_pipes()).await {
+        Ok(running) => running,
+        // A client may start a server only to see whether it starts.
+        Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => return Ok(()),
+        Err(error) => return Err(StdioError::Client(Box::new(error))),
+    };
+    // However it ended, nobody is left to be told.
+    let _ = running.waiting().await;
+    Ok(())
+}
+
+async fn cancelled(cancel: &AtomicBool) {
+    while !cancel.load(Ordering::SeqCst) {
+        tokio::time::sleep(STEP).await;
+    }
+}

@@ -1,0 +1,224 @@
+//! Answers keep within their tokens, hold each text once, and are what their schemas say.
+
+use std::collections::BTreeSet;
+
+use boon::{Compiler, Schemas};
+use chunkwright_server::mcp::{McpOptions, Profile};
+use serde_json::{Value, json};
+
+use super::{Client, Index, NEWEST, long_document};
+
+#[tokio::test]
+async fn an_answer_keeps_within_its_tokens_and_holds_each_text_once() {
+    let index =
+        Index::new(&[("guide.md", &long_document(80)), ("other.md", "# Other\n\nThe harbour is closed.\n")]);
+    for max_tokens in [500, 1_000, 6_000] {
+        let client = index.client_of(McpOptions { max_tokens, ..McpOptions::default() });
+        for format in ["structured", "text"] {
+            for limit in [1, 5, 50] {
+                let call = json!({ "query": "ferry harbour tide", "limit": limit, "format": format });
+                let result = client.call("search", call).await;
+                let tokens = index.tokens(&result);
+                assert!(tokens <= max_tokens, "{format} {limit}: {tokens} of {max_tokens}");
+                let answer = match format {
+                    "structured" => result["structuredContent"].clone(),
+                    _ => serde_json::from_str(result["content"][0]["text"].as_str().unwrap()).unwrap(),
+                };
+                let results = answer["results"].as_array().unwrap();
+                assert!(!results.is_empty(), "{max_tokens} {limit}");
+                let sent = result.to_string();
+                for content in results.iter().filter_map(|result| result["content"].as_str()) {
+                    // A part behind the preview, without what JSON escapes.
+                    let part: String = content.chars().skip(250).take(120).filter(|c| *c != '\n').collect();
+                    let number = content.split_whitespace().find(|word| word.starts_with("number")).unwrap();
+                    let whole = format!("{number} leaves");
+                    assert!(content.matches(&whole).count() >= 3, "{content}");
+                    assert!(!part.is_empty());
+                    let times = sent.matches(&whole).count();
+                    // Once in the content, and its beginning in the previews.
+                    let previews: usize = results
+                        .iter()
+                        .flat_map(|result| [&result["content_preview"], &result["text"]])
+                        .map(|preview| preview.as_str().unwrap().matches(&whole).count())
+                        .sum();
+                    assert_eq!(times, content.matches(&whole).count() + previews, "{number}");
+                }
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn pages_of_results_follow_one_another_without_a_gap() {
+    let index = Index::new(&[("guide.md", &long_document(40))]);
+    let client = index.client_of(McpOptions { max_tokens: 1_500, ..McpOptions::default() });
+    let (mut offset, mut found) = (0, Vec::new());
+    loop {
+        let call = json!({ "query": "ferry harbour tide", "limit": 8, "offset": offset });
+        let answer = client.answer("search", call).await;
+        let results = answer["results"].as_array().unwrap();
+        found.extend(results.iter().map(|result| result["chunk_id"].as_str().unwrap().to_owned()));
+        offset = found.len();
+        if results.is_empty() {
+            assert_eq!(answer["next_step"], "There are no more results.");
+            break;
+        }
+    }
+    let different: BTreeSet<&String> = found.iter().collect();
+    assert_eq!(different.len(), found.len());
+    assert!(found.len() >= 40, "{}", found.len());
+}
+
+#[tokio::test]
+async fn answers_are_what_the_schemas_of_their_tools_say() {
+    let index = Index::new(&[
+        ("guide.md", &long_document(9)),
+        ("code/a.py", "class A:\n    def f(self):\n        return 1\n"),
+    ]);
+    let client = index.client_of(McpOptions { allow_write: true, ..McpOptions::default() });
+    let tools = client.ask("tools/list", json!({})).await.unwrap();
+    let names: Vec<&str> =
+        tools["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["search", "fetch", "outline", "status", "index"]);
+    let calls = [
+        ("search", json!({ "query": "ferry" })),
+        ("search", json!({ "query": "ferry", "format": "text" })),
+        ("search", json!({ "query": "zzzz" })),
+        ("fetch", json!({ "id": "guide.md" })),
+        ("fetch", json!({ "id": "code/a.py", "format": "text" })),
+        ("outline", json!({})),
+        ("outline", json!({ "id": "code/a.py" })),
+        ("status", json!({})),
+        ("index", json!({})),
+    ];
+    for (name, arguments) in calls {
+        let tool = tools["tools"].as_array().unwrap().iter().find(|tool| tool["name"] == name).unwrap();
+        let (mut schemas, mut compiler) = (Schemas::new(), Compiler::new());
+        let mut check = |part: &str, value: &Value| {
+            let place = format!("mem:///{name}/{part}");
+            compiler.add_resource(&place, tool[part].clone()).unwrap();
+            let schema = compiler.compile(&place, &mut schemas).unwrap();
+            schemas
+                .validate(value, schema)
+                .unwrap_or_else(|error| panic!("{name} {part}: {error:#}\n{value:#}"));
+        };
+        check("inputSchema", &arguments);
+        let answer = client.answer(name, arguments.clone()).await;
+        check("outputSchema", &answer);
+    }
+}
+
+#[tokio::test]
+async fn tools_say_what_they_do() {
+    let index = Index::new(&[("guide.md", "# Guide\n")]);
+    let client = index.client_of(McpOptions { allow_write: true, ..McpOptions::default() });
+    let tools = client.ask("tools/list", json!({})).await.unwrap();
+    assert_eq!((&tools["ttlMs"], &tools["resultType"]), (&json!(300_000), &json!("complete")));
+    for tool in tools["tools"].as_array().unwrap() {
+        let annotations = &tool["annotations"];
+        let reads = tool["name"] != "index";
+        let expected = json!({
+            "title": tool["title"], "readOnlyHint": reads, "destructiveHint": false, "idempotentHint": true,
+            "openWorldHint": false,
+        });
+        assert_eq!(annotations, &expected);
+        assert_eq!(tool["inputSchema"]["additionalProperties"], false, "{tool}");
+        for (name, property) in tool["inputSchema"]["properties"].as_object().unwrap() {
+            assert!(property["description"].is_string(), "{name}");
+            assert!(!property["type"].is_array(), "{name}: {property}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn openai_clients_see_two_tools_and_the_answers_that_they_expect() {
+    let index = Index::new(&[("guide.md", &long_document(60))]);
+    for client in [
+        Client { path: "/mcp?tools=chatgpt", ..index.client() },
+        index.client_of(McpOptions { profile: Profile::ChatGpt, ..McpOptions::default() }),
+    ] {
+        let tools = client.ask("tools/list", json!({})).await.unwrap();
+        let required = |tool: &Value| (tool["name"].clone(), tool["inputSchema"]["required"].clone());
+        let tools: Vec<_> = tools["tools"].as_array().unwrap().iter().map(required).collect();
+        assert_eq!(tools, [(json!("search"), json!(["query"])), (json!("fetch"), json!(["id"]))]);
+
+        let read = |result: &Value| -> Value {
+            assert_eq!(
+                (result["content"].as_array().unwrap().len(), result.get("structuredContent")),
+                (1, None)
+            );
+            serde_json::from_str(result["content"][0]["text"].as_str().unwrap()).unwrap()
+        };
+        let found = read(&client.call("search", json!({ "query": "number7" })).await);
+        let first = found["results"][0].as_object().unwrap();
+        assert_eq!(first.keys().collect::<Vec<_>>(), ["id", "title", "url", "text"]);
+        let document = read(&client.call("fetch", json!({ "id": first["id"] })).await);
+        let keys: Vec<&String> = document.as_object().unwrap().keys().collect();
+        assert_eq!(keys, ["id", "title", "text", "url", "metadata"]);
+        assert!(document["text"].as_str().unwrap().contains("number7"));
+
+        let (mut id, mut text) = (json!("guide.md"), String::new());
+        while !id.is_null() {
+            let result = client.call("fetch", json!({ "id": id })).await;
+            assert!(index.tokens(&result) <= 6_000);
+            let page = read(&result);
+            text += page["text"].as_str().unwrap();
+            id = page["metadata"]["next"].clone();
+        }
+        assert_eq!(text, long_document(60));
+        let limit =
+            client.ask("tools/call", json!({ "name": "search", "arguments": { "query": "a", "limit": 3 } }));
+        assert_eq!(limit.await.unwrap_err()["code"], -32602);
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_knows_no_structured_content_reads_the_text_block() {
+    let index = Index::new(&[("guide.md", &long_document(9))]);
+    let client = Client { version: "2025-03-26", ..index.client() };
+    let result = client.call("search", json!({ "query": "number3" })).await;
+    assert_eq!(result.get("structuredContent"), None, "{result}");
+    let answer: Value = serde_json::from_str(result["content"][0]["text"].as_str().unwrap()).unwrap();
+    assert!(answer["results"][0]["content"].as_str().unwrap().contains("number3"));
+    // A newer one finds the way from either place to the other.
+    let client = Client { version: "2025-06-18", ..client };
+    let result = client.call("search", json!({ "query": "number3" })).await;
+    let note = result["content"][0]["text"].as_str().unwrap();
+    assert!(note.contains("structuredContent") && note.contains("text"), "{note}");
+    assert_eq!(client.version < NEWEST, result.get("resultType").is_none());
+}
+
+#[tokio::test]
+async fn several_collections_are_searched_and_what_is_found_names_its_own() {
+    let index = Index::new(&[("guide.md", &long_document(3))]);
+    index.index("other");
+    let client = index.client();
+    let one = client.answer("search", json!({ "query": "number1", "collection": "other" })).await;
+    let result = &one["results"][0];
+    let id = format!("chunk://other/{}", result["chunk_id"].as_str().unwrap());
+    assert_eq!((&result["id"], &result["collection"]), (&json!(id), &json!("other")));
+    let fetched = client.answer("fetch", json!({ "id": id })).await;
+    assert_eq!((&fetched["collection"], &fetched["text"]), (&json!("other"), &result["content"]));
+    let status = client.answer("status", json!({})).await;
+    let names: Vec<&Value> =
+        status["collections"].as_array().unwrap().iter().map(|row| &row["collection"]).collect();
+    assert_eq!(names, ["default", "other"]);
+}
+
+#[tokio::test]
+async fn the_tool_that_writes_brings_a_collection_up_to_date_with_its_folders() {
+    let index = Index::new(&[("guide.md", "# Guide\n\nferry\n")]);
+    let refused = index.client().ask("tools/call", json!({ "name": "index", "arguments": {} })).await;
+    assert_eq!(refused.unwrap_err()["code"], -32602);
+    let client = index.client_of(McpOptions { allow_write: true, ..McpOptions::default() });
+    index.write(&[("new.md", "# New\n\nlighthouse\n")]);
+    let mut status = client.answer("index", json!({})).await;
+    while status["indexing"] != "indexed" {
+        assert!(status["indexing"].as_str().unwrap().starts_with("indexing "), "{status}");
+        tokio::task::yield_now().await;
+        status = client.answer("status", json!({})).await;
+    }
+    let found = client.answer("search", json!({ "query": "lighthouse" })).await;
+    assert_eq!(found["results"][0]["doc_id"], "new.md");
+    assert!(client.failure("index", json!({ "collection": "none" })).await.contains("`none`"));
+}
