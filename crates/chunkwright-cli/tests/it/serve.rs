@@ -68,7 +68,7 @@ fn call(address: &str, method: &str, path: &str, body: &Value) -> io::Result<(u1
 fn commands_work_on_a_store_while_a_server_has_it() {
     let folder = Folder::new(&[("docs/ferry.md", "# Ferry\n\nThe ferry leaves at nine.\n")]);
     let server = Server::start(&folder, &[]);
-    let run = folder.run(&["index", "docs", "--embedder", "none", "-f", "json"]);
+    let run = folder.run(&["index", "docs", "--embedder", "none"]);
     assert_eq!(run.lines()[0]["indexed"], 1);
     let search = json!({ "query": "ferry" });
     let hits = |answer: &Value| answer["hits"].as_array().map_or(0, Vec::len);
