@@ -52,11 +52,11 @@ pub(super) fn add(resources: Resources) -> Resources {
         "Follows a job by server-sent events until it is over.",
     );
     resources
-        .add("jobs", of_all, list)
-        .add("jobs", submit, post)
-        .add("jobs", of_one, get)
-        .add("jobs", cancel, stop)
-        .add("jobs", events, follow)
+        .add("jobs", &of_all, list)
+        .add("jobs", &submit, post)
+        .add("jobs", &of_one, get)
+        .add("jobs", &cancel, stop)
+        .add("jobs", &events, follow)
 }
 
 /// The job of a path.
