@@ -201,13 +201,17 @@ async fn follow(
         return Ok(Events(None));
     }
     let (sender, events) = mpsc::channel(1);
-    let jobs = app.jobs.clone();
+    let (jobs, stopping) = (app.jobs.clone(), app.stopping.clone());
     tokio::spawn(async move {
         let mut seen = last;
         let mut looks = time::interval(LOOK);
         looks.set_missed_tick_behavior(time::MissedTickBehavior::Delay);
         loop {
-            looks.tick().await;
+            tokio::select! {
+                _ = looks.tick() => {}
+                // The client comes back to the next server.
+                () = stopping.cancelled() => return,
+            }
             let newer = match seen {
                 None => jobs.get(job).map(Some),
                 Some(seen) => jobs.wait_newer(job, seen, Duration::ZERO),

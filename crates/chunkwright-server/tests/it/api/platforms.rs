@@ -46,8 +46,8 @@ fn a_course_platform_lists_configures_and_reindexes_its_chapters() {
         (&json!("python_basics/zh/green-tea.md"), &json!("python_basics"))
     );
     assert!(first["content"].as_str().unwrap().chars().count() <= 203);
-    let last = list(&format!("&page={total}&page_size=1")).expect(200);
-    assert_eq!(last["chunks"][0]["position"], total - 1, "{last}");
+    let end = list(&format!("&page={total}&page_size=1")).expect(200);
+    assert_eq!(end["chunks"][0]["position"], total - 1, "{end}");
     assert!(list("&page=1000").expect(200)["chunks"].as_array().unwrap().is_empty());
     for wrong in ["&page=0", "&page_size=0", "&page_size=101", "&page=x"] {
         assert_eq!(list(wrong).problem(400), "invalid_request", "{wrong}");
