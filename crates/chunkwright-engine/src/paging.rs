@@ -40,16 +40,16 @@ pub fn page<T>(
         let bytes = URL_SAFE_NO_PAD.decode(cursor.as_str()).ok();
         let position: Option<Position> = bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok());
         let position = position.filter(|position| position.list == list);
-        let last = position.ok_or_else(|| Error::Cursor { cursor: cursor.as_str().to_owned() })?.key;
-        all.retain(|entry| key(entry) > last);
+        let before = position.ok_or_else(|| Error::Cursor { cursor: cursor.as_str().to_owned() })?.key;
+        all.retain(|entry| key(entry) > before);
     }
     let limit = limit.clamp(1, MAX_PAGE);
     let is_more = all.len() > limit;
     all.truncate(limit);
     let next = match all.last().filter(|_| is_more) {
         None => None,
-        Some(last) => {
-            let position = serde_json::to_vec(&Position { list, key: key(last) })?;
+        Some(entry) => {
+            let position = serde_json::to_vec(&Position { list, key: key(entry) })?;
             Some(Cursor::new(URL_SAFE_NO_PAD.encode(position)))
         }
     };

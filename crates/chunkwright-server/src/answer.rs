@@ -1,5 +1,6 @@
 //! What do handlers answer beside JSON under 200? Each form is also what the OpenAPI document says of it.
 
+use std::fmt::Write as _;
 use std::marker::PhantomData;
 
 use axum::Json;
@@ -220,7 +221,7 @@ pub(crate) fn encoded(text: &str) -> String {
         if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
             encoded.push(char::from(byte));
         } else {
-            encoded.push_str(&format!("%{byte:02X}"));
+            let _ = write!(encoded, "%{byte:02X}");
         }
     }
     encoded

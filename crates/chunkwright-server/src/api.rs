@@ -61,7 +61,7 @@ pub(crate) fn router(app: &Shared) -> (Router, Scopes) {
         "version": env!("CARGO_PKG_VERSION"),
         "license": { "name": "MIT OR Apache-2.0", "identifier": "MIT OR Apache-2.0" },
     });
-    let (router, document, scopes) = resources.finish(info);
+    let (router, document, scopes) = resources.finish(&info);
     let scopes =
         scopes.into_iter().map(|(method, path, scope)| ((method.into(), path.to_owned()), scope)).collect();
     let document: Arc<str> = document.to_string().into();

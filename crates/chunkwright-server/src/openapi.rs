@@ -89,13 +89,16 @@ impl Operation {
     }
 }
 
+/// What each operation needs.
+pub(crate) type Scopes = Vec<(Method, &'static str, Scope)>;
+
 /// Operations with their handlers: a router, and the document about it.
 pub(crate) struct Resources {
     router: Router<Shared>,
     paths: Map<String, Value>,
     read: SchemaGenerator,
     written: SchemaGenerator,
-    scopes: Vec<(Method, &'static str, Scope)>,
+    scopes: Scopes,
 }
 
 impl Resources {
@@ -115,12 +118,12 @@ impl Resources {
     }
 
     /// Adds an operation, under the group that documentation shows it in.
-    pub(crate) fn add<H, T, A>(mut self, group: &str, operation: Operation, handler: H) -> Self
+    pub(crate) fn add<H, T, A>(mut self, group: &str, operation: &Operation, handler: H) -> Self
     where
         H: Handler<T, Shared> + Described<A>,
         T: 'static,
     {
-        let Operation { method, path, id, summary, scope } = operation;
+        let Operation { method, path, id, summary, scope } = *operation;
         let mut described = Map::new();
         described.insert("operationId".into(), id.into());
         described.insert("tags".into(), json!([group]));
@@ -144,7 +147,7 @@ impl Resources {
     }
 
     /// The router, the document, and what each operation needs.
-    pub(crate) fn finish(self, info: Value) -> (Router<Shared>, Value, Vec<(Method, &'static str, Scope)>) {
+    pub(crate) fn finish(self, info: &Value) -> (Router<Shared>, Value, Scopes) {
         let Self { router, paths, mut read, mut written, scopes } = self;
         let mut schemas = written.take_definitions(true);
         for schema in schemas.values_mut() {
@@ -154,27 +157,16 @@ impl Resources {
             }
         }
         let mut paths = Value::Object(paths);
-        // What is read and written has one schema where both forms are equal; else the one that is read has a name of its own.
+        // What is read and written has one schema where both forms are equal; else the one that is read has a name of its
+        // own, and so has whatever refers to it.
         let mut requests = Value::Object(read.take_definitions(true));
-        let differing = |requests: &Value| -> Vec<String> {
-            let requests = requests.as_object().into_iter().flatten();
-            requests
-                .filter(|(name, schema)| schemas.get(*name).is_some_and(|known| known != *schema))
-                .map(|(name, _)| name.clone())
-                .collect()
-        };
-        for name in differing(&requests) {
+        while let Some(name) = differing(&requests, &schemas) {
             let (from, to) = (format!("{DEFINITIONS}{name}"), format!("{DEFINITIONS}{name}Input"));
             rename(&mut requests, &from, &to);
-            for operation in paths
-                .as_object_mut()
-                .into_iter()
-                .flatten()
-                .flat_map(|(_, item)| item.as_object_mut())
-                .flatten()
-            {
+            let items = paths.as_object_mut().into_iter().flatten();
+            for (_, operation) in items.filter_map(|(_, item)| item.as_object_mut()).flatten() {
                 for part in ["requestBody", "parameters"] {
-                    if let Some(part) = operation.1.get_mut(part) {
+                    if let Some(part) = operation.get_mut(part) {
                         rename(part, &from, &to);
                     }
                 }
@@ -200,6 +192,13 @@ impl Resources {
         });
         (router, document, scopes)
     }
+}
+
+/// The name of a schema that is another one where it is read than where it is written.
+fn differing(requests: &Value, schemas: &Map<String, Value>) -> Option<String> {
+    let mut requests = requests.as_object().into_iter().flatten();
+    let found = requests.find(|(name, schema)| schemas.get(*name).is_some_and(|known| known != *schema));
+    found.map(|(name, _)| name.clone())
 }
 
 /// Lets every reference to `from` be one to `to`.

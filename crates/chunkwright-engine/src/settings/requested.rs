@@ -79,19 +79,19 @@ mod tests {
     use super::super::Layers;
     use super::*;
 
-    fn settings(values: Value) -> Result<Settings, SettingsError> {
+    fn settings(values: &Value) -> Result<Settings, SettingsError> {
         let usual = Layers::default().settings(Source::Request, []).expect("settings");
         usual.requested(values.as_object().cloned().expect("an object"))
     }
 
     #[test]
     fn a_request_says_how_documents_are_cut_and_a_key_of_another_system_selects_its_preset() {
-        let course = settings(json!({"chunk_size": 800, "min_chunk_size": 50})).expect("settings");
+        let course = settings(&json!({"chunk_size": 800, "min_chunk_size": 50})).expect("settings");
         assert_eq!(
             (course.preset.as_str(), course.chunk.max_size, course.chunk.min_size),
             ("course", 800, 50)
         );
-        let again = settings(Value::Object(course.cutting())).expect("settings");
+        let again = settings(&Value::Object(course.cutting())).expect("settings");
         assert_eq!((again.chunk, again.preset), (course.chunk, course.preset), "they say themselves");
     }
 
@@ -105,8 +105,8 @@ mod tests {
             json!({"tokenizer": "/etc/passwd"}),
             json!({"embedder": "openai:text-embedding-3-small"}),
         ] {
-            assert!(settings(values.clone()).is_err(), "{values}");
+            assert!(settings(&values).is_err(), "{values}");
         }
-        assert_eq!(settings(json!({"tokenizer": "cl100k"})).expect("settings").tokenizer, "cl100k");
+        assert_eq!(settings(&json!({"tokenizer": "cl100k"})).expect("settings").tokenizer, "cl100k");
     }
 }

@@ -51,12 +51,12 @@ pub(super) fn add(resources: Resources) -> Resources {
         "Lists what was changed by hand.",
     );
     resources
-        .add("chunks", of_all, list)
-        .add("chunks", of_one, get)
-        .add("chunks", change, amend_one)
-        .add("chunks", neighbours, beside)
-        .add("chunks", many, amend_many)
-        .add("chunks", overlays, changed)
+        .add("chunks", &of_all, list)
+        .add("chunks", &of_one, get)
+        .add("chunks", &change, amend_one)
+        .add("chunks", &neighbours, beside)
+        .add("chunks", &many, amend_many)
+        .add("chunks", &overlays, changed)
 }
 
 /// The chunk of a path.

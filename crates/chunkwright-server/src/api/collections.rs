@@ -32,9 +32,9 @@ pub(super) fn add(resources: Resources) -> Resources {
         "delete_collection",
         "Removes a collection with all generations and changes made by hand.",
     );
-    resources.add("collections", of_all, list).add("collections", of_one, get).add(
+    resources.add("collections", &of_all, list).add("collections", &of_one, get).add(
         "collections",
-        delete,
+        &delete,
         remove,
     )
 }

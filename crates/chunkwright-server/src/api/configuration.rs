@@ -55,12 +55,12 @@ pub(super) fn add(resources: Resources) -> Resources {
         "Says by which settings a collection is to be cut the next time it is cut again.",
     );
     resources
-        .add("configuration", all, settings)
-        .add("configuration", keys, settings_schema)
-        .add("configuration", presets, list_presets)
-        .add("configuration", registries, list_registries)
-        .add("configuration", of_collection, get)
-        .add("configuration", plan, put)
+        .add("configuration", &all, settings)
+        .add("configuration", &keys, settings_schema)
+        .add("configuration", &presets, list_presets)
+        .add("configuration", &registries, list_registries)
+        .add("configuration", &of_collection, get)
+        .add("configuration", &plan, put)
 }
 
 /// The settings in force.

@@ -16,7 +16,7 @@ pub(super) fn add(resources: Resources) -> Resources {
         "diff",
         "Compares the stored chunks with those that other settings would give: kept, moved, changed, to be embedded again.",
     );
-    resources.add("cutting", diff, compare)
+    resources.add("cutting", &diff, compare)
 }
 
 async fn compare(

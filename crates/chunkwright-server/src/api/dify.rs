@@ -24,11 +24,12 @@ pub(super) fn add(resources: Resources) -> Resources {
         "dify_retrieval",
         "Answers Dify, which uses a collection as external knowledge.",
     );
-    resources.add("compatibility", retrieval, retrieve)
+    resources.add("compatibility", &retrieval, retrieve)
 }
 
 /// What Dify asks for.
 #[derive(Deserialize, JsonSchema)]
+#[expect(clippy::struct_field_names, reason = "Dify names its fields so")]
 struct Retrieval {
     /// Name of the collection.
     knowledge_id: String,

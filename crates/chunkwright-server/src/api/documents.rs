@@ -50,13 +50,13 @@ pub(super) fn add(resources: Resources) -> Resources {
         "Lists the documents beside a document, and those about the same.",
     );
     resources
-        .add("documents", of_all, list)
-        .add("documents", put, store)
-        .add("documents", delete_some, remove_some)
-        .add("documents", of_one, get)
-        .add("documents", delete, remove)
-        .add("documents", outline, sections)
-        .add("documents", related, beside)
+        .add("documents", &of_all, list)
+        .add("documents", &put, store)
+        .add("documents", &delete_some, remove_some)
+        .add("documents", &of_one, get)
+        .add("documents", &delete, remove)
+        .add("documents", &outline, sections)
+        .add("documents", &related, beside)
 }
 
 /// The document of a path.

@@ -52,11 +52,11 @@ pub(super) fn add(resources: Resources) -> Resources {
         "Follows a job by server-sent events until it is over.",
     );
     resources
-        .add("jobs", of_all, list)
-        .add("jobs", submit, post)
-        .add("jobs", of_one, get)
-        .add("jobs", cancel, stop)
-        .add("jobs", events, follow)
+        .add("jobs", &of_all, list)
+        .add("jobs", &submit, post)
+        .add("jobs", &of_one, get)
+        .add("jobs", &cancel, stop)
+        .add("jobs", &events, follow)
 }
 
 /// The job of a path.
@@ -201,13 +201,17 @@ async fn follow(
         return Ok(Events(None));
     }
     let (sender, events) = mpsc::channel(1);
-    let jobs = app.jobs.clone();
+    let (jobs, stopping) = (app.jobs.clone(), app.stopping.clone());
     tokio::spawn(async move {
         let mut seen = last;
         let mut looks = time::interval(LOOK);
         looks.set_missed_tick_behavior(time::MissedTickBehavior::Delay);
         loop {
-            looks.tick().await;
+            tokio::select! {
+                _ = looks.tick() => {}
+                // The client comes back to the next server.
+                () = stopping.cancelled() => return,
+            }
             let newer = match seen {
                 None => jobs.get(job).map(Some),
                 Some(seen) => jobs.wait_newer(job, seen, Duration::ZERO),

@@ -52,10 +52,10 @@ pub(super) fn add(resources: Resources) -> Resources {
         "Answers a chunk of a course.",
     );
     let resources = resources
-        .add("course platform", course, reindex_course)
-        .add("course platform", chapter, reindex_chapter)
-        .add("course platform", chunks, list)
-        .add("course platform", chunk, get);
+        .add("course platform", &course, reindex_course)
+        .add("course platform", &chapter, reindex_chapter)
+        .add("course platform", &chunks, list)
+        .add("course platform", &chunk, get);
     config::add(resources)
 }
 
@@ -127,7 +127,7 @@ struct Reindex {
 
 /// A page of chunks.
 #[derive(Serialize, JsonSchema)]
-struct Chunks {
+struct ChunkList {
     /// The chunks, in order.
     chunks: Vec<Map<String, Value>>,
     /// Number of all chunks that pass.
@@ -303,7 +303,7 @@ fn metadata(collection: &str, record: &Record) -> Map<String, Value> {
     metadata
 }
 
-async fn list(State(app): State<Shared>, Query(asked): Query<Listed>) -> Answer<Chunks> {
+async fn list(State(app): State<Shared>, Query(asked): Query<Listed>) -> Answer<ChunkList> {
     let (page, page_size) = (asked.page.unwrap_or(1), asked.page_size.unwrap_or(20));
     if page == 0 || !(1..=100).contains(&page_size) {
         let detail = format!(
@@ -358,7 +358,7 @@ async fn list(State(app): State<Shared>, Query(asked): Query<Listed>) -> Answer<
         shown.insert("enabled".into(), chunk.enabled.into());
         shown
     });
-    Ok(Json(Chunks { chunks: shown.collect(), total, page, page_size, token_levels }))
+    Ok(Json(ChunkList { chunks: shown.collect(), total, page, page_size, token_levels }))
 }
 
 async fn get(
@@ -367,12 +367,11 @@ async fn get(
     Query(InCourse { course_id }): Query<InCourse>,
 ) -> Answer<ChunkDetail> {
     let read = move |engine: &Engine| {
-        let collections = match course_id {
-            Some(course_id) => vec![collection_of(engine, &course_id)?],
-            None => {
-                let all = engine.list_collections()?;
-                all.into_iter().map(|listed| listed.status.generation.collection).collect()
-            }
+        let collections: Vec<String> = if let Some(course_id) = course_id {
+            vec![collection_of(engine, &course_id)?]
+        } else {
+            let all = engine.list_collections()?;
+            all.into_iter().map(|listed| listed.status.generation.collection).collect()
         };
         let mut last = Error::NoCollections;
         for collection in collections {

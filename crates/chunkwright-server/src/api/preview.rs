@@ -16,7 +16,7 @@ pub(super) fn add(resources: Resources) -> Resources {
         "preview",
         "Cuts a text or a file by any settings, with reasons and statistics, and stores nothing.",
     );
-    resources.add("cutting", preview, cut)
+    resources.add("cutting", &preview, cut)
 }
 
 async fn cut(State(app): State<Shared>, Upload(request): Upload<PreviewRequest>) -> Answer<PreviewAnswer> {

@@ -28,7 +28,7 @@ pub(super) fn add(resources: Resources) -> Resources {
         "explain_search",
         "Says why a chunk is or is not in the answer to a search of one collection.",
     );
-    resources.add("search", by_query, get).add("search", by_body, search).add("search", explain, explained)
+    resources.add("search", &by_query, get).add("search", &by_body, search).add("search", &explain, explained)
 }
 
 /// A search in an address.

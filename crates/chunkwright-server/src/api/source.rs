@@ -21,7 +21,7 @@ pub(super) fn add(resources: Resources) -> Resources {
         "get_source",
         "Answers the bytes of a document's file, or its text as it was decoded.",
     );
-    resources.add("documents", source, source_of)
+    resources.add("documents", &source, source_of)
 }
 
 /// What of the source is answered.

@@ -20,7 +20,7 @@ pub(super) fn add(resources: Resources) -> Resources {
         "get_statistics",
         "Counts the chunks that pass a filter: by type, language, level and size.",
     );
-    resources.add("chunks", statistics, count)
+    resources.add("chunks", &statistics, count)
 }
 
 /// Which chunks are counted.

@@ -40,10 +40,10 @@ pub(super) fn add(resources: Resources) -> Resources {
         "Lists the last runs that changed a collection, newest first.",
     );
     resources
-        .add("versions", of_all, list)
-        .add("versions", delete, remove)
-        .add("versions", prune, remove_some)
-        .add("versions", runs, history)
+        .add("versions", &of_all, list)
+        .add("versions", &delete, remove)
+        .add("versions", &prune, remove_some)
+        .add("versions", &runs, history)
 }
 
 /// The generation of a path.

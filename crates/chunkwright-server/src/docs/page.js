@@ -1,5 +1,5 @@
 // The page: a form for every operation, and the answer below it.
-import { example, keys, resolve, typeOf } from "./schema.js";
+import { choices, example, keys, resolve, typeOf } from "./schema.js";
 
 const METHODS = ["get", "post", "put", "patch", "delete"];
 /** Most characters of an answer that are shown. */
@@ -24,12 +24,12 @@ let fields = 0;
 function field(name, schema, { description = "", required = false, note = "" } = {}) {
   const found = resolve(api, schema);
   const id = `field-${(fields += 1)}`;
+  const values = choices(api, found);
   const isFile = found.type === "array" && resolve(api, found.items).format === "binary";
   let input;
   if (isFile) {
     input = make("input", { id, name, type: "file", multiple: true, required });
-  } else if (found.enum || found.type === "boolean") {
-    const values = found.enum ?? [true, false];
+  } else if (values) {
     input = make("select", { id, name }, make("option", { value: "" }, "not given"));
     input.append(...values.map((value) => make("option", { value }, String(value))));
   } else {
@@ -115,7 +115,9 @@ async function show(response, output, started) {
 function operationOf(path, method, operation) {
   const parameters = (operation.parameters ?? []).map((parameter) => {
     const isList = resolve(api, parameter.schema).type === "array";
-    const note = isList ? "Several values are separated by commas." : typeOf(api, parameter.schema);
+    const type = typeOf(api, parameter.schema);
+    const isPlain = type === "string" || choices(api, parameter.schema);
+    const note = isList ? "Several values are separated by commas." : isPlain ? "" : `(${type})`;
     return { ...field(parameter.name, isList ? {} : parameter.schema, { ...parameter, note }), place: parameter.in, isList };
   });
   const body = bodyOf(operation);

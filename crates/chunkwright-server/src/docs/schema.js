@@ -45,6 +45,17 @@ export function keys(document, schema) {
   });
 }
 
+/** The values that the schema allows, if they are few. */
+export function choices(document, schema) {
+  const found = resolve(document, schema);
+  if (found.enum) return found.enum;
+  if (found.type === "boolean") return [true, false];
+  const forms = (found.oneOf ?? found.anyOf ?? []).map((form) => resolve(document, form)).filter((form) => form.type !== "null");
+  if (forms.length === 1) return choices(document, forms[0]);
+  const values = forms.map((form) => form.const);
+  return values.length > 0 && !values.includes(undefined) ? values : undefined;
+}
+
 /** A type in a word. */
 export function typeOf(document, schema) {
   const found = resolve(document, schema);

@@ -30,7 +30,7 @@ pub(super) fn add(resources: Resources) -> Resources {
         "put_chapter_config",
         "Says by which settings the course of a chapter is to be cut; the next reindex does it.",
     );
-    resources.add("course platform", get, read).add("course platform", put, write)
+    resources.add("course platform", &get, read).add("course platform", &put, write)
 }
 
 /// How a chapter is cut.

@@ -45,7 +45,9 @@ fn jobs_are_listed_newest_first_in_pages_and_one_that_is_over_stays_so() {
     served.put("docs", &[("a.md", "# A\n\nText.\n")]);
     let reindex = json!({ "kind": "reindex", "collection": "docs" });
     let jobs: Vec<Value> = (0..3).map(|_| served.post("/api/v1/jobs", &reindex).expect(202)).collect();
-    jobs.iter().for_each(|job| drop(served.ended(job)));
+    for job in &jobs {
+        served.ended(job);
+    }
     let first = served.get("/api/v1/jobs?limit=2&collection=docs").expect(200);
     let ids = |page: &Value| -> Vec<u64> {
         page["jobs"].as_array().unwrap().iter().map(|job| job["id"].as_u64().unwrap()).collect()
@@ -72,7 +74,7 @@ fn a_client_that_comes_back_is_not_sent_what_it_saw() {
     let whole = served.get(&events);
     assert_eq!(whole.header("content-type"), "text/event-stream");
     let text = whole.text();
-    let last = text.lines().filter_map(|line| line.strip_prefix("id: ")).last().unwrap();
+    let last = text.lines().filter_map(|line| line.strip_prefix("id: ")).next_back().unwrap();
     let again = served.send("GET", &events, &[("Last-Event-ID", last)], &[]);
     assert_eq!((again.status, again.bytes.len()), (204, 0), "{}", again.text());
     let earlier = served.send("GET", &events, &[("Last-Event-ID", "0")], &[]);

@@ -13,9 +13,9 @@ fn a_course_platform_lists_configures_and_reindexes_its_chapters() {
         "course_python_basics",
         &[("zh/green-tea.md", TEA), ("02_variables.md", "# Variables\n\nA name for a value.\n")],
     );
-    let temp_ref = encoded("python_basics/zh/green-tea.md");
+    let chapter = encoded("python_basics/zh/green-tea.md");
     let kb = "/api/admin/kb";
-    let list = |rest: &str| served.get(&format!("{kb}/chapters/chunks?temp_ref={temp_ref}{rest}"));
+    let list = |rest: &str| served.get(&format!("{kb}/chapters/chunks?temp_ref={chapter}{rest}"));
     let all = list("&page=1&page_size=100").expect(200);
     let total = all["total"].as_u64().unwrap();
     assert_eq!(all["chunks"].as_array().unwrap().len() as u64, total);
@@ -46,8 +46,8 @@ fn a_course_platform_lists_configures_and_reindexes_its_chapters() {
         (&json!("python_basics/zh/green-tea.md"), &json!("python_basics"))
     );
     assert!(first["content"].as_str().unwrap().chars().count() <= 203);
-    let last = list(&format!("&page={total}&page_size=1")).expect(200);
-    assert_eq!(last["chunks"][0]["position"], total - 1, "{last}");
+    let end = list(&format!("&page={total}&page_size=1")).expect(200);
+    assert_eq!(end["chunks"][0]["position"], total - 1, "{end}");
     assert!(list("&page=1000").expect(200)["chunks"].as_array().unwrap().is_empty());
     for wrong in ["&page=0", "&page_size=0", "&page_size=101", "&page=x"] {
         assert_eq!(list(wrong).problem(400), "invalid_request", "{wrong}");
@@ -69,7 +69,7 @@ fn a_course_platform_lists_configures_and_reindexes_its_chapters() {
         "unknown_collection"
     );
 
-    let config = format!("{kb}/chapters/config?temp_ref={temp_ref}");
+    let config = format!("{kb}/chapters/config?temp_ref={chapter}");
     let put = served.json("PUT", &config, &json!({ "chunk_size": 800 })).expect(200);
     let expected = json!({
         "chunking_strategy": "semantic", "chunk_size": 800, "chunk_overlap": 200, "min_chunk_size": 100,
@@ -83,7 +83,7 @@ fn a_course_platform_lists_configures_and_reindexes_its_chapters() {
     );
     assert_eq!(served.json("PUT", &config, &json!({ "chunk_size": 3 })).problem(400), "invalid_settings");
 
-    let reindex = served.post(&format!("{kb}/chapters/reindex?temp_ref={temp_ref}"), &json!({}));
+    let reindex = served.post(&format!("{kb}/chapters/reindex?temp_ref={chapter}"), &json!({}));
     let task = reindex.expect(202);
     assert_eq!((&task["status"], task["task_id"].is_string()), (&json!("queued"), true));
     let id: Value = task["task_id"].as_str().unwrap().parse::<u64>().unwrap().into();

@@ -35,7 +35,7 @@ pub(crate) struct Answered {
 impl Answered {
     pub(crate) fn header(&self, name: &str) -> &str {
         let found = self.headers.iter().find(|(known, _)| known == name);
-        found.map(|(_, value)| value.as_str()).unwrap_or_else(|| panic!("no `{name}` in {self:?}"))
+        found.map_or_else(|| panic!("no `{name}` in {self:?}"), |(_, value)| value.as_str())
     }
 
     pub(crate) fn text(&self) -> String {
