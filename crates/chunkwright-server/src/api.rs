@@ -18,7 +18,6 @@ mod versions;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::DefaultBodyLimit;
 use axum::http::header::CONTENT_TYPE;
 use axum::routing::get;
 use chunkwright_engine::{Cursor, Error, Snapshot};
@@ -52,8 +51,18 @@ const RESOURCES: &[Add] = &[
     dify::add,
 ];
 
-/// Everything below `/api`, and which scope each operation needs.
-pub(crate) fn router(app: &Shared) -> (Router, Scopes) {
+/// What the API answers.
+pub(crate) struct Api {
+    /// The operations.
+    pub(crate) operations: Router,
+    /// Which scope each of them needs.
+    pub(crate) scopes: Scopes,
+    /// What says how they are used, and nothing of what is indexed.
+    pub(crate) descriptions: Router,
+}
+
+/// Everything below `/api` and `/compat`.
+pub(crate) fn router(app: &Shared) -> Api {
     let resources = RESOURCES.iter().fold(Resources::new(), |resources, add| add(resources));
     let info = json!({
         "title": "Chunkwright",
@@ -66,14 +75,12 @@ pub(crate) fn router(app: &Shared) -> (Router, Scopes) {
         scopes.into_iter().map(|(method, path, scope)| ((method.into(), path.to_owned()), scope)).collect();
     let document: Arc<str> = document.to_string().into();
     let openapi = move || async move { ([(CONTENT_TYPE, "application/json")], document.to_string()) };
-    let router = Router::new()
-        .merge(router.with_state(Shared::clone(app)))
-        .route("/api/openapi.json", get(openapi))
-        .merge(crate::docs::router())
-        .layer(DefaultBodyLimit::max(app.options.limits.body_bytes))
+    let operations = router
+        .with_state(Shared::clone(app))
         .fallback(|| async { Problem::no_such_path() })
         .method_not_allowed_fallback(|| async { Problem::method() });
-    (router, scopes)
+    let descriptions = crate::docs::router().route("/api/openapi.json", get(openapi));
+    Api { operations, scopes, descriptions }
 }
 
 /// The collection of a path.

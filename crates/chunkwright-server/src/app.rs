@@ -8,6 +8,7 @@ use axum::Router;
 use chunkwright_engine::{Engine, Error, Jobs, Roots};
 use tokio_util::sync::CancellationToken;
 
+use crate::api::Api;
 use crate::guard::Guard;
 use crate::mcp;
 use crate::metrics::{self, Metrics};
@@ -98,11 +99,11 @@ impl Server {
     /// Everything that it answers on `address`, behind its guard.
     pub(crate) fn router(&self, address: SocketAddr) -> Router {
         let app = &self.app;
-        let (api, mut scopes) = api::router(app);
+        let Api { operations, mut scopes, descriptions } = api::router(app);
         let (mcp, scope) = mcp::mounted(app);
         scopes.extend(scope);
-        let private = api.merge(metrics::router(app)).merge(mcp);
-        let public = health::router(app);
+        let private = operations.merge(metrics::router(app)).merge(mcp);
+        let public = health::router(app).merge(descriptions);
         Guard::new(app, address, scopes).around(private, public)
     }
 }

@@ -37,6 +37,11 @@ impl Settings {
             let (name, place, known) = (name.to_owned(), Source::Request.to_string(), listed(&known));
             return Err(SettingsError::UnknownKey { name, place, known });
         }
+        // Whoever sends documents must not have their secrets stored where the server takes them out.
+        if name == key::REDACT_SECRETS.name && self.walk.redact_secrets && value != true {
+            let (name, value, known) = (name.to_owned(), value.to_string(), "`true`".to_owned());
+            return Err(SettingsError::NotRequestable { name, value, known });
+        }
         let Some(text) = value.as_str() else { return Ok(()) };
         let (is_known, known) = match name {
             "tokenizer" => {
@@ -93,6 +98,14 @@ mod tests {
         );
         let again = settings(&Value::Object(course.cutting())).expect("settings");
         assert_eq!((again.chunk, again.preset), (course.chunk, course.preset), "they say themselves");
+    }
+
+    #[test]
+    fn a_request_switches_redaction_on_and_not_off() {
+        let on = settings(json!({"redact_secrets": true})).expect("settings");
+        let off = json!({"redact_secrets": false}).as_object().cloned().expect("an object");
+        assert!(on.walk.redact_secrets && on.requested(off).is_err());
+        assert!(settings(json!({"redact_secrets": false})).is_ok());
     }
 
     #[test]

@@ -4,6 +4,7 @@
 mod api;
 mod client;
 mod mcp;
+mod operations;
 mod security;
 mod served;
 mod slow;

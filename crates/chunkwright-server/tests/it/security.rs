@@ -104,7 +104,7 @@ fn a_form_of_another_page_is_not_json() {
 fn a_request_without_a_key_or_with_a_wrong_one_learns_nothing() {
     let (admission, [reader, _, root]) = keys();
     let served = Served::new(|options| options.admission = admission);
-    for path in ["/api/v1/collections", "/api/openapi.json", "/metrics", "/mcp", "/nothing"] {
+    for path in ["/api/v1/collections", "/metrics", "/mcp", "/nothing"] {
         let missing = get(served.address, path, &[]);
         assert_eq!((missing.status, &*missing.code()), (401, "unauthorized"), "{path}");
         assert!(missing.header("www-authenticate").unwrap().starts_with("Bearer realm="));
@@ -121,7 +121,7 @@ fn a_request_without_a_key_or_with_a_wrong_one_learns_nothing() {
     // Before anything of the body is read.
     let large = ask(served.address, "POST", "/api/v1/search", &["Content-Type: application/json"], "{");
     assert_eq!(large.status, 401);
-    for public in ["/health", "/ready"] {
+    for public in ["/health", "/ready", "/api/openapi.json", "/api/docs"] {
         assert_eq!(get(served.address, public, &[]).status, 200);
     }
     assert_eq!(get(served.address, "/metrics", &[&root]).status, 200);

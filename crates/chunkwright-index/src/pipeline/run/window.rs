@@ -286,12 +286,11 @@ impl Run<'_> {
                 }
                 self.report.chunks += document.chunks.len();
                 for NewChunk { record, .. } in &document.chunks {
-                    match self.report.written.get_mut(&record.chunk_type) {
-                        Some(tokens) => tokens.push(record.token_count),
-                        None => {
-                            let tokens = vec![record.token_count];
-                            self.report.written.insert(record.chunk_type.clone(), tokens);
-                        }
+                    if let Some(tokens) = self.report.written.get_mut(&record.chunk_type) {
+                        tokens.push(record.token_count);
+                    } else {
+                        let tokens = vec![record.token_count];
+                        self.report.written.insert(record.chunk_type.clone(), tokens);
                     }
                 }
                 let tokens = document.chunks.iter().map(|chunk| chunk.record.token_count as usize).sum();
