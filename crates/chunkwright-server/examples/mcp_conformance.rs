@@ -100,8 +100,8 @@ fn tools() -> Vec<Tool> {
     tools
 }
 
-fn object(value: Value) -> Arc<JsonObject> {
-    Arc::new(value.as_object().cloned().unwrap_or_default())
+fn object(mut value: Value) -> Arc<JsonObject> {
+    Arc::new(value.as_object_mut().map(std::mem::take).unwrap_or_default())
 }
 
 async fn call(name: &str, context: &Context) -> Option<Result<CallToolResult, ErrorData>> {

@@ -96,7 +96,7 @@ pub enum Profile {
     /// All.
     #[default]
     All,
-    /// `search(query)` and `fetch(id)` alone, with the answers that ChatGPT's connectors and OpenAI's deep research
+    /// `search(query)` and `fetch(id)` alone, with the answers that `ChatGPT`'s connectors and `OpenAI`'s deep research
     /// read.
     ChatGpt,
 }

@@ -29,7 +29,7 @@ pub(super) enum Form {
     Structured,
     /// In the text block; `structuredContent` says so.
     Text,
-    /// In the text block, and there is no other: older clients and OpenAI's know no other.
+    /// In the text block, and there is no other: older clients and `OpenAI`'s know no other.
     TextOnly,
 }
 

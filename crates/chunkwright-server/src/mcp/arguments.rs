@@ -110,7 +110,7 @@ pub(super) struct Index {
     pub(super) format: Option<Format>,
 }
 
-/// Of `search` for OpenAI's clients.
+/// Of `search` for `OpenAI`'s clients.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ChatGptSearch {
@@ -119,7 +119,7 @@ pub(super) struct ChatGptSearch {
     pub(super) query: String,
 }
 
-/// Of `fetch` for OpenAI's clients.
+/// Of `fetch` for `OpenAI`'s clients.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ChatGptFetch {

@@ -1,6 +1,6 @@
 //! How does an argument that a user types go on?
 
-use chunkwright_engine::Error;
+use chunkwright_engine::{Error, Snapshot};
 use rmcp::ErrorData;
 use rmcp::model::{CompleteRequestParams, CompleteResult, CompletionInfo, Reference};
 
@@ -53,6 +53,6 @@ fn documents(server: &McpServer, collection: Option<&str>) -> Result<Vec<String>
     let name = scope::collection(server.engine(), collection)?;
     // What does not exist has no documents.
     let documents =
-        server.engine().collection(name).read(|snapshot| snapshot.documents()).unwrap_or_default();
+        server.engine().collection(name).read(Snapshot::documents).unwrap_or_default();
     Ok(documents.into_iter().map(|document| document.doc_id).collect())
 }

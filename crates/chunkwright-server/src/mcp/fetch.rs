@@ -212,7 +212,7 @@ impl FetchAnswer {
         self.metadata.get("format").and_then(Value::as_str).unwrap_or_default()
     }
 
-    /// The same as OpenAI's clients read it.
+    /// The same as `OpenAI`'s clients read it.
     pub(super) fn for_openai(self) -> OpenAiDocument {
         OpenAiDocument { answer: self }
     }
@@ -245,7 +245,7 @@ impl Answer for FetchAnswer {
     }
 }
 
-/// A document, for OpenAI's clients.
+/// A document, for `OpenAI`'s clients.
 #[derive(Clone, Debug)]
 pub(super) struct OpenAiDocument {
     answer: FetchAnswer,

@@ -3,7 +3,7 @@
 //! It reads again the folders that a collection was made of, and no path that a model names: what may be indexed is what
 //! a person indexed.
 
-use chunkwright_engine::{Background, IndexRequest, IndexState, Then};
+use chunkwright_engine::{Background, IndexRequest, IndexState, Snapshot, Then};
 
 use super::McpServer;
 use super::arguments;
@@ -17,7 +17,7 @@ pub(super) fn index(server: &McpServer, call: &arguments::Index) -> Result<Statu
     if !matches!(running, Some(IndexState::Indexing { .. } | IndexState::Waiting)) {
         let name = scope::collection(engine, call.collection.as_deref())?;
         let collection = engine.collection(&name);
-        let paths = collection.read(|snapshot| snapshot.paths())?;
+        let paths = collection.read(Snapshot::paths)?;
         let request = IndexRequest { paths, ..IndexRequest::default() };
         server.set_background(Background::start(collection, request, Then::Stop, |_| {})?);
     }

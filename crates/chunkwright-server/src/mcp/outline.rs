@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use chunkwright_engine::OutlineRow;
+use chunkwright_engine::{FetchRequest, OutlineRow, Snapshot};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -61,7 +61,7 @@ pub(super) fn outline(server: &McpServer, call: &arguments::Outline) -> Result<O
     let usual = scope::collection(engine, None)?;
     let Some(id) = &call.id else {
         let collection = scope::collection(engine, named)?;
-        let documents = engine.collection(&collection).read(|snapshot| snapshot.documents())?;
+        let documents = engine.collection(&collection).read(Snapshot::documents)?;
         let total = documents.len();
         let is_usual = collection == usual;
         let page = documents.into_iter().skip(call.offset).take(PAGE);
@@ -71,13 +71,11 @@ pub(super) fn outline(server: &McpServer, call: &arguments::Outline) -> Result<O
     let Uri { collection, reference, .. } = scope::target(engine, id, named)?;
     let answer = engine.collection(&collection).read(|snapshot| {
         // A chunk, and lines, are of a document too.
-        match snapshot.document(&reference) {
-            Ok(document) => snapshot.outline(&document.doc_id),
-            Err(_) => {
-                let request = chunkwright_engine::FetchRequest::new(&reference);
-                snapshot.outline(&snapshot.fetch(&request)?.document.doc_id)
-            }
-        }
+        let doc_id = match snapshot.document(&reference) {
+            Ok(document) => document.doc_id,
+            Err(_) => snapshot.fetch(&FetchRequest::new(&reference))?.document.doc_id,
+        };
+        snapshot.outline(&doc_id)
     })?;
     let doc_id = answer.sections.first().map(|row| row.doc_id.clone());
     let total = answer.sections.len();

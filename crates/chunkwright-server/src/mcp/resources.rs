@@ -3,7 +3,7 @@
 //! A document is a resource, `chunk://COLLECTION/DOC_ID`; so are a chunk and lines of a document, by a template. A cursor
 //! of the list is the URI of the last document before it, so that it needs no state and survives a restart.
 
-use chunkwright_engine::DocumentInfo;
+use chunkwright_engine::{DocumentInfo, Snapshot};
 use rmcp::ErrorData;
 use rmcp::model::{
     ListResourcesResult, MetaObject, ReadResourceResult, Resource, ResourceContents, ResourceTemplate,
@@ -46,7 +46,7 @@ pub(super) fn list(server: &McpServer, cursor: Option<&str>) -> Result<ListResou
             continue;
         }
         // A collection that was deleted meanwhile has no documents.
-        let Ok(documents) = server.engine().collection(&name).read(|snapshot| snapshot.documents()) else {
+        let Ok(documents) = server.engine().collection(&name).read(Snapshot::documents) else {
             continue;
         };
         let is_after = |document: &DocumentInfo| {

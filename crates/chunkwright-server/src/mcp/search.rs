@@ -1,6 +1,6 @@
 //! What does `search` answer?
 //!
-//! A result has the fields that agents of our own kind read (`chunk_id`, `content`, `metadata`) and those that OpenAI's
+//! A result has the fields that agents of our own kind read (`chunk_id`, `content`, `metadata`) and those that `OpenAI`'s
 //! clients read (`id`, `title`, `url`, `text`). The text of a chunk is in `content` alone.
 
 use std::collections::HashSet;
@@ -180,7 +180,7 @@ impl SearchAnswer {
         Self { untrusted: UNTRUSTED.to_owned(), results, notices, next_step, page }
     }
 
-    /// The same as OpenAI's clients read it.
+    /// The same as `OpenAI`'s clients read it.
     pub(super) fn for_openai(self) -> OpenAiResults {
         let result = |SearchResult { id, title, url, text, .. }| OpenAiResult { id, title, url, text };
         OpenAiResults { results: self.results.into_iter().map(result).collect() }
@@ -255,7 +255,7 @@ impl Answer for SearchAnswer {
     }
 }
 
-/// What was found, for OpenAI's clients.
+/// What was found, for `OpenAI`'s clients.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct OpenAiResults {
     results: Vec<OpenAiResult>,

@@ -37,15 +37,15 @@ pub enum StdioError {
 pub fn serve_stdio(server: McpServer, cancel: &Arc<AtomicBool>) -> Result<(), StdioError> {
     // Requests are handled one after the other; the engine's work is done on its own threads.
     let runtime = Builder::new_current_thread().enable_all().build()?;
-    let served = runtime.block_on(async {
+    let ended = runtime.block_on(async {
         tokio::select! {
-            served = serve(server) => served,
+            ended = serve(server) => ended,
             () = cancelled(cancel) => Ok(()),
         }
     });
     // A read of standard input cannot be interrupted everywhere.
     runtime.shutdown_background();
-    served
+    ended
 }
 
 async fn serve(server: McpServer) -> Result<(), StdioError> {
