@@ -102,10 +102,10 @@ mod tests {
 
     #[test]
     fn a_request_switches_redaction_on_and_not_off() {
-        let on = settings(json!({"redact_secrets": true})).expect("settings");
+        let on = settings(&json!({"redact_secrets": true})).expect("settings");
         let off = json!({"redact_secrets": false}).as_object().cloned().expect("an object");
         assert!(on.walk.redact_secrets && on.requested(off).is_err());
-        assert!(settings(json!({"redact_secrets": false})).is_ok());
+        assert!(settings(&json!({"redact_secrets": false})).is_ok());
     }
 
     #[test]

@@ -52,7 +52,6 @@ fn collections(server: &McpServer) -> Result<Vec<String>, Error> {
 fn documents(server: &McpServer, collection: Option<&str>) -> Result<Vec<String>, Error> {
     let name = scope::collection(server.engine(), collection)?;
     // What does not exist has no documents.
-    let documents =
-        server.engine().collection(name).read(Snapshot::documents).unwrap_or_default();
+    let documents = server.engine().collection(name).read(Snapshot::documents).unwrap_or_default();
     Ok(documents.into_iter().map(|document| document.doc_id).collect())
 }
