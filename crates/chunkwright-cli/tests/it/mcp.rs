@@ -54,7 +54,8 @@ impl Agent {
     #[track_caller]
     fn ask(&mut self, method: &str, params: Value) -> Value {
         self.last += 1;
-        let request = json!({ "jsonrpc": "2.0", "id": self.last, "method": method, "params": params });
+        let mut request = json!({ "jsonrpc": "2.0", "id": self.last, "method": method });
+        request["params"] = params;
         self.write(&request.to_string());
         let answer = self.read();
         assert_eq!(answer["id"], self.last, "{answer}");
@@ -64,7 +65,9 @@ impl Agent {
     /// The structured answer of a tool.
     #[track_caller]
     fn call(&mut self, tool: &str, arguments: Value) -> Value {
-        let answer = self.ask("tools/call", json!({ "name": tool, "arguments": arguments }));
+        let mut params = json!({ "name": tool });
+        params["arguments"] = arguments;
+        let answer = self.ask("tools/call", params);
         assert_eq!(answer["result"]["isError"], false, "{answer}");
         answer["result"]["structuredContent"].clone()
     }

@@ -25,8 +25,8 @@ pub(super) enum CallError {
 }
 
 /// The collection that is meant: the one that is named, else that of the settings, else the only one.
-pub(super) fn collection(engine: &Engine, named: Option<&str>) -> Result<String, Error> {
-    if let Some(name) = named {
+pub(super) fn collection(engine: &Engine, given: Option<&str>) -> Result<String, Error> {
+    if let Some(name) = given {
         return Ok(name.to_owned());
     }
     let usual = &engine.settings().collection;

@@ -11,6 +11,7 @@ use tokio::net::TcpListener;
 
 use super::Index;
 
+#[expect(clippy::print_stdout, reason = "what was not checked is said")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_official_client_reads_the_index_over_http() {
     let Some(programs) = std::env::var_os("CHUNKWRIGHT_SERVERS") else {
