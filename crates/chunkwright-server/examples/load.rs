@@ -73,7 +73,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     });
     let took = start.elapsed().saturating_sub(WARM_UP).as_secs_f64();
     let mut statuses: BTreeMap<u16, usize> = BTreeMap::new();
-    seen.iter().for_each(|(status, _)| *statuses.entry(*status).or_default() += 1);
+    for (status, _) in &seen {
+        *statuses.entry(*status).or_default() += 1;
+    }
     println!(
         "{mode}: {rate} a second asked for, {:.0} answered, by status {statuses:?} (0: no answer)",
         seen.len() as f64 / took
@@ -104,14 +106,13 @@ fn ask(
     address: &str,
     request: &str,
 ) -> Result<u16, Box<dyn Error>> {
-    let stream = match connection {
-        Some(stream) => stream,
-        None => {
-            let stream = TcpStream::connect(address)?;
-            stream.set_nodelay(true)?;
-            stream.set_read_timeout(Some(Duration::from_secs(30)))?;
-            connection.insert(BufReader::new(stream))
-        }
+    let stream = if let Some(stream) = connection {
+        stream
+    } else {
+        let stream = TcpStream::connect(address)?;
+        stream.set_nodelay(true)?;
+        stream.set_read_timeout(Some(Duration::from_secs(30)))?;
+        connection.insert(BufReader::new(stream))
     };
     stream.get_mut().write_all(request.as_bytes())?;
     let (mut status, mut length, mut line) = (0, 0, String::new());

@@ -161,7 +161,7 @@ pub(crate) fn peer(request: &Request) -> IpAddr {
 async fn from_here(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
     match guard.hosts.check(&request) {
         Ok(()) => next.run(request).await,
-        Err(refusal) => refuse(&guard, refusal),
+        Err(refusal) => refuse(&guard, &refusal),
     }
 }
 
@@ -173,17 +173,17 @@ async fn admit(State(guard): State<Arc<Guard>>, mut request: Request, next: Next
             Ok(Caller { name: Some(name), .. }) => Client::Key(Arc::clone(name)),
             _ => Client::address(peer(&request)),
         };
-        if let Err(refusal) = rate.check(client) {
-            return refuse(&guard, refusal);
+        if let Err(refusal) = rate.check(&client) {
+            return refuse(&guard, &refusal);
         }
     }
     let caller = match caller {
         Ok(caller) => caller,
-        Err(refusal) => return refuse(&guard, refusal),
+        Err(refusal) => return refuse(&guard, &refusal),
     };
     let needs = guard.needs(request.method(), request.extensions().get::<MatchedPath>());
     if caller.scope < needs {
-        return refuse(&guard, Refusal::Scope { needs, has: caller.scope });
+        return refuse(&guard, &Refusal::Scope { needs, has: caller.scope });
     }
     if let Some(name) = &caller.name {
         tracing::Span::current().record("key", &**name);
@@ -201,7 +201,7 @@ async fn in_time(State(guard): State<Arc<Guard>>, request: Request, next: Next) 
 }
 
 /// The answer to what is not let in; it is counted by its reason.
-pub(crate) fn refuse(guard: &Guard, refusal: Refusal) -> Response {
+pub(crate) fn refuse(guard: &Guard, refusal: &Refusal) -> Response {
     guard.app.metrics.refused(refusal.reason());
     refusal.answer(guard.app.options.admission.authorization.as_ref())
 }

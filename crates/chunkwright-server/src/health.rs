@@ -6,6 +6,7 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
+use chunkwright_engine::Engine;
 use serde_json::json;
 
 use crate::app::Shared;
@@ -27,7 +28,7 @@ async fn ready(State(app): State<Shared>) -> Response {
     if !app.is_ready() {
         return Problem::not_ready().into_response();
     }
-    match app.call(|engine| engine.list_collections()).await {
+    match app.call(Engine::list_collections).await {
         Ok(_) => Json(json!({ "status": "ready" })).into_response(),
         Err(problem) => {
             tracing::warn!(?problem, "the store does not answer");

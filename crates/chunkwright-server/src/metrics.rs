@@ -12,7 +12,7 @@ use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use chunkwright_engine::{EmbedCall, Error, IndexedRun, Observer, SearchCall};
+use chunkwright_engine::{EmbedCall, Engine, Error, IndexedRun, Observer, SearchCall};
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
@@ -251,7 +251,9 @@ impl Observer for Metrics {
         for (chunk_type, tokens) in &report.written {
             let labels = Created { strategy: strategy.to_owned(), chunk_type: chunk_type.clone() };
             self.created.get_or_create(&labels).inc_by(tokens.len() as u64);
-            tokens.iter().for_each(|tokens| sizes.observe(f64::from(*tokens)));
+            for tokens in tokens {
+                sizes.observe(f64::from(*tokens));
+            }
         }
         for (result, texts) in [("hit", report.reused), ("miss", report.embedded)] {
             self.vectors.get_or_create(&Cache { result }).inc_by(texts as u64);
@@ -293,7 +295,7 @@ pub(crate) fn router(app: &Shared) -> Router {
 /// What this process counted, and the state of the store where it answers.
 async fn metrics(State(app): State<Shared>) -> Response {
     let own = app.metrics.text();
-    let stored = match app.call(|engine| engine.metrics()).await {
+    let stored = match app.call(Engine::metrics).await {
         Ok(stored) => stored,
         Err(_) => END.to_owned(),
     };

@@ -145,7 +145,7 @@ impl Default for Limits {
             body_timeout: Duration::from_secs(10),
             body_rate: 16 << 10,
             write_timeout: Duration::from_secs(30),
-            request_timeout: Duration::from_secs(60),
+            request_timeout: Duration::from_mins(1),
             shutdown_timeout: Duration::from_secs(10),
         }
     }

@@ -46,13 +46,12 @@ impl Connections {
 
     /// Waits for a place, and has the connection leave that has been idle longest if there is none.
     pub(super) async fn place(self: &Arc<Self>) -> Place {
-        let permit = match Arc::clone(&self.free).try_acquire_owned() {
-            Ok(permit) => permit,
-            Err(_) => {
-                self.make_room();
-                let permit = Arc::clone(&self.free).acquire_owned().await;
-                permit.expect("the semaphore is never closed")
-            }
+        let permit = if let Ok(permit) = Arc::clone(&self.free).try_acquire_owned() {
+            permit
+        } else {
+            self.make_room();
+            let permit = Arc::clone(&self.free).acquire_owned().await;
+            permit.expect("the semaphore is never closed")
         };
         let number = self.tick();
         let activity = Arc::new(Activity { idle_since: AtomicU64::new(number), leave: Notify::new() });

@@ -33,7 +33,7 @@ pub(crate) async fn watch(State(guard): State<Arc<Guard>>, request: Request, nex
     let length =
         request.headers().get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
     if length.is_some_and(|length| length > limits.body_bytes as u64) {
-        return refuse(&guard, too_large);
+        return refuse(&guard, &too_large);
     }
     if request.body().is_end_stream() {
         return next.run(request).await;
@@ -42,8 +42,8 @@ pub(crate) async fn watch(State(guard): State<Arc<Guard>>, request: Request, nex
     let request = request.map(|body| Body::new(Watched::new(body, &limits, Arc::clone(&fault))));
     let response = next.run(request).await;
     match fault.load(Ordering::Relaxed) {
-        TOO_LARGE => refuse(&guard, too_large),
-        SLOW => refuse(&guard, Refusal::SlowBody),
+        TOO_LARGE => refuse(&guard, &too_large),
+        SLOW => refuse(&guard, &Refusal::SlowBody),
         _ => response,
     }
 }

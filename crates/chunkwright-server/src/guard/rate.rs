@@ -46,12 +46,12 @@ impl Rate {
     }
 
     /// Counts a request.
-    pub(crate) fn check(&self, client: Client) -> Result<(), Refusal> {
+    pub(crate) fn check(&self, client: &Client) -> Result<(), Refusal> {
         if self.asked.fetch_add(1, Ordering::Relaxed) % FORGET_AFTER == FORGET_AFTER - 1 {
             self.limiter.retain_recent();
         }
         self.limiter
-            .check_key(&client)
+            .check_key(client)
             .map_err(|refused| Refusal::Rate { wait: refused.wait_time_from(self.clock.now()) })
     }
 }

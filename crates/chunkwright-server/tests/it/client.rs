@@ -41,8 +41,8 @@ impl Answer {
 /// Connects. What does not come for a long time is a failure, not a wait.
 pub(crate) fn connect(address: SocketAddr) -> TcpStream {
     let stream = TcpStream::connect(address).unwrap();
-    stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
-    stream.set_write_timeout(Some(Duration::from_secs(60))).unwrap();
+    stream.set_read_timeout(Some(Duration::from_mins(1))).unwrap();
+    stream.set_write_timeout(Some(Duration::from_mins(1))).unwrap();
     stream
 }
 

@@ -176,7 +176,7 @@ impl Embedder for Letters {
 
     fn embed(&self, texts: &[&str], _: Role) -> Result<Vec<Embedding>, EmbedError> {
         let vector = |text: &&str| {
-            let mut vector = vec![0.01_f32; 26];
+            let mut vector = [0.01_f32; 26];
             for letter in text.bytes().filter(u8::is_ascii_alphabetic) {
                 vector[usize::from(letter.to_ascii_lowercase() - b'a')] += 1.0;
             }
