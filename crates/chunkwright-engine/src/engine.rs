@@ -421,14 +421,12 @@ impl Engine {
     ///
     /// A user without a home folder.
     pub fn state_dir(&self) -> Result<PathBuf, Error> {
-        match self.store_dir() {
-            Ok(folder) => Ok(folder),
-            // One folder for each store on a server.
-            Err(_) => {
-                let name = blake3::hash(self.store_name()?.as_bytes()).to_hex();
-                Ok(self.data_dir()?.join("servers").join(&name.as_str()[..16]))
-            }
+        if let Ok(folder) = self.store_dir() {
+            return Ok(folder);
         }
+        // One folder for each store on a server.
+        let name = blake3::hash(self.store_name()?.as_bytes()).to_hex();
+        Ok(self.data_dir()?.join("servers").join(&name.as_str()[..16]))
     }
 
     /// Whether the store was handed in, so that nothing of it is on this machine.
@@ -604,14 +602,11 @@ impl Engine {
 
     /// The reranker that was handed in or configured; `None` for none.
     pub(crate) fn reranker(&self) -> Result<Option<Arc<dyn Reranker>>, Error> {
-        match &self.inner.shared.given.reranker {
-            Some(reranker) => Ok(Some(Arc::clone(reranker))),
-            None => {
-                let settings = &self.inner.settings;
-                let key = models::reranker_key(settings);
-                self.inner.shared.loaded.reranker(key, || models::reranker(settings))
-            }
+        if let Some(reranker) = &self.inner.shared.given.reranker {
+            return Ok(Some(Arc::clone(reranker)));
         }
+        let settings = &self.inner.settings;
+        self.inner.shared.loaded.reranker(models::reranker_key(settings), || models::reranker(settings))
     }
 
     /// The writer of notes that is configured; `None` for none.

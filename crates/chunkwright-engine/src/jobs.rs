@@ -352,7 +352,7 @@ impl Jobs {
         known.busy.insert(queue.clone(), 1);
         let jobs = self.clone();
         let spawned = thread::Builder::new().name("jobs".into()).spawn(move || {
-            while let Some(job) = jobs.begin(&queue) {
+            while let Some(job) = jobs.begin(queue.as_deref()) {
                 jobs.run(job);
             }
         });
@@ -360,14 +360,14 @@ impl Jobs {
     }
 
     /// Begins the next job of a collection; without one, the thread that asks is done.
-    fn begin(&self, queue: &Option<String>) -> Option<Job> {
+    fn begin(&self, queue: Option<&str>) -> Option<Job> {
         let mut known = self.lock();
         let now = self.inner.engine.now();
         let is_stopping = self.inner.is_stopping.load(Ordering::SeqCst);
-        let waits = |job: &&mut Job| job.state == JobState::Queued && job.queue() == *queue;
+        let waits = |job: &&mut Job| job.state == JobState::Queued && job.queue().as_deref() == queue;
         let next = known.jobs.values_mut().find(waits).filter(|_| !is_stopping);
         let Some(job) = next else {
-            known.busy.remove(queue);
+            known.busy.remove(&queue.map(str::to_owned));
             self.inner.changed.notify_all();
             return None;
         };

@@ -137,7 +137,9 @@ impl Task {
     /// Leaves of documents from memory only their keys.
     pub(crate) fn drop_contents(&mut self) {
         if let Self::Put { documents, .. } = self {
-            documents.iter_mut().for_each(|document| document.bytes = Vec::new());
+            for document in documents {
+                document.bytes = Vec::new();
+            }
         }
     }
 

@@ -71,7 +71,7 @@ fn log(watched: &Watched) {
             tracing::info!(%collection, indexed, removed, failed, "the folders changed");
         }
         Watched::Failed(error) => {
-            tracing::warn!(%error, "the folders could not be indexed; the next change tries again")
+            tracing::warn!(%error, "the folders could not be indexed; the next change tries again");
         }
         Watched::Notice(notice) => tracing::warn!(message = %notice.message, "notice"),
         _ => {}

@@ -117,10 +117,10 @@ impl Search {
         self.output.answer(&answer, lines, describe)?;
         // Why there is nothing, a notice says.
         let says_why = [NoticeCode::NothingRelevant, NoticeCode::OverBudget];
-        match answer.notices.iter().any(|notice| says_why.contains(&notice.code)) {
-            true if answer.is_empty() => Ok(Outcome::Nothing),
-            _ => Ok(global.found(usize::from(!answer.is_empty()), "nothing was found")),
+        if answer.is_empty() && answer.notices.iter().any(|notice| says_why.contains(&notice.code)) {
+            return Ok(Outcome::Nothing);
         }
+        Ok(global.found(usize::from(!answer.is_empty()), "nothing was found"))
     }
 
     fn request(&self) -> Result<SearchRequest> {

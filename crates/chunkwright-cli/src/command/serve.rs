@@ -42,7 +42,9 @@ impl Serve {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
         self.log.begin()?;
         let (admission, warnings) = self.admission.read()?;
-        warnings.iter().for_each(|warning| global.say(warning));
+        for warning in &warnings {
+            global.say(warning);
+        }
         let limits = self.limits.read(self.listen);
         let tls = self.admission.tls();
         let options = ServerOptions { listen: self.listen, roots: self.root.clone(), admission, limits, tls, ..ServerOptions::default() };

@@ -131,7 +131,7 @@ fn a_server_that_is_killed_loses_nothing_that_it_acknowledged() {
         let enough = 1 + round * 7 % 12;
         thread::scope(|scope| {
             for uploader in 0..2 {
-                let (done, address, keep) = (&done, &address, &keep);
+                let (counted, address, keep) = (&done, &address, &keep);
                 scope.spawn(move || {
                     for number in 0.. {
                         let doc_id = format!("{round}/{uploader}/{number}.md");
@@ -145,7 +145,7 @@ fn a_server_that_is_killed_loses_nothing_that_it_acknowledged() {
                             Ok((status, answer)) => panic!("{status} {answer}"),
                             Err(_) => break,
                         }
-                        done.fetch_add(1, Ordering::SeqCst);
+                        counted.fetch_add(1, Ordering::SeqCst);
                     }
                 });
             }

@@ -51,7 +51,7 @@ impl PortableSettings {
         let layers = Layers { services, meta, ..Layers::default() };
         let settings = layers.settings(Source::Request, values)?;
         chunk.check()?;
-        Ok(Settings { preset, chunk, ..settings })
+        Ok(Settings { chunk, preset, ..settings })
     }
 }
 
