@@ -30,7 +30,7 @@ use std::num::{IntErrorKind, ParseIntError};
 use std::process::ExitCode;
 
 use anyhow::{Result, anyhow};
-use clap::error::ContextKind;
+use clap::error::{ContextKind, ErrorKind};
 use clap::{CommandFactory, FromArgMatches};
 use clap_complete::CompleteEnv;
 use mimalloc::MiMalloc;
@@ -97,7 +97,7 @@ fn main() -> ExitCode {
                 run(&cli)
             })
         }
-        Err(error) if let Some(said) = not_a_number(&error) => Err(anyhow!(said)),
+        Err(error) if let Some(said) = wrong_value(&error) => Err(anyhow!(said)),
         // Help and versions are results too: they may not go to nowhere in silence.
         Err(error) => match error.print().and_then(|()| io::stdout().flush()) {
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
@@ -122,18 +122,20 @@ fn main() -> ExitCode {
     }
 }
 
-/// What is wrong with the value of a flag if it is no number that the flag can take: clap has the words of Rust for it.
-fn not_a_number(error: &clap::Error) -> Option<String> {
-    let wrong = error.source()?.downcast_ref::<ParseIntError>()?;
+/// What is wrong with the value of a flag, in one sentence: clap adds where its help is, and has the words of Rust for
+/// numbers.
+fn wrong_value(error: &clap::Error) -> Option<String> {
+    let cause = error.source().filter(|_| error.kind() == ErrorKind::ValueValidation)?;
     let (flag, value) = (error.get(ContextKind::InvalidArg)?, error.get(ContextKind::InvalidValue)?);
-    let right = match wrong.kind() {
-        IntErrorKind::Zero => "at least 1".to_owned(),
-        _ => format!("a whole number of at most {}", u32::MAX),
+    let right = match cause.downcast_ref::<ParseIntError>().map(ParseIntError::kind) {
+        Some(IntErrorKind::Zero) => "it must be at least 1".to_owned(),
+        Some(_) => format!("it must be a whole number of at most {}", u32::MAX),
+        None => cause.to_string(),
     };
     // Without the name of its value, which clap shows beside a flag.
     let flag = flag.to_string();
     let flag = flag.split(' ').next().unwrap_or_default();
-    Some(format!("`{flag}` is `{value}`; it must be {right}"))
+    Some(format!("`{flag}` is `{value}`; {right}"))
 }
 
 /// An error and its causes, none of them said twice.

@@ -29,6 +29,7 @@ pub use planned::PlannedDiffRequest;
 pub use preview::{PreviewAnswer, PreviewRequest};
 pub use revision::Revision;
 pub use shard::{Shard, ShardError};
+pub(crate) use statistics::skipped_reasons;
 pub use statistics::{Coverage, DocumentStatistics, skipped_in_words};
 
 use crate::engine::Engine;

@@ -15,6 +15,7 @@ use chunkwright_index::{Fusion, Mode};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+pub use chunkwright_eval::made::Origin;
 pub use tune::{Proposal, TuneAnswer, TuneCandidate, TuneRequest};
 
 use crate::documents::{DocumentsRequest, ReadReport};

@@ -16,6 +16,7 @@ use chunkwright_source::{LeftOut, NewSource, Skipped, WalkOptions};
 use serde::{Deserialize, Serialize};
 
 use crate::collection::Collection;
+use crate::documents::skipped_reasons;
 use crate::error::Error;
 use crate::notice::{Notice, NoticeCode};
 use crate::observe::IndexedRun;
@@ -80,6 +81,9 @@ pub struct IndexAnswer {
     /// What was done.
     #[serde(flatten)]
     pub report: IndexReport,
+    /// How many entries were skipped for each reason.
+    #[serde(default)]
+    pub skipped_reasons: BTreeMap<String, usize>,
     /// What the caller should know.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notices: Vec<Notice>,
@@ -105,7 +109,17 @@ struct Work {
     notices: Vec<Notice>,
 }
 
+/// How many skipped entries are printed: a folder of compiled files has thousands.
+const SKIPPED_PRINTED: usize = 20;
+
 impl IndexAnswer {
+    /// The answer as it is printed: of the entries that were skipped only the first.
+    pub fn brief(&self) -> Self {
+        let mut brief = self.clone();
+        brief.report.skipped.truncate(SKIPPED_PRINTED);
+        brief
+    }
+
     /// Whether anything was written or failed, so that the collection is not as it was.
     pub fn changed_anything(&self) -> bool {
         self.report.changed_anything()
@@ -325,6 +339,7 @@ impl Indexer {
             store: work.store.clone(),
             model: work.model.clone(),
             dry_run: self.request.dry_run,
+            skipped_reasons: skipped_reasons(&report.skipped),
             report,
             notices,
         })

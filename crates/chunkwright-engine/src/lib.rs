@@ -86,8 +86,8 @@ pub mod evaluation {
     };
 }
 pub use evaluate::{
-    EditsRequest, EvaluateAnswer, EvaluateRequest, EvaluationStep, Proposal, TuneAnswer, TuneCandidate,
-    TuneRequest,
+    EditsRequest, EvaluateAnswer, EvaluateRequest, EvaluationStep, Origin, Proposal, TuneAnswer,
+    TuneCandidate, TuneRequest,
 };
 pub use fetch::{FetchAnswer, FetchRequest};
 pub use fields::{Fields, FieldsError, Selected};

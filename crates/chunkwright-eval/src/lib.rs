@@ -10,7 +10,7 @@
 //! * [`stability`] cuts two versions of documents ([`edit`]) and counts what the edit changed.
 //! * [`bootstrap`] says how far a figure can be trusted. Everything is deterministic: what is drawn at
 //!   random is drawn from a seed.
-//! * [`heading`] makes questions of section titles where there are none, and [`tune`] picks a preset.
+//! * [`made`] makes questions of documents where there are none, and [`tune`] picks a preset.
 //! * [`nonsense`] makes queries by which nothing should be found.
 //! * [`history`] draws real edits from git, and a [`Report`] holds all figures as data.
 //!
@@ -21,8 +21,8 @@ pub mod carry;
 pub mod corpus;
 pub mod edit;
 pub mod foreign;
-pub mod heading;
 pub mod history;
+pub mod made;
 pub mod measure;
 pub mod nonsense;
 pub mod question;

@@ -19,7 +19,7 @@ use rayon::prelude::*;
 
 use crate::corpus::{Corpus, Passage, trimmed};
 use crate::foreign::ForeignChunks;
-use crate::heading::Hidden;
+use crate::made::Hidden;
 use crate::measure::{Chunks, Measure, figures};
 use crate::question::Question;
 use crate::size::{Sizes, Tally};

@@ -19,6 +19,7 @@ mod notes;
 mod pace;
 mod prepare;
 mod put;
+mod renames;
 mod run;
 
 use std::collections::{HashMap, HashSet};

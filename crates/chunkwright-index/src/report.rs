@@ -28,7 +28,8 @@ pub struct IndexReport {
     pub failed: Vec<Failure>,
     /// Documents removed because their files are gone.
     pub pruned: Vec<String>,
-    /// Documents of files that were renamed or moved: what is new and says what a file said that is gone.
+    /// Documents of files that were renamed or moved, edited or not: what is new and says most of what a file said that is
+    /// gone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub renamed: Vec<Renamed>,
     /// Documents removed because their files are left out now for what they are, such as drawings.
@@ -186,7 +187,8 @@ impl PastRun {
     pub const KEPT: usize = 100;
 }
 
-/// A document that has another id than the one before it, and the same content. Its vectors are those of the other.
+/// A document that has another id than the one before it, and all or most of its text. What it has of it needs no new
+/// vectors.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Renamed {

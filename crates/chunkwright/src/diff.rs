@@ -6,7 +6,7 @@
 //! renamed file changes every id and costs nothing.
 //!
 //! A document that only the new side has is the renamed version of one that only the old side has if they have most
-//! of their text in common.
+//! of their lines in common, by length, as git has it.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -228,37 +228,60 @@ fn documents(records: &[Record]) -> HashMap<&str, &[Record]> {
         .collect()
 }
 
-/// Old documents whose text is looked for in one that is new: a text that more of them have tells nothing.
+/// Old documents whose lines are looked for in one that is new: a line that more of them have tells nothing.
 const MAX_HOLDERS: usize = 8;
 
-/// The old name of each document that was renamed, by its new name: of those that only one side has, the pairs that
-/// share most tokens, if that is at least half of either's.
+/// The old name of each document that was renamed, by its new name, of those that only one side has.
 fn renamed<'r>(
     old: &HashMap<&'r str, &'r [Record]>,
     new: &HashMap<&'r str, &'r [Record]>,
 ) -> HashMap<&'r str, &'r str> {
-    let mut holders: HashMap<&str, Vec<&'r str>> = HashMap::new();
-    for (&id, records) in old.iter().filter(|(id, _)| !new.contains_key(*id)) {
-        for text in distinct(records) {
-            let holders = holders.entry(text).or_default();
+    let only = |side: &HashMap<&'r str, &'r [Record]>, other: &HashMap<&'r str, &'r [Record]>| {
+        let alone = side.iter().filter(|(id, _)| !other.contains_key(*id));
+        alone.map(|(id, records)| (*id, content_lines(*records).collect())).collect::<HashMap<_, _>>()
+    };
+    renamed_documents(&only(old, new), &only(new, old))
+}
+
+/// The lines of a document, each by what tells it apart, with its length.
+pub type Lines<K> = Vec<(K, usize)>;
+
+/// The lines of the chunks of a document that are not blank, without blanks at their ends, each with its length.
+pub fn content_lines<'r>(
+    records: impl IntoIterator<Item = &'r Record>,
+) -> impl Iterator<Item = (&'r str, usize)> {
+    let lines = records.into_iter().flat_map(|record| record.content.lines()).map(str::trim);
+    lines.filter(|line| !line.is_empty()).map(|line| (line, line.len()))
+}
+
+/// The old name of each document that was renamed, by its new name: of documents that are gone and documents that are
+/// new, the pairs that share most, if that is at least half of either.
+pub fn renamed_documents<'r, K: Copy + Eq + Hash>(
+    gone: &HashMap<&'r str, Lines<K>>,
+    new: &HashMap<&'r str, Lines<K>>,
+) -> HashMap<&'r str, &'r str> {
+    let mut holders: HashMap<K, Vec<&'r str>> = HashMap::new();
+    for (&id, lines) in gone {
+        for line in lines.iter().map(|(line, _)| *line).collect::<HashSet<K>>() {
+            let holders = holders.entry(line).or_default();
             // One too many is enough to know it.
             if holders.len() <= MAX_HOLDERS {
                 holders.push(id);
             }
         }
     }
-    let tokens = |records: &[Record]| records.iter().map(|record| record.token_count as usize).sum::<usize>();
+    let total = |lines: &Lines<K>| lines.iter().map(|(_, length)| length).sum::<usize>();
     let mut pairs = Vec::new();
-    for (&id, records) in new.iter().filter(|(id, _)| !old.contains_key(*id)) {
+    for (&id, lines) in new {
         let mut shared: HashMap<&str, usize> = HashMap::new();
-        for record in *records {
-            let holders = holders.get(record.text.as_str()).filter(|holders| holders.len() <= MAX_HOLDERS);
+        for (line, length) in lines {
+            let holders = holders.get(line).filter(|holders| holders.len() <= MAX_HOLDERS);
             for &holder in holders.into_iter().flatten() {
-                *shared.entry(holder).or_default() += record.token_count as usize;
+                *shared.entry(holder).or_default() += length;
             }
         }
         let is_most =
-            |&(holder, shared): &(&str, usize)| 2 * shared >= tokens(records).max(tokens(old[holder]));
+            |&(holder, shared): &(&str, usize)| 2 * shared >= total(lines).max(total(&gone[holder]));
         pairs
             .extend(shared.into_iter().filter(is_most).map(|(holder, shared)| (Reverse(shared), id, holder)));
     }
@@ -270,11 +293,6 @@ fn renamed<'r>(
         }
     }
     renamed
-}
-
-/// The texts of a document, each once.
-fn distinct(records: &[Record]) -> HashSet<&str> {
-    records.iter().map(|record| record.text.as_str()).collect()
 }
 
 /// What tells the chunks of one document apart in every version of it.
@@ -488,7 +506,7 @@ mod tests {
         check("a.md A|x A|x", "b.md A|n A|x A|x", "added! ->1, renamed 1>2, renamed 2>3");
         check("a.md A|x A|y b.md A|z", "c.md A|z d.md A|x A|y", "renamed 1>1, renamed 1>1, renamed 2>2");
         // Edited at once, as far as half of it stays.
-        check("a.md A|x A|y", "b.md A|x A|edited", "renamed 1>1, changed! 2>2");
+        check("a.md A|x A|y", "b.md A|x A|n", "renamed 1>1, changed! 2>2");
         check(
             "a.md A|x A|y A|z",
             "b.md A|x A|n A|m",

@@ -4,6 +4,7 @@
 mod breaks;
 mod builder;
 mod embedded;
+mod payload;
 
 use std::borrow::Cow;
 use std::sync::Arc;

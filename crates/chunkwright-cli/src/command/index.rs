@@ -222,7 +222,12 @@ impl Index {
     }
 
     fn show(&self, global: &Global, answer: &IndexAnswer) -> Result<Outcome> {
-        self.output.only(answer, |answer| describe(answer, global.verbose))?;
+        let describe = |_: &IndexAnswer| describe(answer, global.verbose);
+        if global.verbose {
+            self.output.only(answer, describe)?;
+        } else {
+            self.output.only(&answer.brief(), describe)?;
+        }
         Ok(tell(global, answer))
     }
 

@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use chunkwright::Unit;
-use chunkwright_engine::{Mode, Proposal, TuneCandidate, TuneRequest};
+use chunkwright_engine::{Mode, Origin, Proposal, TuneCandidate, TuneRequest};
 
 use crate::app::{CutFlags, Global, Outcome};
 use crate::evaluation::{EvaluationFlags, Steps, presets};
@@ -16,9 +16,11 @@ use crate::text::{Table, bold, count, dim, green, grouped, plain, yellow};
 ///
 /// Every preset is measured at its own size, then the best one and `auto` at other sizes, by R@1000: the share of the
 /// answers within the first 1,000 returned tokens. Questions come from QUESTIONS.jsonl (see `chunkwright help eval`).
-/// Without one they are made from section titles: the title and those above it are the question, the text of the
-/// section is the answer, and the title itself is hidden from the index so that it does not give the answer away.
-/// Titles that name several sections are skipped. A title asks for a whole section, so their ranking is a hint at most.
+/// Without one they are made of the documents: of links (the sentence around a link asks for the section that it leads
+/// to) where prose has enough of them, else of sentences (some of the words of a passage and some others ask for it); of
+/// the doc comments of source code (hidden meanwhile), in proportion to its share. `--from` chooses otherwise. The report
+/// says which were used and how they are biased; how far they agree with questions that people wrote is measured in
+/// `eval/agreement.md`.
 ///
 /// The proposal is the best candidate that beats `auto` beyond noise, or else `auto`. Confidence intervals are
 /// widened for the number of candidates; candidates within noise of the best are listed as such. Large corpora are sampled, and the report says so. The same input and seed
@@ -28,6 +30,9 @@ use crate::text::{Table, bold, count, dim, green, grouped, plain, yellow};
 pub(crate) struct Tune {
     #[command(flatten)]
     evaluation: EvaluationFlags,
+    /// What to make questions of, instead of what suits the documents; several in equal parts
+    #[arg(long, value_name = "ORIGIN,...", value_delimiter = ',', help_heading = "Measuring")]
+    from: Vec<OriginFlag>,
     /// Search mode to measure; by default `hybrid`, or `lexical` without an embedder
     #[arg(short, long, value_parser = mode(), help_heading = "Searching")]
     mode: Option<Mode>,
@@ -51,12 +56,40 @@ Examples:
 Without --embedder the fast English model is used if it is installed, else words alone: `e5` takes
 minutes for a thousand chunks, and many ways of cutting are tried.";
 
+/// What questions are made of.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum OriginFlag {
+    /// Links of Markdown from one document to another
+    Links,
+    /// Doc comments of source code
+    Symbols,
+    /// Sentences of prose
+    Sentences,
+    /// Section titles, hidden meanwhile
+    Titles,
+}
+
+impl OriginFlag {
+    fn origin(self) -> Origin {
+        match self {
+            Self::Links => Origin::Links,
+            Self::Symbols => Origin::Symbols,
+            Self::Sentences => Origin::Sentences,
+            Self::Titles => Origin::Titles,
+        }
+    }
+}
+
 impl Tune {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
         let flags = &self.evaluation;
+        if flags.questions().is_some() && !self.from.is_empty() {
+            bail!("`--from` makes questions of the documents; omit it, or the file of questions");
+        }
         let engine = flags.engine(global, &self.cut)?;
         let request = TuneRequest {
             questions: flags.questions(),
+            from: self.from.iter().map(|it| it.origin()).collect(),
             presets: presets(&self.cut),
             sizes: flags.sizes.clone(),
             mode: self.mode,
@@ -120,7 +153,7 @@ fn describe(lines: &[TuneCandidate], proposal: &Proposal) -> String {
     if tied.len() > 1 {
         let _ = writeln!(out, "\nwithin noise of the best: {}", tied.join(", "));
     }
-    if let Some(bias) = proposal.bias {
+    if let Some(bias) = &proposal.bias {
         let _ = writeln!(out, "\n{} {}", yellow("note:"), dim(bias));
     }
     if proposal.questions < 50 {

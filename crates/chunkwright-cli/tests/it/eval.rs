@@ -194,12 +194,12 @@ fn manual() -> String {
 }
 
 #[test]
-fn a_preset_is_proposed_from_section_titles() {
+fn a_preset_is_proposed_from_titles_where_documents_have_nothing_else() {
     let folder = Folder::new(&[("a.md", &manual())]);
     let lines = folder.run(&["tune", "a.md"]).lines();
     let proposal = lines.last().unwrap();
     assert_eq!((&proposal["kind"], &proposal["questions"]), (&json!("proposal"), &json!(4)));
-    assert_eq!((&proposal["questions_from"], &proposal["better"]), (&json!("section titles"), &json!(false)));
+    assert_eq!((&proposal["questions_from"], &proposal["better"]), (&json!("titles"), &json!(false)));
     assert_eq!(proposal["toml"], "preset = \"auto\"\n");
     assert!(lines.iter().any(|line| line["preset"] == "recursive"));
     assert_eq!(
@@ -207,13 +207,10 @@ fn a_preset_is_proposed_from_section_titles() {
         folder.run(&["tune", "a.md", "-f", "json"]).success()
     );
     let text = folder.run(&["tune", "a.md", "-f", "text", "--preset", "auto", "--sizes", "64"]).success();
-    assert!(
-        text.starts_with("4 questions from section titles on 1 document, lexical, words only\n"),
-        "{text}"
-    );
+    assert!(text.starts_with("4 questions from titles on 1 document, lexical, words only\n"), "{text}");
     assert!(text.contains("for `chunkwright.toml`:\n\npreset = "), "{text}");
-    assert!(text.contains("note: a title asks for a whole section"), "{text}");
-    assert!(proposal["bias"].as_str().unwrap().starts_with("a title asks"), "{proposal}");
+    assert!(text.contains("note: titles ask for whole sections"), "{text}");
+    assert!(proposal["bias"].as_str().unwrap().starts_with("titles ask"), "{proposal}");
     let tied: Vec<_> = lines.iter().filter(|line| line["tied"] == true).collect();
     assert_eq!(tied[0], &lines[0], "the best is tied with itself");
     let run = folder.run(&["tune", "a.md", "-f", "text", "--preset", "auto,docs"]).success();
@@ -221,6 +218,41 @@ fn a_preset_is_proposed_from_section_titles() {
     // What is proposed can be used as it is.
     folder.write("chunkwright.toml", proposal["toml"].as_str().unwrap().as_bytes());
     folder.run(&["config", "show"]).success();
+}
+
+#[test]
+fn questions_are_made_of_what_documents_have() {
+    let code = "/// Sorts the keys of a bucket before they are written.\npub fn sort_keys(keys: &mut [Key]) {\n    keys.sort_unstable_by(Key::compare);\n}\n";
+    let folder = Folder::new(&[
+        ("a.md", "# Store\n\nA bucket is [compacted](b.md) at night. Its [locks](b.md#locks) are short.\n"),
+        (
+            "b.md",
+            "# Compaction\n\nOld versions are dropped when nobody reads them any more.\n\n## Locks\n\nA lock is held for a page at a time, never for a bucket.\n",
+        ),
+        ("src/sort.rs", code),
+    ]);
+    let tune = |arguments: &[&str]| {
+        let lines =
+            folder.run(&[&["tune", ".", "--preset", "auto", "--sizes", "64"], arguments].concat()).lines();
+        let proposal = lines.last().unwrap();
+        let said = proposal["bias"].as_str().unwrap();
+        (proposal["questions_from"].as_str().unwrap().to_owned(), said.to_owned())
+    };
+    let (from, bias) = tune(&["--questions", "3"]);
+    assert_eq!(from, "links (2) and symbols (1)");
+    assert!(
+        bias.starts_with("links ask for whole sections") && bias.contains("; doc comments ask"),
+        "{bias}"
+    );
+    assert_eq!(tune(&["--from", "symbols"]).0, "symbols");
+    assert_eq!(tune(&["--from", "titles,links"]).0, "titles (2) and links (2)");
+    let none = folder.run(&["tune", ".", "--from", "sentences"]);
+    let said = "no questions could be made: the documents have no sentences that ask for a passage; write questions (see `chunkwright help eval`)";
+    assert_eq!((none.code, none.stderr.trim_end(), none.stdout.as_str()), (1, said, ""));
+    folder.write("q.jsonl", b"{\"question\":\"lock\",\"doc_id\":\"b.md\",\"lines\":\"L7\"}\n");
+    folder
+        .run(&["tune", "q.jsonl", ".", "--from", "links"])
+        .fails("error: `--from` makes questions of the documents; omit it, or the file of questions");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! `chunkwright index`, `search`, `fetch`, `status`, `doctor`
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::cli::{Folder, guide};
 
@@ -815,4 +815,26 @@ fn past_runs_are_listed_and_measured() {
     }
     let other = folder.run(&["status", "--metrics", "--history"]);
     assert_eq!(other.code, 2);
+}
+
+#[test]
+fn skipped_files_are_counted_by_reason_and_only_the_first_are_listed() {
+    let folder = Folder::new(&[("docs/a.md", "# A\n\nText of a document.\n"), ("docs/.hidden", "x")]);
+    for number in 0..200 {
+        folder.write(&format!("docs/__pycache__/{number}.pyc"), b"\x00\x01\x02\x03");
+    }
+    let index = |arguments: &[&str]| {
+        let run = folder.run(&[&["index", "docs", "--embedder", "none"], arguments].concat());
+        (serde_json::from_str::<Value>(&run.stdout).unwrap(), run.stderr)
+    };
+    let (report, said) = index(&[]);
+    assert_eq!(report["skipped_reasons"], json!({"binary": 200, "hidden": 1}));
+    assert_eq!(report["skipped"].as_array().unwrap().len(), 20);
+    assert_eq!((&report["seen"], &report["indexed"]), (&json!(202), &json!(1)));
+    assert!(said.contains("skipped 201 entries: 200 binary, 1 hidden (`--verbose` lists them)"), "{said}");
+    let (report, said) = index(&["--verbose"]);
+    assert_eq!(report["skipped"].as_array().unwrap().len(), 201);
+    assert_eq!(said.lines().filter(|line| line.starts_with("skipped `")).count(), 201);
+    let text = folder.run(&["index", "docs", "--embedder", "none", "--format", "text"]).stdout;
+    assert!(text.starts_with("0 documents indexed; 1 unchanged, 201 skipped"), "{text}");
 }

@@ -407,6 +407,12 @@ fn numbers_that_cannot_be_are_errors_in_our_words() {
         .run(&["search", "word1", "--top-k", "99999999999999999999"])
         .fails("error: `--top-k` is `99999999999999999999`; it must be a whole number of at most 4294967295");
     folder
+        .run(&["search", "word1", "--filter", "language==python"])
+        .fails("error: `--filter` is `language==python`; `==` is not an operator of filters; did you mean `language=python`?");
+    folder
+        .run(&["index", "docs", "--price", "-1"])
+        .fails("error: `--price` is `-1`; it must be a number from 0");
+    folder
         .run(&["chunk", "docs", "--tokenizer", "gone.json"])
         .fails("error: cannot read the tokenizer `gone.json`: No such file or directory (os error 2)");
     folder

@@ -79,9 +79,13 @@ pub struct Coverage {
 impl ReadReport {
     /// How many entries were left out for each reason.
     pub fn reasons(&self) -> BTreeMap<String, usize> {
-        let reasons = reasons(self.skipped.iter());
-        reasons.into_iter().map(|(reason, number)| (reason.to_owned(), number)).collect()
+        skipped_reasons(&self.skipped)
     }
+}
+
+/// How many entries were left out for each reason.
+pub(crate) fn skipped_reasons(skipped: &[Skipped]) -> BTreeMap<String, usize> {
+    reasons(skipped.iter()).into_iter().map(|(reason, number)| (reason.to_owned(), number)).collect()
 }
 
 fn reasons<'a>(skipped: impl Iterator<Item = &'a Skipped>) -> BTreeMap<&'static str, usize> {

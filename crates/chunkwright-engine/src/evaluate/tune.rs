@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use chunkwright::Unit;
 use chunkwright::preset::PRESETS;
-use chunkwright_eval::heading::{self, Hidden};
+use chunkwright_eval::made::{Made, Origin};
 use chunkwright_eval::tune::{
     Candidate, EDITS, MEASURE, candidates, most_candidates, proposal, ranked, sampled,
 };
@@ -22,8 +22,10 @@ use crate::notice::{Notice, NoticeCode};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct TuneRequest {
-    /// A file of questions, JSON Lines; without it they are made of section titles.
+    /// A file of questions, JSON Lines; without it they are made of the documents.
     pub questions: Option<PathBuf>,
+    /// What questions are made of; without any what suits the documents.
+    pub from: Vec<Origin>,
     /// The presets; without any every built-in one. `auto` is always among them, since the others are compared with it.
     pub presets: Vec<String>,
     /// Limits to try beside the presets' own, in their unit; without any the best preset and `auto` are tried at usual
@@ -47,6 +49,7 @@ impl Default for TuneRequest {
     fn default() -> Self {
         Self {
             questions: None,
+            from: Vec::new(),
             presets: Vec::new(),
             sizes: Vec::new(),
             mode: None,
@@ -113,11 +116,11 @@ pub struct Proposal {
     pub toml: String,
     /// Number of questions that were asked.
     pub questions: usize,
-    /// Where they are from, in words.
-    pub questions_from: &'static str,
+    /// Where they are from, in words: `links`, or `links (180) and symbols (120)`.
+    pub questions_from: String,
     /// What to hold against questions of this origin; none for those of a file.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub bias: Option<&'static str>,
+    pub bias: Option<String>,
     /// Number of documents that were searched.
     pub documents: usize,
     /// Number of documents found.
@@ -131,16 +134,12 @@ pub struct Proposal {
     pub seed: u64,
 }
 
-/// What to hold against questions made of titles.
-const BIAS: &str = "a title asks for a whole section, people mostly for a sentence or two of one; that presets rank alike \
-    for both is not shown: give a file of questions that people ask to decide";
-
 /// The embedder that is fast enough to try many ways of cutting.
 const FAST: &str = "static";
 
 impl Engine {
     /// Measures many ways of cutting and proposes the best that is better than `auto` beyond noise. `None` where there
-    /// is no document, or no question can be made of titles. `on_step` is told what happens.
+    /// is no document, or no question can be made of them. `on_step` is told what happens.
     ///
     /// # Errors
     ///
@@ -167,14 +166,14 @@ impl Engine {
         let drawn = Rng::new(seed).sample(given.len(), request.max_questions);
         let mut questions: Vec<_> = drawn.into_iter().map(|at| given[at].clone()).collect();
         let corpus = sampled(&all, &mut questions, request.max_bytes, seed);
-        let mut hidden = Hidden::default();
+        let mut made = Made::default();
         if request.questions.is_none() {
-            (questions, hidden) = heading::questions(&corpus, request.max_questions, seed);
+            made = Made::new(&corpus, &request.from, request.max_questions, seed);
+            questions = std::mem::take(&mut made.questions);
         }
         if questions.is_empty() {
             on_step(EvaluationStep::Read(read));
-            let message = "no questions could be made: no section title names exactly one section with text of its own; write questions (see `chunkwright help eval`)";
-            on_step(EvaluationStep::Notice(Notice::new(NoticeCode::Nothing, message)));
+            on_step(EvaluationStep::Notice(Notice::new(NoticeCode::Nothing, nothing_to_ask(&request.from))));
             return Ok(None);
         }
         let fast = if self.is_installed(FAST) { FAST } else { "none" };
@@ -192,7 +191,7 @@ impl Engine {
             ..Options::default()
         };
         let counter = self.budget_counter(request.budget_tokenizer.as_deref())?;
-        let bench = Bench::new(&corpus, &questions, counter, embedder, options).hiding(hidden);
+        let bench = Bench::new(&corpus, &questions, counter, embedder, options).hiding(made.hidden.clone());
         let presets = tuned_presets(&request.presets);
         on_step(EvaluationStep::Begun { total: most_candidates(presets.len(), request.sizes.len()) });
         let edits = edit::synthetic(&corpus, EDITS, seed);
@@ -216,8 +215,8 @@ impl Engine {
             better: chosen != 0,
             toml: toml(best),
             questions: questions.len(),
-            questions_from: if request.questions.is_some() { "a file" } else { "section titles" },
-            bias: request.questions.is_none().then_some(BIAS),
+            questions_from: if request.questions.is_some() { "a file".into() } else { made.from() },
+            bias: made.bias(),
             documents: corpus.documents().len(),
             documents_found: found,
             mode: mode.as_str(),
@@ -242,6 +241,18 @@ impl Engine {
         on_step(EvaluationStep::Read(read));
         Ok(Some(TuneAnswer { candidates, proposal, refused }))
     }
+}
+
+/// Why there is no question.
+fn nothing_to_ask(from: &[Origin]) -> String {
+    let named: Vec<&str> = from.iter().map(|origin| origin.as_str()).collect();
+    let of = match named.as_slice() {
+        [] => "links, documented symbols, sentences or titles".to_owned(),
+        named => named.join(" or "),
+    };
+    format!(
+        "no questions could be made: the documents have no {of} that ask for a passage; write questions (see `chunkwright help eval`)"
+    )
 }
 
 /// The presets that are tried, `auto` first.

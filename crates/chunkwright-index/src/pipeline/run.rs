@@ -19,6 +19,7 @@ use super::input::Input;
 use super::notes::Notes;
 use super::pace::{Meter, Pace};
 use super::put::{SourceRefusal, next_sources};
+use super::renames::Renames;
 use super::{Generations, IndexError, IndexOptions, Known, Pipeline, Progress, Prune};
 use crate::meta::KnownMeta;
 use crate::report::{Failure, IndexReport, TokensByKind};
@@ -48,8 +49,7 @@ pub(super) struct Run<'a> {
     /// Ids of files that turned out to be no documents when they were read.
     left_out: HashSet<String>,
     tokens: TokensByKind,
-    /// Ids of documents of files that were not known before, by the hash of the file.
-    new: HashMap<String, String>,
+    renames: Renames,
     meter: Arc<Meter>,
     meta: Arc<KnownMeta>,
     pace: Pace,
@@ -88,7 +88,7 @@ impl<'a> Run<'a> {
             report,
             left_out,
             tokens: TokensByKind::default(),
-            new: HashMap::new(),
+            renames: Renames::default(),
             meter: Arc::new(Meter::new(options.clock.clone())),
             meta: Arc::new(meta),
             pace: Pace::default(),
@@ -111,7 +111,7 @@ impl<'a> Run<'a> {
         let inputs: Vec<Input<'_>> = files.iter().map(Input::File).chain(stored).collect();
         self.index_all(&inputs, 0)?;
         if !self.report.cancelled {
-            self.note_renames();
+            self.note_renames()?;
             self.remove_left_out()?;
         }
         if !self.report.cancelled && self.options.prune != Prune::Keep {

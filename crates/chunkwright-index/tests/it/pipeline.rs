@@ -239,6 +239,22 @@ fn another_configuration_cuts_everything_again() {
 }
 
 #[test]
+fn a_file_that_was_moved_and_edited_is_told_as_renamed_and_embeds_what_was_edited() {
+    for_each_store(|kind| {
+        let mut fixture = Fixture::new(kind, &[("a.md", &sections(0, 5)), ("b.md", &sections(5, 7))]);
+        fixture.index();
+        fixture.options.prune = Prune::Remove;
+        fixture.remove("a.md");
+        fixture.write("c.md", format!("{}\n# New\n\nNothing like it before.\n", sections(0, 5)).as_bytes());
+        fixture.write("d.md", b"# Other\n\nThis one says something else.\n");
+        let second = fixture.index();
+        assert_eq!(second.renamed, [Renamed { from: "a.md".into(), to: "c.md".into() }]);
+        assert_eq!((second.indexed, second.embedded), (2, 2));
+        assert_eq!(fixture.index().renamed, []);
+    });
+}
+
+#[test]
 fn a_file_that_was_moved_is_one_document_and_keeps_its_vectors() {
     for_each_store(|kind| {
         let mut fixture = Fixture::new(kind, &[("a.md", &sections(0, 5)), ("b.md", &sections(5, 7))]);

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use super::payload::payloads;
 use crate::document::{
     Block, BlockKind, Document, Embedded, Enclosure, Markup, Seam, Section, SectionId, SectionKind,
 };
@@ -244,6 +245,10 @@ impl DocumentBuilder {
         let end = self.document.source.len();
         while !self.open.is_empty() {
             self.close_section(end);
+        }
+        let source = self.source();
+        for payload in payloads(&source) {
+            self.markup(payload.start as usize, payload.end as usize, "");
         }
         let mut document = self.document;
         document.markup.sort_by_key(|markup| markup.span);

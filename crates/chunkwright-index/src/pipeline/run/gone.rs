@@ -1,11 +1,8 @@
 //! What does a collection have that is not in the paths any more, and what becomes of it?
 
-use std::collections::HashSet;
-
 use super::super::{IndexError, Progress};
 use super::Run;
-use crate::report::Renamed;
-use crate::store::{Change, StoreError};
+use crate::store::{Change, DocumentInfo, StoreError};
 
 impl Run<'_> {
     /// Documents known of the paths scanned, and those of them whose files are gone.
@@ -25,19 +22,30 @@ impl Run<'_> {
         (known, vanished)
     }
 
+    /// Whether a document that is new may be one whose file is gone.
+    pub(super) fn may_rename(&mut self) -> bool {
+        if self.renames.are_possible.is_none() {
+            self.renames.are_possible = Some(!self.vanished().1.is_empty());
+        }
+        self.renames.are_possible == Some(true)
+    }
+
     /// Finds out which of the new documents are what files said that are gone.
-    pub(super) fn note_renames(&mut self) {
-        let new = std::mem::take(&mut self.new);
-        if new.is_empty() {
-            return;
+    pub(super) fn note_renames(&mut self) -> Result<(), StoreError> {
+        let renames = std::mem::take(&mut self.renames);
+        if renames.is_empty() {
+            return Ok(());
         }
-        let mut taken = HashSet::new();
-        for from in self.vanished().1 {
-            let to = self.visible().get(&from).and_then(|info| new.get(&info.file_hash));
-            if let Some(to) = to.filter(|to| taken.insert(*to)) {
-                self.report.renamed.push(Renamed { from, to: to.clone() });
-            }
-        }
+        let vanished = self.vanished().1;
+        let gone: Vec<&DocumentInfo> = vanished.iter().filter_map(|id| self.visible().get(id)).collect();
+        let generations = &self.generations;
+        let seen = if self.is_building() { &generations.current } else { &generations.target };
+        let records = |doc_id: &str| match seen {
+            Some(generation) => self.pipeline.store.records(generation, doc_id),
+            None => Ok(Vec::new()),
+        };
+        self.report.renamed = renames.found(&gone, records)?;
+        Ok(())
     }
 
     pub(super) fn refuse_mass_delete(&self) -> Result<(), IndexError> {

@@ -155,8 +155,8 @@ impl Run<'_> {
         }
         for (document, is_file) in &documents {
             let info = &document.document.info;
-            if *is_file && info.bytes > 0 && !self.visible().contains_key(&info.doc_id) {
-                self.new.insert(info.file_hash.clone(), info.doc_id.clone());
+            if *is_file && info.bytes > 0 && !self.visible().contains_key(&info.doc_id) && self.may_rename() {
+                self.renames.add(document);
             }
         }
         let meter = Arc::clone(&self.meter);

@@ -1,0 +1,58 @@
+//! Which stretches of a source are data that somebody put into a page: long data URIs.
+//!
+//! A picture in a page, `![The harbour](data:image/png;base64,iVBORw0..)`, is text that nobody reads and nobody looks for,
+//! and as long as the page. Its payload is markup that reads as nothing, in every format: a chunk owns its bytes, and
+//! what is measured, embedded and searched of it is `data:image/png;base64,`.
+
+use memchr::memmem;
+
+use crate::span::Span;
+
+/// What stands before the payload.
+const MARK: &str = ";base64,";
+
+/// Least bytes of a payload that is left out: shorter ones are drawn on one line or two, and are examples as often.
+const LEAST: usize = 256;
+
+/// Most bytes from `data:` to the payload: a type and its parameters.
+const MOST_HEAD: usize = 100;
+
+/// The payloads of the data URIs in `source`, in order.
+pub(super) fn payloads(source: &str) -> impl Iterator<Item = Span> {
+    memmem::find_iter(source.as_bytes(), MARK).filter_map(|at| {
+        let bytes = source.as_bytes();
+        let head = &bytes[at.saturating_sub(MOST_HEAD)..at];
+        let is_head = |byte: &u8| byte.is_ascii_alphanumeric() || b"/+.-;=:_".contains(byte);
+        let head = &head[head.iter().rposition(|byte| !is_head(byte)).map_or(0, |before| before + 1)..];
+        let start = at + MARK.len();
+        let is_payload = |byte: &&u8| byte.is_ascii_alphanumeric() || b"+/=-_%".contains(byte);
+        let length = bytes[start..].iter().take_while(is_payload).count();
+        let is_one = memmem::find(head, b"data:").is_some() && length >= LEAST;
+        is_one.then(|| Span::new(start, start + length))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(source: &str, expected: &[&str]) {
+        let found: Vec<&str> = payloads(source).map(|span| span.of(source)).collect();
+        assert_eq!(found, expected, "{source}");
+    }
+
+    #[test]
+    fn only_long_payloads_of_data_uris_are_left_out() {
+        let long = "iVBORw0KGgo+/x".repeat(20);
+        check(&format!("![x](data:image/png;base64,{long})"), &[&long]);
+        check(
+            &format!("url('data:font/woff2;charset=utf-8;base64,{long}=='), data:a;base64,{long}"),
+            &[&format!("{long}=="), &long],
+        );
+        check("data:image/png;base64,iVBORw0KGgo=", &[]);
+        check(&format!("a word;base64,{long}"), &[]);
+        check(&format!("data:image/svg+xml,{long}"), &[]);
+        check(&format!("é;base64,{long}"), &[]);
+    }
+}
