@@ -22,8 +22,8 @@ const SYSTEMS: [&str; 5] = [
     "Chunks by the size of a document: ADR-002",
 ];
 
-/// What is served by programs that do not exist yet, and may say so.
-const UNBUILT: [&str; 2] = ["Server", "Page"];
+/// What is shown by a page that does not exist yet, and may say so.
+const UNBUILT: [&str; 1] = ["Page"];
 
 /// A row of a table.
 struct Row<'a> {
