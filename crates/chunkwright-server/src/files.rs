@@ -1,7 +1,7 @@
 //! Who else may read a file that holds what is secret?
 
-use std::fs;
-use std::io;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 /// Why a file that holds keys is not used.
@@ -22,6 +22,23 @@ pub enum FileError {
         /// The file.
         path: PathBuf,
     },
+}
+
+/// Adds a line to the file at `path`, durably; a file that is made is for its user alone.
+///
+/// # Errors
+///
+/// A file that cannot be written.
+pub fn append_line(path: &Path, line: &str) -> io::Result<()> {
+    let before = fs::read(path).unwrap_or_default();
+    let end = if before.is_empty() || before.ends_with(b"\n") { "" } else { "\n" };
+    let mut options = OpenOptions::new();
+    options.create(true).append(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.open(path)?;
+    file.write_all(format!("{end}{line}\n").as_bytes())?;
+    file.sync_all()
 }
 
 /// Checks that nobody else may change the file at `path`; a warning if everybody may read it.

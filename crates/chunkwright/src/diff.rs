@@ -10,7 +10,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet, VecDeque};
-use std::hash::Hash;
+use std::hash::{BuildHasher, Hash};
 
 use serde::{Deserialize, Serialize};
 
@@ -256,9 +256,9 @@ pub fn content_lines<'r>(
 
 /// The old name of each document that was renamed, by its new name: of documents that are gone and documents that are
 /// new, the pairs that share most, if that is at least half of either.
-pub fn renamed_documents<'r, K: Copy + Eq + Hash>(
-    gone: &HashMap<&'r str, Lines<K>>,
-    new: &HashMap<&'r str, Lines<K>>,
+pub fn renamed_documents<'r, K: Copy + Eq + Hash, S: BuildHasher>(
+    gone: &HashMap<&'r str, Lines<K>, S>,
+    new: &HashMap<&'r str, Lines<K>, S>,
 ) -> HashMap<&'r str, &'r str> {
     let mut holders: HashMap<K, Vec<&'r str>> = HashMap::new();
     for (&id, lines) in gone {

@@ -1,11 +1,10 @@
 //! `chunkwright key`
 
-use std::fs::{self, OpenOptions};
-use std::io::{self, Write as _};
 use std::path::PathBuf;
+use std::{fs, io};
 
 use anyhow::{Context, Result};
-use chunkwright_server::{Key as ApiKey, Keys, Scope, readable_by_us_alone};
+use chunkwright_server::{Key as ApiKey, Keys, Scope, append_line, readable_by_us_alone};
 
 use crate::app::{Global, Outcome};
 use crate::output::print;
@@ -37,13 +36,7 @@ impl Key {
         let mut keys = Keys::parse(&before).with_context(|| format!("`{shown}` cannot be used"))?;
         let (key, secret) = ApiKey::generate(&self.name, self.scope)?;
         keys.add(key.clone())?;
-        let mut options = OpenOptions::new();
-        options.create(true).append(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let end = if before.is_empty() || before.ends_with('\n') { "" } else { "\n" };
-        let mut file = options.open(&self.keys).with_context(|| format!("`{shown}` cannot be written"))?;
-        file.write_all(format!("{end}{key}\n").as_bytes()).and_then(|()| file.sync_all())?;
+        append_line(&self.keys, &key.to_string()).with_context(|| format!("`{shown}` cannot be written"))?;
         if let Some(warning) = readable_by_us_alone(&self.keys)? {
             global.say(&warning);
         }

@@ -218,7 +218,7 @@ fn joined(folder: &str, path: &str) -> Option<String> {
 /// write it.
 fn is_called(document: &Document, section: &Section, fragment: &str) -> bool {
     let heading = document.source()[section.span.start as usize..].lines().next().unwrap_or_default();
-    let given = heading.rsplit_once("{").and_then(|(_, id)| id.trim_end().strip_suffix('}'));
+    let given = heading.rsplit_once('{').and_then(|(_, id)| id.trim_end().strip_suffix('}'));
     let given = given.and_then(|id| id.trim().strip_prefix('#')).map(str::trim);
     given == Some(fragment)
         || (given.is_none() && !section.title.is_empty() && slug(&section.title) == slug(fragment))
