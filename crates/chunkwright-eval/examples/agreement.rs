@@ -7,6 +7,7 @@
 //!
 //! DATA holds question sets: folders with `questions.jsonl` and `docs/`. Without a MODEL (`static`, `e5`) searches are lexical. The candidates of a set are those that `tune`
 //! tries by people's questions; each origin of questions ranks the same ones.
+#![expect(clippy::format_push_string, reason = "a table of a few lines")]
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -175,8 +176,8 @@ fn is_asked_by(people: &[Question], question: &Question) -> bool {
 }
 
 fn bench<'a>(setup: &Setup, corpus: &'a Corpus, made: &'a Made) -> Bench<'a> {
-    let mode = if setup.embedder.is_some() { Mode::Hybrid } else { Mode::Lexical };
-    let options = Options { modes: vec![mode], measures: vec![MEASURE], ..Options::default() };
+    let searched = if setup.embedder.is_some() { Mode::Hybrid } else { Mode::Lexical };
+    let options = Options { modes: vec![searched], measures: vec![MEASURE], ..Options::default() };
     Bench::new(corpus, &made.questions, Arc::clone(&setup.counter), setup.embedder.clone(), options)
         .hiding(made.hidden.clone())
 }

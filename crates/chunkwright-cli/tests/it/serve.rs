@@ -122,7 +122,7 @@ fn a_server_that_is_killed_loses_nothing_that_it_acknowledged() {
     let keep = |doc_id: &str, text: &str| {
         acknowledged.lock().unwrap_or_else(PoisonError::into_inner).insert(doc_id.into(), text.into());
     };
-    let mut states: BTreeMap<String, usize> = BTreeMap::new();
+    let mut ends: BTreeMap<String, usize> = BTreeMap::new();
     for round in 0..kills {
         let mut server = Server::start(&folder, &[]);
         let address = server.address.clone();
@@ -185,7 +185,7 @@ fn a_server_that_is_killed_loses_nothing_that_it_acknowledged() {
         let is_open = |job: &Value| matches!(job["state"].as_str(), Some("queued" | "running"));
         if !jobs.iter().any(is_open) {
             for job in jobs {
-                *states.entry(job["state"].as_str().unwrap_or_default().to_owned()).or_default() += 1;
+                *ends.entry(job["state"].as_str().unwrap_or_default().to_owned()).or_default() += 1;
                 assert_ne!(job["state"], "failed", "{job}");
             }
             break;
@@ -194,7 +194,7 @@ fn a_server_that_is_killed_loses_nothing_that_it_acknowledged() {
     }
     drop(server);
     let acknowledged = acknowledged.into_inner().unwrap_or_else(PoisonError::into_inner);
-    println!("{} kills, {} documents acknowledged, jobs {states:?}", kills, acknowledged.len());
+    println!("{} kills, {} documents acknowledged, jobs {ends:?}", kills, acknowledged.len());
     assert!(acknowledged.len() >= kills);
     assert_eq!(folder.run(&["check"]).code, 0);
     for (doc_id, text) in &acknowledged {

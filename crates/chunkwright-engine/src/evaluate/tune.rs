@@ -166,10 +166,10 @@ impl Engine {
         let drawn = Rng::new(seed).sample(given.len(), request.max_questions);
         let mut questions: Vec<_> = drawn.into_iter().map(|at| given[at].clone()).collect();
         let corpus = sampled(&all, &mut questions, request.max_bytes, seed);
-        let mut made = Made::default();
+        let mut generated = Made::default();
         if request.questions.is_none() {
-            made = Made::new(&corpus, &request.from, request.max_questions, seed);
-            questions = std::mem::take(&mut made.questions);
+            generated = Made::new(&corpus, &request.from, request.max_questions, seed);
+            questions = std::mem::take(&mut generated.questions);
         }
         if questions.is_empty() {
             on_step(EvaluationStep::Read(read));
@@ -191,7 +191,8 @@ impl Engine {
             ..Options::default()
         };
         let counter = self.budget_counter(request.budget_tokenizer.as_deref())?;
-        let bench = Bench::new(&corpus, &questions, counter, embedder, options).hiding(made.hidden.clone());
+        let bench =
+            Bench::new(&corpus, &questions, counter, embedder, options).hiding(generated.hidden.clone());
         let presets = tuned_presets(&request.presets);
         on_step(EvaluationStep::Begun { total: most_candidates(presets.len(), request.sizes.len()) });
         let edits = edit::synthetic(&corpus, EDITS, seed);
@@ -215,8 +216,8 @@ impl Engine {
             better: chosen != 0,
             toml: toml(best),
             questions: questions.len(),
-            questions_from: if request.questions.is_some() { "a file".into() } else { made.from() },
-            bias: made.bias(),
+            questions_from: if request.questions.is_some() { "a file".into() } else { generated.from() },
+            bias: generated.bias(),
             documents: corpus.documents().len(),
             documents_found: found,
             mode: mode.as_str(),

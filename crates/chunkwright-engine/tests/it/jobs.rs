@@ -11,7 +11,7 @@ use chunkwright_engine::{
 use serde_json::{Map, Value, json};
 
 /// Long enough for any job here on any machine; a test that waits for it has failed.
-const LONG: Duration = Duration::from_secs(60);
+const LONG: Duration = Duration::from_mins(1);
 
 fn engine(folder: &Path) -> Engine {
     let values = [("store", json!(folder.join("store"))), ("embedder", json!("none"))];
@@ -97,8 +97,10 @@ fn what_a_process_left_is_taken_up_or_interrupted() {
     fs::write(at.join("6.json"), "{\"id\": 6, \"ta").unwrap();
     let jobs = Jobs::open(engine.clone(), &at).unwrap();
     let states: Vec<JobState> = (2..=5).map(|id| ended(&jobs, id).state).collect();
-    use JobState::{Interrupted, Succeeded};
-    assert_eq!(states, [Succeeded, Succeeded, Interrupted, Interrupted]);
+    assert_eq!(
+        states,
+        [JobState::Succeeded, JobState::Succeeded, JobState::Interrupted, JobState::Interrupted]
+    );
     assert_eq!((found(&engine, "beta"), found(&engine, "gamma"), found(&engine, "delta")), (1, 1, 0));
     assert_eq!(jobs.get(2).unwrap().attempts, 2);
     assert_eq!(jobs.submit(put("e.md", "epsilon"), Map::new()).unwrap().id, 7);

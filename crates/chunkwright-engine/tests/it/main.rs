@@ -1,4 +1,5 @@
 //! The engine as a program uses it.
+#![expect(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
 mod documents;
 mod given;
