@@ -8,6 +8,7 @@
 
 mod build;
 mod eval;
+mod load;
 mod quickstart;
 mod reduced;
 mod servers;
@@ -65,6 +66,12 @@ const COMMANDS: &[Command] = &[
         arguments: "[--data DIR]",
         summary: "measure every preset and write the tables of `eval/`; DIR holds more question sets",
         run: eval::run,
+    },
+    Command {
+        name: "load",
+        arguments: "PROGRAM STORE COLLECTION QUERIES [--seconds N] [--minutes N]",
+        summary: "how many searches a server answers, how soon, and what disturbs it; run xtask itself with `--release`",
+        run: load::run,
     },
     Command {
         name: "soak",

@@ -101,11 +101,13 @@ impl Collection {
     ///
     /// As [`configuration`](Self::configuration).
     pub fn planned(&self) -> Result<Settings, Error> {
-        let mut all = Configurations::read(self.engine());
-        match all.collections.remove(self.name()) {
-            Some(values) => Ok(self.engine().settings().requested(values)?),
-            None => self.configuration(),
-        }
+        self.plan_in_force()?.map_or_else(|| self.configuration(), Ok)
+    }
+
+    /// What was [planned](Self::plan) for the collection, if anything was.
+    pub(crate) fn plan_in_force(&self) -> Result<Option<Settings>, Error> {
+        let plan = Configurations::read(self.engine()).collections.remove(self.name());
+        Ok(plan.map(|values| self.engine().settings().requested(values)).transpose()?)
     }
 
     /// Keeps what the collection is to be cut by the next time.

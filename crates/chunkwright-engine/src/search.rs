@@ -285,24 +285,8 @@ impl Snapshot {
         several::search_in(&[self], request)
     }
 
-    /// The best `top_k` hits that are relevant enough. Where some that are not stand among them, further ones are looked
-    /// at, so that pages of hits follow one another without a gap.
+    /// The best `top_k` hits that are relevant enough.
     fn find(&self, request: &SearchRequest, top_k: usize) -> Result<Answer, Error> {
-        let mut asked = top_k;
-        loop {
-            let mut answer = self.find_among(request, asked)?;
-            let below = answer.below.map_or(0, |below| below.count);
-            let is_all = answer.hits.len() + below < asked || asked >= SearchOptions::MAX_TOP_K;
-            if answer.hits.len() >= top_k || below == 0 || answer.hits.is_empty() || is_all {
-                answer.hits.truncate(top_k);
-                return Ok(answer);
-            }
-            asked = (asked * 2).min(SearchOptions::MAX_TOP_K);
-        }
-    }
-
-    /// Those of the best `top_k` hits that are relevant enough.
-    fn find_among(&self, request: &SearchRequest, top_k: usize) -> Result<Answer, Error> {
         let (query, filter) = parse_query(&request.query, request.filter.clone())?;
         let options = request.options(filter, top_k);
         let (embedder, why) = self.embedder_or_why(request.mode)?;

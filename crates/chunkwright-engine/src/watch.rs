@@ -18,9 +18,10 @@ use chunkwright_index::Progress;
 use chunkwright_source::walk::folder_of;
 use notify::{Event, EventKind, RecursiveMode, Watcher};
 
+use crate::collection::Collection;
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::index::{IndexAnswer, Indexer};
+use crate::index::{IndexAnswer, IndexRequest, Indexer};
 use crate::notice::{Notice, NoticeCode};
 
 /// A burst has ended when nothing happened for this long.
@@ -59,41 +60,72 @@ impl Indexer {
     pub fn watch<E: From<Error>>(
         &self,
         on_progress: &dyn Fn(Progress<'_>),
-        mut on_event: impl FnMut(Watched) -> Result<(), E>,
+        on_event: impl FnMut(Watched) -> Result<(), E>,
     ) -> Result<(), E> {
-        let engine = self.collection().engine();
-        // What happens in the store, where runs write, is no change.
-        let ignored = engine.store_dir().ok().map(|store| store.canonicalize().unwrap_or(store));
-        let (sender, events) = channel();
-        let watcher = notify::recommended_watcher(move |event: notify::Result<Event>| {
-            // There is no receiver any more when the caller has stopped.
-            let _ = sender.send(event);
-        });
-        let started = watcher.and_then(|mut watcher| {
-            for path in &self.request().paths {
-                watcher.watch(&folder_of(path), RecursiveMode::Recursive)?;
-            }
-            Ok(watcher)
-        });
-        if let Err(error) = &started {
-            let seconds = INTERVAL.as_secs();
-            let message =
-                format!("these paths cannot be watched ({error}); they are polled every {seconds} seconds");
-            on_event(Watched::Notice(Notice::new(NoticeCode::WatchPolls, message)))?;
+        follow(self.collection().engine(), &self.request().paths, || self.run(on_progress), on_event)
+    }
+}
+
+impl Collection {
+    /// As [`Indexer::watch`], but every run cuts as the collection is [planned](Self::plan) to be cut at that time, and by
+    /// the settings in force where nothing is planned. So a collection that a job cut in another way stays as it is.
+    ///
+    /// # Errors
+    ///
+    /// As [`Indexer::watch`].
+    pub fn watch<E: From<Error>>(
+        &self,
+        request: &IndexRequest,
+        on_event: impl FnMut(Watched) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let run = || {
+            let own = self.engine();
+            let planned = self.plan_in_force()?;
+            let engine = planned.map_or_else(|| own.clone(), |plan| own.with(plan, own.cancel_flag()));
+            engine.collection(self.name()).index(request.clone(), &|_| {})
+        };
+        follow(self.engine(), &request.paths, run, on_event)
+    }
+}
+
+/// Runs now and after every burst of changes below `paths`.
+fn follow<E: From<Error>>(
+    engine: &Engine,
+    paths: &[PathBuf],
+    run: impl Fn() -> Result<IndexAnswer, Error>,
+    mut on_event: impl FnMut(Watched) -> Result<(), E>,
+) -> Result<(), E> {
+    // What happens in the store, where runs write, is no change.
+    let ignored = engine.store_dir().ok().map(|store| store.canonicalize().unwrap_or(store));
+    let (sender, events) = channel();
+    let watcher = notify::recommended_watcher(move |event: notify::Result<Event>| {
+        // There is no receiver any more when the caller has stopped.
+        let _ = sender.send(event);
+    });
+    let started = watcher.and_then(|mut watcher| {
+        for path in paths {
+            watcher.watch(&folder_of(path), RecursiveMode::Recursive)?;
         }
-        // What changed before the paths were watched is seen by this run.
-        on_event(Watched::Run(Box::new(self.run(on_progress)?)))?;
-        loop {
-            on_event(Watched::Waiting)?;
-            // Between runs other processes may write.
-            engine.pause(|| {
-                if started.is_ok() { wait(engine, &events, ignored.as_deref()) } else { pause(engine) }
-            })?;
-            match self.run(on_progress) {
-                Ok(answer) => on_event(Watched::Run(Box::new(answer)))?,
-                Err(Error::Cancelled) => return Err(Error::Cancelled.into()),
-                Err(error) => on_event(Watched::Failed(error))?,
-            }
+        Ok(watcher)
+    });
+    if let Err(error) = &started {
+        let seconds = INTERVAL.as_secs();
+        let message =
+            format!("these paths cannot be watched ({error}); they are polled every {seconds} seconds");
+        on_event(Watched::Notice(Notice::new(NoticeCode::WatchPolls, message)))?;
+    }
+    // What changed before the paths were watched is seen by this run.
+    on_event(Watched::Run(Box::new(run()?)))?;
+    loop {
+        on_event(Watched::Waiting)?;
+        // Between runs other processes may write.
+        engine.pause(|| {
+            if started.is_ok() { wait(engine, &events, ignored.as_deref()) } else { pause(engine) }
+        })?;
+        match run() {
+            Ok(answer) => on_event(Watched::Run(Box::new(answer)))?,
+            Err(Error::Cancelled) => return Err(Error::Cancelled.into()),
+            Err(error) => on_event(Watched::Failed(error))?,
         }
     }
 }

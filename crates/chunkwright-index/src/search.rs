@@ -22,8 +22,8 @@ use rank::{Asked, ask};
 pub use rank::{Ranked, rank};
 pub use relevance::{CALIBRATIONS, Calibration, LEXICAL, QueryWords};
 
-use choose::{chosen, pinned, rerank};
-use judge::judged;
+use choose::{Choice, Chosen, chosen, pinned, rerank};
+use judge::Judge;
 
 /// How to search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -139,11 +139,11 @@ pub struct Answer {
     pub below: Option<Below>,
 }
 
-/// Hits that are not relevant enough.
+/// Chunks that are not relevant enough.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Below {
-    /// How many of the `top_k` hits.
+    /// How many rank above the last hit; where the hits are fewer than were asked for, how many of all candidates.
     pub count: usize,
     /// The greatest relevance among them.
     pub best: f64,
@@ -377,11 +377,10 @@ fn attempt(
     let best = fused.first().map_or(0.0, |best| best.score);
     fused.retain(|scored| !pinned.contains(&scored.id));
     let order: Vec<Scored> = pinned.iter().map(|&id| Scored { id, score: best }).chain(fused).collect();
-    let mut hits = Vec::with_capacity(options.top_k);
-    let mut below = None;
-    let (chosen, is_whole) = chosen(store, generation, &order, options)?;
-    let judged = judged(store, generation, asked, (query, &ranked), &chosen, options)?;
-    for ((scored, chunk, duplicates), relevance) in chosen.into_iter().zip(judged.relevance) {
+    let judge = Judge::new((store, generation), asked, (query, &ranked), options)?;
+    let Choice { chosen, below, is_whole } = chosen((store, generation), &order, &pinned, &judge, options)?;
+    let mut hits = Vec::with_capacity(chosen.len());
+    for Chosen { scored, chunk, relevance, duplicates } in chosen {
         let [dense, sparse, lexical] = stages.each_ref().map(|stage| stage.get(&scored.id).copied());
         let kept = match (dense, sparse, lexical) {
             _ if pinned.contains(&scored.id) => Kept::Pinned,
@@ -390,12 +389,6 @@ fn attempt(
             (None, None, _) => Kept::Lexical,
             _ => Kept::Both,
         };
-        if let Some(relevance) = relevance.filter(|relevance| Some(*relevance) < judged.least)
-            && kept != Kept::Pinned
-        {
-            below = Below::sum(below, Some(Below { count: 1, best: relevance }));
-            continue;
-        }
         hits.push(Hit {
             rank: hits.len() + 1,
             score: scored.score,
@@ -419,7 +412,7 @@ fn attempt(
         degraded: ranked.degraded,
         rerank_used,
         rerank_error,
-        min_relevance: judged.least,
+        min_relevance: judge.least(),
         below,
     };
     Ok((answer, is_whole))

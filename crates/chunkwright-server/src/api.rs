@@ -25,6 +25,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
+pub(crate) use self::dify::answer_dify;
 pub(crate) use crate::answer::Answer;
 use crate::app::{App, Shared};
 use crate::guard::Scopes;

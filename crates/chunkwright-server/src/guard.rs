@@ -27,7 +27,7 @@ use axum::Router;
 use axum::extract::{DefaultBodyLimit, MatchedPath, Request, State};
 use axum::http::header::AUTHORIZATION;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method};
-use axum::middleware::{Next, from_fn_with_state, map_response};
+use axum::middleware::{Next, from_fn, from_fn_with_state, map_response};
 use axum::response::{IntoResponse, Response};
 use tokio::time;
 use tower_http::catch_panic::CatchPanicLayer;
@@ -35,6 +35,7 @@ use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{DefaultPredicate, NotForContentType, Predicate};
 use tower_http::cors::{AllowOrigin, CorsLayer};
 
+use crate::api::answer_dify;
 use crate::app::Shared;
 use crate::observe::observe;
 use crate::openapi::Scope;
@@ -84,7 +85,8 @@ impl Guard {
             .merge(public)
             .layer(DefaultBodyLimit::disable())
             .layer(from_fn_with_state(Arc::clone(&guard), body::watch))
-            .layer(from_fn_with_state(Arc::clone(&guard), in_time));
+            .layer(from_fn_with_state(Arc::clone(&guard), in_time))
+            .layer(from_fn(answer_dify));
         let compressed = DefaultPredicate::new().and(NotForContentType::new("application/octet-stream"));
         let router = router.layer(CompressionLayer::new().gzip(true).compress_when(compressed));
         let router = match cors {

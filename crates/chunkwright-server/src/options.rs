@@ -139,7 +139,7 @@ impl Default for Limits {
         Self {
             body_bytes: 64 << 20,
             connections: 1_024,
-            calls: 64,
+            calls: 32,
             rate: None,
             header_timeout: Duration::from_secs(10),
             body_timeout: Duration::from_secs(10),

@@ -29,12 +29,14 @@ impl Watch {
     pub fn start(engine: &Engine, paths: Vec<PathBuf>) -> Result<Self, Error> {
         let cancel = Arc::new(AtomicBool::new(false));
         let engine = engine.with(engine.settings().clone(), Arc::clone(&cancel));
-        let indexer =
-            engine.default_collection().indexer(IndexRequest { paths, ..IndexRequest::default() })?;
+        let collection = engine.default_collection();
+        let request = IndexRequest { paths, ..IndexRequest::default() };
+        // What makes every run impossible is said before the first.
+        drop(collection.indexer(request.clone())?);
         let stop = Arc::clone(&cancel);
         let follow = move || {
             while !stop.load(Ordering::SeqCst) {
-                let followed = indexer.watch(&|_| {}, |watched| {
+                let followed = collection.watch(&request, |watched| {
                     log(&watched);
                     Ok::<(), Error>(())
                 });

@@ -6,7 +6,8 @@ use std::collections::HashMap;
 use chunkwright::ChunkId;
 use chunkwright_models::Reranker;
 
-use super::{Duplicates, SearchError, SearchOptions};
+use super::judge::Judge;
+use super::{Below, Duplicates, SearchError, SearchOptions};
 use crate::analysis;
 use crate::bm25::query_ids;
 use crate::store::{Generation, Overlay, Scored, Store, StoreError, StoredChunk};
@@ -40,36 +41,66 @@ pub(super) fn rerank(
     Ok(best)
 }
 
-/// A chunk that was chosen, its score, and the ids of those that say the same.
-pub(super) type Chosen = (Scored, StoredChunk, Vec<ChunkId>);
+/// A chunk that was chosen.
+pub(super) struct Chosen {
+    pub(super) scored: Scored,
+    pub(super) chunk: StoredChunk,
+    pub(super) relevance: Option<f64>,
+    /// Ids of those that say the same.
+    pub(super) duplicates: Vec<ChunkId>,
+}
 
-/// The first `top_k` of `order` that there are, of one moment: no more of a document, and none twice, than
-/// the options allow. And whether all were there that were looked at: a chunk may have gone since it was ranked.
+/// What was chosen of an order.
+pub(super) struct Choice {
+    pub(super) chosen: Vec<Chosen>,
+    /// What stands above the last that was chosen and is not relevant enough.
+    pub(super) below: Option<Below>,
+    /// Whether all were there that were looked at: a chunk may have gone since it was ranked.
+    pub(super) is_whole: bool,
+}
+
+/// The first `top_k` of `order` that there are, of one moment, and that are relevant enough or pinned: no more of a
+/// document, and none twice, than the options allow.
 pub(super) fn chosen(
-    store: &dyn Store,
-    generation: &Generation,
+    (store, generation): (&dyn Store, &Generation),
     order: &[Scored],
+    pinned: &[ChunkId],
+    judge: &Judge<'_>,
     options: &SearchOptions,
-) -> Result<(Vec<Chosen>, bool), SearchError> {
+) -> Result<Choice, SearchError> {
     let mut looked_at = (options.top_k + options.top_k / 4 + 2).min(order.len());
     loop {
         let ids: Vec<ChunkId> = order[..looked_at].iter().map(|scored| scored.id).collect();
         let chunks = store.chunks(generation, &ids)?;
         let is_whole = chunks.iter().all(Option::is_some);
+        let here = order.iter().zip(chunks);
+        let here: Vec<(Scored, StoredChunk)> = here
+            .filter_map(|(scored, chunk)| Some((*scored, chunk.filter(|chunk| chunk.enabled)?)))
+            .collect();
+        let relevance = judge.relevance(&here.iter().map(|(_, chunk)| chunk).collect::<Vec<_>>())?;
         let mut chosen: Vec<Chosen> = Vec::with_capacity(options.top_k);
+        let mut below = None;
         let mut seen: HashMap<String, usize> = HashMap::new();
         let mut of_document: HashMap<String, usize> = HashMap::new();
-        for (scored, chunk) in order.iter().zip(chunks) {
-            let Some(chunk) = chunk.filter(|chunk| chunk.enabled) else { continue };
+        for ((scored, chunk), relevance) in here.into_iter().zip(relevance) {
+            let is_full = chosen.len() == options.top_k;
+            if let Some(relevance) = relevance.filter(|relevance| Some(*relevance) < judge.least())
+                && !pinned.contains(&scored.id)
+            {
+                if !is_full {
+                    below = Below::sum(below, Some(Below { count: 1, best: relevance }));
+                }
+                continue;
+            }
             if options.duplicates == Duplicates::Collapse {
                 let next = chosen.len();
                 let first = *seen.entry(chunk.record.content.clone()).or_insert(next);
                 if first < next {
-                    chosen[first].2.push(chunk.record.chunk_id);
+                    chosen[first].duplicates.push(chunk.record.chunk_id);
                     continue;
                 }
             }
-            if chosen.len() == options.top_k {
+            if is_full {
                 continue;
             }
             let count = of_document.entry(chunk.record.doc_id.clone()).or_default();
@@ -78,10 +109,10 @@ pub(super) fn chosen(
                 seen.remove(&chunk.record.content);
                 continue;
             }
-            chosen.push((*scored, chunk, Vec::new()));
+            chosen.push(Chosen { scored, chunk, relevance, duplicates: Vec::new() });
         }
         if chosen.len() == options.top_k || looked_at == order.len() {
-            return Ok((chosen, is_whole));
+            return Ok(Choice { chosen, below, is_whole });
         }
         looked_at = (4 * looked_at).min(order.len());
     }

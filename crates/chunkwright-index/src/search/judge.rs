@@ -1,45 +1,69 @@
 //! How relevant are the chunks of one search, and is that enough?
 
-use super::choose::Chosen;
+use std::collections::HashMap;
+
+use chunkwright::ChunkId;
+
 use super::rank::Asked;
 use super::relevance::{Calibration, LEXICAL, QueryWords};
-use super::{Mode, Ranked, SearchError, SearchOptions, places};
-use crate::store::{Generation, Store, StoredChunk};
+use super::{Mode, Ranked, SearchError, SearchOptions, Stage, places};
+use crate::store::{Generation, Store, StoreError, StoredChunk};
 
-/// How relevant chunks are, in order, and what is the least that is wanted.
-pub(super) struct Judged {
-    pub(super) relevance: Vec<Option<f64>>,
-    /// None where no relevance is known.
-    pub(super) least: Option<f64>,
+/// What judges the chunks of one search.
+pub(super) struct Judge<'a> {
+    store: &'a dyn Store,
+    generation: &'a Generation,
+    asked: &'a Asked,
+    scale: Option<Scale>,
+    /// The candidates of the dense stage, where cosines are read.
+    dense: HashMap<ChunkId, Stage>,
+    least: Option<f64>,
 }
 
-/// Judges chunks that were chosen. The cosine of a chunk that is no candidate of the dense stage is that of its
-/// vector in the cache, from which the stage has it too.
-pub(super) fn judged(
-    store: &dyn Store,
-    generation: &Generation,
-    asked: &Asked,
-    (query, ranked): (&str, &Ranked),
-    chosen: &[Chosen],
-    options: &SearchOptions,
-) -> Result<Judged, SearchError> {
-    let Some(scale) = scale(generation, query, ranked) else {
-        return match options.min_relevance.filter(|least| *least > 0.0) {
-            Some(_) => Err(no_relevance(generation)),
-            None => Ok(Judged { relevance: vec![None; chosen.len()], least: None }),
+impl<'a> Judge<'a> {
+    /// The judge of what was `ranked` for `query`.
+    pub(super) fn new(
+        (store, generation): (&'a dyn Store, &'a Generation),
+        asked: &'a Asked,
+        (query, ranked): (&str, &Ranked),
+        options: &SearchOptions,
+    ) -> Result<Self, SearchError> {
+        let scale = scale(generation, query, ranked);
+        let least = match &scale {
+            Some(scale) => Some(options.min_relevance.unwrap_or_else(|| scale.min_relevance())),
+            None if options.min_relevance.is_some_and(|least| least > 0.0) => {
+                return Err(no_relevance(generation));
+            }
+            None => None,
         };
-    };
-    let least = options.min_relevance.unwrap_or_else(|| scale.min_relevance());
-    let dense = places(ranked.dense.as_deref().filter(|_| scale.reads_cosine()));
-    let mut relevance = Vec::with_capacity(chosen.len());
-    for (scored, chunk, _) in chosen {
-        let mut cosine = dense.get(&scored.id).map(|stage| stage.score);
-        if cosine.is_none() && chunk.embedded && scale.reads_cosine() {
-            cosine = asked.cosine_of(store, generation, &chunk.record.text)?;
-        }
-        relevance.push(scale.relevance(cosine, chunk));
+        let reads_cosine = scale.as_ref().is_some_and(Scale::reads_cosine);
+        let dense = places(ranked.dense.as_deref().filter(|_| reads_cosine));
+        Ok(Self { store, generation, asked, scale, dense, least })
     }
-    Ok(Judged { relevance, least: Some(least) })
+
+    /// The least relevance that is wanted; none where no relevance is known.
+    pub(super) fn least(&self) -> Option<f64> {
+        self.least
+    }
+
+    /// How relevant chunks are. The cosine of one that is no candidate of the dense stage is that of its vector in the
+    /// cache, from which the stage has it too.
+    pub(super) fn relevance(&self, chunks: &[&StoredChunk]) -> Result<Vec<Option<f64>>, StoreError> {
+        let Some(scale) = &self.scale else { return Ok(vec![None; chunks.len()]) };
+        let known = |chunk: &StoredChunk| self.dense.get(&chunk.record.chunk_id).map(|stage| stage.score);
+        let mut cosines: Vec<Option<f64>> = chunks.iter().map(|chunk| known(chunk)).collect();
+        if scale.reads_cosine() {
+            let is_unknown = |at: &usize| cosines[*at].is_none() && chunks[*at].embedded;
+            let unknown: Vec<usize> = (0..chunks.len()).filter(is_unknown).collect();
+            let texts: Vec<&str> = unknown.iter().map(|at| &*chunks[*at].record.text).collect();
+            for (at, cosine) in
+                unknown.iter().zip(self.asked.cosines_of(self.store, self.generation, &texts)?)
+            {
+                cosines[*at] = cosine;
+            }
+        }
+        Ok(cosines.into_iter().zip(chunks).map(|(cosine, chunk)| scale.relevance(cosine, chunk)).collect())
+    }
 }
 
 /// How the hits of a search are judged. A model that reads less than half of the query has no say in the ranking, and

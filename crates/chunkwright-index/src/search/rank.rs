@@ -111,20 +111,24 @@ pub(super) fn ask(
 }
 
 impl Asked {
-    /// The dot product of the query's vector and that of a text, if the store's cache knows it.
-    pub(super) fn cosine_of(
+    /// The dot product of the query's vector and that of each text, where the store's cache knows it.
+    pub(super) fn cosines_of(
         &self,
         store: &dyn Store,
         generation: &Generation,
-        text: &str,
-    ) -> Result<Option<f64>, StoreError> {
-        let (Some((query, _)), Some(model)) = (&self.vectors, &generation.spec.model) else {
-            return Ok(None);
+        texts: &[&str],
+    ) -> Result<Vec<Option<f64>>, StoreError> {
+        let (Some((query, _)), Some(model), false) =
+            (&self.vectors, &generation.spec.model, texts.is_empty())
+        else {
+            return Ok(vec![None; texts.len()]);
         };
-        let known = store.cache().vectors(&model.name, &[text_hash(text)])?.pop().flatten();
-        Ok(known.map(|vector| {
-            query.vector.iter().zip(&vector.dense).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum()
-        }))
+        let hashes: Vec<_> = texts.iter().map(|text| text_hash(text)).collect();
+        let known = store.cache().vectors(&model.name, &hashes)?;
+        let cosine = |vector: &[f32]| {
+            query.vector.iter().zip(vector).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum()
+        };
+        Ok(known.into_iter().map(|vector| vector.map(|vector| cosine(&vector.dense))).collect())
     }
 
     /// What the stages think of the chunks that there are now.

@@ -15,6 +15,8 @@ mod check;
 mod list;
 mod migrate;
 mod read;
+mod readers;
+mod recent;
 mod setup;
 mod stored;
 mod write;
@@ -40,6 +42,8 @@ use crate::analysis;
 use crate::report::PastRun;
 pub use backup::Damaged;
 pub(super) use migrate::ADD_SPARSE;
+use readers::Readers;
+use recent::Recent;
 use setup::{analysis_version, check_layout, create, has_no_tables, is_locked_once, lock, prepare};
 pub(super) use setup::{create_folder, set_up};
 
@@ -49,15 +53,17 @@ pub struct SqliteStore {
     file: PathBuf,
     /// What the file is opened with to read.
     flags: ReadFlags,
-    /// Connections to read that are not in use. Closed before the one that writes, which then leaves one file
+    /// Connections to read. Closed before the one that writes, which then leaves one file
     /// and no log behind.
-    readers: Mutex<Vec<Connection>>,
+    readers: Readers,
     /// None in a store opened to read.
     writer: Option<Writer>,
     /// What searches read, by generation.
     indexes: Mutex<HashMap<i64, Arc<SharedIndex>>>,
     /// What lists and statistics read, by generation.
     columns: Mutex<HashMap<i64, Arc<RwLock<SharedColumns>>>>,
+    /// Chunks and sources that were read lately.
+    recent: Recent,
 }
 
 /// Columns as of a change of their generation; none before they are made.
@@ -135,16 +141,17 @@ impl SqliteStore {
             file,
             flags: ReadFlags::Shared,
             writer,
-            readers: Mutex::default(),
+            readers: Readers::default(),
             indexes: Mutex::default(),
             columns: Mutex::default(),
+            recent: Recent::default(),
         };
         if store.writer.is_some() {
             return Ok(store);
         }
         let store = match store.connect() {
             Ok(connection) => {
-                lock_mutex(&store.readers).push(connection);
+                store.readers.keep(connection);
                 store
             }
             Err(_) if !store.has_log() => Self { flags: ReadFlags::Immutable, ..store },
@@ -184,7 +191,7 @@ impl SqliteStore {
             }
         };
         set_up(&connection)?;
-        connection.pragma_update(None, "cache_size", -8_000)?;
+        connection.pragma_update(None, "cache_size", -4_000)?;
         // The first access finds out whether the file can be read at all.
         connection.query_row("SELECT count(*) FROM sqlite_master", [], |_| Ok(()))?;
         Ok(connection)
@@ -192,19 +199,13 @@ impl SqliteStore {
 
     /// Runs `body` over one snapshot of the store.
     fn read<T>(&self, body: impl FnOnce(&Transaction<'_>) -> Result<T, StoreError>) -> Result<T, StoreError> {
-        let pooled = lock_mutex(&self.readers).pop();
-        let mut connection = match pooled {
-            Some(connection) => connection,
-            None => self.connect()?,
-        };
-        let result = {
-            let transaction = connection.transaction_with_behavior(TransactionBehavior::Deferred)?;
-            body(&transaction)
-        };
-        if result.is_ok() {
-            lock_mutex(&self.readers).push(connection);
-        }
-        result
+        self.readers.lend(
+            || self.connect(),
+            |connection| {
+                let transaction = connection.transaction_with_behavior(TransactionBehavior::Deferred)?;
+                body(&transaction)
+            },
+        )
     }
 
     /// Runs `body` as one transaction; it is undone if `body` fails or answers that nothing changed.
@@ -397,7 +398,7 @@ impl Store for SqliteStore {
     ) -> Result<Vec<Option<StoredChunk>>, StoreError> {
         self.read(|transaction| {
             read::change(transaction, generation)?;
-            ids.iter().map(|id| read::chunk(transaction, generation, *id)).collect()
+            read::chunks(transaction, generation, ids, &self.recent)
         })
     }
 
@@ -414,7 +415,7 @@ impl Store for SqliteStore {
                     let listed = columns.page(request, after, passing);
                     listed.iter().map(|listed| (listed.place, listed.version, listed.id)).collect()
                 })?;
-            list::by_id(transaction, generation, listed, &mut page)
+            list::by_id(transaction, generation, listed, &self.recent, &mut page)
         })?;
         Ok(page.finish())
     }

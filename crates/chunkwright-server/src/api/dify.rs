@@ -4,8 +4,10 @@
 //! every query, so that its threshold means what it says.
 
 use axum::Json;
-use axum::extract::State;
-use axum::http::StatusCode;
+use axum::extract::{Request, State};
+use axum::http::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE};
+use axum::http::{HeaderValue, StatusCode};
+use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use chunkwright_engine::{Error, Field, Filter, Found, Glob, Hit, SearchRequest};
 use schemars::{JsonSchema, SchemaGenerator};
@@ -16,6 +18,9 @@ use crate::app::Shared;
 use crate::extract::Body;
 use crate::openapi::{Method, Operation, Output, Resources, add_answer};
 use crate::problem::Problem;
+
+/// How the paths of its API begin.
+const PATHS: &str = "/compat/dify/";
 
 pub(super) fn add(resources: Resources) -> Resources {
     let retrieval = Operation::read(
@@ -161,7 +166,7 @@ struct Failure {
     error_msg: String,
 }
 
-/// A problem as Dify expects it.
+/// A problem, which [`answer_dify`] answers as Dify expects it.
 struct Refused(Problem);
 
 impl From<Problem> for Refused {
@@ -172,16 +177,38 @@ impl From<Problem> for Refused {
 
 impl IntoResponse for Refused {
     fn into_response(self) -> Response {
-        let Self(problem) = self;
-        let status = problem.status();
-        let error_code = match (problem.code(), status) {
-            ("unknown_collection", _) => 2001,
-            (_, StatusCode::UNAUTHORIZED) => 1001,
-            (_, StatusCode::FORBIDDEN) => 1002,
-            (_, status) => status.as_u16(),
-        };
-        (status, Json(Failure { error_code, error_msg: problem.detail().to_owned() })).into_response()
+        self.0.into_response()
     }
+}
+
+/// Answers failures as Dify expects them, wherever they were found: by a handler, or by what stands before it.
+pub(crate) async fn answer_dify(request: Request, next: Next) -> Response {
+    let is_dify = request.uri().path().starts_with(PATHS);
+    let is_key_readable = request.headers().get(AUTHORIZATION).is_some_and(is_bearer);
+    let response = next.run(request).await;
+    let (mut parts, body) = response.into_parts();
+    match parts.extensions.remove::<Problem>() {
+        Some(problem) if is_dify => {
+            let error_code = match (problem.code(), parts.status) {
+                ("unknown_collection", _) => 2001,
+                (_, StatusCode::UNAUTHORIZED) if !is_key_readable => 1001,
+                (_, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) => 1002,
+                (_, status) => status.as_u16(),
+            };
+            let failure = Json(Failure { error_code, error_msg: problem.detail().to_owned() });
+            for header in [CONTENT_LENGTH, CONTENT_TYPE] {
+                parts.headers.remove(header);
+            }
+            let headers = parts.headers;
+            (parts.status, headers, failure).into_response()
+        }
+        _ => Response::from_parts(parts, body),
+    }
+}
+
+fn is_bearer(value: &HeaderValue) -> bool {
+    let scheme = value.to_str().ok().and_then(|value| value.split_once(' '));
+    scheme.is_some_and(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
 }
 
 impl<T: Output> Output for Result<T, Refused> {

@@ -128,7 +128,7 @@ fn tools(query: &str) -> Option<&str> {
 /// The service at `/mcp` of the server, inside its guard, and what its requests need.
 pub(crate) fn mounted(app: &Shared) -> (Router, Scopes) {
     let options = &app.options;
-    let server = McpServer::new(app.engine.clone(), options.mcp.clone());
+    let server = McpServer::working(app.engine.clone(), options.mcp.clone(), app.work.clone());
     let usual = HttpOptions::default();
     let named = options.admission.hosts.iter();
     let named = named.flat_map(|host| [format!("http://{host}"), format!("https://{host}")]);

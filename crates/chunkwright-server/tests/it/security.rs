@@ -101,6 +101,26 @@ fn a_form_of_another_page_is_not_json() {
 }
 
 #[test]
+fn dify_is_told_in_its_own_codes_that_its_key_is_refused() {
+    let (admission, [reader, ..]) = keys();
+    let served = Served::new(|options| options.admission = admission);
+    let body = r#"{"knowledge_id":"default","query":"pears","retrieval_setting":{"top_k":1}}"#;
+    let asked = |path: &str, headers: &[&str]| {
+        ask(served.address, "POST", path, &[&["Content-Type: application/json"], headers].concat(), body)
+    };
+    let code = |headers: &[&str]| {
+        let answer = asked("/compat/dify/retrieval", headers);
+        (answer.status, answer.json()["error_code"].clone())
+    };
+    assert_eq!(code(&[]), (401, 1001.into()));
+    assert_eq!(code(&["Authorization: chunkwright_0"]), (401, 1001.into()));
+    assert_eq!(code(&["Authorization: Bearer chunkwright_0"]), (401, 1002.into()));
+    assert_eq!(code(&[&reader]), (200, serde_json::Value::Null));
+    let elsewhere = asked("/api/v1/search", &[]);
+    assert_eq!((elsewhere.status, &*elsewhere.code()), (401, "unauthorized"));
+}
+
+#[test]
 fn a_request_without_a_key_or_with_a_wrong_one_learns_nothing() {
     let (admission, [reader, _, root]) = keys();
     let served = Served::new(|options| options.admission = admission);

@@ -11,6 +11,7 @@ use super::super::filter::Facts;
 use super::super::list::{PageBuilder, Position};
 use super::super::{Direction, DocumentInfo, Generation, ListRequest, ListedChunk, StoreError};
 use super::read::{self, PLACE, damaged, info, info_columns};
+use super::recent::Recent;
 use super::stored::{Facets, Stored};
 
 /// Fills a page in the order of documents. By the tables' keys it begins at its first chunk, wherever that is; a chunk
@@ -123,10 +124,13 @@ pub(super) fn by_id(
     connection: &Connection,
     generation: &Generation,
     listed: Vec<(u32, i64, ChunkId)>,
+    recent: &Recent,
     page: &mut PageBuilder<'_>,
 ) -> Result<(), StoreError> {
     for (place, version, id) in listed {
-        let Some(chunk) = read::chunk(connection, generation, id)? else { continue };
+        let Some(chunk) = read::chunks(connection, generation, &[id], recent)?.pop().flatten() else {
+            continue;
+        };
         let chunk = ListedChunk { record: chunk.record, enabled: chunk.enabled, embedded: chunk.embedded };
         if page.push(place, version, chunk).is_break() {
             break;

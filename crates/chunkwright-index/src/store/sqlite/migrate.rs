@@ -10,7 +10,8 @@ use chunkwright::{ChunkId, Span};
 use rusqlite::functions::FunctionFlags;
 use rusqlite::{Connection, params};
 
-use super::super::{DocumentInfo, Generation, GenerationStatus, Overlay, StoreError};
+use super::super::{DocumentInfo, Generation, GenerationStatus, Overlay, StoreError, StoredChunk};
+use super::recent::Recent;
 use super::setup::{LAYOUT, TABLES, pragma};
 use super::{cache, read, stored, write};
 use crate::parsed::parse_again;
@@ -46,7 +47,7 @@ fn keep_overlays(connection: &Connection) -> Result<(), StoreError> {
             let mut known = overlay.clone();
             for GenerationStatus { generation, .. } in &collection.generations {
                 let chunk = match overlay.chunk_id.parse() {
-                    Ok(id) => read::chunk(connection, generation, id)?,
+                    Ok(id) => chunk(connection, generation, id)?,
                     Err(_) => None,
                 };
                 let records = match chunk {
@@ -196,6 +197,14 @@ fn migrate_oldest(connection: &Connection, found: i64) -> Result<(), StoreError>
     Ok(())
 }
 
+fn chunk(
+    connection: &Connection,
+    generation: &Generation,
+    id: ChunkId,
+) -> Result<Option<StoredChunk>, StoreError> {
+    Ok(read::chunks(connection, generation, &[id], &Recent::default())?.pop().flatten())
+}
+
 /// Chunks that were disabled stay so, by overlays.
 fn keep_disabled(connection: &Connection) -> Result<(), StoreError> {
     let mut statement = connection
@@ -205,7 +214,7 @@ fn keep_disabled(connection: &Connection) -> Result<(), StoreError> {
         .collect::<Result<Vec<(String, ChunkId)>, _>>()?;
     for (collection, id) in disabled {
         let generation = read::open(connection, &collection)?;
-        let overlay = match read::chunk(connection, &generation, id)? {
+        let overlay = match chunk(connection, &generation, id)? {
             Some(chunk) => Overlay::of(&chunk.record),
             None => Overlay { chunk_id: id.to_string(), ..Overlay::default() },
         };

@@ -9,12 +9,13 @@ use super::super::{
     Overlay, Overlays, StoreError, StoredChunk, StoredDocument,
 };
 use super::cache::{numbers, weights};
+use super::recent::Recent;
 use super::stored::{Place, Stored, decode};
 use super::{parse_name, unknown_collection, unknown_generation};
 use crate::bm25::TermCounts;
 use crate::report::PastRun;
 use chunkwright::{ChunkId, Record};
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{CachedStatement, Connection, OptionalExtension, Row, params};
 
 const GENERATION: &str =
     "collections.name, generations.id, strategy_version, config_hash, models.name, dimension, models.sparse
@@ -278,12 +279,7 @@ pub(super) fn record(row: &Row<'_>, known: &Stored<'_>, source: &str) -> Result<
     let text = |column| row.get_ref(column).and_then(|value| Ok(value.as_str_or_null()?));
     let place = place(row, 0)?;
     let content = match text(10)? {
-        Some(tail) => {
-            let content = source
-                .get(place.start as usize..place.end as usize)
-                .ok_or_else(|| damaged("a chunk is not in its source"))?;
-            Some((tail, content.to_owned()))
-        }
+        Some(tail) => Some((tail, content(source, &place)?)),
         None => None,
     };
     let json = text(9)?.unwrap_or_default();
@@ -291,35 +287,71 @@ pub(super) fn record(row: &Row<'_>, known: &Stored<'_>, source: &str) -> Result<
     Ok((place.index, record))
 }
 
-pub(super) fn chunk(
+/// Chunks by their ids, of one generation; `None` for one that it does not have.
+pub(super) fn chunks(
     connection: &Connection,
     generation: &Generation,
-    id: ChunkId,
-) -> Result<Option<StoredChunk>, StoreError> {
+    ids: &[ChunkId],
+    recent: &Recent,
+) -> Result<Vec<Option<StoredChunk>>, StoreError> {
+    let mut find = connection
+        .prepare_cached("SELECT key, document FROM chunks WHERE generation = ?1 AND chunk_id = ?2")?;
+    let mut read = None;
+    let mut chunk = |id: ChunkId| {
+        let found = find.query_row(params![generation.number, id.0], |row| Ok((row.get(0)?, row.get(1)?)));
+        let Some((key, version)) = found.optional()? else { return Ok(None) };
+        let known = recent.chunk(version, id, || {
+            let statement = match &mut read {
+                Some(statement) => statement,
+                none => none.insert(connection.prepare_cached(&chunk_query(connection)?)?),
+            };
+            chunk_row(connection, generation, (key, id), statement, recent)
+        });
+        known.map(Some)
+    };
+    ids.iter().map(|id| chunk(*id)).collect()
+}
+
+/// The query that [`chunk_row`] runs.
+fn chunk_query(connection: &Connection) -> Result<String, StoreError> {
     let columns = info_columns(connection)?;
-    let mut statement = connection.prepare_cached(&format!(
-        "SELECT {columns}, record, tail, substr(source, start + 1, end - start), vector IS NOT NULL, enabled, doc_toc, summary, terms,
-            {PLACE}
+    Ok(format!(
+        "SELECT {columns}, record, tail, vector IS NOT NULL, enabled, doc_toc, summary, terms, {PLACE}
          FROM chunks JOIN documents ON documents.id = chunks.document JOIN sources ON sources.document = documents.id
-         WHERE chunks.generation = ?1 AND chunk_id = ?2"
-    ))?;
-    let mut rows = statement.query(params![generation.number, id.0])?;
-    let Some(row) = rows.next()? else { return Ok(None) };
-    let (info, place) = (info(row)?, place(row, 25)?);
+         WHERE chunks.key = ?1"
+    ))
+}
+
+fn chunk_row(
+    connection: &Connection,
+    generation: &Generation,
+    (key, id): (i64, ChunkId),
+    statement: &mut CachedStatement<'_>,
+    recent: &Recent,
+) -> Result<StoredChunk, StoreError> {
+    let mut rows = statement.query([key])?;
+    let row = rows.next()?.ok_or_else(|| damaged("a chunk has no document"))?;
+    let (info, place) = (info(row)?, place(row, 24)?);
     let known = Stored::of_document(generation, &info).at(&place);
     let tail: Option<String> = row.get(18)?;
     let content = match &tail {
-        Some(tail) => Some((tail.as_str(), utf8(row.get(19)?)?)),
+        Some(tail) => Some((tail.as_str(), content(&recent.source(connection, &info)?, &place)?)),
         None => None,
     };
-    Ok(Some(StoredChunk {
+    Ok(StoredChunk {
         record: decode(&row.get::<_, String>(17)?, id, &known, content)?,
-        embedded: row.get(20)?,
-        enabled: row.get(21)?,
-        doc_toc: row.get(22)?,
-        doc_summary: row.get(23)?,
-        terms: terms(row.get_ref(24)?.as_blob().map_err(rusqlite::Error::from)?)?,
-    }))
+        embedded: row.get(19)?,
+        enabled: row.get(20)?,
+        doc_toc: row.get(21)?,
+        doc_summary: row.get(22)?,
+        terms: terms(row.get_ref(23)?.as_blob().map_err(rusqlite::Error::from)?)?,
+    })
+}
+
+/// What a chunk owns of its source.
+fn content(source: &str, place: &Place) -> Result<String, StoreError> {
+    let content = source.get(place.start as usize..place.end as usize);
+    content.map(str::to_owned).ok_or_else(|| damaged("a chunk is not in its source"))
 }
 
 /// Rows that are added to an index at once.
