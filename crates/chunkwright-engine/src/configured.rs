@@ -5,14 +5,9 @@
 //! beside the store. So a document that is uploaded is cut like its collection, whatever the server's own settings are.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::io::{self, Write as _};
-use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
 
 use chunkwright::Chunker;
 use chunkwright::preset::PRESETS;
-use chunkwright_index::atomic_file::AtomicFile;
 use chunkwright_index::{Generation, StoreError};
 use chunkwright_models::Embedder;
 use serde::{Deserialize, Serialize};
@@ -22,15 +17,13 @@ use crate::collection::Collection;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::settings::Settings;
+use crate::state_file;
 
 /// The name of the file.
 const FILE: &str = "configurations.json";
 
 /// Settings that are kept; the ones asked for longest ago are forgotten.
 const KEPT: usize = 64;
-
-/// One change of the file at a time.
-static CHANGING: Mutex<()> = Mutex::new(());
 
 /// What the file holds.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -44,34 +37,16 @@ struct Configurations {
 
 impl Configurations {
     fn read(engine: &Engine) -> Self {
-        let text = place(engine).and_then(|path| fs::read(path).ok());
-        text.and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default()
+        state_file::read(engine, FILE)
     }
 
     fn change(engine: &Engine, change: impl FnOnce(&mut Self)) -> Result<(), Error> {
-        let _changing = CHANGING.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(path) = place(engine) else { return Ok(()) };
-        let mut all = Self::read(engine);
-        change(&mut all);
-        all.asked.truncate(KEPT);
-        let written = || -> io::Result<()> {
-            if let Some(folder) = path.parent() {
-                fs::create_dir_all(folder)?;
-            }
-            let mut file = AtomicFile::create(&path)?;
-            file.write_all(&serde_json::to_vec_pretty(&all)?)?;
-            file.persist()
-        };
-        written().map_err(Error::Unwritten)
+        state_file::change(engine, FILE, |all: &mut Self| {
+            change(all);
+            all.asked.truncate(KEPT);
+            Ok(())
+        })
     }
-}
-
-/// Where the file is; nowhere where the store was handed in.
-fn place(engine: &Engine) -> Option<PathBuf> {
-    if engine.has_given_store() {
-        return None;
-    }
-    Some(engine.state_dir().ok()?.join(FILE))
 }
 
 impl Collection {

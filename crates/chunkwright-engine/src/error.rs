@@ -466,6 +466,25 @@ pub enum Error {
         /// Its number.
         id: u64,
     },
+    /// A question that is not kept.
+    #[error("collection `{collection}` has no question {id}")]
+    UnknownQuestion {
+        /// The collection.
+        collection: String,
+        /// Its number.
+        id: u64,
+    },
+    /// More questions than are kept.
+    #[error("collection `{collection}` has {most} questions already; delete some first")]
+    TooManyQuestions {
+        /// The collection.
+        collection: String,
+        /// How many are kept.
+        most: usize,
+    },
+    /// The log of queries cannot be read or written.
+    #[error("the log of queries could not be read or written: {0}")]
+    Log(io::Error),
     /// The caller cancelled the request.
     #[error("interrupted")]
     Cancelled,
@@ -611,9 +630,13 @@ impl Error {
             | Self::OneGeneration { .. } => INVALID_REQUEST,
             Self::UnknownConfiguration { .. }
             | Self::OtherConfiguration { .. }
-            | Self::NotPrunable { .. } => CONFLICT,
+            | Self::NotPrunable { .. }
+            | Self::TooManyQuestions { .. } => CONFLICT,
             Self::NoCollections => UNKNOWN_COLLECTION,
-            Self::UnknownDocument { .. } | Self::NothingMatches { .. } | Self::UnknownJob { .. } => NOT_FOUND,
+            Self::UnknownDocument { .. }
+            | Self::NothingMatches { .. }
+            | Self::UnknownJob { .. }
+            | Self::UnknownQuestion { .. } => NOT_FOUND,
             Self::NoAccess { .. } | Self::OutsideRoots { .. } | Self::UntrustedKey => FORBIDDEN,
             Self::ByOwner { code, .. } => *code,
             Self::OwnerGone | Self::JobsElsewhere => LOCKED,
@@ -622,7 +645,8 @@ impl Error {
             | Self::Unwritten(_)
             | Self::Threads(_)
             | Self::Owner(_)
-            | Self::Jobs(_) => INTERNAL,
+            | Self::Jobs(_)
+            | Self::Log(_) => INTERNAL,
             Self::Cancelled => CANCELLED,
         }
     }

@@ -195,6 +195,7 @@ impl Collection {
         if request.what == Deleted::All && !request.dry_run {
             store.remove(&current)?;
             self.forget_plan()?;
+            self.forget_questions()?;
         }
         Ok(deleted)
     }

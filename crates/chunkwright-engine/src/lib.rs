@@ -43,6 +43,8 @@ mod owner;
 pub mod page;
 pub mod paging;
 mod put;
+mod query_log;
+mod questions;
 mod registries;
 mod roots;
 #[cfg(feature = "schema")]
@@ -50,6 +52,7 @@ pub mod schema;
 mod search;
 pub mod settings;
 mod snapshot;
+mod state_file;
 mod table;
 mod task;
 mod transfer;
@@ -103,6 +106,11 @@ pub use maintenance::{ClearedCache, CollectionStatus, ListedCollection};
 pub use notice::{Notice, NoticeCode};
 pub use observe::{EmbedCall, IndexedRun, Observer, SearchCall};
 pub use put::{Base64, GivenDocument, PutAnswer, PutRequest, PutResult, PutState};
+pub use query_log::{Door, LoggedQuery, LoggedRequest, QueryLog};
+pub use questions::{
+    AskQuestionsRequest, AskedQuestion, AskedQuestions, AskedVersion, ExpectedLines, SaveQuestionRequest,
+    SavedQuestion,
+};
 pub use registries::{PresetEntry, RegistriesAnswer, RegistryEntry};
 pub use roots::Roots;
 pub use search::{

@@ -188,6 +188,21 @@ impl<T: JsonSchema> Output for Accepted<T> {
     }
 }
 
+/// Nothing to say: it is done.
+pub(crate) struct Done;
+
+impl IntoResponse for Done {
+    fn into_response(self) -> Response {
+        StatusCode::NO_CONTENT.into_response()
+    }
+}
+
+impl Output for Done {
+    fn describe(operation: &mut Map<String, Value>, _: &mut SchemaGenerator) {
+        add_answer(operation, 204, "It is done.", None);
+    }
+}
+
 /// The bytes of a file, as one to be saved and never shown: they are whatever was uploaded.
 pub(crate) struct File {
     pub(crate) name: String,

@@ -8,7 +8,9 @@ mod dify;
 mod documents;
 mod jobs;
 mod kb;
+mod log;
 mod preview;
+mod questions;
 mod search;
 mod source;
 mod statistics;
@@ -42,12 +44,14 @@ const RESOURCES: &[Add] = &[
     source::add,
     chunks::add,
     search::add,
+    questions::add,
     preview::add,
     diff::add,
     versions::add,
     statistics::add,
     jobs::add,
     configuration::add,
+    log::add,
     kb::add,
     dify::add,
 ];

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use axum::Router;
-use chunkwright_engine::{Engine, Error, Jobs, Roots};
+use chunkwright_engine::{Engine, Error, Jobs, QueryLog, Roots};
 use tokio_util::sync::CancellationToken;
 
 use crate::api::Api;
@@ -22,6 +22,8 @@ pub(crate) struct App {
     pub(crate) options: ServerOptions,
     pub(crate) work: Work,
     pub(crate) jobs: Jobs,
+    /// The queries that were asked, where they are kept.
+    pub(crate) log: Option<Arc<QueryLog>>,
     /// Where paths of requests may lead.
     pub(crate) roots: Roots,
     /// Held by whoever changes chunks by hand, so that nothing is changed that its client did not see.
@@ -65,6 +67,9 @@ impl Server {
         engine.observe_by(Arc::clone(&metrics) as _);
         let work = Work::new(options.limits.calls);
         let jobs = Jobs::open(engine.clone(), &engine.state_dir()?.join("jobs"))?;
+        let log = options.log_queries.then(|| QueryLog::open(&engine).map(Arc::new)).transpose()?;
+        let mut options = options;
+        options.mcp.log.clone_from(&log);
         let app = App {
             roots: Roots::new(&options.roots),
             changing: tokio::sync::Mutex::default(),
@@ -72,6 +77,7 @@ impl Server {
             options,
             work,
             jobs,
+            log,
             metrics,
             stopping: CancellationToken::new(),
             listens: AtomicBool::new(false),

@@ -26,7 +26,7 @@ mod uri;
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use chunkwright_engine::{Background, Engine, Error, IndexState};
+use chunkwright_engine::{Background, Door, Engine, Error, Hit, IndexState, LoggedQuery, QueryLog};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, GetPromptRequestParams,
     GetPromptResponse, Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
@@ -36,6 +36,7 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde::Deserialize;
+use tokio::time::Instant;
 
 use crate::options::Limits;
 use crate::work::{NoAnswer, Work};
@@ -73,6 +74,8 @@ pub struct McpOptions {
     pub allow_write: bool,
     /// What indexes while the server answers.
     pub background: Option<Background>,
+    /// What keeps the queries that are asked.
+    pub log: Option<Arc<QueryLog>>,
 }
 
 impl McpOptions {
@@ -88,6 +91,7 @@ impl Default for McpOptions {
             format: Format::default(),
             allow_write: false,
             background: None,
+            log: None,
         }
     }
 }
@@ -161,6 +165,25 @@ impl McpServer {
 
     fn set_background(&self, background: Background) {
         *self.inner.background.lock().unwrap_or_else(PoisonError::into_inner) = Some(background);
+    }
+
+    /// Keeps that a tool was used, where that is wanted. A log that cannot be written fails no call.
+    fn log(&self, kind: &str, query: &str, collection: Option<&str>, started: Instant, hits: Option<&[Hit]>) {
+        let Some(log) = &self.options().log else { return };
+        let kept = log.add(LoggedQuery {
+            number: 0,
+            at: String::new(),
+            door: Door::Mcp,
+            kind: kind.to_owned(),
+            query: query.to_owned(),
+            collections: collection.map(str::to_owned).into_iter().collect(),
+            hits: hits.map(<[Hit]>::len),
+            relevance: hits.and_then(|hits| hits.first()?.found.relevance),
+            took_ms: started.elapsed().as_secs_f64() * 1e3,
+        });
+        if let Err(error) = kept {
+            tracing::warn!(%error, "a query was not logged");
+        }
     }
 
     /// What a reader should know of the index, unless everything is in it.

@@ -23,6 +23,8 @@ pub struct ServerOptions {
     pub limits: Limits,
     /// The certificate and its key; without them it speaks plain HTTP.
     pub tls: Option<TlsFiles>,
+    /// Whether queries are kept in a file beside the store.
+    pub log_queries: bool,
 }
 
 /// Whom a server answers.
@@ -130,6 +132,7 @@ impl Default for ServerOptions {
             mcp: McpOptions::default(),
             limits: Limits::default(),
             tls: None,
+            log_queries: false,
         }
     }
 }

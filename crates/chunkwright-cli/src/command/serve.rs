@@ -28,6 +28,9 @@ pub(crate) struct Serve {
     /// Keep the collection in step with this file or folder; may be given several times
     #[arg(long, value_name = "PATH")]
     watch: Vec<PathBuf>,
+    /// Keep the queries of clients and agents in a file beside the store, for the page `Log`
+    #[arg(long)]
+    log_queries: bool,
     #[command(flatten)]
     admission: AdmissionFlags,
     #[command(flatten)]
@@ -47,7 +50,7 @@ impl Serve {
         }
         let limits = self.limits.read(self.listen);
         let tls = self.admission.tls();
-        let options = ServerOptions { listen: self.listen, roots: self.root.clone(), admission, limits, tls, ..ServerOptions::default() };
+        let options = ServerOptions { listen: self.listen, roots: self.root.clone(), admission, limits, tls, log_queries: self.log_queries, ..ServerOptions::default() };
         // What is wrong with the flags is said before a store is opened, which may take its time.
         options.check()?;
         let engine = global.builder(None, &[&self.collection])?.owner().open(Access::Write)?;

@@ -2,9 +2,13 @@
 
 use axum::Json;
 use axum::extract::State;
-use chunkwright_engine::{Expand, ExpandRequest, Explained, Mode, SearchAnswer, SearchRequest};
+use chunkwright_engine::{
+    Door, Engine, Expand, ExpandRequest, Explained, Found, LoggedQuery, Mode, QueryLog, SearchAnswer,
+    SearchRequest,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
+use tokio::time::Instant;
 
 use super::Answer;
 use super::chunks::filter;
@@ -93,11 +97,46 @@ async fn get(State(app): State<Shared>, Query(asked): Query<Asked>) -> Answer<Se
         all_versions: asked.all_versions,
         ..usual
     };
-    Ok(Json(app.call(move |engine| engine.search(&request)).await?))
+    answer(&app, request).await
 }
 
 async fn search(State(app): State<Shared>, Body(request): Body<SearchRequest>) -> Answer<SearchAnswer> {
-    Ok(Json(app.call(move |engine| engine.search(&request)).await?))
+    answer(&app, request).await
+}
+
+async fn answer(app: &Shared, request: SearchRequest) -> Answer<SearchAnswer> {
+    let log = app.log.clone();
+    let search = move |engine: &Engine| {
+        let started = Instant::now();
+        let answer = engine.search(&request)?;
+        if let Some(log) = log {
+            keep(&log, request, &answer, started);
+        }
+        Ok(answer)
+    };
+    Ok(Json(app.call(search).await?))
+}
+
+/// Keeps a query. A log that cannot be written fails no search.
+fn keep(log: &QueryLog, request: SearchRequest, answer: &SearchAnswer, started: Instant) {
+    let (hits, best) = match &answer.found {
+        Found::Hits { hits } => (hits.len(), hits.first().map(|hit| hit.found.relevance)),
+        Found::Passages { passages } => (passages.len(), None),
+    };
+    let kept = log.add(LoggedQuery {
+        number: 0,
+        at: String::new(),
+        door: Door::Http,
+        kind: "search".to_owned(),
+        query: request.query,
+        collections: request.collections,
+        hits: Some(hits),
+        relevance: best.flatten(),
+        took_ms: started.elapsed().as_secs_f64() * 1e3,
+    });
+    if let Err(error) = kept {
+        tracing::warn!(%error, "a query was not logged");
+    }
 }
 
 async fn explained(

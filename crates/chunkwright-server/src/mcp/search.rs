@@ -9,6 +9,7 @@ use std::fmt::Write as _;
 use chunkwright_engine::{Filter, Found, Hit, IndexState, Metadata, SearchRequest};
 use schemars::JsonSchema;
 use serde::Serialize;
+use tokio::time::Instant;
 
 use super::McpServer;
 use super::answer::{Answer, UNTRUSTED};
@@ -87,7 +88,7 @@ struct Page {
 
 /// Searches.
 pub(super) fn search(server: &McpServer, call: &arguments::Search) -> Result<SearchAnswer, CallError> {
-    let engine = server.engine();
+    let (engine, started) = (server.engine(), Instant::now());
     let unfinished = server.unfinished();
     let max_tokens = server.options().max_tokens;
     let page = |is_full| Page { offset: call.offset, is_full, max_tokens, unfinished: unfinished.clone() };
@@ -120,6 +121,7 @@ pub(super) fn search(server: &McpServer, call: &arguments::Search) -> Result<Sea
     let Found::Hits { hits } = answer.found else {
         return Ok(SearchAnswer::new(Vec::new(), Vec::new(), page(false)));
     };
+    server.log("search", &call.query, named, started, Some(&hits));
     let is_full = hits.len() == call.limit;
     let mut results: Vec<SearchResult> = hits.into_iter().map(|hit| SearchResult::new(hit, &usual)).collect();
     keep_outlines(&mut results, max_tokens / SHARE_OF_OUTLINES, &*engine.counter()?);

@@ -4,6 +4,7 @@ use chunkwright::TokenCounter;
 use rmcp::model::{CallToolRequestParams, CallToolResult, JsonObject, Tool, ToolAnnotations};
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
+use tokio::time::Instant;
 
 use super::answer::{Answer, Form, failed, sent};
 use super::arguments::{self, ChatGptFetch, ChatGptSearch};
@@ -103,7 +104,7 @@ pub(super) async fn call(
         (Profile::ChatGpt, _) => {
             let call = arguments::Fetch::from(arguments::read::<ChatGptFetch>(arguments)?);
             let form = server.form(None, context);
-            answered(server, form, move |server| Ok(fetch::fetch(server, &call)?.for_openai())).await
+            answered(server, form, move |server| Ok(fetched(server, &call)?.for_openai())).await
         }
         (Profile::All, "search") => {
             let call = arguments::read::<arguments::Search>(arguments)?.check()?;
@@ -113,24 +114,50 @@ pub(super) async fn call(
         (Profile::All, "fetch") => {
             let call = arguments::read::<arguments::Fetch>(arguments)?;
             let form = server.form(call.format, context);
-            answered(server, form, move |server| fetch::fetch(server, &call)).await
+            answered(server, form, move |server| fetched(server, &call)).await
         }
         (Profile::All, "outline") => {
             let call = arguments::read::<arguments::Outline>(arguments)?;
             let form = server.form(call.format, context);
-            answered(server, form, move |server| outline::outline(server, &call)).await
+            let outlined = move |server: &McpServer| {
+                let (id, named) = (call.id.as_deref().unwrap_or_default(), call.collection.as_deref());
+                logged(server, "outline", id, named, || outline::outline(server, &call))
+            };
+            answered(server, form, outlined).await
         }
         (Profile::All, "status") => {
             let call = arguments::read::<arguments::Status>(arguments)?;
             let form = server.form(call.format, context);
-            answered(server, form, status::status).await
+            answered(server, form, |server| logged(server, "status", "", None, || status::status(server)))
+                .await
         }
         (Profile::All, _) => {
             let call = arguments::read::<arguments::Index>(arguments)?;
             let form = server.form(call.format, context);
-            answered(server, form, move |server| index::index(server, &call)).await
+            let indexed = move |server: &McpServer| {
+                logged(server, "index", "", call.collection.as_deref(), || index::index(server, &call))
+            };
+            answered(server, form, indexed).await
         }
     }
+}
+
+fn fetched(server: &McpServer, call: &arguments::Fetch) -> Result<fetch::FetchAnswer, CallError> {
+    logged(server, "fetch", &call.id, call.collection.as_deref(), || fetch::fetch(server, call))
+}
+
+/// Does the work of a tool that searches nothing, and keeps that it was used.
+fn logged<A>(
+    server: &McpServer,
+    kind: &str,
+    query: &str,
+    collection: Option<&str>,
+    work: impl FnOnce() -> Result<A, CallError>,
+) -> Result<A, CallError> {
+    let started = Instant::now();
+    let answer = work();
+    server.log(kind, query, collection, started, None);
+    answer
 }
 
 /// Does the work of a tool where it may block, and puts its answer into the form and the tokens that are wanted.

@@ -1,0 +1,196 @@
+//! Which queries were asked, where somebody wants to know? Kept in a file beside the store, private to the user, and only
+//! if it is asked for: queries say what people look for.
+
+use std::collections::VecDeque;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufRead as _, BufReader, Write as _};
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use chunkwright_index::atomic_file::AtomicFile;
+use chunkwright_index::{Cursor, MAX_PAGE};
+use serde::{Deserialize, Serialize};
+
+use crate::engine::Engine;
+use crate::error::Error;
+use crate::paging::page;
+
+/// The file.
+const FILE: &str = "queries.jsonl";
+
+/// Most queries that are kept.
+const KEPT: usize = 10_000;
+
+/// A query, or the use of a tool.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct LoggedQuery {
+    /// Its number; later ones have greater numbers.
+    #[serde(default)]
+    pub number: u64,
+    /// When it was answered, ISO 8601.
+    #[serde(default)]
+    pub at: String,
+    /// Where it came from.
+    pub door: Door,
+    /// What was asked for: `search`, or the name of a tool.
+    pub kind: String,
+    /// The query, or what was fetched.
+    pub query: String,
+    /// The collections that were named; none for that of the settings.
+    pub collections: Vec<String>,
+    /// Number of hits; none where nothing is searched, or where it failed.
+    pub hits: Option<usize>,
+    /// The relevance of the best hit, where it is known.
+    pub relevance: Option<f64>,
+    /// How long it took.
+    pub took_ms: f64,
+}
+
+/// What a query came through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum Door {
+    /// The HTTP API.
+    Http,
+    /// MCP.
+    Mcp,
+}
+
+/// Which queries are listed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LoggedRequest {
+    /// Only those of this kind.
+    pub kind: Option<String>,
+    /// Only searches that found nothing.
+    pub zero_hits: bool,
+    /// `next` of the page before.
+    pub after: Option<Cursor>,
+    /// Most queries of the page; at least 1.
+    pub limit: usize,
+}
+
+/// Queries that were asked.
+#[derive(Debug)]
+pub struct QueryLog {
+    engine: Engine,
+    path: PathBuf,
+    held: Mutex<Held>,
+}
+
+#[derive(Debug)]
+struct Held {
+    file: File,
+    /// The latest last.
+    queries: VecDeque<LoggedQuery>,
+    /// Lines of the file, which is written anew when it has twice as many as are kept.
+    lines: usize,
+}
+
+impl QueryLog {
+    /// Opens the log of the engine's store.
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be read or written.
+    pub fn open(engine: &Engine) -> Result<Self, Error> {
+        let path = engine.state_dir()?.join(FILE);
+        let held = Held::open(&path).map_err(Error::Log)?;
+        Ok(Self { engine: engine.clone(), path, held: Mutex::new(held) })
+    }
+
+    /// Adds a query; its number and time are set here.
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be written.
+    pub fn add(&self, query: LoggedQuery) -> Result<(), Error> {
+        let mut held = self.held();
+        let number = held.queries.back().map_or(1, |last| last.number + 1);
+        let query = LoggedQuery { number, at: self.engine.now(), ..query };
+        let mut line = serde_json::to_vec(&query)?;
+        line.push(b'\n');
+        held.file.write_all(&line).map_err(Error::Log)?;
+        held.lines += 1;
+        held.queries.push_back(query);
+        if held.queries.len() > KEPT {
+            held.queries.pop_front();
+        }
+        if held.lines >= 2 * KEPT {
+            *held = self.rewritten(&held.queries).map_err(Error::Log)?;
+        }
+        Ok(())
+    }
+
+    /// Some of the queries, the latest first, and where the next page begins.
+    ///
+    /// # Errors
+    ///
+    /// A cursor of another list.
+    pub fn page(&self, request: &LoggedRequest) -> Result<(Vec<LoggedQuery>, Option<Cursor>), Error> {
+        let passes = |query: &&LoggedQuery| {
+            request.kind.as_ref().is_none_or(|kind| *kind == query.kind)
+                && (!request.zero_hits || query.hits == Some(0))
+        };
+        let all: Vec<LoggedQuery> = self.held().queries.iter().rev().filter(passes).cloned().collect();
+        let list = ("queries", &request.kind, request.zero_hits);
+        // Keys ascend: the latest comes first.
+        let key = |query: &LoggedQuery| format!("{:020}", u64::MAX - query.number);
+        page(all, key, &list, request.after.as_ref(), request.limit.clamp(1, MAX_PAGE))
+    }
+
+    /// Forgets all queries.
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be written.
+    pub fn clear(&self) -> Result<(), Error> {
+        let mut held = self.held();
+        *held = self.rewritten(&VecDeque::new()).map_err(Error::Log)?;
+        Ok(())
+    }
+
+    fn rewritten(&self, queries: &VecDeque<LoggedQuery>) -> io::Result<Held> {
+        let mut file = AtomicFile::create_private(&self.path)?;
+        for query in queries {
+            serde_json::to_writer(&mut file, query)?;
+            file.write_all(b"\n")?;
+        }
+        file.persist()?;
+        Held::open(&self.path)
+    }
+
+    fn held(&self) -> MutexGuard<'_, Held> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Held {
+    fn open(path: &PathBuf) -> io::Result<Self> {
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        let mut options = OpenOptions::new();
+        options.create(true).append(true).read(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let file = options.open(path)?;
+        let (mut queries, mut lines) = (VecDeque::new(), 0);
+        for line in BufReader::new(File::open(path)?).lines() {
+            lines += 1;
+            // A line that was cut off by a kill says nothing.
+            if let Ok(query) = serde_json::from_str(&line?) {
+                queries.push_back(query);
+                if queries.len() > KEPT {
+                    queries.pop_front();
+                }
+            }
+        }
+        // A line that is cut off takes up the next one otherwise.
+        if lines > 0 && !fs::read(path)?.ends_with(b"\n") {
+            (&file).write_all(b"\n")?;
+        }
+        Ok(Self { file, queries, lines })
+    }
+}

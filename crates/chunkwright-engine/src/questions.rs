@@ -1,0 +1,282 @@
+//! Questions that people keep to see whether searches find what they should.
+//!
+//! A question and the lines that answer it belong to a collection, not to a version of it: the same questions are asked of
+//! every generation, so that a way of cutting can be judged before searches see it.
+
+use std::collections::BTreeMap;
+
+use chunkwright_index::{GenerationState, Mode};
+use serde::{Deserialize, Serialize};
+
+use crate::collection::Collection;
+use crate::error::Error;
+use crate::fetch::FetchRequest;
+use crate::search::{Found, Hit, SearchRequest};
+use crate::state_file;
+
+/// The file that they are kept in.
+const FILE: &str = "questions.json";
+
+/// Most questions of a collection.
+const MAX: usize = 1_000;
+
+/// A question that is kept.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SavedQuestion {
+    /// Its number in the collection.
+    pub id: u64,
+    /// What is asked.
+    pub question: String,
+    /// Where the answer is; never empty.
+    pub expected: Vec<ExpectedLines>,
+    /// When it was kept, ISO 8601.
+    pub created_at: String,
+}
+
+/// Lines that hold an answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ExpectedLines {
+    /// The document.
+    pub doc_id: String,
+    /// First line, 1-based.
+    pub start_line: u32,
+    /// Last line, 1-based, inclusive.
+    pub end_line: u32,
+}
+
+/// A question to be kept.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct SaveQuestionRequest {
+    /// What is asked.
+    pub question: String,
+    /// Where the answer is, one place at least: ids of documents or chunks, `DOC_ID#INDEX` or `DOC_ID#L10-L80`.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    pub expected: Vec<String>,
+}
+
+/// How the questions are asked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default, deny_unknown_fields)]
+pub struct AskQuestionsRequest {
+    /// The modes of the search.
+    pub modes: Vec<Mode>,
+    /// Number of hits that are looked at, from 1 to 1,000.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1, max = 1000)))]
+    pub k: usize,
+}
+
+/// How well searches answer the questions.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct AskedQuestions {
+    /// Number of hits that were looked at.
+    pub k: usize,
+    /// The generations of the collection, each in every mode that it can be searched in.
+    pub versions: Vec<AskedVersion>,
+}
+
+/// How well searches of one generation answer them.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct AskedVersion {
+    /// The generation.
+    pub generation: i64,
+    /// What it is to searches.
+    pub state: GenerationState,
+    /// The strategy that cut it, and its version.
+    pub strategy_version: String,
+    /// The mode that was asked for.
+    pub mode: Mode,
+    /// Mean share of the expected places that a hit touches.
+    pub recall: f64,
+    /// Mean of 1 / rank of the first hit that touches one; 0 where none does.
+    pub mrr: f64,
+    /// Mean gain of hits that touch an expected place for the first time, each worth 1 / log2(rank + 1), as a share of what
+    /// the best order would gain (Järvelin and Kekäläinen, 2002).
+    pub ndcg: f64,
+    /// Each question.
+    pub questions: Vec<AskedQuestion>,
+}
+
+/// A question that was asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct AskedQuestion {
+    /// Its number.
+    pub id: u64,
+    /// Rank of the first hit that touches an expected place, from 1; none if no hit does.
+    pub rank: Option<usize>,
+}
+
+/// What the file holds: questions by collection.
+type All = BTreeMap<String, Vec<SavedQuestion>>;
+
+impl Default for AskQuestionsRequest {
+    fn default() -> Self {
+        Self { modes: vec![Mode::Hybrid], k: 10 }
+    }
+}
+
+impl Collection {
+    /// The questions that are kept, oldest first.
+    ///
+    /// # Errors
+    ///
+    /// A collection that does not exist, a store that fails.
+    pub fn questions(&self) -> Result<Vec<SavedQuestion>, Error> {
+        self.snapshot()?;
+        Ok(state_file::read::<All>(self.engine(), FILE).remove(self.name()).unwrap_or_default())
+    }
+
+    /// Keeps a question.
+    ///
+    /// # Errors
+    ///
+    /// A question without text or without an answer, an answer that the collection does not have, too many questions, a file
+    /// that cannot be written.
+    pub fn save_question(&self, request: &SaveQuestionRequest) -> Result<SavedQuestion, Error> {
+        let question = request.question.trim();
+        for (field, length) in [("question", question.len()), ("expected", request.expected.len())] {
+            if length == 0 {
+                return Err(Error::TooSmall { field, value: 0, least: 1 });
+            }
+        }
+        let expected = self.read(|snapshot| {
+            let lines = request.expected.iter().map(|reference| {
+                let fetched = snapshot.fetch(&FetchRequest::new(reference))?;
+                let (start_line, end_line) = (fetched.start_line, fetched.end_line);
+                Ok(ExpectedLines { doc_id: fetched.document.doc_id, start_line, end_line })
+            });
+            lines.collect::<Result<Vec<_>, Error>>()
+        })?;
+        let created_at = self.engine().now();
+        state_file::change(self.engine(), FILE, |all: &mut All| {
+            let known = all.entry(self.name().to_owned()).or_default();
+            if known.len() >= MAX {
+                return Err(Error::TooManyQuestions { collection: self.name().to_owned(), most: MAX });
+            }
+            let id = known.last().map_or(1, |last| last.id + 1);
+            let saved = SavedQuestion { id, question: question.to_owned(), expected, created_at };
+            known.push(saved.clone());
+            Ok(saved)
+        })
+    }
+
+    /// Forgets a question.
+    ///
+    /// # Errors
+    ///
+    /// A question that is not kept, a file that cannot be written.
+    pub fn delete_question(&self, id: u64) -> Result<(), Error> {
+        state_file::change(self.engine(), FILE, |all: &mut All| {
+            let known = all.get_mut(self.name()).map(|known| (known.len(), known));
+            match known {
+                Some((before, known)) => {
+                    known.retain(|question| question.id != id);
+                    if known.len() < before { Ok(()) } else { Err(self.unknown_question(id)) }
+                }
+                None => Err(self.unknown_question(id)),
+            }
+        })
+    }
+
+    /// Asks the questions of every generation.
+    ///
+    /// # Errors
+    ///
+    /// As [`Snapshot::search`](crate::Snapshot::search).
+    pub fn ask_questions(&self, request: &AskQuestionsRequest) -> Result<AskedQuestions, Error> {
+        let questions = self.questions()?;
+        let mut versions = Vec::new();
+        for status in self.generations()?.generations {
+            let (generation, state) = (status.generation, status.state);
+            let snapshot = self.engine().collection(generation.to_string()).snapshot()?;
+            for &mode in &request.modes {
+                let mut asked = AskedVersion {
+                    generation: generation.number,
+                    state,
+                    strategy_version: generation.spec.strategy_version.clone(),
+                    mode,
+                    recall: 0.0,
+                    mrr: 0.0,
+                    ndcg: 0.0,
+                    questions: Vec::with_capacity(questions.len()),
+                };
+                for question in &questions {
+                    self.engine().check_cancelled()?;
+                    let search = SearchRequest {
+                        mode,
+                        top_k: request.k,
+                        min_relevance: Some(0.0),
+                        ..SearchRequest::new(&question.question)
+                    };
+                    let found = match snapshot.search(&search) {
+                        Ok(answer) => answer.found,
+                        Err(error) if is_of_words(&error) => continue,
+                        Err(error) => return Err(error),
+                    };
+                    let Found::Hits { hits } = found else { continue };
+                    asked.add(question, &hits, questions.len() as f64);
+                }
+                versions.push(asked);
+            }
+        }
+        Ok(AskedQuestions { k: request.k, versions })
+    }
+
+    /// Forgets all questions, since the collection is gone.
+    pub(crate) fn forget_questions(&self) -> Result<(), Error> {
+        if !state_file::read::<All>(self.engine(), FILE).contains_key(self.name()) {
+            return Ok(());
+        }
+        state_file::change(self.engine(), FILE, |all: &mut All| {
+            all.remove(self.name());
+            Ok(())
+        })
+    }
+
+    fn unknown_question(&self, id: u64) -> Error {
+        Error::UnknownQuestion { collection: self.name().to_owned(), id }
+    }
+}
+
+/// Whether a question has nothing that can be looked for, such as only punctuation.
+fn is_of_words(error: &Error) -> bool {
+    matches!(error, Error::Search(chunkwright_index::SearchError::EmptyQuery))
+}
+
+impl AskedVersion {
+    /// Adds what was found for one of `all` questions.
+    fn add(&mut self, question: &SavedQuestion, hits: &[Hit], all: f64) {
+        let touched = first_touched(&question.expected, hits);
+        let found: Vec<usize> = touched.iter().flatten().copied().collect();
+        let gain = |rank: usize| 1.0 / (rank as f64 + 1.0).log2();
+        // Two places may be touched by one hit, which gains once.
+        let mut ranks = found.clone();
+        ranks.sort_unstable();
+        ranks.dedup();
+        let best: f64 = (1..=question.expected.len().min(hits.len().max(1))).map(gain).sum();
+        let rank = ranks.first().copied();
+        self.recall += found.len() as f64 / question.expected.len() as f64 / all;
+        self.mrr += rank.map_or(0.0, |rank| 1.0 / rank as f64) / all;
+        self.ndcg += ranks.into_iter().map(gain).sum::<f64>() / best / all;
+        self.questions.push(AskedQuestion { id: question.id, rank });
+    }
+}
+
+/// The rank of the first hit that touches each of the places.
+fn first_touched(expected: &[ExpectedLines], hits: &[Hit]) -> Vec<Option<usize>> {
+    let touches = |hit: &Hit, place: &ExpectedLines| {
+        let record = &hit.record;
+        record.doc_id == place.doc_id
+            && record.start_line <= place.end_line
+            && place.start_line <= record.end_line
+    };
+    let first = |place| hits.iter().position(|hit| touches(hit, place)).map(|at| at + 1);
+    expected.iter().map(first).collect()
+}

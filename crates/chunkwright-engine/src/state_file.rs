@@ -1,0 +1,52 @@
+//! What is kept in a file beside the store, and is not worth a table in every store.
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+
+use chunkwright_index::atomic_file::AtomicFile;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::engine::Engine;
+use crate::error::Error;
+
+/// One change of a file at a time.
+static CHANGING: Mutex<()> = Mutex::new(());
+
+/// What the file `name` holds; the default where there is none, or where the store was handed in and has no place.
+pub(crate) fn read<T: Default + DeserializeOwned>(engine: &Engine, name: &str) -> T {
+    let text = place(engine, name).and_then(|path| fs::read(path).ok());
+    text.and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default()
+}
+
+/// Changes what the file `name` holds; nothing is written where the store was handed in, or if `change` fails.
+pub(crate) fn change<T: Default + DeserializeOwned + Serialize, R>(
+    engine: &Engine,
+    name: &str,
+    change: impl FnOnce(&mut T) -> Result<R, Error>,
+) -> Result<R, Error> {
+    let _changing = CHANGING.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut held = read(engine, name);
+    let result = change(&mut held)?;
+    let Some(path) = place(engine, name) else { return Ok(result) };
+    let written = || -> io::Result<()> {
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        let mut file = AtomicFile::create(&path)?;
+        file.write_all(&serde_json::to_vec_pretty(&held)?)?;
+        file.persist()
+    };
+    written().map_err(Error::Unwritten)?;
+    Ok(result)
+}
+
+/// Where the file is; nowhere where the store was handed in.
+fn place(engine: &Engine, name: &str) -> Option<PathBuf> {
+    if engine.has_given_store() {
+        return None;
+    }
+    Some(engine.state_dir().ok()?.join(name))
+}
