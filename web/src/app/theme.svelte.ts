@@ -1,10 +1,12 @@
 // Light, dark, or as the system has it.
 
+import { recall, remember } from "../ui/storage.ts";
+
 export const THEMES = ["system", "light", "dark"] as const;
 export type Theme = (typeof THEMES)[number];
 
 const STORED = "chunkwright.theme";
-const read = (): Theme => THEMES.find((theme) => theme === localStorage.getItem(STORED)) ?? "system";
+const read = (): Theme => THEMES.find((theme) => theme === recall(STORED)) ?? "system";
 
 let current = $state<Theme>(read());
 
@@ -14,9 +16,9 @@ export function applyTheme(wanted: Theme = current): void {
   current = wanted;
   if (wanted === "system") {
     delete document.documentElement.dataset["theme"];
-    localStorage.removeItem(STORED);
+    remember(STORED, null);
   } else {
     document.documentElement.dataset["theme"] = wanted;
-    localStorage.setItem(STORED, wanted);
+    remember(STORED, wanted);
   }
 }

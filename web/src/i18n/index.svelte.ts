@@ -1,5 +1,6 @@
 // The language of the page. `t()` has the messages, `f()` the numbers and dates; both follow the language where they are read.
 
+import { recall, remember as keep } from "../ui/storage.ts";
 import { formatOf, type Format, type Locale } from "./format.ts";
 import { en, type Messages } from "./en.ts";
 
@@ -27,11 +28,11 @@ export async function speak(wanted: Locale, remember = true): Promise<void> {
   const format = formatOf(wanted);
   current = { locale: wanted, format, messages: messages(format) };
   document.documentElement.lang = wanted === "zh" ? "zh-Hans" : wanted;
-  if (remember) localStorage.setItem(KEY, wanted);
+  if (remember) keep(KEY, wanted);
 }
 
 /** The language that was chosen before, or the browser's. */
 export function preferred(): Locale {
   const known = (tag: string | null) => LOCALES.map(([name]) => name).find((name) => tag?.toLowerCase().startsWith(name));
-  return known(localStorage.getItem(KEY)) ?? navigator.languages.map(known).find(Boolean) ?? "en";
+  return known(recall(KEY)) ?? navigator.languages.map(known).find(Boolean) ?? "en";
 }

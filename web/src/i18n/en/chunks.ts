@@ -86,4 +86,21 @@ export const chunks = (f: Format) => ({
   fields: {
     path: "Path", place: "Place", size: "Size", kind: "Kind", level: "Level", id: "Id", cutBy: "Cut by", part: "Part", language: "Language", firstLine: "First line", lastLine: "Last line",
   },
+  file: {
+    title: "Chunks",
+    of: (name: string) => `Chunks of ${name}`,
+    summary: (chunks: string, documents: string, tokens: string) => `${chunks} of ${documents}, ${tokens}`,
+    preset: "preset",
+    search: "Search text, path, id",
+    everyCut: "Every cut",
+    all: "Show all",
+    documents: "Documents",
+    details: "Details",
+    none: "No document was found at the paths given.",
+    some: (n: number, total: string) => `${f.number(n)} of ${total}`,
+    here: (n: number, total: string, all: number, allTotal: number) => `${f.number(n)} of ${total} in this document, ${f.number(all)} of ${f.number(allTotal)} in all`,
+    whole: (chunks: string) => `${chunks} in this document`,
+    nextDocument: "Next document",
+    previousDocument: "Previous document",
+  },
 });

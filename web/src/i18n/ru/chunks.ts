@@ -87,4 +87,21 @@ export const chunks = (f: Format): Messages["chunks"] => ({
   fields: {
     path: "Путь", place: "Место", size: "Размер", kind: "Вид", level: "Уровень", id: "Id", cutBy: "Нарезка", part: "Часть", language: "Язык", firstLine: "Первая строка", lastLine: "Последняя строка",
   },
+  file: {
+    title: "Чанки",
+    of: (name) => `Чанки: ${name}`,
+    summary: (chunks, documents, tokens) => `${documents}, ${chunks}, ${tokens}`,
+    preset: "профиль",
+    search: "Текст, путь, id",
+    everyCut: "Любая граница",
+    all: "Показать все",
+    documents: "Документы",
+    details: "Подробности",
+    none: "По указанным путям документов не найдено.",
+    some: (n, total) => `${f.number(n)} (всего ${total})`,
+    here: (n, total, all, allTotal) => `в этом документе ${f.number(n)} (всего ${total}), везде ${f.number(all)} из ${f.number(allTotal)}`,
+    whole: (chunks) => `в этом документе ${chunks}`,
+    nextDocument: "Следующий документ",
+    previousDocument: "Предыдущий документ",
+  },
 });

@@ -87,4 +87,21 @@ export const chunks = (f: Format): Messages["chunks"] => ({
   fields: {
     path: "路径", place: "位置", size: "大小", kind: "类型", level: "等级", id: "ID", cutBy: "切分方式", part: "部分", language: "语言", firstLine: "首行", lastLine: "末行",
   },
+  file: {
+    title: "分块",
+    of: (name) => `${name} 的分块`,
+    summary: (chunks, documents, tokens) => `${documents}，${chunks}，${tokens}`,
+    preset: "预设",
+    search: "搜索文本、路径、ID",
+    everyCut: "所有切分原因",
+    all: "显示全部",
+    documents: "文档",
+    details: "详情",
+    none: "给定的路径下没有文档。",
+    some: (n, total) => `${total}中的 ${f.number(n)} 个`,
+    here: (n, total, all, allTotal) => `本文档 ${total}中的 ${f.number(n)} 个；全部 ${f.number(allTotal)} 个中的 ${f.number(all)} 个`,
+    whole: (chunks) => `本文档共 ${chunks}`,
+    nextDocument: "下一个文档",
+    previousDocument: "上一个文档",
+  },
 });
