@@ -27,7 +27,7 @@ use axum::Router;
 use axum::extract::{DefaultBodyLimit, MatchedPath, Request, State};
 use axum::http::header::AUTHORIZATION;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method};
-use axum::middleware::{Next, from_fn_with_state, map_response};
+use axum::middleware::{Next, from_fn, from_fn_with_state, map_response};
 use axum::response::{IntoResponse, Response};
 use tokio::time;
 use tower_http::catch_panic::CatchPanicLayer;
@@ -38,6 +38,7 @@ use tower_http::cors::{AllowOrigin, CorsLayer};
 use crate::app::Shared;
 use crate::observe::observe;
 use crate::openapi::Scope;
+use crate::page;
 use crate::problem::Problem;
 use hosts::Hosts;
 use rate::{Client, Rate};
@@ -79,7 +80,7 @@ impl Guard {
     pub(crate) fn around(self, private: Router, public: Router) -> Router {
         let cors = self.cors();
         let guard = Arc::new(self);
-        let private = private.layer(from_fn_with_state(Arc::clone(&guard), admit));
+        let private = private.layer(from_fn_with_state(Arc::clone(&guard), admit)).layer(from_fn(page::visits));
         let router = private
             .merge(public)
             .layer(DefaultBodyLimit::disable())
