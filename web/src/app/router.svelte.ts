@@ -58,8 +58,24 @@ export function setParams(changes: Record<string, string | number | null | undef
   if (push) {
     keepScroll();
     history.pushState({ scroll: 0, key: ++keys } satisfies Entry, "", url);
-  } else history.replaceState(history.state, "", url);
+  } else later(url);
   place = { path: place.path, query };
+}
+
+// Browsers slow down whoever writes the address with every key.
+let written: string | null = null;
+let writing: ReturnType<typeof setTimeout> | undefined;
+function later(url: string): void {
+  written = url;
+  writing ??= setTimeout(write, 150);
+}
+
+/** Writes the address that is due. */
+function write(): void {
+  clearTimeout(writing);
+  writing = undefined;
+  if (written !== null) history.replaceState(history.state, "", written);
+  written = null;
 }
 
 /** An address in the page: parts of the path are escaped. */
@@ -81,6 +97,7 @@ let arrivals = 0;
 const pane = () => document.querySelector<HTMLElement>("#main");
 
 function keepScroll(): void {
+  write();
   const entry = history.state as Entry | null;
   history.replaceState({ key: entry?.key ?? 0, scroll: pane()?.scrollTop ?? 0 } satisfies Entry, "");
 }
