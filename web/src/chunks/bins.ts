@@ -3,7 +3,7 @@
 import type { Bin } from "../ui/histogram.ts";
 import { levelOf, levelTone } from "./levels.ts";
 
-const WIDTHS = [1, 2, 4, 5, 8, 10, 16, 20, 25, 32, 40, 50, 64, 80, 100, 128, 160, 200, 250, 320, 400, 500];
+const WIDTHS = [1, 2, 5, 10, 20, 25, 50, 100, 200, 250, 500, 1000];
 
 /** Bins of sizes: what is far over the limit shares the last, or it would flatten the rest. Levels colour them, of tokens only. */
 export function binsOf(sizes: number[], limit: number, unit: "tokens" | "chars", nameOf: (level: ReturnType<typeof levelOf>) => string, most = 28): Bin[] {

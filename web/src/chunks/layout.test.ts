@@ -47,7 +47,7 @@ test("lines end at CR, LF and CRLF", () => {
 test("what the next chunk borrows of the source is known", () => {
   const source = "The first window ends with these words here. And the second begins.";
   const layout = lay(source, chunksOf(source, [[0, 44], [45, 67, "with these words here. "]]));
-  const marked = segments(layout, 0, null, [], runs).filter(({ overlap }) => overlap).map(({ text }) => text).join("");
+  const marked = segments(layout, 0, null, [], runs).filter(({ borrower }) => borrower === 1).map(({ text }) => text).join("");
   assert.equal(marked.trim(), "with these words here.");
 });
 

@@ -155,8 +155,8 @@ export interface Segment {
   text: string;
   /** A class of syntax colours; empty for none. */
   kind: string;
-  /** Whether the next chunk borrows it. */
-  overlap: boolean;
+  /** The chunk that borrows it, or -1. */
+  borrower: number;
   unseen: boolean;
 }
 
@@ -167,9 +167,13 @@ export function segments(layout: Layout, row: number, tokens: Uint32Array | null
   const base = lineStart[line[row]!]!;
   const out: Segment[] = [];
   let hatch = to;
+  let borrower = -1;
   // Overlap lies in the chunk before, rarely in those before that.
   for (let next = layout.chunk[row]! + 1; next > 0 && next <= layout.chunk[row]! + 3 && next < layout.chunks.length; next += 1) {
-    if (layout.overlap[next]! > 0 && layout.start[next]! >= to) hatch = Math.min(hatch, layout.start[next]! - layout.overlap[next]!);
+    const begin = layout.start[next]! - layout.overlap[next]!;
+    if (layout.overlap[next]! === 0 || layout.start[next]! < to || begin >= hatch) continue;
+    hatch = Math.max(from, begin);
+    borrower = next;
   }
   const put = (begin: number, end: number, kind: string) => {
     if (begin < hatch && end > hatch) {
@@ -177,7 +181,7 @@ export function segments(layout: Layout, row: number, tokens: Uint32Array | null
       begin = hatch;
     }
     if (begin >= end) return;
-    for (const { text, unseen } of split(source.slice(begin, end))) out.push({ text, kind, unseen, overlap: begin >= hatch });
+    for (const { text, unseen } of split(source.slice(begin, end))) out.push({ text, kind, unseen, borrower: begin >= hatch ? borrower : -1 });
   };
   let at = from;
   for (let n = 0; tokens && n < tokens.length; n += 3) {

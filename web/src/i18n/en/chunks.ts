@@ -26,7 +26,7 @@ export const chunks = (f: Format) => ({
   edited: "edited",
   borrows: "borrows",
   borrowed: "Borrowed context: embedded with the chunk, not part of it",
-  overlap: (tokens: string) => `Overlap with the chunk before: ${tokens}`,
+  overlap: (chunk: number) => `Chunk ${f.number(chunk)} borrows this: it is embedded with both`,
   closes: "What closes it: borrowed too",
   view: { label: "Text of the chunk", rendered: "Rendered", raw: "Raw", embedded: "Embedded" },
   embeddedNote: "Exactly what is embedded and searched. What is borrowed has a hatched background.",
