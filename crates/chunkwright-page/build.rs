@@ -13,18 +13,22 @@ fn main() -> io::Result<()> {
     let watched = if dist.is_dir() { "dist" } else { "." };
     println!("cargo::rerun-if-changed={watched}");
     println!("cargo::rerun-if-changed=build.rs");
+    let out = variable("OUT_DIR")?;
     let mut files = Vec::new();
     walk(&dist, &mut files)?;
     files.sort();
     let mut table = String::from("const FILES: &[(&str, &[u8])] = &[\n");
-    for path in &files {
+    for (number, path) in files.iter().enumerate() {
         let Ok(name) = path.strip_prefix(&dist) else { continue };
         let name = name.to_string_lossy().replace('\\', "/");
-        writeln!(table, "    ({name:?}, include_bytes!({:?})),", path.display().to_string())
+        // A copy: the page may be built again before the table is compiled.
+        let copy = out.join(number.to_string());
+        fs::copy(path, &copy)?;
+        writeln!(table, "    ({name:?}, include_bytes!({:?})),", copy.display().to_string())
             .map_err(io::Error::other)?;
     }
     table.push_str("];\n");
-    fs::write(variable("OUT_DIR")?.join("files.rs"), table)
+    fs::write(out.join("files.rs"), table)
 }
 
 /// Adds the files below a folder; none where there is no folder.
