@@ -163,7 +163,7 @@ test("a file of 10,000 lines opens within a second, and a key takes less than 16
   assert.ok(open50 < 1000, `${open50} ms`);
   assert.ok(key50 < 16, `${key50} ms`);
   await page.keyboard.press("End");
-  await page.getByText(String(10_000)).first().waitFor();
+  assert.equal(await chosen(page).getAttribute("aria-rowindex"), await page.getByRole("grid").getAttribute("aria-rowcount"));
 });
 
 test("a line of a megabyte and a file of 100,000 lines are shown", async () => {

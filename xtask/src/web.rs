@@ -59,7 +59,8 @@ pub(crate) fn browser() -> Option<PathBuf> {
         return Some(path.into());
     }
     let folders = env::var_os("PATH")?;
-    let programs = env::split_paths(&folders).flat_map(|folder| BROWSERS.iter().map(move |name| folder.join(name)));
+    let programs =
+        env::split_paths(&folders).flat_map(|folder| BROWSERS.iter().map(move |name| folder.join(name)));
     programs.into_iter().find(|program| program.is_file())
 }
 

@@ -172,16 +172,24 @@ mod tests {
             assert!(built().is_err_and(|error| error.to_string().contains("cargo xtask web")));
             return;
         };
-        for outside in ["src=", "href=", "fetch(", "import(", "XMLHttpRequest", "WebSocket", "EventSource", "sendBeacon"] {
+        for outside in
+            ["src=", "href=", "fetch(", "import(", "XMLHttpRequest", "WebSocket", "EventSource", "sendBeacon"]
+        {
             assert!(!script.contains(outside), "{outside}");
         }
         for outside in ["http:", "https:", "url(", "@import"] {
             assert!(!style.contains(outside), "{outside}");
         }
         // Names of XML, and where errors of the framework are explained: text, which the page's policy lets nobody load.
-        for address in script.split("http").skip(1).filter(|rest| rest.starts_with("://") || rest.starts_with("s://")) {
+        for address in
+            script.split("http").skip(1).filter(|rest| rest.starts_with("://") || rest.starts_with("s://"))
+        {
             let named = ["://www.w3.org/", "s://svelte.dev/e/"];
-            assert!(named.iter().any(|known| address.starts_with(known)), "{}", address.get(..60).unwrap_or(address));
+            assert!(
+                named.iter().any(|known| address.starts_with(known)),
+                "{}",
+                address.get(..60).unwrap_or(address)
+            );
         }
         // Its elements are made one by one; a property of that name is only compared with.
         for markup in ["innerHTML=", "innerHTML =", "outerHTML", "insertAdjacentHTML", "document.write"] {

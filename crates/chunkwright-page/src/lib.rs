@@ -72,8 +72,11 @@ mod tests {
         }
         let Some(index) = app("index.html") else { return };
         let index = String::from_utf8_lossy(index.bytes);
-        let named: Vec<&str> =
-            index.split('"').filter_map(|part| part.strip_prefix('/')).filter(|path| !path.is_empty()).collect();
+        let named: Vec<&str> = index
+            .split('"')
+            .filter_map(|part| part.strip_prefix('/'))
+            .filter(|path| !path.is_empty())
+            .collect();
         assert!(named.len() >= 3, "{named:?}");
         for path in named {
             assert!(app(path).is_some_and(|file| file.is_immutable), "{path}");

@@ -80,7 +80,8 @@ impl Guard {
     pub(crate) fn around(self, private: Router, public: Router) -> Router {
         let cors = self.cors();
         let guard = Arc::new(self);
-        let private = private.layer(from_fn_with_state(Arc::clone(&guard), admit)).layer(from_fn(page::visits));
+        let private =
+            private.layer(from_fn_with_state(Arc::clone(&guard), admit)).layer(from_fn(page::visits));
         let router = private
             .merge(public)
             .layer(DefaultBodyLimit::disable())

@@ -162,7 +162,11 @@ function settle(isNew: boolean): void {
   requestAnimationFrame(() => {
     const main = pane();
     if (!main) return;
-    if (document.activeElement === document.body || !main.contains(document.activeElement)) main.focus({ preventScroll: true });
+    if (!main.contains(document.activeElement)) {
+      const heading = main.querySelector<HTMLElement>("h1") ?? main;
+      heading.tabIndex = -1;
+      heading.focus({ preventScroll: true });
+    }
     let tries = 0;
     // What a page shows may come later than the page.
     const restore = () => {

@@ -25,8 +25,12 @@ export function shortcuts(list: Shortcut[]): () => void {
 const isTyping = (target: EventTarget | null) =>
   target instanceof HTMLElement && (target.isContentEditable || target.matches("select, textarea, input:not([type=checkbox], [type=radio], [type=range])"));
 
+/** Keys that move and press: what has the focus uses them itself. */
+const MOVES = /^(?:Arrow(?:Up|Down|Left|Right)|Home|End|PageUp|PageDown|Enter| )$/u;
+const isNowhere = (target: EventTarget | null) => target === document.body || (target instanceof HTMLElement && target.matches("main, h1"));
+
 function pressed(event: KeyboardEvent): void {
-  if (event.defaultPrevented || event.isComposing) return;
+  if (event.defaultPrevented || event.isComposing || (MOVES.test(event.key) && !isNowhere(event.target))) return;
   const mod = event.ctrlKey || event.metaKey;
   if (event.altKey || (!mod && isTyping(event.target)) || (!mod && document.querySelector("dialog[open]"))) return;
   const key = (mod ? "Mod+" : "") + (event.key.length === 1 ? event.key.toLowerCase() : event.key);

@@ -16,10 +16,15 @@ fn is_built() -> bool {
 fn a_browser_gets_the_page_at_each_of_its_places_without_a_key() {
     let (admission, _) = keys();
     let served = Served::new(|options| options.admission = admission);
-    for path in ["/", "/c/handbook", "/c/handbook/d/notes%2Ftoday.md?line=3", "/search?q=pears", "/anything"] {
+    for path in ["/", "/c/handbook", "/c/handbook/d/notes%2Ftoday.md?line=3", "/search?q=pears", "/anything"]
+    {
         let page = get(served.address, path, &[VISIT]);
         if is_built() {
-            assert_eq!((page.status, page.header("content-type")), (200, Some("text/html; charset=utf-8")), "{path}");
+            assert_eq!(
+                (page.status, page.header("content-type")),
+                (200, Some("text/html; charset=utf-8")),
+                "{path}"
+            );
             assert_eq!(page.header("cache-control"), Some("no-cache"));
             let policy = page.header("content-security-policy").unwrap();
             assert!(policy.contains("default-src 'none'; script-src 'self'; style-src 'self'"), "{policy}");
@@ -63,5 +68,8 @@ fn parts_of_the_page_are_kept_for_good() {
     assert_eq!((answer.status, answer.header("content-type")), (200, Some("text/javascript; charset=utf-8")));
     assert_eq!(answer.header("cache-control"), Some("public, max-age=31536000, immutable"));
     assert_eq!(answer.header("x-content-type-options"), Some("nosniff"));
-    assert_eq!(get(served.address, script, &["Accept-Encoding: gzip"]).header("content-encoding"), Some("gzip"));
+    assert_eq!(
+        get(served.address, script, &["Accept-Encoding: gzip"]).header("content-encoding"),
+        Some("gzip")
+    );
 }
