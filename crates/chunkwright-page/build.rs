@@ -1,7 +1,5 @@
 //! Writes the table of the files in `dist`: what `cargo xtask web` built, or nothing.
 
-#![expect(clippy::print_stdout, reason = "a build script talks to cargo")]
-
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};

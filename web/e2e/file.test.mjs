@@ -70,6 +70,7 @@ test("search, reasons, levels and sizes filter, and are cleared together", async
   await page.getByRole("searchbox").fill("оператор");
   await page.waitForFunction(() => /in all/u.test(document.querySelector(".state")?.textContent ?? ""));
   await page.keyboard.press("Escape");
+  assert.equal(await page.evaluate(() => document.activeElement?.getAttribute("role")), "grid");
   await page.getByRole("combobox", { name: "Cut" }).selectOption("split:row");
   await page.waitForFunction(() => /in all/u.test(document.querySelector(".state")?.textContent ?? ""));
   await page.getByRole("button", { name: "Show all" }).click();
