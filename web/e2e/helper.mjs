@@ -133,6 +133,19 @@ export async function settled(page) {
   assert.deepEqual(page.faults, []);
 }
 
+/**
+ * What the main thread of a page did so far, in milliseconds of the processor: not how long it took, which says more of what else the machine does.
+ * Call it before the page goes anywhere, and take a new page for each measure of an opening: it may be given another process.
+ */
+export async function worker(page) {
+  const session = await page.context().newCDPSession(page);
+  await session.send("Performance.enable", { timeDomain: "threadTicks" });
+  return async () => {
+    const { metrics } = await session.send("Performance.getMetrics");
+    return 1000 * metrics.find(({ name }) => name === "TaskDuration").value;
+  };
+}
+
 /** What axe finds of the rules of WCAG 2.2 AA that is serious. */
 export async function axe(page, { exclude = [] } = {}) {
   await page.evaluate(axeSource);
