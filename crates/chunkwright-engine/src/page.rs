@@ -1,24 +1,39 @@
 //! One page for a browser that shows how documents are cut: [`head`], a [`document`] each, [`foot`].
 //!
 //! The page is a file that needs nothing but a browser: its style and script are in it, and it asks for
-//! nothing from anywhere. Documents stand in it as JSON, one element each, so that they are written as
+//! nothing from anywhere. They are built of the same components as the page that the server answers with
+//! (`chunkwright-page`). Documents stand in it as JSON, one element each, so that they are written as
 //! they are cut. In that JSON no `<` is left, so a source cannot end its element whatever it says; the
 //! script makes only text of it, never markup.
 
 use std::fmt::Write;
 
 use chunkwright::Record;
+use chunkwright_page::Standalone;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::documents::{ChunkedDocument, Documents};
+use crate::error::Error;
 
-const PAGE: &str = include_str!("page/page.html");
-const STYLE: &str = include_str!("page/page.css");
-const SCRIPT: &str = include_str!("page/page.js");
+/// How every page begins, those of earlier versions included.
+const BEGIN: &str = r#"<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'; form-action 'none'">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Chunks</title>
+<style>"#;
 
-/// Where the data stands in the page.
-const DATA: &str = "{{data}}";
+const BODY: &str = "</style>
+</head>
+<body>
+<noscript>This page shows its data by its own script; allow it to see the chunks.</noscript>
+";
+
+const END: &str = "</script>\n</body>\n</html>\n";
 
 /// What the page knows beside its documents.
 #[derive(Serialize)]
@@ -43,7 +58,11 @@ struct Data<'a> {
 }
 
 /// The page up to its documents.
-pub fn head(documents: &Documents) -> String {
+///
+/// # Errors
+///
+/// A program that was built without the page.
+pub fn head(documents: &Documents) -> Result<String, Error> {
     let chunker = documents.chunker();
     let settings = Settings {
         preset: documents.preset(),
@@ -51,13 +70,13 @@ pub fn head(documents: &Documents) -> String {
         strategy_version: chunker.strategy_version(),
         config: chunker.config(),
     };
-    let (head, _) = parts();
-    format!("{}{}", head.replace("{{css}}", STYLE), element("id=\"settings\"", &settings))
+    let style = built()?.style;
+    Ok([BEGIN, style, BODY, &element("id=\"settings\"", &settings)].concat())
 }
 
 /// How every page begins.
 pub(crate) fn begin() -> &'static [u8] {
-    PAGE.split_once("{{").map_or(PAGE, |(begin, _)| begin).as_bytes()
+    BEGIN.as_bytes()
 }
 
 /// A document in the page.
@@ -76,13 +95,17 @@ pub fn document(cut: &ChunkedDocument) -> String {
 }
 
 /// The page after its documents.
-pub fn foot() -> String {
-    parts().1.replace("{{js}}", SCRIPT)
+///
+/// # Errors
+///
+/// A program that was built without the page.
+pub fn foot() -> Result<String, Error> {
+    Ok(["<script>", built()?.script, END].concat())
 }
 
-/// The page before and after its data.
-fn parts() -> (&'static str, &'static str) {
-    PAGE.split_once(DATA).expect("the page has a place for its data")
+/// Style and script, where they were built.
+fn built() -> Result<Standalone, Error> {
+    chunkwright_page::standalone().ok_or(Error::NoPage)
 }
 
 /// A record as a map, without a text that is made of its other fields.
@@ -144,14 +167,35 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_page_is_whole_and_asks_for_nothing() {
-        assert_eq!(PAGE.matches("{{").count(), 3, "the places for style, data and script");
-        let page = [PAGE, STYLE, SCRIPT].concat();
+    fn the_page_asks_for_nothing_and_makes_no_markup() {
+        let Some(Standalone { style, script }) = chunkwright_page::standalone() else {
+            assert!(built().is_err_and(|error| error.to_string().contains("cargo xtask web")));
+            return;
+        };
         for outside in
-            ["http:", "https:", "url(", "@import", "src=", "href=", "fetch(", "import(", "innerHTML"]
+            ["src=", "href=", "fetch(", "import(", "XMLHttpRequest", "WebSocket", "EventSource", "sendBeacon"]
         {
-            assert!(!page.contains(outside), "{outside}");
+            assert!(!script.contains(outside), "{outside}");
         }
-        assert!(!SCRIPT.contains("</") && !SCRIPT.contains("<!--") && !STYLE.contains("</"));
+        for outside in ["http:", "https:", "url(", "@import"] {
+            assert!(!style.contains(outside), "{outside}");
+        }
+        // Names of XML, and where errors of the framework are explained: text, which the page's policy lets nobody load.
+        for address in
+            script.split("http").skip(1).filter(|rest| rest.starts_with("://") || rest.starts_with("s://"))
+        {
+            let named = ["://www.w3.org/", "s://svelte.dev/e/"];
+            assert!(
+                named.iter().any(|known| address.starts_with(known)),
+                "{}",
+                address.get(..60).unwrap_or(address)
+            );
+        }
+        // Its elements are made one by one; a property of that name is only compared with.
+        for markup in ["innerHTML=", "innerHTML =", "outerHTML", "insertAdjacentHTML", "document.write"] {
+            assert!(!script.contains(markup), "{markup}");
+        }
+        assert!(!script.contains("</") && !script.contains("<!--") && !style.contains("</"));
+        assert!(!script.chars().any(is_invisible));
     }
 }

@@ -14,7 +14,7 @@ use crate::mcp;
 use crate::metrics::{self, Metrics};
 use crate::options::ServerOptions;
 use crate::work::Work;
-use crate::{api, health};
+use crate::{api, health, page};
 
 /// What all handlers share.
 pub(crate) struct App {
@@ -109,7 +109,7 @@ impl Server {
         let (mcp, scope) = mcp::mounted(app);
         scopes.extend(scope);
         let private = operations.merge(metrics::router(app)).merge(mcp);
-        let public = health::router(app).merge(descriptions);
+        let public = health::router(app).merge(descriptions).merge(page::router());
         Guard::new(app, address, scopes).around(private, public)
     }
 }

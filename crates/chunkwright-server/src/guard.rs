@@ -39,6 +39,7 @@ use crate::api::answer_dify;
 use crate::app::Shared;
 use crate::observe::observe;
 use crate::openapi::Scope;
+use crate::page;
 use crate::problem::Problem;
 use hosts::Hosts;
 use rate::{Client, Rate};
@@ -80,7 +81,8 @@ impl Guard {
     pub(crate) fn around(self, private: Router, public: Router) -> Router {
         let cors = self.cors();
         let guard = Arc::new(self);
-        let private = private.layer(from_fn_with_state(Arc::clone(&guard), admit));
+        let private =
+            private.layer(from_fn_with_state(Arc::clone(&guard), admit)).layer(from_fn(page::visits));
         let router = private
             .merge(public)
             .layer(DefaultBodyLimit::disable())

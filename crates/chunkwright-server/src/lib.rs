@@ -22,6 +22,7 @@ mod metrics;
 mod observe;
 mod openapi;
 mod options;
+mod page;
 mod problem;
 mod run;
 mod watch;

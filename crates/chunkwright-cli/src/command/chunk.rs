@@ -116,7 +116,7 @@ impl Chunk {
             Format::Jsonl | Format::Json => Look::Lines,
         };
         if look == Look::Page {
-            output.bytes(page::head(documents).as_bytes())?;
+            output.bytes(page::head(documents)?.as_bytes())?;
         }
         let fields = output.fields().cloned();
         let (mut read, mut chunks) = (0, 0);
@@ -133,7 +133,7 @@ impl Chunk {
             },
         )?;
         if look == Look::Page {
-            output.bytes(page::foot().as_bytes())?;
+            output.bytes(page::foot()?.as_bytes())?;
         }
         output.end_list()?;
         output.finish()?;

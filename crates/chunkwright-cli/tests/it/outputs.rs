@@ -155,17 +155,19 @@ fn a_file_among_the_sources_is_refused_and_results_of_an_earlier_run_are_not() {
     );
     assert_eq!(folder.read("docs/data.jsonl"), "{\"mine\": 1}\n");
     let direct = folder.run(&["chunk", "docs", "-q"]).success();
-    let page = folder.run(&["chunk", "docs", "-q", "-f", "html"]).success();
     for _ in 0..2 {
         folder.run(&["chunk", "docs", "-q", "-o", "docs/chunks.jsonl"]).success();
         assert_eq!(folder.read("docs/chunks.jsonl"), direct);
     }
     fs::remove_file(folder.path().join("docs/chunks.jsonl")).unwrap();
-    for _ in 0..2 {
-        folder.run(&["chunk", "docs", "-q", "-f", "html", "-o", "docs/page.html"]).success();
-        assert_eq!(folder.read("docs/page.html"), page);
+    if chunkwright_page::standalone().is_some() {
+        let page = folder.run(&["chunk", "docs", "-q", "-f", "html"]).success();
+        for _ in 0..2 {
+            folder.run(&["chunk", "docs", "-q", "-f", "html", "-o", "docs/page.html"]).success();
+            assert_eq!(folder.read("docs/page.html"), page);
+        }
+        fs::remove_file(folder.path().join("docs/page.html")).unwrap();
     }
-    fs::remove_file(folder.path().join("docs/page.html")).unwrap();
     // A file that an ignore file excludes is not a source.
     for _ in 0..2 {
         assert_eq!(folder.run(&["stats", "docs", "--quiet", "-o", "docs/out.json"]).code, 0);

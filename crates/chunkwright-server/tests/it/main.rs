@@ -5,6 +5,7 @@ mod api;
 mod client;
 mod mcp;
 mod operations;
+mod page;
 mod security;
 mod served;
 mod slow;

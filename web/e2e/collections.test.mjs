@@ -1,0 +1,79 @@
+// The list of collections, and the documents of one.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { accessible, close, open, serve, settled } from "./helper.mjs";
+
+let server;
+before(async () => {
+  const many = Object.fromEntries(Array.from({ length: 130 }, (_, at) => [`notes/${String(at).padStart(3, "0")}.md`, `# Note ${at}\n\nSome text of it.\n`]));
+  server = await serve({ extra: { "many-notes": many } });
+});
+after(async () => {
+  await close();
+  await server?.stop();
+});
+
+test("collections are listed with their counts, and sorted by what is asked for", async () => {
+  const page = await open(`${server.url}/`);
+  const rows = page.getByRole("row");
+  await page.getByRole("link", { name: "many-notes" }).waitFor();
+  assert.equal(await rows.count(), 4);
+  assert.match(await page.getByRole("row", { name: /examples/u }).innerText(), /22[\s\S]*194/u);
+  await page.getByRole("button", { name: "Documents" }).click();
+  await page.waitForURL(/sort=documents/u);
+  assert.match(await rows.nth(1).innerText(), /hostile/u);
+  await page.getByRole("button", { name: "Documents" }).click();
+  await page.waitForURL(/sort=-documents/u);
+  assert.match(await rows.nth(1).innerText(), /many-notes/u);
+  await page.reload();
+  await page.getByRole("link", { name: "many-notes" }).waitFor();
+  assert.match(await rows.nth(1).innerText(), /many-notes/u);
+  await accessible(page);
+  await settled(page);
+});
+
+test("documents come page by page, and a pattern finds some of them", async () => {
+  const page = await open(`${server.url}/`);
+  await page.getByRole("link", { name: "many-notes" }).click();
+  await page.getByText("100 of 130 shown").waitFor();
+  await page.getByRole("button", { name: "Show more" }).click();
+  await page.getByText("130 of 130 shown").waitFor();
+  await page.getByRole("searchbox").fill("notes/12*.md");
+  await page.waitForURL(/documents=notes/u);
+  await page.getByText("10 of 130 shown").waitFor();
+  await page.reload();
+  await page.getByText("10 of 130 shown").waitFor();
+  await page.getByRole("searchbox").fill("nothing/*");
+  await page.getByText("No document matches this pattern.").waitFor();
+  await settled(page);
+});
+
+for (const width of [1400, 600]) {
+  test(`documents in three languages are shown at ${width} pixels without scrolling sideways`, async () => {
+    const page = await open(`${server.url}/c/examples`, { width });
+    for (const name of ["en/bread.md", "zh/green-tea.md", "ru/stove.md"]) await page.getByText(name, { exact: true }).waitFor();
+    await accessible(page);
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), true);
+    await settled(page);
+  });
+}
+
+test("a name of a document that is markup is text", async () => {
+  const page = await open(`${server.url}/c/hostile`);
+  await page.getByText("<b onclick=hacked>.md").waitFor();
+  assert.equal(await page.locator("b").count(), 0);
+  await settled(page);
+});
+
+test("a store without a collection says how to make one", async () => {
+  const empty = await serve({ index: false });
+  try {
+    const page = await open(`${empty.url}/`);
+    await page.getByText("chunkwright index ./docs --collection docs").waitFor();
+    await accessible(page);
+    await settled(page);
+  } finally {
+    await empty.stop();
+  }
+});

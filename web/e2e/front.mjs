@@ -1,0 +1,38 @@
+// The page in front of a server whose program was built without it: the files of `dist`, under the headers that the server sets, and
+// everything else passed on.
+
+import { createReadStream, existsSync, statSync } from "node:fs";
+import { createServer, request } from "node:http";
+import { extname, join, normalize } from "node:path";
+
+const TYPES = { ".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml" };
+const POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+export async function front(api, dist) {
+  const target = new URL(api);
+  const server = createServer((asked, answer) => {
+    const path = decodeURI(new URL(asked.url, api).pathname);
+    if (/^\/(?:api|mcp|compat|health|ready|metrics)(?:\/|$)/u.test(path)) {
+      const headers = { ...asked.headers, host: target.host };
+      delete headers.origin;
+      const passed = request({ host: target.hostname, port: target.port, path: asked.url, method: asked.method, headers }, (given) => {
+        answer.writeHead(given.statusCode, given.headers);
+        given.pipe(answer);
+      });
+      passed.on("error", () => answer.destroy());
+      answer.on("close", () => passed.destroy());
+      asked.pipe(passed);
+      return;
+    }
+    const file = join(dist, normalize(path));
+    const found = path !== "/" && file.startsWith(dist) && existsSync(file) && statSync(file).isFile() ? file : join(dist, "index.html");
+    answer.writeHead(200, { "content-type": TYPES[extname(found)] ?? "application/octet-stream", "content-security-policy": POLICY, "x-content-type-options": "nosniff" });
+    createReadStream(found).pipe(answer);
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${server.address().port}`,
+    stop: () => new Promise((resolve) => (server.close(resolve), server.closeAllConnections())),
+  };
+}

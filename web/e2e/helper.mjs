@@ -1,0 +1,169 @@
+// What every test of the page needs: a server over a temporary store with documents that were really indexed, and a browser in which
+// whatever breaks the page's promises fails the test.
+
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import assert from "node:assert/strict";
+import { chromium } from "playwright-core";
+import { front } from "./front.mjs";
+
+const here = dirname(fileURLToPath(import.meta.url));
+export const root = join(here, "../..");
+const program = process.env.CHUNKWRIGHT_BIN ?? join(root, "target/debug/chunkwright");
+const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+/** Text that tries everything to become more than text. Whatever of it runs sets `window.hacked`. */
+export const HOSTILE = [
+  "# <script>window.hacked=1</script> <img src=x onerror=\"window.hacked=2\">",
+  "",
+  "[a link](javascript:window.hacked=3) and <a href=\"javascript:window.hacked=4\">another</a>, ![pic](https://example.invalid/x.png)",
+  "",
+  "<svg onload=\"window.hacked=5\"><script>window.hacked=6</script></svg> <iframe srcdoc=\"<script>parent.hacked=7</script>\"></iframe>",
+  "",
+  "<math><mtext><table><mglyph><style><!--</style><img title=\"--&gt;&lt;img src=1 onerror=window.hacked=8&gt;\">",
+  "",
+  "<form action=\"https://example.invalid/\"><input name=a><button>Send</button></form> <base href=\"https://example.invalid/\">",
+  "",
+  "| a | b |\n|---|---|\n| <details open ontoggle=\"window.hacked=9\"> | `</script><script>window.hacked=10</script>` |",
+  "",
+  "Text that turns: \u202eright to left\u202c, zero\u200bwidth, tag\u{e0041}, soft\u00adhyphen.",
+  "",
+  "```html\n<body onload=\"window.hacked=11\">\n```",
+  "",
+].join("\n");
+
+/** Runs the program; its output. */
+export function run(args, options = {}) {
+  const { status, stdout, stderr } = spawnSync(program, args, { encoding: "utf8", maxBuffer: 1 << 28, ...options });
+  assert.ok(status === 0 || options.mayFail, `chunkwright ${args.join(" ")}: ${stderr}`);
+  return stdout;
+}
+
+/**
+ * Starts a server with the collections `examples` (English, Chinese, Russian, code) and `hostile`; `extra` are more:
+ * name to files. Ends with `stop`.
+ */
+export async function serve({ extra = {}, flags = [], env = {}, index = true } = {}) {
+  assert.ok(existsSync(program), `there is no program at ${program}; build it, or set CHUNKWRIGHT_BIN`);
+  const folder = mkdtempSync(join(tmpdir(), "chunkwright-e2e-"));
+  const store = join(folder, "store");
+  const into = (collection, ...args) => run(["index", ...args, "--collection", collection, "--store", store, "--embedder", "none", "--quiet"]);
+  const write = (name, files) => {
+    const at = join(folder, name);
+    for (const [path, text] of Object.entries(files)) {
+      mkdirSync(dirname(join(at, path)), { recursive: true });
+      writeFileSync(join(at, path), text);
+    }
+    return at;
+  };
+  if (index) {
+    into("examples", join(root, "examples/corpus"));
+    into("hostile", write("hostile", { "hostile.md": HOSTILE, "<b onclick=hacked>.md": HOSTILE, "code.js": `// </script><script>window.hacked=12</script>\nconst x = "\u202e";\n` }));
+  }
+  for (const [name, files] of Object.entries(extra)) into(name, write(name, files));
+  const child = spawn(program, ["serve", "--listen", "127.0.0.1:0", "--store", store, "--root", folder, ...flags], { env: { ...process.env, ...env } });
+  let said = "";
+  const api = await new Promise((resolve, reject) => {
+    const read = (data) => {
+      said += data;
+      const address = /http:\/\/127\.0\.0\.1:\d+/u.exec(said)?.[0];
+      if (address) resolve(address);
+    };
+    child.stdout.on("data", read);
+    child.stderr.on("data", read);
+    child.once("exit", () => reject(new Error(`the server ended: ${said}`)));
+  });
+  // A program that was built without the page has it put in front.
+  const has = await fetch(`${api}/`, { headers: { accept: "text/html" } }).then((answer) => answer.ok && /text\/html/u.test(answer.headers.get("content-type") ?? ""));
+  const before = has ? null : await front(api, join(root, "crates/chunkwright-page/dist/app"));
+  return {
+    api, url: before?.url ?? api, folder, store, write, into,
+    async stop() {
+      await before?.stop();
+      child.kill();
+      if (child.exitCode === null) await once(child, "exit");
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+let browser;
+
+/** The browser of a test file; `node --test` runs each file in a process of its own. */
+export async function browse() {
+  browser ??= await chromium.launch({ executablePath: process.env.CHUNKWRIGHT_BROWSER ?? "/usr/bin/chromium" });
+  return browser;
+}
+export async function close() {
+  await browser?.close();
+  browser = undefined;
+}
+
+/**
+ * A page in the browser. `page.faults` has errors, breaches of the content security policy, requests to other hosts and whatever ran of
+ * hostile text; `settled(page)` asserts that there are none.
+ */
+export async function open(url, { width = 1400, height = 900, scheme = "light", locale = "en-US", storage = {}, expects = [] } = {}) {
+  const context = await (await browse()).newContext({ viewport: { width, height }, colorScheme: scheme, locale, reducedMotion: "reduce" });
+  const page = await context.newPage();
+  page.setDefaultTimeout(10_000);
+  page.faults = [];
+  const origin = new URL(url).origin;
+  const fault = (text) => !expects.some((known) => known.test(text)) && page.faults.push(text);
+  page.on("pageerror", (error) => fault(`error: ${error.message}`));
+  page.on("console", (message) => ["error", "warning"].includes(message.type()) && fault(`${message.type()}: ${message.text()}`));
+  page.on("request", (request) => {
+    if (!request.url().startsWith(origin) && !/^(?:data|blob|about|file):/u.test(request.url())) fault(`request to ${request.url()}`);
+  });
+  page.on("dialog", (dialog) => (fault(`dialog: ${dialog.message()}`), dialog.dismiss()));
+  await page.addInitScript((values) => {
+    for (const [key, value] of Object.entries(values)) localStorage.setItem(key, value);
+  }, storage);
+  await page.goto(url);
+  return page;
+}
+
+export async function settled(page) {
+  if (await page.evaluate(() => window.hacked)) page.faults.push("text of a document ran as a script");
+  assert.deepEqual(page.faults, []);
+}
+
+/**
+ * What the main thread of a page did so far, in milliseconds of the processor: not how long it took, which says more of what else the machine does.
+ * Call it before the page goes anywhere, and take a new page for each measure of an opening: it may be given another process.
+ */
+export async function worker(page) {
+  const session = await page.context().newCDPSession(page);
+  await session.send("Performance.enable", { timeDomain: "threadTicks" });
+  return async () => {
+    const { metrics } = await session.send("Performance.getMetrics");
+    return 1000 * metrics.find(({ name }) => name === "TaskDuration").value;
+  };
+}
+
+/** What axe finds of the rules of WCAG 2.2 AA that is serious. */
+export async function axe(page, { exclude = [] } = {}) {
+  await page.evaluate(axeSource);
+  const { violations } = await page.evaluate(
+    (exclude) =>
+      window.axe.run(exclude.length ? { exclude } : document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"], resultTypes: ["violations"] }),
+    exclude,
+  );
+  return violations
+    .filter(({ impact }) => impact === "serious" || impact === "critical")
+    .map(({ id, nodes }) => `${id}: ${nodes.slice(0, 3).map(({ target, failureSummary }) => `${target.join(" ")} (${failureSummary?.split("\n")[1]?.trim()})`).join("; ")}`);
+}
+
+/** Asserts that a page has no serious fault in either theme. */
+export async function accessible(page, options) {
+  for (const theme of ["light", "dark"]) {
+    await page.evaluate((theme) => (document.documentElement.dataset.theme = theme), theme);
+    assert.deepEqual(await axe(page, options), [], theme);
+  }
+  await page.evaluate(() => delete document.documentElement.dataset.theme);
+}

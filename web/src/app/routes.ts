@@ -1,0 +1,48 @@
+// Every page: its path, what the header says of it, and where its code is. A new page is a line here and a folder in pages/.
+
+import { t } from "../i18n/index.svelte.ts";
+import type { PageComponent, Params } from "./router.svelte.ts";
+
+export interface Crumb {
+  text: string;
+  href?: string;
+}
+
+export type NavName = "collections" | "search" | "try" | "jobs" | "log";
+
+export interface Route {
+  /** Parts that begin with `:` are parameters. */
+  path: string;
+  /** Under which entry of the navigation it stands. */
+  nav: NavName;
+  crumbs: (params: Params) => Crumb[];
+  load: () => Promise<{ default: PageComponent }>;
+}
+
+const collections = (): Crumb => ({ text: t().app.nav.collections, href: "/" });
+
+export const routes: Route[] = [
+  {
+    path: "/",
+    nav: "collections",
+    crumbs: () => [collections()],
+    load: () => import("../pages/collections/Collections.svelte"),
+  },
+  {
+    path: "/c/:collection",
+    nav: "collections",
+    crumbs: ({ collection = "" }) => [collections(), { text: collection }],
+    load: () => import("../pages/collection/Collection.svelte"),
+  },
+];
+
+/** Entries of the navigation whose page is there, with their key after `g`. */
+export const navigation: { name: NavName; href: string; key: string }[] = (
+  [
+    { name: "collections", href: "/", key: "c" },
+    { name: "search", href: "/search", key: "s" },
+    { name: "try", href: "/try", key: "t" },
+    { name: "jobs", href: "/jobs", key: "j" },
+    { name: "log", href: "/log", key: "l" },
+  ] as const
+).filter(({ href }) => routes.some(({ path }) => path === href));

@@ -1,0 +1,10 @@
+// English: the source of types. Each part of the page has its messages in a file of its own, in each language.
+
+import type { Format } from "./format.ts";
+import { app } from "./en/app.ts";
+import { chunks } from "./en/chunks.ts";
+import { collections } from "./en/collections.ts";
+
+export const en = (f: Format) => ({ app: app(f), chunks: chunks(f), collections: collections(f) });
+
+export type Messages = ReturnType<typeof en>;

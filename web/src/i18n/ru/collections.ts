@@ -1,0 +1,31 @@
+import type { Messages } from "../en.ts";
+import type { Format } from "../format.ts";
+
+export const collections = (f: Format): Messages["collections"] => ({
+  title: "Коллекции",
+  count: (n) => f.plural(n, { one: "# коллекция", few: "# коллекции", many: "# коллекций", other: "# коллекции" }),
+  empty: "Коллекций пока нет",
+  emptyText: "Проиндексируйте папку, и она появится здесь. Из командной строки:",
+  name: "Коллекция", documents: "Документы", chunks: "Чанки", version: "Версия", model: "Модель", state: "Состояние",
+  noModel: "только текст",
+  noModelNote: "Без векторов: поиск только по словам",
+  dimension: (n) => f.plural(n, { one: "# измерение", few: "# измерения", many: "# измерений", other: "# измерения" }),
+  pending: (n) => `${f.number(n)} без вектора`,
+  complete: "готова",
+  building: "строится",
+  old: "старая",
+  mixed: "есть старые чанки",
+  mixedNote: (n) => `хранятся чанки разных версий: ${f.number(n)}`,
+  filter: "Фильтр по имени",
+  noMatch: "Нет коллекции с таким именем.",
+  document: "Документ", format: "Формат", size: "Размер", indexed: "Проиндексирован", preset: "Профиль",
+  documentsTitle: "Документы",
+  filterDocuments: "Шаблон, например docs/**/*.md",
+  noDocuments: "Документов пока нет",
+  noDocumentsText: "Загрузите файлы или проиндексируйте папку из командной строки:",
+  noDocumentMatch: "Ни один документ не подходит под шаблон.",
+  emptyDocument: "нет видимого текста",
+  replaced: (n) => f.plural(n, { one: "заменена # неверная последовательность байтов", few: "заменены # неверные последовательности байтов", many: "заменено # неверных последовательностей байтов", other: "заменено # неверной последовательности байтов" }),
+  guessed: "кодировка угадана",
+  shown: (n, total) => `показано ${f.number(n)} из ${f.number(total)}`,
+});

@@ -1,0 +1,7 @@
+import type { Messages } from "./en.ts";
+import type { Format } from "./format.ts";
+import { app } from "./zh/app.ts";
+import { chunks } from "./zh/chunks.ts";
+import { collections } from "./zh/collections.ts";
+
+export const zh = (f: Format): Messages => ({ app: app(f), chunks: chunks(f), collections: collections(f) });

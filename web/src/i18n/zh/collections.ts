@@ -1,0 +1,31 @@
+import type { Messages } from "../en.ts";
+import type { Format } from "../format.ts";
+
+export const collections = (f: Format): Messages["collections"] => ({
+  title: "集合",
+  count: (n) => `${f.number(n)} 个集合`,
+  empty: "还没有集合",
+  emptyText: "索引一个文件夹后，集合会显示在这里。命令行：",
+  name: "集合", documents: "文档", chunks: "分块", version: "版本", model: "模型", state: "状态",
+  noModel: "仅文本",
+  noModelNote: "没有向量：只能按词检索",
+  dimension: (n) => `${f.number(n)} 维`,
+  pending: (n) => `${f.number(n)} 个没有向量`,
+  complete: "完整",
+  building: "构建中",
+  old: "旧版本",
+  mixed: "含旧分块",
+  mixedNote: (n) => `存有 ${f.number(n)} 个版本的分块`,
+  filter: "按名称筛选",
+  noMatch: "没有名称包含此内容的集合。",
+  document: "文档", format: "格式", size: "大小", indexed: "索引时间", preset: "预设",
+  documentsTitle: "文档",
+  filterDocuments: "按模式筛选，例如 docs/**/*.md",
+  noDocuments: "还没有文档",
+  noDocumentsText: "上传文件，或在命令行索引文件夹：",
+  noDocumentMatch: "没有文档匹配此模式。",
+  emptyDocument: "没有可见文本",
+  replaced: (n) => `替换了 ${f.number(n)} 处错误字节`,
+  guessed: "编码为推测",
+  shown: (n, total) => `显示 ${f.number(n)} / ${f.number(total)}`,
+});

@@ -1,0 +1,25 @@
+// Short notes that pass: something was done, or failed where nothing else can say so.
+
+export interface Toast {
+  id: number;
+  text: string;
+  tone: "plain" | "good" | "bad";
+  action?: { text: string; run: () => void };
+}
+
+let list = $state.raw<Toast[]>([]);
+let ids = 0;
+
+export const toasts = (): Toast[] => list;
+
+export const dismiss = (id: number): void => void (list = list.filter((toast) => toast.id !== id));
+
+export function toast(text: string, tone: Toast["tone"] = "plain", action?: Toast["action"]): void {
+  const id = ++ids;
+  list = [...list.slice(-3), { id, text, tone, ...(action && { action }) }];
+  // A failure stays until it is read.
+  if (tone !== "bad") setTimeout(() => dismiss(id), action ? 10_000 : 5_000);
+}
+
+/** Says why something failed. */
+export const complain = (failure: unknown): void => toast(failure instanceof Error ? failure.message : String(failure), "bad");

@@ -1,0 +1,50 @@
+import { svelte } from "@sveltejs/vite-plugin-svelte";
+import { defineConfig, type Plugin } from "vite";
+
+// Two things are built of the same components: the app that the server answers with, and the parts of the file that
+// `chunkwright chunk --format html` writes (one style, one script, without imports).
+const dist = "../crates/chunkwright-page/dist";
+const server = process.env["CHUNKWRIGHT_URL"] ?? "http://127.0.0.1:7878";
+
+/** Makes a script and a style that can stand in an element of a page: nothing in them ends it, and nothing is unseen. */
+const inlineable: Plugin = {
+  name: "inlineable",
+  generateBundle(_, bundle) {
+    const escape = (text: string) =>
+      text
+        .replace(/<(?=[/!]|script)/giu, "\\x3c")
+        .replace(/[\u007f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/gu, (c) => `\\u${c.codePointAt(0)!.toString(16).padStart(4, "0")}`);
+    for (const part of Object.values(bundle)) if (part.type === "chunk") part.code = escape(part.code);
+  },
+};
+
+export default defineConfig(({ mode }) => {
+  const file = mode === "file";
+  const proxy = { target: server, changeOrigin: true, headers: { origin: server } };
+  return {
+    plugins: [svelte(), ...(file ? [inlineable] : [])],
+    server: { proxy: { "/api": proxy, "/health": proxy } },
+    preview: { proxy: { "/api": proxy, "/health": proxy } },
+    build: {
+      outDir: file ? `${dist}/file` : `${dist}/app`,
+      emptyOutDir: true,
+      // Where `light-dark()` is known.
+      target: ["chrome123", "firefox120", "safari17.5"],
+      modulePreload: file ? false : { polyfill: false },
+      assetsInlineLimit: 0,
+      reportCompressedSize: false,
+      cssCodeSplit: !file,
+      ...(file && {
+        rolldownOptions: {
+          input: "src/file/main.ts",
+          output: {
+            format: "iife" as const,
+            codeSplitting: false,
+            entryFileNames: "page.js",
+            assetFileNames: "page[extname]",
+          },
+        },
+      }),
+    },
+  };
+});

@@ -1,0 +1,94 @@
+//! The web page: built of `web/` into `crates/chunkwright-page/dist`, whose files the program embeds.
+
+use std::collections::hash_map::DefaultHasher;
+use std::env;
+use std::fs;
+use std::hash::{Hash, Hasher};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use crate::build::{Profile, binary};
+use crate::shell;
+
+/// The browser that the page's tests drive; a variable names another.
+const BROWSERS: &[&str] = &["chromium", "chromium-browser", "google-chrome"];
+
+/// What makes the page, in this order.
+const STEPS: &[&str] = &["ci", "run generate", "run check", "test", "run build", "run budget"];
+
+/// Builds the page, unless nothing that it is made of has changed since.
+pub(crate) fn run() -> Result<()> {
+    let stamp = shell::target_dir()?.join("web.stamp");
+    let state = state()?;
+    if dist().join("app/index.html").is_file() && fs::read_to_string(&stamp).is_ok_and(|old| old == state) {
+        println!("the page is up to date");
+        return Ok(());
+    }
+    if !has_node() {
+        bail!("`npm` is missing: the page is built by Node 20.19 or newer");
+    }
+    for step in STEPS {
+        shell::run(&mut npm(step))?;
+    }
+    fs::write(&stamp, state).with_context(|| format!("`{}` could not be written", stamp.display()))
+}
+
+/// Builds the page where Node is there; without it the program has none, and says so.
+pub(crate) fn run_if_possible() -> Result<()> {
+    if has_node() {
+        return run();
+    }
+    println!("`npm` is missing: the program is built without its web page");
+    Ok(())
+}
+
+/// Tests the page in a browser, on a server that was built before.
+pub(crate) fn test() -> Result<()> {
+    if browser().is_none() {
+        println!("left out: none of {} is there", BROWSERS.join(", "));
+        return Ok(());
+    }
+    shell::run(npm("run e2e").env("CHUNKWRIGHT_BIN", binary("chunkwright", Profile::Dev)?))
+}
+
+/// The browser of tests, where one is there.
+pub(crate) fn browser() -> Option<PathBuf> {
+    if let Some(path) = env::var_os("CHUNKWRIGHT_BROWSER") {
+        return Some(path.into());
+    }
+    let folders = env::var_os("PATH")?;
+    let programs =
+        env::split_paths(&folders).flat_map(|folder| BROWSERS.iter().map(move |name| folder.join(name)));
+    programs.into_iter().find(|program| program.is_file())
+}
+
+fn has_node() -> bool {
+    npm("--version").output().is_ok_and(|output| output.status.success())
+}
+
+/// `npm` in the folder of the page.
+fn npm(arguments: &str) -> Command {
+    let mut npm = Command::new(if cfg!(windows) { "npm.cmd" } else { "npm" });
+    npm.args(arguments.split_whitespace()).current_dir(shell::root().join("web"));
+    npm
+}
+
+fn dist() -> PathBuf {
+    shell::root().join("crates/chunkwright-page/dist")
+}
+
+/// What the page is made of, as a number: the files below `web` that git knows or would add, and the API's document.
+fn state() -> Result<String> {
+    let mut git = Command::new("git");
+    git.args(["ls-files", "-z", "--cached", "--others", "--exclude-standard", "web", "docs/openapi.json"]);
+    let output = git.current_dir(shell::root()).output().context("`git` could not be run")?;
+    let names = String::from_utf8(output.stdout).context("a file's name is not UTF-8; rename it")?;
+    let mut hasher = DefaultHasher::new();
+    for name in names.split_terminator('\0').filter(|name| !Path::new(name).starts_with("web/e2e")) {
+        name.hash(&mut hasher);
+        fs::read(shell::root().join(name)).unwrap_or_default().hash(&mut hasher);
+    }
+    Ok(format!("{:016x}", hasher.finish()))
+}
