@@ -81,6 +81,7 @@ impl Mcp {
             format: self.answers,
             allow_write: self.allow_write,
             background: background.clone(),
+            log: None,
         };
         let served = serve_stdio(McpServer::new(engine, options), &interrupt::flag());
         stop.store(true, Ordering::SeqCst);

@@ -6,4 +6,5 @@ mod documents;
 mod jobs;
 mod journeys;
 mod platforms;
+mod questions;
 mod server;

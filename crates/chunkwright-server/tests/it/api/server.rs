@@ -22,6 +22,7 @@ pub(crate) struct Served {
     thread: Option<JoinHandle<()>>,
     pub(crate) address: SocketAddr,
     agent: Agent,
+    log_queries: bool,
 }
 
 /// An answer.
@@ -67,10 +68,17 @@ impl Served {
     pub(crate) fn new() -> Self {
         let folder = TempDir::new().unwrap();
         std::fs::create_dir(folder.path().join("files")).unwrap();
-        Self::start(folder)
+        Self::start(folder, false)
     }
 
-    fn start(folder: TempDir) -> Self {
+    /// As [`new`](Self::new), and queries are kept.
+    pub(crate) fn logging() -> Self {
+        let mut served = Self::new();
+        served.end();
+        Self::start(served.folder.take().unwrap(), true)
+    }
+
+    fn start(folder: TempDir, log_queries: bool) -> Self {
         let at = |name: &str| folder.path().join(name);
         let values = [("data", at("data")), ("store", at("store")), ("embedder", PathBuf::from("none"))];
         let values = values.map(|(key, value)| (key.to_owned(), json!(value)));
@@ -79,6 +87,7 @@ impl Served {
         let options = ServerOptions {
             listen: SocketAddr::from(([127, 0, 0, 1], 0)),
             roots: vec![at("files")],
+            log_queries,
             ..ServerOptions::default()
         };
         let server = Server::new(engine, options).unwrap();
@@ -90,13 +99,13 @@ impl Served {
         });
         let address = addresses.recv().unwrap();
         let agent = Agent::config_builder().http_status_as_error(false).build().new_agent();
-        Self { folder: Some(folder), stop, thread: Some(thread), address, agent }
+        Self { folder: Some(folder), stop, thread: Some(thread), address, agent, log_queries }
     }
 
     /// The same store with a new server.
     pub(crate) fn restarted(mut self) -> Self {
         self.end();
-        Self::start(self.folder.take().unwrap())
+        Self::start(self.folder.take().unwrap(), self.log_queries)
     }
 
     fn end(&mut self) {
