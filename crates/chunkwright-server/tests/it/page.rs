@@ -40,7 +40,7 @@ fn a_browser_gets_the_page_at_each_of_its_places_without_a_key() {
 fn what_is_no_place_of_the_page_is_answered_as_before() {
     let (admission, [reader, ..]) = keys();
     let served = Served::new(|options| options.admission = admission);
-    for path in ["/api/v1/collections", "/api", "/metrics", "/mcp", "/compat/dify/retrieval"] {
+    for path in ["/api/v1/collections", "/api", "/metrics", "/mcp", "/compat"] {
         let answer = get(served.address, path, &[VISIT]);
         assert_eq!((answer.status, &*answer.code()), (401, "unauthorized"), "{path}");
     }
