@@ -23,7 +23,7 @@ interface Query {
 /** A browser keeps six connections to a server, and a followed job holds one. */
 const FOLLOWED = 2;
 const SOON = 1_500;
-const LATER = 8_000;
+const LATER = 3_000;
 
 export class Jobs {
   list = $state.raw<Job[]>([]);

@@ -118,6 +118,7 @@ export const collection = (f: Format): Messages["collection"] => ({
     enabled: (n) => `已启用 ${f.number(n)} 个分块。`,
     disabled: (n) => `已停用 ${f.number(n)} 个分块，搜索不再返回。`,
     undo: "撤销",
+    several: "批量操作",
     enableAll: "启用全部匹配项", disableAll: "停用全部匹配项",
     willEnable: (chunks, documents) => `搜索将能找到 ${documents}中的 ${chunks}。`,
     willDisable: (chunks, documents) => `搜索将不再返回 ${documents}中的 ${chunks}。重新索引后仍然有效。`,

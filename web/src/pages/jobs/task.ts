@@ -22,7 +22,8 @@ export type Report = Partial<{
 }>;
 
 /** The answer of a job, as far as it is a report of a run or of pruning. */
-export const reportOf = ({ answer }: Job): Report | null => (answer && typeof answer === "object" ? (answer as Report) : null);
+export const reportOf = ({ answer }: Job): Report | null =>
+  Array.isArray(answer) ? { generations: answer as Schemas["PrunedGeneration"][] } : answer && typeof answer === "object" ? (answer as Report) : null;
 
 /** Seconds that it took, or takes so far. */
 export function secondsOf({ started_at, finished_at }: Job, now = Date.now()): number | null {
