@@ -274,7 +274,7 @@ test("the log shows queries and tool calls, those without hits apart, and is cle
   const page = await open(`${server.url}/`, {});
   await page.getByRole("link", { name: "notes" }).waitFor();
   let entries = Array.from({ length: 140 }, (_, at) => ({
-    at: new Date(Date.now() - at * 60_000).toISOString(), door: at % 3 ? "http" : "mcp", kind: at % 5 ? "search" : "fetch",
+    number: 200 - at, at: new Date(Date.now() - at * 60_000).toISOString(), door: at % 3 ? "http" : "mcp", kind: at % 5 ? "search" : "fetch",
     query: at % 4 ? `question ${at % 10}` : "<img src=x onerror=window.hacked=51> нет ответа", collections: ["notes"], hits: at % 4 ? 3 : 0, relevance: at % 4 ? 0.5 : null, took_ms: 4,
   }));
   await page.route(/\/api\/v1\/log\?/u, (route) => {

@@ -7,7 +7,9 @@ import { close, open, root, run, serve } from "../e2e/helper.mjs";
 /** Pages: where they are, and what is done before the picture is taken. */
 const PAGES = [
   { name: "collections", path: "/", until: (page) => page.getByRole("link", { name: "examples" }).waitFor() },
-  { name: "collection", path: "/c/examples?from=128&to=191", until: (page) => page.getByRole("button", { name: "Show these chunks" }).waitFor() },
+  { name: "collection", path: "/c/examples?from=128&to=191", until: async (page) => {
+    for (const part of [page.getByText("limit 256"), page.getByText(/^Nothing found/u), page.getByRole("button", { name: "Show these chunks" })]) await part.waitFor();
+  } },
   {
     name: "chunks", path: "/c/examples?view=chunks&document=zh%2F&sort=longest",
     until: async (page) => {
@@ -18,7 +20,7 @@ const PAGES = [
   { name: "documents", path: "/c/examples?view=documents", until: (page) => page.getByText("zh/vector-search.md").waitFor() },
   { name: "edits", path: "/c/edits?view=changes", until: (page) => page.locator("article ins").first().waitFor() },
   { name: "versions", path: "/c/edits?view=versions", until: (page) => page.getByRole("heading", { name: "Runs" }).waitFor() },
-  { name: "jobs", path: "/jobs?job=1", until: (page) => page.getByText("succeeded").first().waitFor() },
+  { name: "jobs", path: "/jobs?job=1", until: (page) => page.getByRole("article").getByText("succeeded").first().waitFor() },
   {
     name: "upload", path: "/upload?collection=examples",
     until: async (page) => {
@@ -62,7 +64,7 @@ async function edits(api) {
   await amend(1, { text: chunks[1].text.replace("Keeping a starter", "Keeping a sourdough starter alive") });
   await amend(4, { enabled: false });
   await put(text.replace(/^(?=Flour)/mu, "This recipe is for one loaf. ").replace(/(## Keeping a starter\n\n)(\S+ \S+)/u, "$1Every day, $2").replace(/## What went wrong[\s\S]*?(?=\n## )/u, ""));
-  const { id } = await ask("jobs", { kind: "reindex", collection: "edits", settings: { preset: "docs" } });
+  const { id } = await ask("jobs", { kind: "reindex", collection: "edits", settings: { max_size: 240 } });
   while (["queued", "running"].includes((await ask(`jobs/${id}`)).state)) await new Promise((resolve) => setTimeout(resolve, 50));
 }
 

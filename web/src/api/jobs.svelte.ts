@@ -33,6 +33,8 @@ export class Jobs {
   busy = $state(false);
   /** Grows when a job ends: what shows its effects reads this, to be loaded anew. */
   ended = $state(0);
+  /** Grows while jobs are under way, about every second. */
+  ticks = $state(0);
   active = $derived(this.list.filter(isActive));
 
   #query: Query = {};
@@ -72,6 +74,7 @@ export class Jobs {
       if (!this.loaded) this.next = page.next ?? null;
       this.failure = undefined;
       this.loaded = true;
+      if (this.active.length > 0) this.ticks += 1;
     } catch (failure) {
       if (signal.aborted) return;
       this.failure = failure;

@@ -3,6 +3,8 @@
 export const KINDS = ["search", "fetch", "outline", "status", "index"] as const;
 
 export interface Entry {
+  /** Later ones have greater numbers. */
+  number: number;
   at: string;
   /** Over which door it came. */
   door: "http" | "mcp";
