@@ -200,6 +200,12 @@ test("chunks are disabled and enabled, one, several and all that match", async (
 });
 
 test("documents are deleted: one, those marked, those that match a pattern", async () => {
+  await put("bin", ['with "quotes".md'].map((name) => [name, `# ${name}\n\nText of ${name}.\n`]));
+  const quoted = await open(`${server.url}/c/bin?view=documents`);
+  await quoted.getByRole("button", { name: /^Show the chunks of/u }).click();
+  await quoted.getByText("1 chunk", { exact: true }).waitFor();
+  await settled(quoted);
+  await api("collections/bin/documents?source=**", { method: "DELETE" });
   await put("bin", ["a.md", "b.md", "c.md", "old/d.md", "old/e.md", "keep.md"].map((name) => [name, `# ${name}\n\nText of ${name}.\n`]));
   const page = await open(`${server.url}/c/bin?view=documents`);
   const left = async () => (await api("collections/bin/documents")).documents.map(({ doc_id }) => doc_id).join();
@@ -286,6 +292,22 @@ test("settings that are planned are announced, reviewed, and done as a job; old 
   await page.getByText("1 generation pruned.").waitFor();
   await accessible(page);
   assert.equal((await api("collections/shift/versions")).generations.length, 1);
+  await settled(page);
+});
+
+test("chunks of an older version of the strategy are announced, and can be cut by the newer", async () => {
+  const page = await open(`${server.url}/`);
+  await page.getByRole("link", { name: "examples" }).waitFor();
+  await page.route(/\/api\/v1\/registries/u, async (route) => {
+    const answer = await route.fetch();
+    await route.fulfill({ response: answer, body: (await answer.text()).replace(/"tree-v[\d.]+"/u, '"tree-v9.9"') });
+  });
+  await page.getByRole("link", { name: "examples" }).click();
+  const banner = page.getByRole("region", { name: /chunks were made by tree-v/u });
+  await banner.getByText("This program has tree-v9.9").waitFor();
+  await accessible(page);
+  await banner.getByRole("button", { name: "Review and migrate" }).click();
+  await page.getByRole("dialog").getByText("Every chunk stays as it is.").waitFor();
   await settled(page);
 });
 

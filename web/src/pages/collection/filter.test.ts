@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { all, listed, ofDocument, ofExtensions, scopeOf, wantedOf } from "./filter.ts";
+import { all, listed, ofDocument, ofExtensions, ofOne, scopeOf, wantedOf } from "./filter.ts";
 
 const wanted = (query: string) => {
   const values = new URLSearchParams(query);
@@ -28,6 +28,11 @@ test("every level is as good as none", () => {
 test("a document is found by a part of its path or by a pattern", () => {
   assert.equal(ofDocument("guide"), 'path="guide"');
   assert.equal(ofDocument("docs/**/*.md"), 'doc_id~"docs/**/*.md"');
+});
+
+test("one document is named exactly, but for quotes, which stand for any character", () => {
+  assert.equal(ofOne("a b.md"), 'doc_id="a b.md"');
+  assert.equal(ofOne('a"b.md'), 'doc_id~"a?b.md"');
 });
 
 test("a size that is no number is none", () => assert.equal(listed(wanted("from=-4&to=1e9")), ""));

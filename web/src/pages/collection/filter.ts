@@ -37,6 +37,9 @@ export const all = (...parts: (string | null | undefined | false)[]): string => 
   return given.length === 1 ? given[0]! : given.map((part) => `(${part})`).join(" and ");
 };
 
+/** One document. */
+export const ofOne = (doc_id: string): string => `doc_id${doc_id.includes('"') ? "~" : "="}${value(doc_id)}`;
+
 /** A part of a path, or a pattern. */
 export const ofDocument = (text: string): string => text && (/[*?[{]/u.test(text) ? `doc_id~${value(text)}` : `path=${value(text)}`);
 
