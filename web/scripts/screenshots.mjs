@@ -13,6 +13,7 @@ const PAGES = [
   {
     name: "chunks", path: "/c/examples?view=chunks&document=zh%2F&sort=longest",
     until: async (page) => {
+      await page.getByText("limit 256").waitFor();
       await page.getByRole("row").nth(1).waitFor();
       if (page.viewportSize().width > 860) await page.getByRole("row").nth(1).click();
     },
