@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { accessible, close, HOSTILE, open, serve, settled } from "./helper.mjs";
+import { accessible, close, HOSTILE, open, serve, settled as calm } from "./helper.mjs";
 
 const api = async (path, { method = "GET", body } = {}) => {
   const answer = await fetch(`${server.api}/api/v1/${path}`, { method, ...(body && { body: JSON.stringify(body), headers: { "content-type": "application/json" } }) });
@@ -23,6 +23,12 @@ const finished = async (id) => {
 
 const words = (n, seed) => Array.from({ length: n }, (_, at) => ["amber", "basket", "copper", "drift", "ember", "fable", "gravel", "harbor"][(at * seed + (at >> 2)) % 8]).join(" ");
 const PAGE = (first) => `# Ferry\n\n${first} ${words(60, 3)}.\n\n## Times\n\nIt leaves at nine and at noon. ${words(70, 5)}.\n\n## Prices\n\nA ticket costs four coins. ${words(70, 7)}.\n`;
+
+// A page that is left open goes on looking at jobs.
+const settled = async (page) => {
+  await calm(page);
+  await page.context().close();
+};
 
 let server;
 before(async () => {

@@ -6,7 +6,13 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { accessible, close, open, serve, settled } from "./helper.mjs";
+import { accessible, close, open, serve, settled as calm } from "./helper.mjs";
+
+// A page that is left open goes on looking at jobs.
+const settled = async (page) => {
+  await calm(page);
+  await page.context().close();
+};
 
 let server;
 const api = async (path, { method = "GET", body } = {}) => {
