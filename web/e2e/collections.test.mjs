@@ -36,14 +36,15 @@ test("collections are listed with their counts, and sorted by what is asked for"
 test("documents come page by page, and a pattern finds some of them", async () => {
   const page = await open(`${server.url}/`);
   await page.getByRole("link", { name: "many-notes" }).click();
+  await page.getByRole("tab", { name: /^Documents/u }).click();
   await page.getByText("100 of 130 shown").waitFor();
   await page.getByRole("button", { name: "Show more" }).click();
   await page.getByText("130 of 130 shown").waitFor();
   await page.getByRole("searchbox").fill("notes/12*.md");
   await page.waitForURL(/documents=notes/u);
-  await page.getByText("10 of 130 shown").waitFor();
+  await page.getByText("10 of 10 shown").waitFor();
   await page.reload();
-  await page.getByText("10 of 130 shown").waitFor();
+  await page.getByText("10 of 10 shown").waitFor();
   await page.getByRole("searchbox").fill("nothing/*");
   await page.getByText("No document matches this pattern.").waitFor();
   await settled(page);
@@ -51,7 +52,7 @@ test("documents come page by page, and a pattern finds some of them", async () =
 
 for (const width of [1400, 600]) {
   test(`documents in three languages are shown at ${width} pixels without scrolling sideways`, async () => {
-    const page = await open(`${server.url}/c/examples`, { width });
+    const page = await open(`${server.url}/c/examples?view=documents`, { width });
     for (const name of ["en/bread.md", "zh/green-tea.md", "ru/stove.md"]) await page.getByText(name, { exact: true }).waitFor();
     await accessible(page);
     assert.equal(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), true);
@@ -60,7 +61,7 @@ for (const width of [1400, 600]) {
 }
 
 test("a name of a document that is markup is text", async () => {
-  const page = await open(`${server.url}/c/hostile`);
+  const page = await open(`${server.url}/c/hostile?view=documents`);
   await page.getByText("<b onclick=hacked>.md").waitFor();
   assert.equal(await page.locator("b").count(), 0);
   await settled(page);

@@ -27,7 +27,7 @@ test("the command palette finds a collection and goes there", async () => {
 });
 
 test("back and forward show what was there, scrolled where it was", async () => {
-  const page = await open(`${server.url}/c/examples`, { height: 500 });
+  const page = await open(`${server.url}/c/examples?view=documents`, { height: 500 });
   await page.getByText("zh/vector-search.md").waitFor();
   await page.evaluate(() => (document.querySelector("#main").scrollTop = 300));
   await page.getByRole("navigation", { name: "Breadcrumb" }).getByRole("link", { name: "Collections" }).click();

@@ -1,13 +1,35 @@
 // Pictures of every page for the documentation: light and dark, 1400 and 600 pixels wide. `npm run screenshots [NAME...]`.
 
-import { mkdirSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { close, open, root, run, serve } from "../e2e/helper.mjs";
 
 /** Pages: where they are, and what is done before the picture is taken. */
 const PAGES = [
   { name: "collections", path: "/", until: (page) => page.getByRole("link", { name: "examples" }).waitFor() },
-  { name: "collection", path: "/c/examples", until: (page) => page.getByText("zh/vector-search.md").waitFor() },
+  { name: "collection", path: "/c/examples?from=128&to=191", until: async (page) => {
+    for (const part of [page.getByText("limit 256"), page.getByText(/^Nothing found/u), page.getByRole("button", { name: "Show these chunks" })]) await part.waitFor();
+  } },
+  {
+    name: "chunks", path: "/c/examples?view=chunks&document=zh%2F&sort=longest",
+    until: async (page) => {
+      await page.getByText("limit 256").waitFor();
+      await page.getByRole("row").nth(1).waitFor();
+      if (page.viewportSize().width > 860) await page.getByRole("row").nth(1).click();
+    },
+  },
+  { name: "documents", path: "/c/examples?view=documents", until: (page) => page.getByText("zh/vector-search.md").waitFor() },
+  { name: "edits", path: "/c/edits?view=changes", until: (page) => page.locator("article ins").first().waitFor() },
+  { name: "versions", path: "/c/edits?view=versions", until: (page) => page.getByRole("heading", { name: "Runs" }).waitFor() },
+  { name: "jobs", path: "/jobs?job=1", until: (page) => page.getByRole("article").getByText("succeeded").first().waitFor() },
+  {
+    name: "upload", path: "/upload?collection=examples",
+    until: async (page) => {
+      await page.locator("input[type=file]").first().setInputFiles([join(root, "README.md"), join(root, "docs/chunking.md"), join(root, "docs/chunks.png")]);
+      await page.getByRole("button", { name: /^Upload 3/u }).click();
+      await page.getByText("1 file was not stored.").waitFor();
+    },
+  },
   {
     name: "commands", path: "/",
     until: async (page) => {
@@ -28,10 +50,30 @@ const PAGES = [
   },
 ];
 
+/** A collection with edits by hand, some to be reviewed, in two generations. */
+async function edits(api) {
+  const ask = async (path, body) => {
+    const answer = await fetch(`${api}/api/v1/${path}`, { ...(body && { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) }) });
+    return answer.json();
+  };
+  const text = readFileSync(join(root, "examples/corpus/en/bread.md"), "utf8");
+  const put = (text) => ask("collections/edits/documents", { documents: [{ doc_id: "bread.md", text }] });
+  await put(text);
+  const { chunks } = await ask("collections/edits/chunks");
+  const amend = (at, change) => ask("collections/edits/chunks/amend", { chunks: [chunks[at].chunk_id], ...change });
+  await amend(0, { keywords: ["flour", "dough"], pins: ["how do I bake bread?"] });
+  await amend(1, { text: chunks[1].text.replace("Keeping a starter", "Keeping a sourdough starter alive") });
+  await amend(4, { enabled: false });
+  await put(text.replace(/^(?=Flour)/mu, "This recipe is for one loaf. ").replace(/(## Keeping a starter\n\n)(\S+ \S+)/u, "$1Every day, $2").replace(/## What went wrong[\s\S]*?(?=\n## )/u, ""));
+  const { id } = await ask("jobs", { kind: "reindex", collection: "edits", settings: { max_size: 240 } });
+  while (["queued", "running"].includes((await ask(`jobs/${id}`)).state)) await new Promise((resolve) => setTimeout(resolve, 50));
+}
+
 const folder = join(root, "docs/page");
 mkdirSync(folder, { recursive: true });
 const wanted = process.argv.slice(2);
-const server = await serve();
+const server = await serve({ flags: ["--embedder", "none"] });
+await edits(server.api);
 const file = join(server.folder, "chunks.html");
 run(["chunk", join(root, "examples/corpus/en/bread.md"), join(root, "examples/corpus/zh/green-tea.md"), join(root, "examples/corpus/code/tides.py"), "--format", "html", "-o", file, "--quiet"]);
 for (const { name, path, file: isFile, until } of PAGES) {

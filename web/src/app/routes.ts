@@ -34,6 +34,9 @@ export const routes: Route[] = [
     crumbs: ({ collection = "" }) => [collections(), { text: collection }],
     load: () => import("../pages/collection/Collection.svelte"),
   },
+  { path: "/upload", nav: "collections", crumbs: () => [collections(), { text: t().upload.title }], load: () => import("../pages/upload/Upload.svelte") },
+  { path: "/jobs", nav: "jobs", crumbs: () => [{ text: t().app.nav.jobs }], load: () => import("../pages/jobs/Jobs.svelte") },
+  { path: "/log", nav: "log", crumbs: () => [{ text: t().log.title }], load: () => import("../pages/log/Log.svelte") },
 ];
 
 /** Entries of the navigation whose page is there, with their key after `g`. */

@@ -16,9 +16,12 @@ const escape = (text: string) => text.replace(/&/gu, "&amp;").replace(/</gu, "&l
 const stays = (markup: string) =>
   Array.from(markup.matchAll(/<(\/?)([a-z!?][^\s>/]*)/giu)).every(([, , name]) => known.has(name!.toLowerCase())) && !/<!|<\?/u.test(markup);
 
+/** Attributes that the page's policy reports as soon as they are parsed. What is safe is decided after that. */
+const FORBIDDEN = /\s(?:on\w+|style)\s*=\s*(?:"[^"]*"|'[^']*'|[^\s>]*)/giu;
+
 const marked = new Marked({
   gfm: true,
-  renderer: { html: ({ text, block }) => (stays(text) ? text : block ? `<pre>${escape(text)}</pre>` : escape(text)) },
+  renderer: { html: ({ text, block }) => (stays(text) ? text.replace(FORBIDDEN, "") : block ? `<pre>${escape(text)}</pre>` : escape(text)) },
 });
 const purify = createDOMPurify(window);
 
