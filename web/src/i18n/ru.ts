@@ -3,5 +3,6 @@ import type { Format } from "./format.ts";
 import { app } from "./ru/app.ts";
 import { chunks } from "./ru/chunks.ts";
 import { collections } from "./ru/collections.ts";
+import { document } from "./ru/document.ts";
 
-export const ru = (f: Format): Messages => ({ app: app(f), chunks: chunks(f), collections: collections(f) });
+export const ru = (f: Format): Messages => ({ app: app(f), chunks: chunks(f), collections: collections(f), document: document(f) });
