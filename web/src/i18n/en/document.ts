@@ -51,7 +51,7 @@ export const document = (f: Format) => ({
   why: {
     begins: "Begins", ends: "Ends", size: "Size", borrows: "Borrows", others: "Other possible cuts",
     at: (line: number) => `line ${f.number(line)}`,
-    sectionBegins: (block: string, title: string) => `${block} “${title}” begins here`,
+    sectionBegins: (block: string, title: string) => `${block} “${title}” begins`,
     prefers: "Cut here rather than later, for balance and stable ids",
     hard: (title: string) => `“${title}” begins after it, and a section is never continued across its border`,
     hardNamed: "A section begins after it, and a section is never continued across its border",
@@ -60,7 +60,7 @@ export const document = (f: Format) => ({
     split: (cut: string) => `The block is too large for one chunk: ${cut}`,
     end: "The document ends",
     withNext: (size: string, limit: number) => `with it ${size}, limit ${f.number(limit)}`,
-    withBefore: (index: number, size: string, limit: number) => `chunk ${f.number(index)} would have had ${size} with it, limit ${f.number(limit)}`,
+    withBefore: (index: number, size: string, limit: number) => `#${index} with it: ${size}, limit ${f.number(limit)}`,
     noBorrow: "Nothing",
     noOthers: "None: the structure allows no cut inside it",
     inside: "inside the block",

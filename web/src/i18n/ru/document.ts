@@ -52,7 +52,7 @@ export const document = (f: Format): Messages["document"] => ({
   why: {
     begins: "Начало", ends: "Конец", size: "Размер", borrows: "Контекст", others: "Другие возможные границы",
     at: (line) => `строка ${f.number(line)}`,
-    sectionBegins: (block, title) => `${block} «${title}»: начало здесь`,
+    sectionBegins: (block, title) => `${block} «${title}»: начало`,
     prefers: "Граница здесь, чтобы размеры были ровными, а id стабильными",
     hard: (title) => `Дальше «${title}», а чанк не переходит границу раздела`,
     hardNamed: "Дальше новый раздел, а чанк не переходит границу раздела",
@@ -61,7 +61,7 @@ export const document = (f: Format): Messages["document"] => ({
     split: (cut) => `Блок слишком велик для одного чанка: ${cut}`,
     end: "Документ кончается",
     withNext: (size, limit) => `с ним было бы ${size}, предел ${f.number(limit)}`,
-    withBefore: (index, size, limit) => `в чанке ${f.number(index)} с ним было бы ${size}, предел ${f.number(limit)}`,
+    withBefore: (index, size, limit) => `#${index} с ним: ${size}, предел ${f.number(limit)}`,
     noBorrow: "Ничего",
     noOthers: "Нет: внутри структура границ не допускает",
     inside: "внутри блока",

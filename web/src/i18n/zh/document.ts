@@ -52,7 +52,7 @@ export const document = (f: Format): Messages["document"] => ({
   why: {
     begins: "开始", ends: "结束", size: "大小", borrows: "借用", others: "其他可切分处",
     at: (line) => `第 ${f.number(line)} 行`,
-    sectionBegins: (block, title) => `${block}“${title}”从这里开始`,
+    sectionBegins: (block, title) => `${block}“${title}”开始`,
     prefers: "在此切分，以平衡大小并保持 ID 稳定",
     hard: (title) => `其后是“${title}”，分块不会跨越章节边界`,
     hardNamed: "其后是新的章节，分块不会跨越章节边界",
@@ -61,7 +61,7 @@ export const document = (f: Format): Messages["document"] => ({
     split: (cut) => `内容块过大，一个分块放不下：${cut}`,
     end: "文档结束",
     withNext: (size, limit) => `加上它为 ${size}，上限 ${f.number(limit)}`,
-    withBefore: (index, size, limit) => `并入分块 ${f.number(index)} 则为 ${size}，上限 ${f.number(limit)}`,
+    withBefore: (index, size, limit) => `并入 #${index} 则为 ${size}，上限 ${f.number(limit)}`,
     noBorrow: "无",
     noOthers: "无：其内部结构不允许切分",
     inside: "内容块内部",
