@@ -112,7 +112,7 @@ export const document = (f: Format) => ({
   edit: {
     title: (chunk: string) => `Edit ${chunk.toLowerCase()}`,
     text: "Text to embed and search",
-    textHint: "The source is not changed. Leave the chunk’s own text to take an edit back.",
+    textHint: "The source is not changed. To take an edit back, restore the chunk’s own text.",
     own: "Restore the chunk’s own text",
     keywords: "Keywords", keywordsHint: "Words and names that find it though it does not say them. Enter adds one.",
     pins: "Pinned queries", pinsHint: "Searches for these answer with this chunk first. Enter adds one.",

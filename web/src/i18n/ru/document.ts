@@ -43,11 +43,11 @@ export const document = (f: Format): Messages["document"] => ({
     wasReset: (chunks) => `Правки отменены: ${chunks}`,
     undo: "Вернуть",
   },
-  tabs: { why: "Почему здесь", hand: "Вручную", details: "Подробности" },
+  tabs: { why: "Почему", hand: "Правки", details: "Детали" },
   detail: "Выбранный чанк",
   none: "Выберите чанк, чтобы увидеть его текст, причину границы и ручные правки.",
   around: "Рядом",
-  before: "Перед ним", after: "После него",
+  before: "До", after: "После",
   section: "Раздел",
   why: {
     begins: "Начало", ends: "Конец", size: "Размер", borrows: "Контекст", others: "Другие возможные границы",

@@ -9,6 +9,9 @@ export type Detail = Schemas["ChunkDetail"];
 /** What is absent stays as it is. */
 export type Change = Partial<Schemas["ChunkChange"]>;
 
+/** Whether the text of a chunk is one that was given by hand: in a conflict it is the source's. */
+const isEdited = (overlay: Overlay | undefined): boolean => overlay?.text != null && overlay.state !== "conflict";
+
 const PAGE = 1000;
 /** A string as filters have it. */
 const quoted = (text: string) => `"${text.replace(/[\\"]/gu, "\\$&")}"`;
@@ -131,7 +134,7 @@ export class DocumentData {
     this.overlays = overlays;
     this.orphans = orphans;
     this.#replace((chunk) => {
-      const edited = overlays.get(chunk.chunk_id)?.text != null;
+      const edited = isEdited(overlays.get(chunk.chunk_id));
       return Boolean(chunk.edited) === edited ? chunk : { ...chunk, edited };
     });
   };
@@ -194,7 +197,7 @@ export class DocumentData {
       const now = byId.get(chunk.chunk_id);
       if (!now) return chunk;
       const { text, char_count, word_count, token_count, token_level, oversize, enabled, embedded } = now;
-      return { ...chunk, text, char_count, word_count, token_count, token_level, oversize, enabled, embedded, edited: now.overlay?.text != null };
+      return { ...chunk, text, char_count, word_count, token_count, token_level, oversize, enabled, embedded, edited: isEdited(now.overlay) };
     });
   }
 
