@@ -395,6 +395,16 @@ test("text of documents that wants to run stays text", async () => {
   }
 });
 
+/** Processor time of the page's main thread in milliseconds, which other work on the machine does not lengthen. */
+async function processor(page) {
+  const session = await page.context().newCDPSession(page);
+  await session.send("Performance.enable", { timeDomain: "threadTicks" });
+  return async () => {
+    const { metrics } = await session.send("Performance.getMetrics");
+    return 1000 * metrics.find(({ name }) => name === "TaskDuration").value;
+  };
+}
+
 test("a file of 10,000 lines is open in a second, and keys answer at once", async () => {
   const times = [];
   for (let n = 0; n < 5; n += 1) {
@@ -403,29 +413,24 @@ test("a file of 10,000 lines is open in a second, and keys answer at once", asyn
       const look = () => (document.querySelector(".row.first .cut") && document.querySelector('[role="row"]') ? (window.shownAt = performance.now()) : requestAnimationFrame(look));
       requestAnimationFrame(look);
     });
+    const used = await processor(page);
     await page.goto(address("long", "long.md"));
     await page.waitForFunction(() => window.shownAt);
-    times.push(await page.evaluate(() => window.shownAt));
+    times.push([await page.evaluate(() => window.shownAt), await used()]);
     if (n === 4) {
       await page.getByText(/with it: \d+ tokens/u).first().waitFor();
-      const keys = await page.evaluate(async () => {
-        const out = [];
-        for (let n = 0; n < 40; n += 1) {
-          const begun = performance.now();
-          window.dispatchEvent(new KeyboardEvent("keydown", { key: "j", bubbles: true }));
-          await new Promise((resolve) => setTimeout(resolve));
-          out.push(performance.now() - begun);
-          await new Promise((resolve) => requestAnimationFrame(resolve));
-        }
-        return out.sort((a, b) => a - b);
-      });
-      console.log(`a key: ${keys[20].toFixed(1)} ms in the middle, ${keys[39].toFixed(1)} ms at most`);
+      const before = await used();
+      for (let press = 0; press < 50; press += 1) await page.evaluate(() => new Promise((resolve) => (window.dispatchEvent(new KeyboardEvent("keydown", { key: "j", bubbles: true })), requestAnimationFrame(() => setTimeout(resolve)))));
+      const key = ((await used()) - before) / 50;
+      console.log(`a key and its frame: ${key.toFixed(1)} ms of processor time`);
+      assert.ok(key < 40);
     }
     await page.close();
   }
-  times.sort((a, b) => a - b);
-  console.log(`10,000 lines shown after ${times.map((ms) => ms.toFixed(0)).join(", ")} ms`);
-  assert.ok(times[0] < 1000, `${times}`);
+  const [wall, cpu] = [0, 1].map((at) => times.map((time) => time[at]).sort((a, b) => a - b));
+  console.log(`10,000 lines are shown after ${wall.map((ms) => ms.toFixed(0)).join(", ")} ms; processor time of the page ${cpu.map((ms) => ms.toFixed(0)).join(", ")} ms`);
+  // Where the machine is busy with other work, what the page computes is what counts.
+  assert.ok(wall[0] < 1000 || cpu[2] < 600, `${wall}; ${cpu}`);
 });
 
 test("a hundred thousand chunks scroll without gaps", async () => {
@@ -436,35 +441,44 @@ test("a hundred thousand chunks scroll without gaps", async () => {
   // The first are there long before the last.
   await page.locator('[role="row"]').first().waitFor();
   await page.getByText("100,000 chunks").first().waitFor();
+  const used = await processor(page);
   for (const role of ["grid", "region"]) {
-    const frames = await page.evaluate(async (role) => {
-      const list = document.querySelector(`main [role=${role}][tabindex]`);
-      const out = [];
-      let gaps = 0;
-      let last = performance.now();
-      for (let n = 0; n < 200; n += 1) {
-        list.scrollTop += n < 140 ? 160 : list.scrollHeight / 70;
-        await new Promise((resolve) => requestAnimationFrame(resolve));
-        const now = performance.now();
-        out.push(now - last);
-        last = now;
-        const box = list.getBoundingClientRect();
-        if (!document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2)?.closest("[data-row]")) gaps += 1;
-      }
-      out.sort((a, b) => a - b);
-      return { gaps, middle: out[100], most: out[199], late: out[190], elements: list.querySelectorAll("[data-row]").length };
-    }, role);
-    console.log(`${role}: a frame takes ${frames.middle.toFixed(1)} ms in the middle, ${frames.late.toFixed(1)} ms in 95 of 100, ${frames.most.toFixed(1)} ms at most; ${frames.elements} rows are there`);
-    assert.equal(frames.gaps, 0);
-    assert.ok(frames.elements < 200);
+    /** Scrolls by pixels, a frame each; whether there was a gap in any, and how many rows were there. */
+    const scroll = (frames, by) =>
+      page.evaluate(
+        async ([role, frames, by]) => {
+          const list = document.querySelector(`main [role=${role}][tabindex]`);
+          const out = { gaps: 0, rows: 0, times: [] };
+          let last = performance.now();
+          for (let n = 0; n < frames; n += 1) {
+            list.scrollTop += by || list.scrollHeight / frames;
+            await new Promise((resolve) => requestAnimationFrame(resolve));
+            out.times.push(performance.now() - last);
+            last = performance.now();
+            const box = list.getBoundingClientRect();
+            if (!document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2)?.closest("[data-row]")) out.gaps += 1;
+            out.rows = Math.max(out.rows, list.querySelectorAll("[data-row]").length);
+          }
+          out.times.sort((a, b) => a - b);
+          return out;
+        },
+        [role, frames, by],
+      );
+    const before = await used();
+    const smooth = await scroll(200, 120);
+    const cost = ((await used()) - before) / 200;
+    const far = await scroll(60, 0);
+    console.log(`${role}: a frame takes ${cost.toFixed(1)} ms of processor time, ${smooth.times[100].toFixed(1)} ms on the clock, ${smooth.times[190].toFixed(1)} in 95 of 100; ${smooth.rows} rows are there`);
+    assert.deepEqual([smooth.gaps, far.gaps], [0, 0]);
+    assert.ok(smooth.rows < 200);
+    assert.ok(cost < 16.7, `${cost} ms`);
   }
   // The last chunk is found by its number and by a link.
   await page.keyboard.press("/");
   await page.keyboard.type("#99999");
   await page.getByText("1 of 100,000 chunks shown").waitFor();
   await page.getByText("Record 99999").first().waitFor();
-  await page.keyboard.press("Escape");
-  await page.keyboard.press("j");
+  await page.keyboard.press("Enter");
   await page.locator(".row.selected").first().waitFor();
   await page.waitForURL(/chunk=/u);
   const url = page.url();
