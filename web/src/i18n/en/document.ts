@@ -44,7 +44,6 @@ export const document = (f: Format) => ({
   },
   tabs: { why: "Why here", hand: "By hand", details: "Details" },
   detail: "Selected chunk",
-  none: "Select a chunk to see its text, why it was cut there, and what was changed by hand.",
   around: "Beside it",
   before: "Before", after: "After",
   section: "Section",
@@ -52,7 +51,6 @@ export const document = (f: Format) => ({
     begins: "Begins", ends: "Ends", size: "Size", borrows: "Borrows", others: "Other possible cuts",
     at: (line: number) => `line ${f.number(line)}`,
     sectionBegins: (block: string, title: string) => `${block} “${title}” begins`,
-    prefers: "Cut here rather than later, for balance and stable ids",
     hard: (title: string) => `“${title}” begins after it, and a section is never continued across its border`,
     hardNamed: "A section begins after it, and a section is never continued across its border",
     full: "What follows does not fit",
@@ -84,7 +82,6 @@ export const document = (f: Format) => ({
   hand: {
     nothing: "Nothing was changed by hand",
     nothingText: "You can give this chunk another text to be embedded and searched, keywords that find it, and queries that it answers first. The source stays as it is, and the change survives re-indexing.",
-    state: "State",
     states: { on: "in force", carried: "carried over", conflict: "conflict", orphaned: "orphaned" },
     notes: {
       on: "In force on this chunk.",
@@ -93,7 +90,7 @@ export const document = (f: Format) => ({
       orphaned: "The chunk it was made for is gone, and no chunk is like it. It is in force again if the chunk returns.",
     },
     accept: "Accept here", keepMine: "Use the edited text", useSource: "Use the text of the source", takeBack: "Take back", takeAll: "Take all back",
-    text: "Edited text", original: "Text of the chunk", now: "Text of the source now", mine: "Edited text",
+    text: "Edited text",
     difference: "Edited text against the chunk’s own",
     conflictDifference: "Edited text against the source now",
     keywords: "Keywords", pins: "Pinned queries", disabled: "Disabled", changed: (when: string) => `Changed ${when}`,

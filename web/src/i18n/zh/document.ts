@@ -45,7 +45,6 @@ export const document = (f: Format): Messages["document"] => ({
   },
   tabs: { why: "切分原因", hand: "手动修改", details: "详情" },
   detail: "选中的分块",
-  none: "选择一个分块，查看其文本、切分原因和手动修改。",
   around: "前后分块",
   before: "前一个", after: "后一个",
   section: "所在章节",
@@ -53,7 +52,6 @@ export const document = (f: Format): Messages["document"] => ({
     begins: "开始", ends: "结束", size: "大小", borrows: "借用", others: "其他可切分处",
     at: (line) => `第 ${f.number(line)} 行`,
     sectionBegins: (block, title) => `${block}“${title}”开始`,
-    prefers: "在此切分，以平衡大小并保持 ID 稳定",
     hard: (title) => `其后是“${title}”，分块不会跨越章节边界`,
     hardNamed: "其后是新的章节，分块不会跨越章节边界",
     full: "后面的内容放不下",
@@ -85,7 +83,6 @@ export const document = (f: Format): Messages["document"] => ({
   hand: {
     nothing: "没有手动修改",
     nothingText: "可以为此分块指定另一段用于嵌入和检索的文本、能命中它的关键词，以及优先返回它的查询。源文不变，修改在重新索引后仍然有效。",
-    state: "状态",
     states: { on: "生效", carried: "已转移", conflict: "冲突", orphaned: "已脱离" },
     notes: {
       on: "已在此分块上生效。",
@@ -94,7 +91,7 @@ export const document = (f: Format): Messages["document"] => ({
       orphaned: "原分块已不存在，也没有相似的分块。原分块恢复后，修改会再次生效。",
     },
     accept: "确认在此生效", keepMine: "使用编辑的文本", useSource: "使用源文", takeBack: "撤回", takeAll: "全部撤回",
-    text: "编辑的文本", original: "分块原有文本", now: "当前源文", mine: "编辑的文本",
+    text: "编辑的文本",
     difference: "编辑文本与分块原文的差异",
     conflictDifference: "编辑文本与当前源文的差异",
     keywords: "关键词", pins: "置顶查询", disabled: "已停用", changed: (when) => `修改于${when}`,

@@ -3,6 +3,7 @@
 import { api, Failure, ok, sourceOf, type Schemas } from "../../api/client.ts";
 import { lay, type Layout } from "../../chunks/layout.ts";
 import type { Chunk, OutlineRow } from "../../chunks/types.ts";
+import { complain } from "../../ui/toasts.svelte.ts";
 
 export type Overlay = Schemas["ListedOverlay"];
 export type Detail = Schemas["ChunkDetail"];
@@ -60,7 +61,7 @@ export class DocumentData {
     const path = { collection: this.collection, doc_id: this.doc_id };
     const params = { params: { path }, signal };
     const source = sourceOf(this.collection, this.doc_id, signal);
-    const aside = (done: Promise<void>) => void done.catch((failure: unknown) => signal.aborted || console.warn(failure));
+    const aside = (done: Promise<void>) => void done.catch((failure: unknown) => signal.aborted || complain(failure));
     try {
       const info = ok(api.GET("/api/v1/collections/{collection}/documents/{doc_id}", params));
       aside(ok(api.GET("/api/v1/collections/{collection}/documents/{doc_id}/outline", params)).then((rows) => void (this.outline = rows)));
