@@ -413,6 +413,7 @@ test("a file of 10,000 lines is open in a second, and keys answer at once", asyn
       const look = () => (document.querySelector(".row.first .cut") && document.querySelector('[role="row"]') ? (window.shownAt = performance.now()) : requestAnimationFrame(look));
       requestAnimationFrame(look);
     });
+    page.setDefaultTimeout(90_000);
     const used = await processor(page);
     await page.goto(address("long", "long.md"));
     await page.waitForFunction(() => window.shownAt);
@@ -436,8 +437,9 @@ test("a file of 10,000 lines is open in a second, and keys answer at once", asyn
 test("a hundred thousand chunks scroll without gaps", async () => {
   const many = Array.from({ length: 100_000 }, (_, at) => `## Record ${at}\n\nA short text of record number ${at}.\n`).join("\n");
   run(["index", server.write("many", { "many.md": many }), "--collection", "many", "--store", server.store, "--embedder", "none", "--preset", "stable", "--min-size", "1", "--quiet"]);
-  const page = await open(address("many", "many.md"));
+  const page = await open(`${server.url}/`);
   page.setDefaultTimeout(90_000);
+  await page.goto(address("many", "many.md"));
   // The first are there long before the last.
   await page.locator('[role="row"]').first().waitFor();
   await page.getByText("100,000 chunks").first().waitFor();
