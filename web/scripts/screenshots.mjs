@@ -4,6 +4,14 @@ import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { close, open, root, run, serve } from "../e2e/helper.mjs";
 
+/** Goes to a chunk of a document by its number; on a narrow page to the panel of chunks. */
+async function chunk(page, width, number) {
+  await page.getByText(/with it: \d+ tokens/u).first().waitFor({ timeout: 30_000 });
+  if (width < 860) await page.getByRole("tab", { name: "Chunks" }).click();
+  for (let n = 0; n <= number; n += 1) await page.keyboard.press("j");
+  await page.waitForTimeout(400);
+}
+
 /** Pages: where they are, and what is done before the picture is taken. */
 const PAGES = [
   { name: "collections", path: "/", until: (page) => page.getByRole("link", { name: "examples" }).waitFor() },
@@ -36,6 +44,27 @@ const PAGES = [
       await page.getByRole("link", { name: "examples" }).waitFor();
       await page.keyboard.press("Control+k");
       await page.getByRole("option").first().waitFor();
+    },
+  },
+  { name: "document", path: "/c/examples/d/en%2Fparcel-api.md?view=why", until: (page, width) => chunk(page, width, 2) },
+  {
+    name: "document-edit", path: "/c/examples/d/ru%2Fstove.md",
+    until: async (page, width) => {
+      await chunk(page, width, 2);
+      await page.keyboard.press("e");
+      const field = page.getByRole("textbox", { name: "Keywords" });
+      await field.fill("печка, дрова, розжиг");
+      await field.press("Enter");
+      await page.getByRole("textbox", { name: "Pinned queries" }).fill("как растопить печь");
+      await page.getByRole("dialog").getByText(/tokens of at most/u).waitFor();
+    },
+  },
+  {
+    name: "document-marked", path: "/c/examples/d/zh%2Fgreen-tea.md?view=embedded",
+    until: async (page, width) => {
+      await chunk(page, width, 1);
+      for (const key of ["x", "j", "x"]) await page.keyboard.press(key);
+      await page.waitForTimeout(300);
     },
   },
   {

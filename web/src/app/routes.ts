@@ -1,7 +1,7 @@
 // Every page: its path, what the header says of it, and where its code is. A new page is a line here and a folder in pages/.
 
 import { t } from "../i18n/index.svelte.ts";
-import type { PageComponent, Params } from "./router.svelte.ts";
+import { href, type PageComponent, type Params } from "./router.svelte.ts";
 
 export interface Crumb {
   text: string;
@@ -37,6 +37,18 @@ export const routes: Route[] = [
   { path: "/upload", nav: "collections", crumbs: () => [collections(), { text: t().upload.title }], load: () => import("../pages/upload/Upload.svelte") },
   { path: "/jobs", nav: "jobs", crumbs: () => [{ text: t().app.nav.jobs }], load: () => import("../pages/jobs/Jobs.svelte") },
   { path: "/log", nav: "log", crumbs: () => [{ text: t().log.title }], load: () => import("../pages/log/Log.svelte") },
+  {
+    path: "/c/:collection/d/:doc_id",
+    nav: "collections",
+    crumbs: ({ collection = "", doc_id = "" }) => [collections(), { text: collection, href: href`/c/${collection}` }, { text: doc_id }],
+    load: () => import("../pages/document/Document.svelte"),
+  },
+  {
+    path: "/c/:collection/k/:chunk",
+    nav: "collections",
+    crumbs: ({ collection = "", chunk = "" }) => [collections(), { text: collection, href: href`/c/${collection}` }, { text: chunk }],
+    load: () => import("../pages/chunk/Chunk.svelte"),
+  },
 ];
 
 /** Entries of the navigation whose page is there, with their key after `g`. */

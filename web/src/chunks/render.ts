@@ -12,9 +12,9 @@ const TAGS = [
 const known = new Set(TAGS);
 
 const escape = (text: string) => text.replace(/&/gu, "&amp;").replace(/</gu, "&lt;").replace(/>/gu, "&gt;");
-/** Whether all of some markup is of tags that stay. */
+/** Whether all of some markup is of tags that stay, without attributes that the browser reports even where nothing runs. */
 const stays = (markup: string) =>
-  Array.from(markup.matchAll(/<(\/?)([a-z!?][^\s>/]*)/giu)).every(([, , name]) => known.has(name!.toLowerCase())) && !/<!|<\?/u.test(markup);
+  Array.from(markup.matchAll(/<(\/?)([a-z!?][^\s>/]*)/giu)).every(([, , name]) => known.has(name!.toLowerCase())) && !/<!|<\?|[\s/"'](?:on[a-z]+|style)\s*=/iu.test(markup);
 
 /** Attributes that the page's policy reports as soon as they are parsed. What is safe is decided after that. */
 const FORBIDDEN = /\s(?:on\w+|style)\s*=\s*(?:"[^"]*"|'[^']*'|[^\s>]*)/giu;

@@ -4,8 +4,10 @@ import { app } from "./zh/app.ts";
 import { chunks } from "./zh/chunks.ts";
 import { collection } from "./zh/collection.ts";
 import { collections } from "./zh/collections.ts";
+import { document } from "./zh/document.ts";
 import { jobs } from "./zh/jobs.ts";
 import { log } from "./zh/log.ts";
 import { upload } from "./zh/upload.ts";
 
-export const zh = (f: Format): Messages => ({ app: app(f), chunks: chunks(f), collections: collections(f), collection: collection(f), jobs: jobs(f), log: log(f), upload: upload(f) });
+export const zh = (f: Format): Messages => ({ app: app(f), chunks: chunks(f), collections: collections(f), collection: collection(f), jobs: jobs(f), log: log(f), upload: upload(f), document: document(f) });
+

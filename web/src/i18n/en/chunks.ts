@@ -20,6 +20,8 @@ export const chunks = (f: Format) => ({
   select: (n: number) => `Mark chunk ${f.number(n)}`,
   enabled: "enabled",
   disabled: "disabled",
+  enable: (n: number) => `Enable chunk ${f.number(n)}`,
+  disable: (n: number) => `Disable chunk ${f.number(n)}`,
   pending: "not embedded",
   oversize: "kept whole",
   oversizeNote: "Over the limit, because the preset keeps this block whole",

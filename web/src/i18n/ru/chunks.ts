@@ -21,6 +21,8 @@ export const chunks = (f: Format): Messages["chunks"] => ({
   select: (n) => `Отметить чанк ${f.number(n)}`,
   enabled: "включён",
   disabled: "отключён",
+  enable: (n) => `Включить чанк ${f.number(n)}`,
+  disable: (n) => `Отключить чанк ${f.number(n)}`,
   pending: "без вектора",
   oversize: "не делится",
   oversizeNote: "Больше предела: профиль не делит этот блок",

@@ -21,6 +21,8 @@ export const chunks = (f: Format): Messages["chunks"] => ({
   select: (n) => `勾选分块 ${f.number(n)}`,
   enabled: "已启用",
   disabled: "已停用",
+  enable: (n) => `启用分块 ${f.number(n)}`,
+  disable: (n) => `停用分块 ${f.number(n)}`,
   pending: "未嵌入",
   oversize: "整体保留",
   oversizeNote: "超过上限：预设要求此内容块保持完整",
