@@ -34,6 +34,7 @@ export const routes: Route[] = [
     crumbs: ({ collection = "" }) => [collections(), { text: collection }],
     load: () => import("../pages/collection/Collection.svelte"),
   },
+  { path: "/try", nav: "try", crumbs: () => [{ text: t().app.nav.try }], load: () => import("../pages/try/Try.svelte") },
 ];
 
 /** Entries of the navigation whose page is there, with their key after `g`. */

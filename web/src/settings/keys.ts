@@ -21,7 +21,7 @@ export interface Choice {
   summary: string;
 }
 
-export const GROUPS = ["strategy", "sizes", "context", "blocks", "adaptive", "code", "documents", "other"] as const;
+export const GROUPS = ["sizes", "strategy", "context", "blocks", "adaptive", "code", "documents", "other"] as const;
 export type Group = (typeof GROUPS)[number];
 
 export interface Key {

@@ -70,14 +70,16 @@ export class Settings {
     return preset !== null && this.tables.values.has(preset) ? preset : null;
   });
   /** Keys that are set here. */
-  readonly changes = $derived.by(() => {
+  readonly changes = $derived.by(() => JSON.parse(this.#said) as Values);
+  // As text, so that what depends on it stays as it is while the address changes otherwise.
+  readonly #said = $derived.by(() => {
     const set: Values = {};
     for (const key of this.tables.keys) {
       const text = this.#text(key.name);
       const value = text === null ? null : fromText(key, text);
       if (value !== null) set[key.name] = value;
     }
-    return set;
+    return JSON.stringify(set);
   });
   #below = $derived.by((): Chosen => (this.preset === null ? this.base : { preset: this.preset, set: {} }));
   readonly chosen = $derived.by((): Chosen => ({ preset: this.#below.preset, set: { ...this.#below.set, ...this.changes } }));
@@ -132,11 +134,12 @@ export class Settings {
     setParams(this.#pending);
     this.#pending = {};
   };
+  /** Values as the address has them. */
+  texts(values: Values): Record<string, string> {
+    return Object.fromEntries(this.tables.keys.filter(({ name }) => name in values).map((key) => [key.name, toText(key, values[key.name]!)]));
+  }
   /** The query that says these settings, for a link to another page. */
   readonly query = $derived.by(() => {
-    const query = new URLSearchParams();
-    if (this.preset !== null) query.set("preset", this.preset);
-    for (const key of this.tables.keys) if (key.name in this.changes) query.set(key.name, toText(key, this.changes[key.name]!));
-    return query.toString();
+    return new URLSearchParams({ ...(this.preset !== null && { preset: this.preset }), ...this.texts(this.changes) }).toString();
   });
 }

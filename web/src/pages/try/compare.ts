@@ -1,6 +1,7 @@
 // Two ways to cut one document: which ids stay, which come and go, and what has to be embedded.
 
 import { binsOf } from "../../chunks/bins.ts";
+import type { Layout } from "../../chunks/layout.ts";
 import type { levelOf } from "../../chunks/levels.ts";
 import type { Chunk } from "../../chunks/types.ts";
 import type { Bin } from "../../ui/histogram.ts";
@@ -57,6 +58,20 @@ export interface Stripe {
   kept: boolean;
 }
 
-export function stripes(chunks: Chunk[], length: number, isKept: (chunk: Chunk) => boolean): Stripe[] {
-  return chunks.map((chunk) => ({ from: chunk.start_char / Math.max(1, length), to: chunk.end_char / Math.max(1, length), kept: isKept(chunk) }));
+export const stripes = (start: ArrayLike<number>, end: ArrayLike<number>, length: number, isKept: (at: number) => boolean): Stripe[] =>
+  Array.from(start, (from, at) => ({ from: from / Math.max(1, length), to: end[at]! / Math.max(1, length), kept: isKept(at) }));
+
+/** Of each row of a source: which of the chunks it is in, by where they begin and end, or -1. */
+export function chunkOfRows(layout: Pick<Layout, "source" | "count" | "from" | "to">, start: ArrayLike<number>, end: ArrayLike<number>): Int32Array {
+  const rows = new Int32Array(layout.count);
+  let at = -1;
+  for (let row = 0; row < layout.count; row += 1) {
+    let place = layout.from[row]!;
+    const to = layout.to[row]!;
+    // A chunk begins at its first visible character: indentation before it is its line's.
+    while (place < to && (layout.source.charCodeAt(place) === 32 || layout.source.charCodeAt(place) === 9)) place += 1;
+    while (at + 1 < start.length && start[at + 1]! <= place) at += 1;
+    rows[row] = at >= 0 && end[at]! > place ? at : -1;
+  }
+  return rows;
 }
