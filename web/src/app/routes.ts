@@ -1,7 +1,7 @@
 // Every page: its path, what the header says of it, and where its code is. A new page is a line here and a folder in pages/.
 
 import { t } from "../i18n/index.svelte.ts";
-import type { PageComponent, Params } from "./router.svelte.ts";
+import { href, type PageComponent, type Params } from "./router.svelte.ts";
 
 export interface Crumb {
   text: string;
@@ -33,6 +33,12 @@ export const routes: Route[] = [
     nav: "collections",
     crumbs: ({ collection = "" }) => [collections(), { text: collection }],
     load: () => import("../pages/collection/Collection.svelte"),
+  },
+  {
+    path: "/c/:collection/diff",
+    nav: "collections",
+    crumbs: ({ collection = "" }) => [collections(), { text: collection, href: href`/c/${collection}` }, { text: t().diff.crumb }],
+    load: () => import("../pages/diff/Diff.svelte"),
   },
   { path: "/try", nav: "try", crumbs: () => [{ text: t().app.nav.try }], load: () => import("../pages/try/Try.svelte") },
 ];

@@ -4,9 +4,10 @@ import type { Format } from "./format.ts";
 import { app } from "./en/app.ts";
 import { chunks } from "./en/chunks.ts";
 import { collections } from "./en/collections.ts";
+import { diff } from "./en/diff.ts";
 import { settings } from "./en/settings.ts";
 import { tryPage } from "./en/try.ts";
 
-export const en = (f: Format) => ({ app: app(f), chunks: chunks(f), collections: collections(f), settings: settings(f), try: tryPage(f) });
+export const en = (f: Format) => ({ app: app(f), chunks: chunks(f), collections: collections(f), diff: diff(f), settings: settings(f), try: tryPage(f) });
 
 export type Messages = ReturnType<typeof en>;

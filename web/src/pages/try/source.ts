@@ -17,12 +17,15 @@ export interface Loose {
 
 export const pasted = (name: string, text: string): Loose => ({ name, sent: { doc_id: name, text }, text, bytes: new Blob([text]).size });
 
-const CONVERTED = /\.(?:pdf|docx|docm|dotx|pptx|pptm|ppsx|potx|xlsx|xlsm|xltx)$/iu;
+/** Formats whose text is what they were converted to: a request that sends it must not name them. */
+export const CONVERTED = new Set(["pdf", "docx", "pptx", "xlsx"]);
+
+const BINARY = /\.(?:pdf|docx|docm|dotx|pptx|pptm|ppsx|potx|xlsx|xlsm|xltx)$/iu;
 
 /** A file as it can be sent: as text where it is UTF-8 that is cut as it stands, else as its bytes. */
 export async function opened(file: File): Promise<Loose> {
   const buffer = await file.arrayBuffer();
-  if (!CONVERTED.test(file.name)) {
+  if (!BINARY.test(file.name)) {
     try {
       return { ...pasted(file.name, new TextDecoder("utf-8", { fatal: true }).decode(buffer)), bytes: buffer.byteLength };
     } catch {
