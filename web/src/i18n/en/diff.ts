@@ -21,6 +21,7 @@ export const diff = (f: Format) => ({
   noChanges: "No chunk of this document passes the filter.",
   allKept: "Every chunk of this document stays as it is.",
   kinds: { kept: "kept", moved: "moved", changed: "changed", added: "added", removed: "removed" },
+  kind: { kept: "kept", moved: "moved", changed: "changed", added: "added", removed: "removed" },
   notes: {
     kept: "Same id on the same lines", moved: "Same text on other lines", changed: "Another id in the place of an old one",
     added: "No chunk stood in its place", removed: "No chunk stands in its place any more",

@@ -22,6 +22,7 @@ export const diff = (f: Format): Messages["diff"] => ({
   noChanges: "此文档没有分块符合筛选条件。",
   allKept: "此文档的所有分块保持不变。",
   kinds: { kept: "保留", moved: "移动", changed: "变化", added: "新增", removed: "移除" },
+  kind: { kept: "保留", moved: "移动", changed: "变化", added: "新增", removed: "移除" },
   notes: {
     kept: "ID 和行号都相同", moved: "文本相同，行号不同", changed: "原位置上换成了另一个 ID",
     added: "原来此处没有分块", removed: "此处不再有分块",
