@@ -214,6 +214,10 @@ test("settings are copied as a file, a command, a request and a program that do 
   assert.match(await copied("Python"), /chunkwright\.Chunker\(preset="course", max_size=700, keep_whole=\["code"\]\)/u);
   // Without a collection the request previews a file; a shell reads it as it is meant.
   await page.goto(`${server.url}/try?preset=docs&min_size=10`);
+  await page.getByRole("textbox", { name: "Text", exact: true }).fill("# One\n\nText.\n");
+  await page.getByRole("textbox", { name: "Name" }).fill("README.md");
+  await page.getByRole("button", { name: "Cut this text" }).click();
+  await ready(page);
   const preview = (await copied("curl")).replace("README.md", join(root, "README.md")).replace(server.url, server.api);
   const { stdout } = spawnSync("sh", ["-c", `${preview} -s`], { encoding: "utf8", maxBuffer: 1 << 26 });
   assert.equal(JSON.parse(stdout).statistics.preset, "docs");

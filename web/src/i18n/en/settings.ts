@@ -41,7 +41,7 @@ export const settings = (f: Format) => ({
     python: "Python",
     copied: (what: string) => `Copied: ${what}`,
     left: (keys: string) => `${keys} has no flag and belongs in chunkwright.toml`,
-    failed: "The browser did not allow copying.",
+    failed: "This browser does not let the page copy. Select the text and copy it yourself.",
   },
   reindex: {
     open: "Apply to collection",

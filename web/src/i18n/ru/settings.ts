@@ -68,7 +68,7 @@ export const settings = (f: Format): Messages["settings"] => ({
   },
   copy: {
     label: "Копировать настройки", toml: "chunkwright.toml", command: "Команда", curl: "curl", python: "Python", copied: (what) => `Скопировано: ${what}`,
-    left: (keys) => `У ${keys} нет флага, место ему в chunkwright.toml`, failed: "Браузер не разрешил копирование.",
+    left: (keys) => `У ${keys} нет флага, место ему в chunkwright.toml`, failed: "Браузер не разрешает странице копировать. Выделите текст и скопируйте сами.",
   },
   reindex: {
     open: "Применить к коллекции",

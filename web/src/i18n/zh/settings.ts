@@ -67,7 +67,7 @@ export const settings = (f: Format): Messages["settings"] => ({
   },
   copy: {
     label: "复制设置", toml: "chunkwright.toml", command: "命令", curl: "curl", python: "Python", copied: (what) => `已复制：${what}`,
-    left: (keys) => `${keys} 没有命令行参数，请写入 chunkwright.toml`, failed: "浏览器不允许复制。",
+    left: (keys) => `${keys} 没有命令行参数，请写入 chunkwright.toml`, failed: "浏览器不允许页面复制，请自行选中并复制。",
   },
   reindex: {
     open: "应用到集合",
