@@ -29,6 +29,12 @@ test("words of any language are compared", async () => {
   assert.deepEqual(await kinds("Старый текст здесь", "Новый текст здесь"), ["removed:Старый", "added:Новый"]);
 });
 
+test("lines that are gone are whole, whatever signs they have in common with others", async () => {
+  const before = "Tea\n\n| a | b |\n|---|---|\n\n- leaf - one\n";
+  const parts = await compareWords(before, "- leaf - one\n- leaf - two\n");
+  assert.deepEqual(parts.map(({ text, kind }) => [kind, text]), [["removed", "Tea\n\n| a | b |\n|---|---|\n\n"], ["same", "- leaf - one\n"], ["added", "- leaf - two\n"]]);
+});
+
 test("what is long is left out in its middle, between words", () => {
   const parts = shortened([{ text: "word ".repeat(100), kind: "same" }, { text: "b", kind: "added" }]);
   assert.deepEqual(parts.map(({ text, left }) => left ?? text), ["word ".repeat(16), 340, "word ".repeat(16), "b"]);

@@ -8,14 +8,40 @@ export interface Part {
 const segmenter = new Intl.Segmenter(undefined, { granularity: "word" });
 const wordsOf = (text: string) => Array.from(segmenter.segment(text), ({ segment }) => segment);
 
-/** The longest that is compared, in milliseconds; texts that take longer are shown one after the other. */
+/** How long one comparison may take, in milliseconds; texts that take longer are shown one after the other. */
 const PATIENCE = 250;
+/** Lines that have less than this share of their text in common are others, not edited ones. */
+const ALIKE = 0.3;
 
+type Lists = typeof import("diff").diffArrays;
+
+function compareLists(diffArrays: Lists, before: string[], after: string[]): Part[] {
+  const changes = diffArrays(before, after, { timeout: PATIENCE });
+  if (!changes) return [{ text: before.join(""), kind: "removed" }, { text: after.join(""), kind: "added" }];
+  return changes.map(({ value, added, removed }) => ({ text: value.join(""), kind: added ? "added" : removed ? "removed" : "same" }));
+}
+
+/** Whole lines are compared first, then the words of lines that took the place of others. */
 export async function compareWords(before: string, after: string): Promise<Part[]> {
   const { diffArrays } = await import("diff");
-  const changes = diffArrays(wordsOf(before), wordsOf(after), { timeout: PATIENCE });
-  if (!changes) return [{ text: before, kind: "removed" }, { text: after, kind: "added" }];
-  return merged(changes.map(({ value, added, removed }) => ({ text: value.join(""), kind: added ? "added" : removed ? "removed" : "same" })));
+  const linesOf = (text: string) => text.split(/(?<=\n)/u);
+  const lines = compareLists(diffArrays, linesOf(before), linesOf(after));
+  const parts: Part[] = [];
+  for (let at = 0; at < lines.length; at += 1) {
+    const [line, next] = [lines[at]!, lines[at + 1]];
+    const isPair = next && line.kind !== "same" && next.kind !== "same" && line.kind !== next.kind;
+    if (!isPair) {
+      parts.push(line);
+      continue;
+    }
+    at += 1;
+    const [old, now] = line.kind === "removed" ? [line.text, next.text] : [next.text, line.text];
+    const words = merged(compareLists(diffArrays, wordsOf(old), wordsOf(now)));
+    const common = words.reduce((sum, { text, kind }) => sum + (kind === "same" ? text.trim().length : 0), 0);
+    if (common < ALIKE * Math.min(old.trim().length, now.trim().length)) parts.push({ text: old, kind: "removed" }, { text: now, kind: "added" });
+    else parts.push(...words);
+  }
+  return merged(parts);
 }
 
 /** Joins parts that only a space or a sign divides: whole phrases read better than shreds. */
