@@ -39,6 +39,22 @@ const PAGES = [
     },
   },
   {
+    name: "try", path: "/try?collection=examples&doc=en%2Fparcel-api.md&max_size=200",
+    until: async (page, width) => {
+      await page.getByRole("region", { name: "What changes" }).waitFor();
+      if (width < 860) await page.getByRole("tab", { name: "Source" }).click();
+      await page.waitForTimeout(400);
+    },
+  },
+  {
+    name: "diff", path: "/c/examples/diff?max_size=200&doc=zh%2Fgreen-tea.md",
+    until: async (page, width) => {
+      await page.getByText(/^Compared in/u).waitFor();
+      if (width < 860) await page.getByRole("tab", { name: "Changes" }).click();
+      await page.locator("article :is(ins, del)").first().waitFor();
+    },
+  },
+  {
     name: "commands", path: "/",
     until: async (page) => {
       await page.getByRole("link", { name: "examples" }).waitFor();

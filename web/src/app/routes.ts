@@ -49,6 +49,13 @@ export const routes: Route[] = [
     crumbs: ({ collection = "", chunk = "" }) => [collections(), { text: collection, href: href`/c/${collection}` }, { text: chunk }],
     load: () => import("../pages/chunk/Chunk.svelte"),
   },
+  {
+    path: "/c/:collection/diff",
+    nav: "collections",
+    crumbs: ({ collection = "" }) => [collections(), { text: collection, href: href`/c/${collection}` }, { text: t().diff.crumb }],
+    load: () => import("../pages/diff/Diff.svelte"),
+  },
+  { path: "/try", nav: "try", crumbs: () => [{ text: t().app.nav.try }], load: () => import("../pages/try/Try.svelte") },
 ];
 
 /** Entries of the navigation whose page is there, with their key after `g`. */
