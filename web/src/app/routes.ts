@@ -34,6 +34,7 @@ export const routes: Route[] = [
     crumbs: ({ collection = "" }) => [collections(), { text: collection }],
     load: () => import("../pages/collection/Collection.svelte"),
   },
+  { path: "/search", nav: "search", crumbs: () => [{ text: t().app.nav.search }], load: () => import("../pages/search/Search.svelte") },
 ];
 
 /** Entries of the navigation whose page is there, with their key after `g`. */
