@@ -73,6 +73,8 @@ export const search = (f: Format) => ({
   searched: {
     label: "How it was searched", version: (n: number) => `version ${n}`, least: (x: string) => `relevance from ${x}`, noRelevance: "no relevance known",
     reranked: "reranked", below: (n: number, best: string) => f.plural(n, { one: `# hit below, at most ${best}`, other: `# hits below, at most ${best}` }), degraded: "degraded",
+    several: (n: number) => f.plural(n, { one: "# collection searched", other: "# collections searched" }), belowAll: (n: number) => f.plural(n, { one: "# hit below the minimum relevance", other: "# hits below the minimum relevance" }),
+    degradedAll: (n: number) => `${f.number(n)} degraded`,
   },
   showBelow: "Show them",
   notices: {
@@ -90,7 +92,7 @@ export const search = (f: Format) => ({
   stage: { label: "Stage", lexical: "Lexical", dense: "Dense", sparse: "Sparse", fused: "Fused", rerank: "Rerank", score: "Score", rank: "Rank", unit: "Unit", part: "Contribution" },
   units: { lexical: "BM25", dense: "cosine", sparse: "dot product", fused: "fused", rerank: "rerank score", sum: "weighted sum", rrf: "sum of 1/(k+rank)" },
   absent: { lexical: "no term of the query", dense: "not among the candidates", sparse: "not among the candidates" },
-  notRun: "did not run",
+  noWeight: "no weight", noWeightNote: "The model does not read this query, so its ranking has no say",
   part: (stage: string, value: string, share: string) => `${stage}: ${value} (${share})`,
   parts: "What each stage adds to the fused score",
   relevance: "Relevance",
@@ -106,9 +108,7 @@ export const search = (f: Format) => ({
   expectedNote: "A test question expects this",
   summaryKind: "summary",
   open: "Open in document",
-  more: "More of the text",
   save: "Save as test question",
-  whyOther: "Why not another chunk?",
   unexpanded: "not expanded",
   why: {
     title: "Why not this chunk?", intro: "Choose a chunk to see what became of it in this search.", reference: "Chunk", hint: "A chunk id, or DOC_ID#INDEX", go: "Explain",
