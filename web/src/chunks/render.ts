@@ -12,9 +12,9 @@ const TAGS = [
 const known = new Set(TAGS);
 
 const escape = (text: string) => text.replace(/&/gu, "&amp;").replace(/</gu, "&lt;").replace(/>/gu, "&gt;");
-/** Whether all of some markup is of tags that stay. */
+/** Whether all of some markup is of tags that stay. Not with handlers: a browser complains of them before they are taken away. */
 const stays = (markup: string) =>
-  Array.from(markup.matchAll(/<(\/?)([a-z!?][^\s>/]*)/giu)).every(([, , name]) => known.has(name!.toLowerCase())) && !/<!|<\?/u.test(markup);
+  Array.from(markup.matchAll(/<(\/?)([a-z!?][^\s>/]*)/giu)).every(([, , name]) => known.has(name!.toLowerCase())) && !/<!|<\?|[\s"'/]on\w+\s*=/iu.test(markup);
 
 const marked = new Marked({
   gfm: true,
