@@ -17,6 +17,10 @@ export class Answers {
   #parts: ReturnType<typeof resource<{ of: SearchAnswer; parts: Map<string, Parts> } | null>>;
   #saved: ReturnType<typeof resource<Awaited<ReturnType<typeof questionsOf>>>>;
 
+  /** The answer whose fused scores were asked for although a reranker ordered it: to find them asks the reranker again. */
+  #wanted = $state.raw<SearchAnswer>();
+
+  reranked = $derived.by(() => this.data?.answer.collections.some(({ rerank_used }) => rerank_used) ?? false);
   hits = $derived.by(() => hitsOf(this.data?.answer));
   passages = $derived.by(() => passagesOf(this.data?.answer));
   several = $derived.by(() => (this.data?.answer.collections.length ?? 0) > 1 || this.data?.request.all_versions === true);
@@ -38,6 +42,8 @@ export class Answers {
     );
     this.#parts = resource(async (signal) => {
       const data = this.answer.data;
+      const wanted = this.#wanted;
+      if (this.reranked && wanted !== data?.answer) return null;
       return data && hitsOf(data.answer).length > 0 ? { of: data.answer, parts: await partsOf(data.request, data.answer, signal) } : null;
     });
     const named = $derived.by(() => (this.data?.answer.collections.length === 1 ? this.data.answer.collections[0]!.collection : ""));
@@ -47,6 +53,11 @@ export class Answers {
   get data() { return this.answer.data; }
   get loading() { return this.answer.loading && this.#request() !== null; }
   get failure() { return this.#request() === null ? undefined : this.answer.failure; }
+  /** Whether fused scores can be asked for. */
+  get lacksFused() {
+    return this.reranked && this.hits.length > 0 && this.#wanted !== this.data?.answer;
+  }
+  wantFused = () => (this.#wanted = this.data?.answer);
   reload = () => this.answer.reload();
   questionsChanged = () => this.#saved.reload();
 
@@ -61,7 +72,7 @@ export class Answers {
   }
 
   fusedOf(hit: Hit): { rank: number | null; score: number } | null {
-    const score = fusedOf(hit, this.partsOf(hit));
+    const score = fusedOf(hit, this.partsOf(hit), this.reranked);
     // Ranks of one list alone are those of its fusion.
     return score === null ? null : { rank: this.several || hit.rerank ? null : hit.rank, score };
   }

@@ -13,8 +13,12 @@ test("what moved is counted in ranks, from the side that is looked at", () => {
   assert.deepEqual([both, onlyA, onlyB, sameFirst], [2, 1, 1, true]);
 });
 
-test("the same lines in another chunk are known", () => {
-  assert.deepEqual(compare(hits("d1"), hits("e1", "d2")).a, [{ kind: "recut", rank: 2 }]);
+test("the same lines in another chunk are known, and are alike", () => {
+  const { a, recut, onlyA, onlyB } = compare(hits("d1"), hits("e1", "d2"));
+  assert.deepEqual(a, [{ kind: "recut", rank: 2 }]);
+  assert.deepEqual([recut, onlyA, onlyB], [1, 0, 1]);
+  assert.equal(compare(hits("d1"), hits("d2")).sameFirst, true);
+  assert.equal(compare(hits("d1"), hits("d2")).likeness, 1);
 });
 
 test("likeness is 1 for the same ranking and 0 for nothing in common", () => {

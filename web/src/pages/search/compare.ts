@@ -17,7 +17,9 @@ export interface Comparison {
   both: number;
   onlyA: number;
   onlyB: number;
-  /** Whether both begin with the same hit. */
+  /** Hits of A whose lines B has in another chunk. */
+  recut: number;
+  /** Whether both begin with the same hit, be it cut otherwise. */
   sameFirst: boolean;
   /** How alike the rankings are, from 0 to 1: the overlap of their beginnings, averaged over all depths. */
   likeness: number;
@@ -42,16 +44,14 @@ function movements(hits: Hit[], others: Hit[]): Movement[] {
 export function compare(a: Hit[], b: Hit[]): Comparison {
   const [ofA, ofB] = [movements(a, b), movements(b, a)];
   const both = ofA.filter(({ kind }) => kind === "same" || kind === "moved").length;
+  const recut = (list: Movement[]) => list.filter(({ kind }) => kind === "recut").length;
+  // Where the other side has what stands at a place here; none if it has not.
+  const matches = a.map((hit) => b.findIndex((other) => idOf(other) === idOf(hit) || overlaps(hit, other)));
   const depth = Math.max(a.length, b.length);
   let likeness = 0;
-  const [seenA, seenB] = [new Set<string>(), new Set<string>()];
-  for (let n = 0; n < depth; n += 1) {
-    if (a[n]) seenA.add(idOf(a[n]!));
-    if (b[n]) seenB.add(idOf(b[n]!));
-    likeness += [...seenA].filter((id) => seenB.has(id)).length / (n + 1) / depth;
-  }
+  for (let n = 0; n < depth; n += 1) likeness += matches.slice(0, n + 1).filter((at) => at >= 0 && at <= n).length / (n + 1) / depth;
   return {
-    a: ofA, b: ofB, both, onlyA: a.length - both, onlyB: b.length - both, likeness: depth === 0 ? 1 : likeness,
-    sameFirst: Boolean(a[0] && b[0] && idOf(a[0]) === idOf(b[0])),
+    a: ofA, b: ofB, both, recut: recut(ofA), onlyA: a.length - both - recut(ofA), onlyB: b.length - both - recut(ofB), likeness: depth === 0 ? 1 : Math.min(1, likeness),
+    sameFirst: matches[0] === 0,
   };
 }

@@ -72,9 +72,9 @@ export function sumParts(hits: Hit[], ranges: Partial<Record<StageName, Range>>,
   return weights ? { of: parts(weights), most: 1, weights } : null;
 }
 
-/** The fused score of a hit: its own, or the sum of its parts where a reranker gave it another. */
-export function fusedOf(hit: Hit, parts: Parts | undefined): number | null {
+/** The fused score of a hit: its own, or the sum of its parts where a reranker changed it. */
+export function fusedOf(hit: Hit, parts: Parts | undefined, reranked: boolean): number | null {
   const stages = STAGES.filter((stage) => hit[stage]).length;
   if (parts) return sum(parts.of(hit));
-  return isFused(hit) && stages > 1 ? hit.score : null;
+  return !reranked && isFused(hit) && stages > 1 ? hit.score : null;
 }
