@@ -17,7 +17,6 @@ export const search = (f: Format) => ({
   collections: {
     label: "Collections", all: "All collections", some: (n: number) => f.plural(n, { one: "# collection", other: "# collections" }),
     version: (n: number) => `version ${n}`, current: "current", old: "old", building: "building", none: "No collection yet",
-    pick: "Search in", clear: "Search all",
   },
   mode: {
     label: "Mode", hybrid: "Hybrid", lexical: "Lexical", dense: "Dense", sparse: "Sparse",
@@ -60,7 +59,7 @@ export const search = (f: Format) => ({
   idleText: "See what each stage thinks of a chunk, why a chunk is missing, and what an agent would be given.",
   noCollections: "There is nothing to search yet",
   noCollectionsText: "Index a folder first. From the command line:",
-  keys: { next: "Next hit", previous: "Previous hit", open: "Open the document", save: "Save the hit as a test question", why: "Why not this chunk?", results: "Go to the hits" },
+  keys: { next: "Next hit", previous: "Previous hit", save: "Save the hit as a test question", why: "Why not this chunk?" },
   hits: (n: number) => f.plural(n, { one: "# hit", other: "# hits" }),
   passages: (n: number) => f.plural(n, { one: "# passage", other: "# passages" }),
   range: (from: number, to: number) => `${f.number(from)}–${f.number(to)}`,
@@ -68,7 +67,7 @@ export const search = (f: Format) => ({
   list: "Hits",
   details: "Details",
   noHit: "Choose a hit to see how it was ranked.",
-  copy: "Copy search", asCurl: "Copy as curl", asCommand: "Copy as command", asJson: "Copy as JSON", copied: "Copied",
+  copy: "Copy search", asCurl: "Copy as curl", asCommand: "Copy as command", asJson: "Copy as JSON",
   page: "Pages", previous: "Previous", next: "Next", pageEnd: (n: number) => `Pages end at hit ${f.number(n)}: ask for more candidates to go on.`,
   searched: {
     label: "How it was searched", version: (n: number) => `version ${n}`, least: (x: string) => `relevance from ${x}`, noRelevance: "no relevance known",
@@ -114,7 +113,7 @@ export const search = (f: Format) => ({
   save: "Save as test question",
   unexpanded: "not expanded",
   why: {
-    title: "Why not this chunk?", intro: "Choose a chunk to see what became of it in this search.", reference: "Chunk", hint: "A chunk id, or DOC_ID#INDEX", go: "Explain",
+    title: "Why not this chunk?", reference: "Chunk", hint: "A chunk id, or DOC_ID#INDEX", go: "Explain",
     collection: "Collection", orDocument: "or choose from a document", document: "Document", documentHint: "Part of its path", chunksOf: (doc: string) => `Chunks of ${doc}`, noDocument: "No document has this in its path.",
     other: "Another chunk", query: "Query terms", has: "in the chunk", hasNot: "not in the chunk", embedded: "It has a vector.", notEmbedded: "It has no vector, so the dense stage cannot find it.",
     needed: (x: string) => `The last hit has ${x}.`, among: "Rank among all chunks that pass the filter.", noQuery: "Type a query first: the answer depends on it.",
@@ -143,11 +142,11 @@ export const search = (f: Format) => ({
     only: "The tool takes query, collection, filter, limit and offset; ranking is the server’s.", limit: "An agent may ask for at most 50 hits.", error: "The tool answered with an error", none: "Type a query to see the answer.", copy: "Copy answer", copyRequest: "Copy as curl", unavailable: "This server has no MCP endpoint",
   },
   questions: {
-    title: "Test questions", intro: "Questions with known answers. They show what a change of settings does to the results.", collection: "Collection", choose: "Choose one collection", evaluate: "Evaluate", modes: "Modes", k: "Depth k", question: "Question", expected: "Expected",
+    intro: "Questions with known answers. They show what a change of settings does to the results.", collection: "Collection", evaluate: "Evaluate", modes: "Modes", k: "Depth k", question: "Question", expected: "Expected",
     none: "No test question yet", noneText: "Search, then save the hit that answers the query.", unavailable: "This server keeps no test questions", unavailableText: "Its version has no such resource. Newer versions do.",
-    count: (n: number) => f.plural(n, { one: "# question", other: "# questions" }), version: "Version", mode: "Mode", recall: (k: number) => `Recall@${k}`, mrr: "MRR", ndcg: (k: number) => `nDCG@${k}`, state: "State",
+    count: (n: number) => f.plural(n, { one: "# question", other: "# questions" }), version: "Version", mode: "Mode", recall: (k: number) => `Recall@${k}`, mrr: "MRR", ndcg: (k: number) => `nDCG@${k}`,
     metricNotes: { recall: "Share of questions whose expected answer is among the first k hits", mrr: "Mean of 1/rank of the first expected hit", ndcg: "Gain of expected hits, discounted by rank" },
-    rankAt: (rank: number) => `rank ${f.number(rank)}`, notFound: "not found", remove: (question: string) => `Delete “${question}”`, removed: "The question is deleted", undo: "Undo", run: "Search for it", results: "Results by version", notRun: "Not evaluated yet", running: "Evaluating…",
+    rankAt: (rank: number) => `rank ${f.number(rank)}`, notFound: "not found", remove: (question: string) => `Delete “${question}”`, removed: "The question is deleted", undo: "Undo", run: "Search for it", results: "Results by version", running: "Evaluating…",
     save: { title: "Save as test question", question: "Question", expected: "Answered by", hint: "The lines are kept, so the question survives re-chunking.", saved: "The question is saved", show: "Show questions", none: "Choose at least one answer.", collection: (name: string) => `Saved with collection ${name}` },
     expectedAt: (rank: number) => `Test question: expected answer at rank ${f.number(rank)}`, expectedMissing: "Test question: the expected answer is not among the hits",
   },

@@ -18,7 +18,6 @@ export const search = (f: Format): Messages["search"] => ({
   collections: {
     label: "集合", all: "所有集合", some: (n) => `${f.number(n)} 个集合`,
     version: (n) => `版本 ${n}`, current: "当前", old: "旧版本", building: "构建中", none: "还没有集合",
-    pick: "搜索范围", clear: "搜索全部",
   },
   mode: {
     label: "模式", hybrid: "混合", lexical: "词法", dense: "稠密", sparse: "稀疏",
@@ -60,7 +59,7 @@ export const search = (f: Format): Messages["search"] => ({
   idleText: "查看每个阶段如何评价一个分块、某个分块为何缺席，以及智能体会得到什么。",
   noCollections: "还没有可搜索的内容",
   noCollectionsText: "请先索引一个文件夹。命令行：",
-  keys: { next: "下一个命中", previous: "上一个命中", open: "打开文档", save: "将命中存为测试问题", why: "为什么没有这个分块？", results: "转到命中列表" },
+  keys: { next: "下一个命中", previous: "上一个命中", save: "将命中存为测试问题", why: "为什么没有这个分块？" },
   hits: (n) => `${f.number(n)} 个命中`,
   passages: (n) => `${f.number(n)} 个段落`,
   range: (from, to) => `${f.number(from)}–${f.number(to)}`,
@@ -68,7 +67,7 @@ export const search = (f: Format): Messages["search"] => ({
   list: "命中",
   details: "详情",
   noHit: "选择一个命中，查看它的排名过程。",
-  copy: "复制搜索", asCurl: "复制为 curl", asCommand: "复制为命令", asJson: "复制为 JSON", copied: "已复制",
+  copy: "复制搜索", asCurl: "复制为 curl", asCommand: "复制为命令", asJson: "复制为 JSON",
   page: "分页", previous: "上一页", next: "下一页", pageEnd: (n) => `分页到第 ${f.number(n)} 个命中为止：增加候选数可继续。`,
   searched: {
     label: "搜索方式", version: (n) => `版本 ${n}`, least: (x) => `相关度不低于 ${x}`, noRelevance: "相关度未知",
@@ -113,7 +112,7 @@ export const search = (f: Format): Messages["search"] => ({
   save: "存为测试问题",
   unexpanded: "未扩展",
   why: {
-    title: "为什么没有这个分块？", intro: "选择一个分块，查看它在此次搜索中的结果。", reference: "分块", hint: "分块 ID，或 DOC_ID#INDEX", go: "说明",
+    title: "为什么没有这个分块？", reference: "分块", hint: "分块 ID，或 DOC_ID#INDEX", go: "说明",
     collection: "集合", orDocument: "或从文档中选择", document: "文档", documentHint: "路径的一部分", chunksOf: (doc) => `${doc} 的分块`, noDocument: "没有路径包含此内容的文档。",
     other: "另一个分块", query: "查询词", has: "分块中有", hasNot: "分块中没有", embedded: "它有向量。", notEmbedded: "它没有向量，稠密阶段找不到它。",
     needed: (x) => `最后一个命中的得分为 ${x}。`, among: "名次按通过筛选的所有分块计算。", noQuery: "请先输入查询：结论取决于查询。",
@@ -142,11 +141,11 @@ export const search = (f: Format): Messages["search"] => ({
     only: "该工具接受查询、集合、筛选、数量和偏移；排序由服务器决定。", limit: "智能体一次最多请求 50 个命中。", error: "工具返回了错误", none: "输入查询以查看返回内容。", copy: "复制返回内容", copyRequest: "复制为 curl", unavailable: "此服务器没有 MCP 端点",
   },
   questions: {
-    title: "测试问题", intro: "答案已知的问题，用来衡量设置改动对结果的影响。", collection: "集合", choose: "选择一个集合", evaluate: "评估", modes: "模式", k: "深度 k", question: "问题", expected: "预期答案",
+    intro: "答案已知的问题，用来衡量设置改动对结果的影响。", collection: "集合", evaluate: "评估", modes: "模式", k: "深度 k", question: "问题", expected: "预期答案",
     none: "还没有测试问题", noneText: "先搜索，再把能回答查询的命中存下来。", unavailable: "此服务器不保存测试问题", unavailableText: "当前版本没有此资源，新版本才有。",
-    count: (n) => `${f.number(n)} 个问题`, version: "版本", mode: "模式", recall: (k) => `Recall@${k}`, mrr: "MRR", ndcg: (k) => `nDCG@${k}`, state: "状态",
+    count: (n) => `${f.number(n)} 个问题`, version: "版本", mode: "模式", recall: (k) => `Recall@${k}`, mrr: "MRR", ndcg: (k) => `nDCG@${k}`,
     metricNotes: { recall: "预期答案出现在前 k 个命中里的问题所占比例", mrr: "首个预期命中的 1/名次 的平均值", ndcg: "预期命中的增益，按名次折减" },
-    rankAt: (rank) => `第 ${f.number(rank)} 名`, notFound: "未找到", remove: (question) => `删除“${question}”`, removed: "问题已删除", undo: "撤销", run: "搜索此问题", results: "各版本的结果", notRun: "尚未评估", running: "评估中…",
+    rankAt: (rank) => `第 ${f.number(rank)} 名`, notFound: "未找到", remove: (question) => `删除“${question}”`, removed: "问题已删除", undo: "撤销", run: "搜索此问题", results: "各版本的结果", running: "评估中…",
     save: { title: "存为测试问题", question: "问题", expected: "答案所在", hint: "保存的是行号，因此重新切分后仍然有效。", saved: "问题已保存", show: "查看问题", none: "请至少选择一个答案。", collection: (name) => `随集合 ${name} 保存` },
     expectedAt: (rank) => `测试问题：预期答案在第 ${f.number(rank)} 名`, expectedMissing: "测试问题：预期答案不在命中之列",
   },
