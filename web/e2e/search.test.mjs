@@ -216,7 +216,7 @@ test("a missing chunk is explained, by its place and out of a document, and what
   await page.getByRole("button", { name: "Explain" }).click();
   await page.waitForURL(/chunk=en%2Fbread\.md%230/u);
   const { verdict } = await api("/api/v1/search/explain", { chunk: "en/bread.md#0", search: { query: "retry", collections: ["vectors"], top_k: 2 } });
-  const said = { outranked: "2 hits rank higher.", irrelevant: "It is among the best, but its relevance is below", no_candidate: "It is not among the best" }[verdict.verdict];
+  const said = { outranked: "2 chunks rank higher.", irrelevant: "It is among the best, but its relevance is below", no_candidate: "It is not among the best" }[verdict.verdict];
   await page.getByText(said).waitFor();
   await accessible(page);
   await page.getByLabel("Chunk", { exact: true }).fill("nowhere.md#0");
@@ -225,7 +225,7 @@ test("a missing chunk is explained, by its place and out of a document, and what
   await page.getByLabel("Document", { exact: true }).fill("PARCEL");
   await page.getByRole("button", { name: /en\/parcel-api\.md/u }).click();
   await page.getByRole("row").filter({ hasText: "#2" }).click();
-  await page.getByText(/^It is hit|hits rank higher/u).first().waitFor();
+  await page.getByText(/^It is hit|chunks rank higher/u).first().waitFor();
   await page.getByRole("button", { name: /Show more hits|Show the hit/u }).click();
   await settled(page);
 });

@@ -1,6 +1,6 @@
 // Pictures of every page for the documentation: light and dark, 1400 and 600 pixels wide. `npm run screenshots [NAME...]`.
 
-import { mkdirSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { close, open, root, run, serve } from "../e2e/helper.mjs";
 
@@ -25,7 +25,7 @@ const PAGES = [
       await page.locator(".verdict").waitFor();
     },
   },
-  { name: "search-agent", path: "/search?q=how+do+I+repeat+a+request+safely&c=vectors&view=agent", until: (page) => page.locator("[data-tokens]").waitFor() },
+  { name: "search-agent", path: "/search?q=how+do+I+repeat+a+request+safely&c=manual&view=agent", until: (page) => page.locator("[data-tokens]").waitFor() },
   {
     name: "file",
     file: true,
@@ -43,6 +43,9 @@ mkdirSync(folder, { recursive: true });
 const wanted = process.argv.slice(2);
 const server = await serve({ env: { CHUNKWRIGHT_EMBEDDER: "static" } });
 run(["index", join(root, "examples/corpus"), "--collection", "vectors", "--store", server.store, "--embedder", "static", "--quiet"]);
+// The path of a file that was indexed is in what an agent is told; one that was sent has none.
+const sent = ["en/parcel-api.md", "zh/parcel-api.md", "ru/parcel-api.md"].map((doc_id) => ({ doc_id, text: readFileSync(join(root, "examples/corpus", doc_id), "utf8") }));
+await fetch(`${server.api}/api/v1/collections/manual/documents`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ documents: sent }) });
 const file = join(server.folder, "chunks.html");
 run(["chunk", join(root, "examples/corpus/en/bread.md"), join(root, "examples/corpus/zh/green-tea.md"), join(root, "examples/corpus/code/tides.py"), "--format", "html", "-o", file, "--quiet"]);
 for (const { name, path, file: isFile, until } of PAGES) {

@@ -116,12 +116,13 @@ export const search = (f: Format) => ({
     title: "Why not this chunk?", reference: "Chunk", hint: "A chunk id, or DOC_ID#INDEX", go: "Explain",
     collection: "Collection", orDocument: "or choose from a document", document: "Document", documentHint: "Part of its path", chunksOf: (doc: string) => `Chunks of ${doc}`, noDocument: "No document has this in its path.",
     other: "Another chunk", query: "Query terms", has: "in the chunk", hasNot: "not in the chunk", embedded: "It has a vector.", notEmbedded: "It has no vector, so the dense stage cannot find it.",
+    alsoIrrelevant: (x: string) => `Its relevance is below ${x} too.`,
     needed: (x: string) => `The last hit has ${x}.`, among: "Rank among all chunks that pass the filter.", noQuery: "Type a query first: the answer depends on it.",
     verdicts: {
       found: (rank: number) => `It is hit ${f.number(rank)}.`, missing: "This version has no such chunk.", disabled: "It was disabled by hand.", filtered: "The filter excludes it.",
       duplicate: "A better hit has the same text.", irrelevant: (x: string) => `It is among the best, but its relevance is below ${x}.`, no_match: "It shares no term with the query, and no vector of it was compared.",
       no_candidate: (n: number) => `It is not among the best ${f.number(n)} of any stage.`, per_document: (n: number) => `Its document already has ${f.plural(n, { one: "# better hit", other: "# better hits" })}.`,
-      outranked: (n: number) => f.plural(n, { one: "# hit ranks higher.", other: "# hits rank higher." }),
+      outranked: (n: number) => f.plural(n, { one: "# chunk ranks higher.", other: "# chunks rank higher." }),
     },
     fix: {
       irrelevant: "Show hits of any relevance", filtered: "Remove the filter", no_candidate: "Use more candidates", per_document: "Remove the limit per document", outranked: "Show more hits", duplicate: "Show the hit", found: "Show the hit",

@@ -115,12 +115,13 @@ export const search = (f: Format): Messages["search"] => ({
     title: "为什么没有这个分块？", reference: "分块", hint: "分块 ID，或 DOC_ID#INDEX", go: "说明",
     collection: "集合", orDocument: "或从文档中选择", document: "文档", documentHint: "路径的一部分", chunksOf: (doc) => `${doc} 的分块`, noDocument: "没有路径包含此内容的文档。",
     other: "另一个分块", query: "查询词", has: "分块中有", hasNot: "分块中没有", embedded: "它有向量。", notEmbedded: "它没有向量，稠密阶段找不到它。",
+    alsoIrrelevant: (x) => `它的相关度也低于 ${x}。`,
     needed: (x) => `最后一个命中的得分为 ${x}。`, among: "名次按通过筛选的所有分块计算。", noQuery: "请先输入查询：结论取决于查询。",
     verdicts: {
       found: (rank) => `它是第 ${f.number(rank)} 个命中。`, missing: "此版本中没有这个分块。", disabled: "它已被手动停用。", filtered: "它被筛选条件排除。",
       duplicate: "有一个更靠前的命中文本相同。", irrelevant: (x) => `它排名靠前，但相关度低于 ${x}。`, no_match: "它不含任何查询词，也没有比较过它的向量。",
       no_candidate: (n) => `它不在任何阶段的前 ${f.number(n)} 名之内。`, per_document: (n) => `它的文档已有 ${f.number(n)} 个更好的命中。`,
-      outranked: (n) => `有 ${f.number(n)} 个命中排在它前面。`,
+      outranked: (n) => `有 ${f.number(n)} 个分块排在它前面。`,
     },
     fix: {
       irrelevant: "显示任意相关度的命中", filtered: "去掉筛选", no_candidate: "增加候选数", per_document: "取消每文档限制", outranked: "显示更多命中", duplicate: "显示该命中", found: "显示该命中",
