@@ -23,8 +23,8 @@ export default defineConfig(({ mode }) => {
   const proxy = { target: server, changeOrigin: true, headers: { origin: server } };
   return {
     plugins: [svelte(), ...(file ? [inlineable] : [])],
-    server: { proxy: { "/api": proxy, "/health": proxy } },
-    preview: { proxy: { "/api": proxy, "/health": proxy } },
+    server: { proxy: { "/api": proxy, "/health": proxy, "/mcp": proxy } },
+    preview: { proxy: { "/api": proxy, "/health": proxy, "/mcp": proxy } },
     build: {
       outDir: file ? `${dist}/file` : `${dist}/app`,
       emptyOutDir: true,

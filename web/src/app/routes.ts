@@ -56,6 +56,7 @@ export const routes: Route[] = [
     load: () => import("../pages/diff/Diff.svelte"),
   },
   { path: "/try", nav: "try", crumbs: () => [{ text: t().app.nav.try }], load: () => import("../pages/try/Try.svelte") },
+  { path: "/search", nav: "search", crumbs: () => [{ text: t().app.nav.search }], load: () => import("../pages/search/Search.svelte") },
 ];
 
 /** Entries of the navigation whose page is there, with their key after `g`. */

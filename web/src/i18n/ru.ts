@@ -8,9 +8,10 @@ import { diff } from "./ru/diff.ts";
 import { document } from "./ru/document.ts";
 import { jobs } from "./ru/jobs.ts";
 import { log } from "./ru/log.ts";
+import { search } from "./ru/search.ts";
 import { settings } from "./ru/settings.ts";
 import { tryPage } from "./ru/try.ts";
 import { upload } from "./ru/upload.ts";
 
-export const ru = (f: Format): Messages => ({ app: app(f), chunks: chunks(f), collections: collections(f), collection: collection(f), jobs: jobs(f), log: log(f), upload: upload(f), document: document(f), diff: diff(f), settings: settings(f), try: tryPage(f) });
+export const ru = (f: Format): Messages => ({ app: app(f), chunks: chunks(f), collections: collections(f), collection: collection(f), jobs: jobs(f), log: log(f), upload: upload(f), document: document(f), diff: diff(f), settings: settings(f), try: tryPage(f), search: search(f) });
 

@@ -8,9 +8,10 @@ import { diff } from "./zh/diff.ts";
 import { document } from "./zh/document.ts";
 import { jobs } from "./zh/jobs.ts";
 import { log } from "./zh/log.ts";
+import { search } from "./zh/search.ts";
 import { settings } from "./zh/settings.ts";
 import { tryPage } from "./zh/try.ts";
 import { upload } from "./zh/upload.ts";
 
-export const zh = (f: Format): Messages => ({ app: app(f), chunks: chunks(f), collections: collections(f), collection: collection(f), jobs: jobs(f), log: log(f), upload: upload(f), document: document(f), diff: diff(f), settings: settings(f), try: tryPage(f) });
+export const zh = (f: Format): Messages => ({ app: app(f), chunks: chunks(f), collections: collections(f), collection: collection(f), jobs: jobs(f), log: log(f), upload: upload(f), document: document(f), diff: diff(f), settings: settings(f), try: tryPage(f), search: search(f) });
 
