@@ -30,6 +30,7 @@ test("a search can be copied as curl and as a command, without what is usual", (
     asCommand(request),
     "chunkwright search 'it'\\''s' --collection notes --filter 'lang=rust' --min-relevance 0 --fusion rrf --rrf-k 60",
   );
+  assert.equal(asCommand(requestOf("-path:old x", setup("c=notes&top_k=5"))), "chunkwright search --collection notes -- '-path:old x'");
   assert.equal(
     asCurl(requestOf("x", setup("c=notes&top_k=5")), "http://h"),
     `curl http://h/api/v1/search --json '{"query":"x","collections":["notes"]}'`,

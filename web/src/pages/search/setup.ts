@@ -97,7 +97,9 @@ export const asCurl = (request: SearchRequest, origin: string): string =>
 
 /** The search as a command. `text` and the tokens of an expansion have other names there. */
 export function asCommand(request: SearchRequest): string {
-  const out = ["chunkwright", "search", quoted(request.query)];
+  // What begins with a dash is no flag behind `--`.
+  const isFlag = request.query.startsWith("-");
+  const out = ["chunkwright", "search", ...(isFlag ? [] : [quoted(request.query)])];
   const add = (flag: string, value?: unknown) => out.push(`--${flag}`, ...(value === undefined ? [] : [quoted(String(value))]));
   const wanted = essential(request);
   if (request.all_collections) add("all-collections");
@@ -121,6 +123,7 @@ export function asCommand(request: SearchRequest): string {
   if (wanted.expand?.max_tokens) add("expand-tokens", wanted.expand.max_tokens);
   if (wanted.max_tokens !== undefined) add("max-tokens", wanted.max_tokens);
   if (wanted.all_versions) add("all-versions");
+  if (isFlag) out.push("--", quoted(request.query));
   return out.join(" ");
 }
 
