@@ -33,8 +33,11 @@ const PAGES = [
   {
     name: "upload", path: "/upload?collection=examples",
     until: async (page) => {
-      await page.locator("input[type=file]").first().setInputFiles([join(root, "README.md"), join(root, "docs/chunking.md"), join(root, "docs/chunks.png")]);
-      await page.getByRole("button", { name: /^Upload 3/u }).click();
+      await page.locator("input[type=file]").first().setInputFiles([
+        ...["README.md", "docs/chunking.md", "docs/indexing.md"].map((path) => ({ name: path, mimeType: "text/markdown", buffer: readFileSync(join(root, path)) })),
+        { name: "picture.png", mimeType: "image/png", buffer: Buffer.from([137, 80, 78, 71, 13, 10, 26, 10, 0, 0, 0, 0]) },
+      ]);
+      await page.getByRole("button", { name: /^Upload 4/u }).click();
       await page.getByText("1 file was not stored.").waitFor();
     },
   },
