@@ -111,7 +111,7 @@ export async function close() {
 export async function open(url, { width = 1400, height = 900, scheme = "light", locale = "en-US", storage = {}, expects = [] } = {}) {
   const context = await (await browse()).newContext({ viewport: { width, height }, colorScheme: scheme, locale, reducedMotion: "reduce" });
   const page = await context.newPage();
-  page.setDefaultTimeout(10_000);
+  page.setDefaultTimeout(30_000);
   page.faults = [];
   const origin = new URL(url).origin;
   const fault = (text) => !expects.some((known) => known.test(text)) && page.faults.push(text);
