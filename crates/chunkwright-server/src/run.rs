@@ -14,6 +14,13 @@ use crate::app::Server;
 /// How often the server looks whether it shall stop.
 const LOOK: Duration = Duration::from_millis(50);
 
+/// How long a thread that calls the engine waits for its next call. Each has memory of its own, so threads that come and go make a
+/// server grow.
+const KEEP: Duration = Duration::from_secs(60 * 60);
+
+/// Threads beside those that call the engine: what waits for jobs and files.
+const OTHERS: usize = 4;
+
 impl Server {
     /// Answers until `cancel` becomes true; `on_listening` is told where. This thread waits meanwhile.
     ///
@@ -25,8 +32,11 @@ impl Server {
         cancel: &Arc<AtomicBool>,
         on_listening: impl FnOnce(SocketAddr),
     ) -> Result<Stopped, StartError> {
-        let runtime = runtime::Builder::new_multi_thread().enable_all().thread_name("http").build();
-        let runtime = runtime.map_err(StartError::Threads)?;
+        let mut builder = runtime::Builder::new_multi_thread();
+        let threads = self.options().limits.calls.max(1) + OTHERS;
+        let builder = builder.enable_all().thread_name("http").thread_keep_alive(KEEP);
+        let builder = builder.max_blocking_threads(threads);
+        let runtime = builder.build().map_err(StartError::Threads)?;
         let stop = async {
             while !cancel.load(Ordering::SeqCst) {
                 time::sleep(LOOK).await;
