@@ -51,7 +51,7 @@ test("a thousand navigations leave the memory as it was", async () => {
       };
       for (let n = 0; n < times; n += 1) {
         document.querySelector("#main a[href='/c/examples']").click();
-        await until(() => document.querySelector("#main h2") && document.querySelectorAll("#main tbody tr").length > 10);
+        await until(() => document.querySelectorAll("#main h2").length > 2);
         document.querySelector("header a[href='/']").click();
         await until(() => document.querySelector("#main a[href='/c/examples']"));
       }

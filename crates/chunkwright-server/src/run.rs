@@ -16,7 +16,7 @@ const LOOK: Duration = Duration::from_millis(50);
 
 /// How long a thread that calls the engine waits for its next call. Each has memory of its own, so threads that come and go make a
 /// server grow.
-const KEEP: Duration = Duration::from_secs(60 * 60);
+const KEEP: Duration = Duration::from_hours(1);
 
 /// Threads beside those that call the engine: what waits for jobs and files.
 const OTHERS: usize = 4;

@@ -136,7 +136,7 @@ impl Asked {
 pub(super) fn connect(address: &str) -> Result<Connection> {
     let stream = TcpStream::connect(address).context("the server does not answer")?;
     stream.set_nodelay(true)?;
-    stream.set_read_timeout(Some(Duration::from_secs(60)))?;
+    stream.set_read_timeout(Some(Duration::from_mins(1)))?;
     Ok(BufReader::new(stream))
 }
 
