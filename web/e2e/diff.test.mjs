@@ -141,8 +141,10 @@ test("a collection is cut again as a job, whose end says which version searches 
 test("a job that fails or is cancelled says that searches use what they used", async () => {
   const page = await open(at("many", "max_size=180"));
   await ready(page);
-  // The job waits for another, so that there is time to cancel it.
-  await call("POST", "/api/v1/jobs", { kind: "reindex", collection: "many", settings: { preset: "recursive", max_size: 64 } });
+  // The job waits for others, so that there is time to cancel it.
+  for (let max_size = 40; max_size < 240; max_size += 20) {
+    await call("POST", "/api/v1/jobs", { kind: "reindex", collection: "many", settings: { preset: "recursive", max_size } });
+  }
   await page.getByRole("button", { name: "Re-chunk", exact: true }).click();
   const dialog = page.getByRole("dialog", { name: "Re-chunk many" });
   await dialog.getByRole("button", { name: "Re-chunk", exact: true }).click();
