@@ -106,7 +106,7 @@ pub use maintenance::{ClearedCache, CollectionStatus, ListedCollection};
 pub use notice::{Notice, NoticeCode};
 pub use observe::{EmbedCall, IndexedRun, Observer, SearchCall};
 pub use put::{Base64, GivenDocument, PutAnswer, PutRequest, PutResult, PutState};
-pub use query_log::{Door, LoggedQuery, LoggedRequest, QueryLog};
+pub use query_log::{Door, LoggedQuery, LoggedRequest, QueryCall, QueryLog};
 pub use questions::{
     AskQuestionsRequest, AskedQuestion, AskedQuestions, AskedVersion, ExpectedLines, SaveQuestionRequest,
     SavedQuestion,

@@ -1,5 +1,5 @@
-//! Which queries were asked, where somebody wants to know? Kept in a file beside the store, private to the user, and only
-//! if it is asked for: queries say what people look for.
+//! A log of queries and tool calls, in a file beside the store that only the user can read. Off by default: queries say
+//! what people look for.
 
 use std::collections::VecDeque;
 use std::fs::{self, File, OpenOptions};
@@ -21,16 +21,23 @@ const FILE: &str = "queries.jsonl";
 /// Most queries that are kept.
 const KEPT: usize = 10_000;
 
-/// A query, or the use of a tool.
+/// A query in the log.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LoggedQuery {
     /// Its number; later ones have greater numbers.
-    #[serde(default)]
     pub number: u64,
     /// When it was answered, ISO 8601.
-    #[serde(default)]
     pub at: String,
+    /// What was asked.
+    #[serde(flatten)]
+    pub call: QueryCall,
+}
+
+/// A query, or the call of a tool.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct QueryCall {
     /// Where it came from.
     pub door: Door,
     /// What was asked for: `search`, or the name of a tool.
@@ -84,7 +91,7 @@ struct Held {
     file: File,
     /// The latest last.
     queries: VecDeque<LoggedQuery>,
-    /// Lines of the file, which is written anew when it has twice as many as are kept.
+    /// Lines of the file, which is rewritten when it has twice as many as are kept.
     lines: usize,
 }
 
@@ -100,15 +107,15 @@ impl QueryLog {
         Ok(Self { engine: engine.clone(), path, held: Mutex::new(held) })
     }
 
-    /// Adds a query; its number and time are set here.
+    /// Adds a query.
     ///
     /// # Errors
     ///
     /// A file that cannot be written.
-    pub fn add(&self, query: LoggedQuery) -> Result<(), Error> {
+    pub fn add(&self, call: QueryCall) -> Result<(), Error> {
         let mut held = self.held();
         let number = held.queries.back().map_or(1, |last| last.number + 1);
-        let query = LoggedQuery { number, at: self.engine.now(), ..query };
+        let query = LoggedQuery { number, at: self.engine.now(), call };
         let mut line = serde_json::to_vec(&query)?;
         line.push(b'\n');
         held.file.write_all(&line).map_err(Error::Log)?;
@@ -130,8 +137,8 @@ impl QueryLog {
     /// A cursor of another list.
     pub fn page(&self, request: &LoggedRequest) -> Result<(Vec<LoggedQuery>, Option<Cursor>), Error> {
         let passes = |query: &&LoggedQuery| {
-            request.kind.as_ref().is_none_or(|kind| *kind == query.kind)
-                && (!request.zero_hits || query.hits == Some(0))
+            request.kind.as_ref().is_none_or(|kind| *kind == query.call.kind)
+                && (!request.zero_hits || query.call.hits == Some(0))
         };
         let all: Vec<LoggedQuery> = self.held().queries.iter().rev().filter(passes).cloned().collect();
         let list = ("queries", &request.kind, request.zero_hits);

@@ -1,11 +1,11 @@
-//! Questions that people keep to see whether searches find what they should.
+//! Saved questions: do searches find what they should?
 //!
 //! A question and the lines that answer it belong to a collection, not to a version of it: the same questions are asked of
 //! every generation, so that a way of cutting can be judged before searches see it.
 
 use std::collections::BTreeMap;
 
-use chunkwright_index::{GenerationState, Mode};
+use chunkwright_index::{GenerationState, Mode, SearchError};
 use serde::{Deserialize, Serialize};
 
 use crate::collection::Collection;
@@ -196,7 +196,7 @@ impl Collection {
         for status in self.generations()?.generations {
             let (generation, state) = (status.generation, status.state);
             let snapshot = self.engine().collection(generation.to_string()).snapshot()?;
-            for &mode in &request.modes {
+            'modes: for &mode in &request.modes {
                 let mut asked = AskedVersion {
                     generation: generation.number,
                     state,
@@ -217,11 +217,14 @@ impl Collection {
                     };
                     let found = match snapshot.search(&search) {
                         Ok(answer) => answer.found,
-                        Err(error) if is_of_words(&error) => continue,
+                        // This generation has no vectors of that kind: the mode is left out.
+                        Err(Error::Search(SearchError::NoDense(_) | SearchError::NoSparse(_))) => {
+                            continue 'modes;
+                        }
                         Err(error) => return Err(error),
                     };
                     let Found::Hits { hits } = found else { continue };
-                    asked.add(question, &hits, questions.len() as f64);
+                    asked.add(question, &hits, request.k, questions.len() as f64);
                 }
                 versions.push(asked);
             }
@@ -245,14 +248,9 @@ impl Collection {
     }
 }
 
-/// Whether a question has nothing that can be looked for, such as only punctuation.
-fn is_of_words(error: &Error) -> bool {
-    matches!(error, Error::Search(chunkwright_index::SearchError::EmptyQuery))
-}
-
 impl AskedVersion {
     /// Adds what was found for one of `all` questions.
-    fn add(&mut self, question: &SavedQuestion, hits: &[Hit], all: f64) {
+    fn add(&mut self, question: &SavedQuestion, hits: &[Hit], k: usize, all: f64) {
         let touched = first_touched(&question.expected, hits);
         let found: Vec<usize> = touched.iter().flatten().copied().collect();
         let gain = |rank: usize| 1.0 / (rank as f64 + 1.0).log2();
@@ -260,7 +258,7 @@ impl AskedVersion {
         let mut ranks = found.clone();
         ranks.sort_unstable();
         ranks.dedup();
-        let best: f64 = (1..=question.expected.len().min(hits.len().max(1))).map(gain).sum();
+        let best: f64 = (1..=question.expected.len().min(k)).map(gain).sum();
         let rank = ranks.first().copied();
         self.recall += found.len() as f64 / question.expected.len() as f64 / all;
         self.mrr += rank.map_or(0.0, |rank| 1.0 / rank as f64) / all;

@@ -1,4 +1,4 @@
-//! What is kept in a file beside the store, and is not worth a table in every store.
+//! Small JSON files beside the store, for what does not deserve a table in every store.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -15,13 +15,13 @@ use crate::error::Error;
 /// One change of a file at a time.
 static CHANGING: Mutex<()> = Mutex::new(());
 
-/// What the file `name` holds; the default where there is none, or where the store was handed in and has no place.
+/// The contents of the file `name`; the default if there is no such file, or if the caller passed in the store.
 pub(crate) fn read<T: Default + DeserializeOwned>(engine: &Engine, name: &str) -> T {
     let text = place(engine, name).and_then(|path| fs::read(path).ok());
     text.and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default()
 }
 
-/// Changes what the file `name` holds; nothing is written where the store was handed in, or if `change` fails.
+/// Changes the contents of the file `name`. Nothing is written if `change` fails, or if the caller passed in the store.
 pub(crate) fn change<T: Default + DeserializeOwned + Serialize, R>(
     engine: &Engine,
     name: &str,
@@ -43,7 +43,7 @@ pub(crate) fn change<T: Default + DeserializeOwned + Serialize, R>(
     Ok(result)
 }
 
-/// Where the file is; nowhere where the store was handed in.
+/// Where the file is; `None` if the caller passed in the store.
 fn place(engine: &Engine, name: &str) -> Option<PathBuf> {
     if engine.has_given_store() {
         return None;

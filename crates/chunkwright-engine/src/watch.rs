@@ -95,7 +95,7 @@ fn follow<E: From<Error>>(
     run: impl Fn() -> Result<IndexAnswer, Error>,
     mut on_event: impl FnMut(Watched) -> Result<(), E>,
 ) -> Result<(), E> {
-    // What happens in the store, where runs write, is no change.
+    // Runs write to the store, so changes inside it are ignored.
     let ignored = engine.store_dir().ok().map(|store| store.canonicalize().unwrap_or(store));
     let (sender, events) = channel();
     let watcher = notify::recommended_watcher(move |event: notify::Result<Event>| {

@@ -26,7 +26,7 @@ mod uri;
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use chunkwright_engine::{Background, Door, Engine, Error, Hit, IndexState, LoggedQuery, QueryLog};
+use chunkwright_engine::{Background, Door, Engine, Error, Hit, IndexState, QueryCall, QueryLog};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, GetPromptRequestParams,
     GetPromptResponse, Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
@@ -170,9 +170,7 @@ impl McpServer {
     /// Keeps that a tool was used, where that is wanted. A log that cannot be written fails no call.
     fn log(&self, kind: &str, query: &str, collection: Option<&str>, started: Instant, hits: Option<&[Hit]>) {
         let Some(log) = &self.options().log else { return };
-        let kept = log.add(LoggedQuery {
-            number: 0,
-            at: String::new(),
+        let kept = log.add(QueryCall {
             door: Door::Mcp,
             kind: kind.to_owned(),
             query: query.to_owned(),

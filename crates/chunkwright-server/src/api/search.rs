@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use chunkwright_engine::{
-    Door, Engine, Expand, ExpandRequest, Explained, Found, LoggedQuery, Mode, QueryLog, SearchAnswer,
+    Door, Engine, Expand, ExpandRequest, Explained, Found, Mode, QueryCall, QueryLog, SearchAnswer,
     SearchRequest,
 };
 use schemars::JsonSchema;
@@ -123,9 +123,7 @@ fn keep(log: &QueryLog, request: SearchRequest, answer: &SearchAnswer, started: 
         Found::Hits { hits } => (hits.len(), hits.first().map(|hit| hit.found.relevance)),
         Found::Passages { passages } => (passages.len(), None),
     };
-    let kept = log.add(LoggedQuery {
-        number: 0,
-        at: String::new(),
+    let kept = log.add(QueryCall {
         door: Door::Http,
         kind: "search".to_owned(),
         query: request.query,

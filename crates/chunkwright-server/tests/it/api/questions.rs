@@ -33,6 +33,9 @@ fn questions_are_asked_of_every_version() {
     for measure in ["recall", "mrr", "ndcg"] {
         assert_eq!(version[measure], 0.5, "{measure}: {version}");
     }
+    // What cannot be compared is left out, not failed.
+    let both = asked(&json!(["dense", "lexical"]))["versions"].as_array().unwrap().clone();
+    assert_eq!(both.iter().map(|version| version["mode"].clone()).collect::<Vec<_>>(), ["lexical"]);
     // Another version is asked the same, and so is one that searches do not see.
     let job = json!({ "kind": "reindex", "collection": "home", "settings": { "max_size": 64 } });
     let job = served.post("/api/v1/jobs", &job).expect(202);
