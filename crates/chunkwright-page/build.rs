@@ -7,7 +7,7 @@ use std::{env, fs, io};
 fn main() -> io::Result<()> {
     let variable = |name: &str| env::var_os(name).map(PathBuf::from).ok_or(io::ErrorKind::NotFound);
     let dist = variable("CARGO_MANIFEST_DIR")?.join("dist");
-    // A folder that is not there would make every build begin anew; the one around it changes when it appears.
+    // A folder that is not there would make every build start over; the one around it changes when it appears.
     let watched = if dist.is_dir() { "dist" } else { "." };
     println!("cargo::rerun-if-changed={watched}");
     println!("cargo::rerun-if-changed=build.rs");

@@ -180,7 +180,7 @@ mod tests {
         for outside in ["http:", "https:", "url(", "@import"] {
             assert!(!style.contains(outside), "{outside}");
         }
-        // Names of XML, and where errors of the framework are explained: text, which the page's policy lets nobody load.
+        // Names of XML, and where errors of the framework are explained: plain text; the page's policy blocks loading them.
         for address in
             script.split("http").skip(1).filter(|rest| rest.starts_with("://") || rest.starts_with("s://"))
         {

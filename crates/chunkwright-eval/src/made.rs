@@ -1,4 +1,4 @@
-//! Questions made of documents, where nobody has written any.
+//! Questions generated from documents, for corpora that have no written ones.
 //!
 //! What people would ask is not in the documents, but something like it is. Each [`Origin`] is a kind of it, with a bias
 //! of its own:

@@ -2,7 +2,7 @@
 //! `chunkwright chunk --format html` writes.
 //!
 //! Both are built of `web/` by `cargo xtask web`, which needs Node. Rust builds without it: then the page is
-//! not there, and whoever is asked for it says how to build it ([`HOW_TO_BUILD`]). The packaged crate carries what was
+//! not there, and callers say how to build it ([`HOW_TO_BUILD`]). The packaged crate carries what was
 //! built, so `cargo install` needs no Node.
 
 include!(concat!(env!("OUT_DIR"), "/files.rs"));

@@ -11,7 +11,7 @@ use crate::app::App;
 use crate::problem::Problem;
 
 /// Bounds the calls that are worked on at once, whichever door they come through. What would wait behind as many again is
-/// refused at once, so that an overloaded server says so in milliseconds instead of answering nobody.
+/// refused at once, so that an overloaded server says so in milliseconds instead of letting every request wait.
 #[derive(Clone, Debug)]
 pub(crate) struct Work {
     working: Arc<Semaphore>,

@@ -32,7 +32,7 @@ impl Server {
             .by_ref()
             .map_while(Result::ok)
             .find_map(|line| line.split_once("http://").map(|(_, address)| address.trim().to_owned()));
-        // What it says later is nobody's concern, and must not fill the pipe.
+        // Later output is discarded, so that the pipe never fills.
         thread::spawn(move || lines.map_while(Result::ok).for_each(drop));
         let address = told.context("the server ended before it listened")?;
         Ok(Self { child, address })

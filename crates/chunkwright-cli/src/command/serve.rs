@@ -16,7 +16,7 @@ use flags::{AdmissionFlags, LimitFlags, LogFlags};
 /// Serve the HTTP API
 ///
 /// Answers on a loopback address until it is interrupted. On another address every client needs an API key (`chunkwright key`).
-/// `/health` and `/ready` are for whoever starts it, `/metrics` for Prometheus.
+/// `/health` and `/ready` are for process managers, `/metrics` for Prometheus.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Serve {
     /// Address and port to listen on; port 0 takes a free one

@@ -1,6 +1,6 @@
 //! Questions out of source code: what documents a symbol asks for it.
 //!
-//! The first sentence of a doc comment or docstring says what somebody would look the symbol up for. The comment is hidden
+//! The first sentence of a doc comment or docstring says what a reader would look the symbol up for. The comment is hidden
 //! while it is asked. A name is no question: it stands in the symbol's own text and gives it away, so that rankings by
 //! names, alone or beside the comment, do not agree with those by people's questions.
 

@@ -1,6 +1,6 @@
-//! Which stretches of a source are data that somebody put into a page: long data URIs.
+//! Which stretches of a source are embedded data: long data URIs.
 //!
-//! A picture in a page, `![The harbour](data:image/png;base64,iVBORw0..)`, is text that nobody reads and nobody looks for,
+//! A picture in a page, `![The harbour](data:image/png;base64,iVBORw0..)`, is text that is neither read nor searched,
 //! and as long as the page. Its payload is markup that reads as nothing, in every format: a chunk owns its bytes, and
 //! what is measured, embedded and searched of it is `data:image/png;base64,`.
 

@@ -20,7 +20,7 @@ pub(super) struct Readers {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Those that nobody uses.
+    /// Connections that are not in use.
     idle: Vec<Connection>,
     /// How many there are, used or not.
     open: usize,

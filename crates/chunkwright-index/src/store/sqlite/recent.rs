@@ -1,7 +1,7 @@
 //! What was read lately?
 //!
 //! A version of a document has one source and the same chunks for as long as it is there, and no other version ever has its
-//! number, so nothing here can be out of date: whoever asks has read in its snapshot which version there is.
+//! number, so nothing here can be out of date: the caller has read the version in its own snapshot.
 //!
 //! Sources are kept beside chunks, since a chunk's content is a stretch of its source and `SQLite` reads a value from its
 //! beginning: without them a search whose hits are in documents of a megabyte reads five megabytes for five kilobytes.
