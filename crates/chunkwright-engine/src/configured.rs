@@ -22,6 +22,9 @@ use crate::state_file;
 /// The name of the file.
 const FILE: &str = "configurations.json";
 
+/// The key of a plan that does not cut.
+const EMBEDDER: &str = "embedder";
+
 /// Settings that are kept; the ones asked for longest ago are forgotten.
 const KEPT: usize = 64;
 
@@ -91,11 +94,23 @@ impl Collection {
     ///
     /// A file that cannot be written.
     pub fn plan(&self, settings: &Settings) -> Result<(), Error> {
-        let values = settings.cutting();
+        self.plan_values(settings.cutting(), None)
+    }
+
+    /// As [`plan`](Self::plan), and by which embedder; without one the embedder stays that of the plan before.
+    pub(crate) fn plan_values(
+        &self,
+        cutting: Map<String, Value>,
+        embedder: Option<String>,
+    ) -> Result<(), Error> {
         Configurations::change(self.engine(), |all| {
-            all.collections.insert(self.name().to_owned(), values.clone());
-            all.asked.retain(|known| *known != values);
-            all.asked.insert(0, values);
+            let before = all.collections.get(self.name()).and_then(|plan| plan.get(EMBEDDER));
+            let embedder = embedder.map(Value::from).or_else(|| before.cloned());
+            let mut plan = cutting.clone();
+            plan.extend(embedder.map(|embedder| (EMBEDDER.to_owned(), embedder)));
+            all.collections.insert(self.name().to_owned(), plan);
+            all.asked.retain(|known| *known != cutting);
+            all.asked.insert(0, cutting);
         })
     }
 }

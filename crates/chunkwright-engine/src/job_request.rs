@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use chunkwright_index::StoreError;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -10,6 +11,7 @@ use crate::error::Error;
 use crate::evaluate::EvaluateRequest;
 use crate::generations::PruneRequest;
 use crate::index::IndexRequest;
+use crate::models::embedder_for;
 use crate::roots::Roots;
 use crate::task::Task;
 
@@ -86,10 +88,12 @@ impl Engine {
             }
             JobRequest::Migrate { collection, embedder } => {
                 let request = self.collection(&collection).alike()?;
-                let embedder = Map::from_iter([("embedder".to_owned(), Value::from(embedder))]);
-                self.settings().requested(embedder.clone())?;
+                self.settings()
+                    .requested(Map::from_iter([("embedder".to_owned(), Value::from(embedder.clone()))]))?;
                 let mut settings = self.settings_for(&collection, Map::new())?;
-                settings.extend(embedder);
+                settings.remove("embedder");
+                self.collection(&collection).plan_values(settings.clone(), Some(embedder.clone()))?;
+                settings.insert("embedder".to_owned(), embedder.into());
                 Ok((Task::Index { collection, request }, settings))
             }
             JobRequest::Prune { collection, request } => {
@@ -122,8 +126,16 @@ impl Engine {
             own.plan(&settings)?;
             settings
         };
-        // What does not cut, such as which files are taken, is as it was asked for.
         let mut values = settings.cutting();
+        // Vectors stay those of the collection's model; a job of its own changes it.
+        match self.store()?.open(collection) {
+            Ok(known) => values.extend(
+                embedder_for(known.spec.model.as_ref()).map(|name| ("embedder".to_owned(), name.into())),
+            ),
+            Err(StoreError::UnknownCollection { .. }) => {}
+            Err(error) => return Err(error.into()),
+        }
+        // What does not cut, such as which files are taken, is as it was asked for.
         values.extend(asked.into_iter().filter(|(key, _)| crate::settings::key::is_of_files(key)));
         Ok(values)
     }

@@ -93,6 +93,12 @@ pub(crate) fn query_embedder(
     Ok(None)
 }
 
+/// The value of `embedder` that gives vectors of a stored model; `None` for those of a service, which only the settings know.
+pub(crate) fn embedder_for(model: Option<&Model>) -> Option<&'static str> {
+    let Some(model) = model else { return Some("none") };
+    EMBEDDERS.iter().find(|info| info.vectors == model.name).map(|info| info.name)
+}
+
 fn open_embedder(settings: &Settings, stored: Option<&Model>) -> Result<Option<Arc<dyn Embedder>>, Error> {
     let data_dir = data_dir(settings)?;
     let Some(service) = settings.service(Kind::Embedder) else {

@@ -13,6 +13,7 @@ use serde_json::{Map, Value};
 use crate::collection::Collection;
 use crate::error::Error;
 use crate::index::{IndexAnswer, IndexRequest};
+use crate::models::embedder_for;
 use crate::notice::Notice;
 
 /// Documents to be stored, each in place of the one that the collection has under its id.
@@ -159,13 +160,20 @@ impl Collection {
             Err(error) => return Err(error.into()),
         };
         let mut settings = self.configuration()?;
+        // Documents have vectors of the collection's model, whatever the settings would choose for a new one.
+        if let Some(embedder) = generation.as_ref().and_then(|known| embedder_for(known.spec.model.as_ref()))
+        {
+            settings.embedder = Some(embedder.to_owned());
+        }
         if !request.settings.is_empty() {
             let asked = engine.settings().requested(request.settings)?;
             if generation.is_some() && asked.cutting() != settings.cutting() {
                 return Err(Error::OtherConfiguration { collection: self.name().to_owned() });
             }
             engine.remember(&asked)?;
-            settings = asked;
+            if generation.is_none() {
+                settings = asked;
+            }
         }
         let mut doc_ids = Vec::with_capacity(request.documents.len());
         let mut known = HashSet::new();
