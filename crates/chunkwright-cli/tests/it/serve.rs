@@ -11,6 +11,7 @@ use std::thread;
 use serde_json::{Value, json};
 
 use crate::cli::Folder;
+use crate::docs::{installed_models, link_models};
 
 /// A server, which ends with the test.
 struct Server {
@@ -20,7 +21,11 @@ struct Server {
 
 impl Server {
     fn start(folder: &Folder, more: &[&str]) -> Self {
-        let line = [&["serve", "--listen", "127.0.0.1:0", "--embedder", "none"], more].concat();
+        Self::embedding(folder, "none", more)
+    }
+
+    fn embedding(folder: &Folder, embedder: &str, more: &[&str]) -> Self {
+        let line = [&["serve", "--listen", "127.0.0.1:0", "--embedder", embedder], more].concat();
         let mut child = folder.command(&line).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
         let address = lines.find_map(|line| Some(line.split_once("http://")?.1.trim().to_owned()));
@@ -106,6 +111,50 @@ fn a_server_keeps_a_collection_in_step_with_a_folder() {
     wait_for("вторые");
     // Other commands write meanwhile.
     assert_eq!(folder.run(&["disable", "a.md#0"]).code, 0);
+}
+
+#[test]
+fn a_collection_stays_as_a_job_made_it_whatever_the_server_is_started_with() {
+    let Some(models) = installed_models(&["static"]) else { return };
+    let folder = Folder::new(&[("docs/a.md", "# A\n\nThe ferry leaves at nine.\n")]);
+    link_models(&folder, &models);
+    let server = Server::embedding(&folder, "static", &["--watch", "docs"]);
+    let get = |path: &str| server.call("GET", path, &Value::Null).unwrap();
+    let current = || {
+        let (_, versions) = get("/api/v1/collections/default/versions");
+        let all = versions["generations"].as_array().cloned().unwrap_or_default();
+        all.into_iter().find(|version| version["state"] == "current")
+    };
+    let wait_for = |documents: u64| loop {
+        if current().is_some_and(|version| version["documents"] == documents) {
+            break;
+        }
+    };
+    let finish = |job: Value| {
+        let (_, job) = server.call("POST", "/api/v1/jobs", &job).unwrap();
+        loop {
+            let (_, now) = get(&format!("/api/v1/jobs/{}", job["id"]));
+            match now["state"].as_str() {
+                Some("queued" | "running") => {}
+                state => break assert_eq!(state, Some("succeeded"), "{now}"),
+            }
+        }
+    };
+    let cut_by = || get("/api/v1/collections/default/configuration").1["current"]["max_size"].clone();
+    wait_for(1);
+    assert!(current().unwrap()["model"].is_object(), "{:?}", current());
+    finish(json!({ "kind": "reindex", "collection": "default", "settings": { "max_size": 64 } }));
+    finish(json!({ "kind": "migrate", "collection": "default", "embedder": "none" }));
+    assert_eq!((current().unwrap()["model"].clone(), cut_by()), (Value::Null, json!(64)));
+    // An upload, a change of the folder, and another job leave it so.
+    let upload = json!({ "documents": [{ "doc_id": "given.md", "text": "# Given\n" }] });
+    assert_eq!(server.call("POST", "/api/v1/collections/default/documents", &upload).unwrap().0, 201);
+    wait_for(2);
+    folder.write("docs/b.md", "# B\n\nThe second.\n".as_bytes());
+    wait_for(3);
+    assert_eq!((current().unwrap()["model"].clone(), cut_by()), (Value::Null, json!(64)));
+    finish(json!({ "kind": "reindex", "collection": "default", "settings": { "max_size": 80 } }));
+    assert_eq!((current().unwrap()["model"].clone(), cut_by()), (Value::Null, json!(80)));
 }
 
 /// Kills a server in the middle of uploads, of runs that other processes write through it, and of jobs that build and
