@@ -149,6 +149,7 @@ fn a_collection_stays_as_a_job_made_it_whatever_the_server_is_started_with() {
     // An upload, a change of the folder, and another job leave it so.
     let upload = json!({ "documents": [{ "doc_id": "given.md", "text": "# Given\n" }] });
     assert_eq!(server.call("POST", "/api/v1/collections/default/documents", &upload).unwrap().0, 201);
+    assert_eq!(current().unwrap()["model"], Value::Null);
     wait_for(2);
     folder.write("docs/b.md", "# B\n\nThe second.\n".as_bytes());
     wait_for(3);
