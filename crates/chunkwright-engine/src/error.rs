@@ -1,4 +1,6 @@
-//! What can fail, and what does each front end make of it?
+//! What can fail?
+
+mod code;
 
 use std::io;
 
@@ -13,6 +15,8 @@ use chunkwright_models::{CounterError, EmbedError, InstallError, ModelError, Rer
 use chunkwright_source::{InputError, SkipReason};
 
 use crate::settings::SettingsError;
+
+pub use code::{CODES, Code};
 
 /// Why a request failed. Its [`code`](Self::code) says what front ends answer.
 #[derive(Debug, thiserror::Error)]
@@ -493,246 +497,11 @@ pub enum Error {
     Cancelled,
 }
 
-/// A kind of failure, as front ends answer it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Code {
-    /// Its name in answers: stable, in lower case.
-    pub name: &'static str,
-    /// What it means, in one sentence.
-    pub summary: &'static str,
-    /// Exit status of the command line.
-    pub exit: u8,
-    /// Status of HTTP.
-    pub http: u16,
-    /// Code of JSON-RPC, which MCP uses.
-    pub mcp: i32,
-    /// Class of Python.
-    pub python: &'static str,
-}
-
-/// Declares each code as a constant and all of them as a table.
-macro_rules! codes {
-    ($($constant:ident: $name:literal, $exit:literal, $http:literal, $mcp:literal, $python:literal, $summary:literal;)*) => {
-        $(#[doc = $summary] const $constant: Code = Code {
-            name: $name, summary: $summary, exit: $exit, http: $http, mcp: $mcp, python: $python,
-        };)*
-
-        /// All codes.
-        pub static CODES: &[Code] = &[$($constant),*];
-    };
-}
-
-codes! {
-    INVALID_SETTINGS: "invalid_settings", 2, 400, -32602, "SettingsError", "The settings are invalid.";
-    INVALID_REQUEST: "invalid_request", 2, 400, -32602, "RequestError", "The request has an invalid value.";
-    UNKNOWN_COLLECTION: "unknown_collection", 2, 404, -32002, "UnknownCollectionError", "The collection or generation does not exist.";
-    NOT_FOUND: "not_found", 2, 404, -32002, "NotFoundError", "The document, chunk or overlay does not exist.";
-    CONFLICT: "conflict", 2, 409, -32000, "ConflictError", "The request contradicts what is stored.";
-    LOCKED: "locked", 2, 423, -32000, "LockedError", "Another process is writing to the store.";
-    FORBIDDEN: "forbidden", 2, 403, -32000, "AccessError", "The store was opened with less access, or a key may not be used.";
-    TOO_LARGE: "too_large", 2, 413, -32602, "TooLargeError", "A text is over the limit.";
-    MODEL_UNAVAILABLE: "model_unavailable", 2, 503, -32000, "ModelError", "A model is not installed or cannot be used.";
-    SERVICE_FAILED: "service_failed", 2, 502, -32000, "ServiceError", "A service failed or returned an unusable answer.";
-    STORE_FAILED: "store_failed", 2, 500, -32603, "StoreError", "The store is missing or damaged, or could not be read or written.";
-    INTERNAL: "internal", 2, 500, -32603, "ChunkwrightError", "The operating system refused a resource.";
-    CANCELLED: "cancelled", 130, 499, -32000, "CancelledError", "The caller cancelled the request.";
-}
-
-impl Error {
-    /// What front ends answer.
-    pub fn code(&self) -> Code {
-        match self {
-            Self::Counter(CounterError::Model(_))
-            | Self::Model(_)
-            | Self::MissingModel { .. }
-            | Self::NoEmbedder
-            | Self::NoSparseEmbedder
-            | Self::UnconfiguredService { .. } => MODEL_UNAVAILABLE,
-            Self::Counter(_)
-            | Self::Settings(_)
-            | Self::Options(_)
-            | Self::Config(_)
-            | Self::Secret(_)
-            | Self::SparseKeyWithoutService
-            | Self::TwoKeys { .. }
-            | Self::EmptyVariable { .. } => INVALID_SETTINGS,
-            Self::Install(error) => of_installation(error),
-            Self::Embed(error) => of_embedder(error),
-            Self::Rerank(error) => of_reranker(error),
-            Self::Service(error) => of_service(error),
-            Self::Store(error) => of_store(error),
-            Self::Index(error) => match error {
-                IndexError::Store(error) => of_store(error),
-                IndexError::Source(_) => INVALID_REQUEST,
-                _ => CONFLICT,
-            },
-            Self::Search(error) => of_search(error),
-            Self::Eval(error) => match error {
-                EvalError::Store(error) | EvalError::Index(IndexError::Store(error)) => of_store(error),
-                EvalError::Embed(error) => of_embedder(error),
-                EvalError::Search(error) => of_search(error),
-                EvalError::Unembedded(_) => SERVICE_FAILED,
-                _ => INTERNAL,
-            },
-            Self::Fetch(error) => match error {
-                FetchError::Store(error) => of_store(error),
-                FetchError::Converted { .. } => INVALID_REQUEST,
-                _ => NOT_FOUND,
-            },
-            Self::Amend(error) => match error {
-                AmendError::Store(error) => of_store(error),
-                AmendError::Embed(error) => of_embedder(error),
-                AmendError::Unknown { .. } => NOT_FOUND,
-                AmendError::TooLong { .. } => TOO_LARGE,
-                AmendError::Orphaned { .. } => CONFLICT,
-                _ => INVALID_REQUEST,
-            },
-            Self::Import { error, .. } => match &**error {
-                ImportError::Store(error) => of_store(error),
-                ImportError::Hides { .. } | ImportError::SameId { .. } => CONFLICT,
-                _ => INVALID_REQUEST,
-            },
-            Self::Filter(_)
-            | Self::TooSmall { .. }
-            | Self::Offset { .. }
-            | Self::NamedAndAll
-            | Self::OneCollection
-            | Self::Input(_)
-            | Self::NoPage
-            | Self::NothingToMeasure
-            | Self::ZeroMeasure
-            | Self::Questions { .. }
-            | Self::NotUtf8 { .. }
-            | Self::NoQuestion { .. }
-            | Self::Edits { .. }
-            | Self::NoEdit { .. }
-            | Self::Meta(_)
-            | Self::Chunks { .. }
-            | Self::NoForeignChunk { .. }
-            | Self::Unread(_)
-            | Self::IsFolder { .. }
-            | Self::IsFile { .. }
-            | Self::LeftOut { .. }
-            | Self::NoDocument { .. }
-            | Self::NoSuchLine { .. }
-            | Self::FileAndFolder { .. }
-            | Self::Revision { .. }
-            | Self::UnknownField { .. }
-            | Self::NotAFolder { .. }
-            | Self::Unreadable { .. }
-            | Self::NotARegularFile { .. }
-            | Self::Compressed { .. }
-            | Self::NoVectors { .. }
-            | Self::LongVectors
-            | Self::NoWriter
-            | Self::NothingToChange
-            | Self::NoChunk
-            | Self::TextOrBytes { .. }
-            | Self::RefusedDocument { .. }
-            | Self::Cursor { .. }
-            | Self::TextByFilter
-            | Self::OneGeneration { .. } => INVALID_REQUEST,
-            Self::UnknownConfiguration { .. }
-            | Self::OtherConfiguration { .. }
-            | Self::NotPrunable { .. }
-            | Self::TooManyQuestions { .. } => CONFLICT,
-            Self::NoCollections => UNKNOWN_COLLECTION,
-            Self::UnknownDocument { .. }
-            | Self::NothingMatches { .. }
-            | Self::UnknownJob { .. }
-            | Self::UnknownQuestion { .. } => NOT_FOUND,
-            Self::NoAccess { .. } | Self::OutsideRoots { .. } | Self::UntrustedKey => FORBIDDEN,
-            Self::ByOwner { code, .. } => *code,
-            Self::OwnerGone | Self::JobsElsewhere => LOCKED,
-            Self::Columns(_)
-            | Self::Json(_)
-            | Self::Unwritten(_)
-            | Self::Threads(_)
-            | Self::Owner(_)
-            | Self::Jobs(_)
-            | Self::Log(_) => INTERNAL,
-            Self::Cancelled => CANCELLED,
-        }
-    }
-}
-
 impl From<InstallError> for Error {
     fn from(error: InstallError) -> Self {
         match error {
             InstallError::Cancelled => Self::Cancelled,
             error => Self::Install(error),
-        }
-    }
-}
-
-fn of_installation(error: &InstallError) -> Code {
-    match error {
-        InstallError::Model(ModelError::Unknown { .. }) => INVALID_REQUEST,
-        InstallError::DiskFull { .. } | InstallError::Unwritable { .. } => INTERNAL,
-        _ => MODEL_UNAVAILABLE,
-    }
-}
-
-fn of_search(error: &SearchError) -> Code {
-    match error {
-        SearchError::Store(error) => of_store(error),
-        SearchError::Embed(error) => of_embedder(error),
-        SearchError::Rerank(error) => of_reranker(error),
-        SearchError::NoDense(_) | SearchError::NoSparse(_) | SearchError::NoRelevance(_) => MODEL_UNAVAILABLE,
-        _ => INVALID_REQUEST,
-    }
-}
-
-fn of_embedder(error: &EmbedError) -> Code {
-    match error {
-        EmbedError::Service(error) => of_service(error),
-        EmbedError::NoSparse { .. } | EmbedError::Other(_) => SERVICE_FAILED,
-        _ => INVALID_REQUEST,
-    }
-}
-
-fn of_reranker(error: &RerankError) -> Code {
-    match error {
-        RerankError::Service(error) => of_service(error),
-        _ => SERVICE_FAILED,
-    }
-}
-
-fn of_service(error: &ServiceError) -> Code {
-    match error {
-        ServiceError::Unknown { .. } | ServiceError::NoKey { .. } => INVALID_SETTINGS,
-        _ => SERVICE_FAILED,
-    }
-}
-
-fn of_store(error: &StoreError) -> Code {
-    match error {
-        StoreError::Locked { .. } => LOCKED,
-        StoreError::ReadOnly => FORBIDDEN,
-        StoreError::UnknownCollection { .. } | StoreError::UnknownGeneration { .. } => UNKNOWN_COLLECTION,
-        StoreError::CollectionName { .. }
-        | StoreError::MalformedCursor { .. }
-        | StoreError::OtherCursor { .. } => INVALID_REQUEST,
-        StoreError::OtherModel { .. }
-        | StoreError::OtherDimension { .. }
-        | StoreError::OtherVectors { .. } => CONFLICT,
-        _ => STORE_FAILED,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::HashSet;
-
-    use super::*;
-
-    #[test]
-    fn every_code_has_a_name_of_its_own_and_statuses_in_range() {
-        let names: HashSet<&str> = CODES.iter().map(|code| code.name).collect();
-        let classes: HashSet<&str> = CODES.iter().map(|code| code.python).collect();
-        assert_eq!((names.len(), classes.len()), (CODES.len(), CODES.len()));
-        for code in CODES {
-            assert!((400..600).contains(&code.http) && code.exit >= 2 && code.mcp < 0, "{code:?}");
         }
     }
 }
