@@ -158,6 +158,44 @@ fn a_collection_stays_as_a_job_made_it_whatever_the_server_is_started_with() {
     assert_eq!((current().unwrap()["model"].clone(), cut_by()), (Value::Null, json!(80)));
 }
 
+#[test]
+fn a_key_that_was_made_opens_a_server_whose_log_has_neither_it_nor_a_secret_of_a_client() {
+    let folder = Folder::new(&[("a.md", "# A\n")]);
+    let made = folder.run(&["key", "reader", "--keys", "keys.txt"]);
+    let secret = made.stdout.trim().to_owned();
+    assert!(made.code == 0 && secret.len() > 32, "{made:?}");
+    let keys = folder.read("keys.txt");
+    assert!(keys.contains("reader") && !keys.contains(&secret), "{keys}");
+    let again = folder.run(&["key", "reader", "--keys", "keys.txt"]);
+    assert_eq!((again.code, folder.read("keys.txt")), (2, keys), "a name is given once: {}", again.stderr);
+    let line =
+        ["serve", "--listen", "127.0.0.1:0", "--embedder", "none", "--keys", "keys.txt", "--log", "json"];
+    let mut child = folder.command(&line).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut errors = BufReader::new(child.stderr.take().unwrap());
+    let mut first = String::new();
+    while !first.contains("http://") {
+        first.clear();
+        assert!(errors.read_line(&mut first).unwrap() > 0, "it says where it listens");
+    }
+    let address = first.split_once("http://").unwrap().1.trim().to_owned();
+    let token = concat!("ghp_", "9f3KqLz71mXcVb2NtRy8WsPd4HjGk6QaEu0T");
+    let status = |key: &str| {
+        let mut stream = TcpStream::connect(&address).unwrap();
+        let head = format!("GET /api/v1/collections HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n");
+        write!(stream, "{head}Authorization: Bearer {key}\r\nX-Request-Id: {token}\r\n\r\n").unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer.split(' ').nth(1).unwrap().parse::<u16>().unwrap()
+    };
+    assert_eq!((status(&secret), status("chunkwright_0")), (200, 401));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let mut log = String::new();
+    errors.read_to_string(&mut log).unwrap();
+    assert!(log.contains("\"status\":200") && log.contains("\"status\":401"), "{log}");
+    assert!(log.contains("reader") && !log.contains(&secret) && !log.contains(token), "{log}");
+}
+
 /// Kills a server in the middle of uploads, of runs that other processes write through it, and of jobs that build and
 /// switch to another generation. So often by default; more by `CHUNKWRIGHT_KILLS`.
 const KILLS: usize = 6;
