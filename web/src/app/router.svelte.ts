@@ -62,20 +62,23 @@ export function setParams(changes: Record<string, string | number | null | undef
   place = { path: place.path, query };
 }
 
-// Browsers slow down whoever writes the address with every key.
+// Browsers slow down whoever writes the address with every key: the first change is written
+// at once, and those that follow it closely are written together.
 let written: string | null = null;
-let writing: ReturnType<typeof setTimeout> | undefined;
+let pause: ReturnType<typeof setTimeout> | undefined;
 function later(url: string): void {
   written = url;
-  writing ??= setTimeout(write, 150);
+  if (pause === undefined) write();
 }
 
 /** Writes the address that is due. */
 function write(): void {
-  clearTimeout(writing);
-  writing = undefined;
-  if (written !== null) history.replaceState(history.state, "", written);
+  clearTimeout(pause);
+  pause = undefined;
+  if (written === null) return;
+  history.replaceState(history.state, "", written);
   written = null;
+  pause = setTimeout(write, 150);
 }
 
 /** An address in the page: parts of the path are escaped. */
@@ -195,7 +198,11 @@ function follow(event: MouseEvent): void {
 
 export function start(): void {
   history.scrollRestoration = "manual";
-  addEventListener("popstate", () => void arrive(false));
+  addEventListener("popstate", () => {
+    // A change of the page that was left is not written over the one that is shown again.
+    written = null;
+    void arrive(false);
+  });
   document.addEventListener("click", follow);
   addEventListener("pagehide", keepScroll);
   void arrive(false);
