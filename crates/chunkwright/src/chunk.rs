@@ -2,6 +2,7 @@
 
 mod adaptive;
 mod alias;
+mod boundary;
 mod chunked;
 mod config;
 mod fill;
@@ -31,6 +32,7 @@ use crate::tokens::{Chars, TokenCounter};
 
 pub use adaptive::Adaptive;
 pub use alias::{ALIASES, Alias, Assignments, Means, OTHER_NAMES, OtherName};
+pub use boundary::{Boundary, BoundaryKind, BoundaryOutcome};
 pub use chunked::{ChunkIn, Chunked};
 pub use config::{ChunkConfig, ConfigError, ContextRule, Keep, Kind, Packing, Unit};
 pub(crate) use finish::{blocks_in, dominant_kind, number_parts, section_of};
@@ -130,6 +132,8 @@ pub enum Cut {
     Grapheme,
     /// The window before was full.
     Window,
+    /// Somebody divided the chunk here by hand (see [`Boundary`]).
+    Manual,
     /// What a summary is of begins here; no chunk has it.
     Summary,
     /// It is not known why: another program cut the document.
@@ -156,6 +160,7 @@ impl Cut {
         Self::Word,
         Self::Grapheme,
         Self::Window,
+        Self::Manual,
         Self::Summary,
     ];
 
@@ -178,6 +183,7 @@ impl Cut {
             Self::Word => "split:word",
             Self::Grapheme => "split:grapheme",
             Self::Window => "window",
+            Self::Manual => "manual",
             Self::Summary => "summary",
             Self::Unknown => "",
         }
@@ -397,11 +403,43 @@ impl Chunker {
 
     /// Cuts `document`.
     pub fn chunk<'a>(&'a self, document: &'a Document) -> Chunked<'a> {
-        let chunks = document.cut_with_lf(|document| self.cut(document));
-        Chunked::new(self, document, chunks)
+        self.chunk_with(document, &[]).0
     }
 
-    fn cut(&self, document: &Document) -> Vec<Chunk> {
+    /// Cuts `document`, with boundaries that were set by hand; answers what became of each.
+    ///
+    /// Chunks that no boundary is in or beside are those of [`chunk`](Self::chunk), but for what they overlap with. The
+    /// limit holds: a merge that would make a chunk over it is not in force.
+    ///
+    /// ```
+    /// use chunkwright::chunk::{Boundary, BoundaryKind, BoundaryOutcome};
+    /// use chunkwright::{Chars, ChunkConfig, Chunker, Document, parse::Markdown};
+    /// use std::sync::Arc;
+    ///
+    /// let chunker = Chunker::new(ChunkConfig::default(), Arc::new(Chars))?;
+    /// let document = Document::parse("a.md", "One.\n\nTwo.\n", &Markdown);
+    /// let (chunks, outcomes) = chunker.chunk_with(&document, &[Boundary { at: 6, kind: BoundaryKind::Split }]);
+    /// assert_eq!(chunks.iter().map(|chunk| chunk.content()).collect::<Vec<_>>(), ["One.", "Two."]);
+    /// assert_eq!(outcomes, [BoundaryOutcome::InForce { chunk: 1 }]);
+    /// # Ok::<(), chunkwright::ConfigError>(())
+    /// ```
+    pub fn chunk_with<'a>(
+        &'a self,
+        document: &'a Document,
+        boundaries: &[Boundary],
+    ) -> (Chunked<'a>, Vec<BoundaryOutcome>) {
+        let mut outcomes = Vec::new();
+        let chunks = document.cut_with_lf(|document, place| {
+            let placed: Vec<Boundary> =
+                boundaries.iter().map(|it| Boundary { at: place(it.at), ..*it }).collect();
+            let (chunks, became) = self.cut(document, &placed);
+            outcomes = became;
+            chunks
+        });
+        (Chunked::new(self, document, chunks), outcomes)
+    }
+
+    fn cut(&self, document: &Document, boundaries: &[Boundary]) -> (Vec<Chunk>, Vec<BoundaryOutcome>) {
         let mut config = self.config.for_document(document.id());
         let mut strategy = &*self.strategy;
         let mut is_own = self.is_own;
@@ -414,7 +452,7 @@ impl Chunker {
         if is_own {
             plan.tile(document);
         }
-        finish::finish(self, document, plan)
+        finish::finish(self, document, plan, boundaries)
     }
 
     /// Whether a text is within the limit and the model's window.

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
+use crate::chunk::boundary::{Boundary, BoundaryOutcome};
 use crate::chunk::pack::{self, Goal};
 use crate::chunk::split::{self, Level, Splitter, is_cluster};
 use crate::chunk::{Chunk, ChunkConfig, ChunkId, Chunker, Cut, Draft, Packing, Part, Plan};
@@ -12,14 +13,20 @@ use crate::context::{self, Borrow};
 use crate::document::{Block, BlockKind, Document, Enclosure, EnclosureKind, SectionId, with_lf};
 use crate::span::{Span, is_blank};
 
-/// Turns drafts into chunks.
-pub(super) fn finish(chunker: &Chunker, document: &Document, plan: Plan<'_>) -> Vec<Chunk> {
+/// Turns drafts into chunks, with the boundaries that were set by hand; answers what became of each.
+pub(super) fn finish(
+    chunker: &Chunker,
+    document: &Document,
+    plan: Plan<'_>,
+    boundaries: &[Boundary],
+) -> (Vec<Chunk>, Vec<BoundaryOutcome>) {
     let Plan { config, document_type, drafts, sizes, .. } = plan;
     let mut finisher = Finisher {
         chunker,
         config: &config,
         document_type,
         document,
+        keeps_spans: false,
         chunks: Vec::with_capacity(drafts.len()),
         sizes: sizes.into_inner().unwrap_or_default(),
         text: String::new(),
@@ -30,18 +37,22 @@ pub(super) fn finish(chunker: &Chunker, document: &Document, plan: Plan<'_>) -> 
         let begins = index == 0 && matches!(draft.cut, Cut::Full | Cut::Window);
         finisher.fit(Draft { cut: if begins { Cut::Document } else { draft.cut }, ..draft });
     }
+    let outcomes = finisher.set(boundaries);
     let Finisher { mut chunks, .. } = finisher;
     number_parts(document, &mut chunks);
-    chunks
+    (chunks, outcomes)
 }
 
-struct Finisher<'a> {
+pub(super) struct Finisher<'a> {
     chunker: &'a Chunker,
     /// The configuration for this document.
     config: &'a ChunkConfig,
     document_type: Option<Cow<'static, str>>,
-    document: &'a Document,
-    chunks: Vec<Chunk>,
+    pub(super) document: &'a Document,
+    /// Whether a draft that fits only with less of what it would borrow borrows less, rather than being divided: its
+    /// span was found to fit before.
+    pub(super) keeps_spans: bool,
+    pub(super) chunks: Vec<Chunk>,
     /// Size of each block with the blanks after it; empty if the strategy did not measure blocks.
     sizes: Vec<u32>,
     /// Room to put texts together in.
@@ -49,12 +60,12 @@ struct Finisher<'a> {
     /// Room for what is hashed for an id.
     key: Vec<u8>,
     /// How many chunks so far say and borrow the same, by the id of the first.
-    ids: HashMap<ChunkId, u64>,
+    pub(super) ids: HashMap<ChunkId, u64>,
 }
 
 impl Finisher<'_> {
     /// Adds the chunk of a draft, or several if its text is over a limit.
-    fn fit(&mut self, draft: Draft) {
+    pub(super) fn fit(&mut self, draft: Draft) {
         // A stack of what is left to fit, with the room its cutting was given.
         let mut left = vec![(draft.span, draft.cut, self.config.max_size)];
         while let Some((span, cut, room)) = left.pop() {
@@ -79,6 +90,12 @@ impl Finisher<'_> {
                     self.add(span, section, cut, Vec::new(), size, over);
                     continue;
                 }
+            }
+            if self.keeps_spans
+                && let Some((size, borrows)) = self.lessened(span, borrows.clone())
+            {
+                self.add(span, section, cut, borrows, size, false);
+                continue;
             }
             let context = context::render(self.document, Span { end: span.start, ..span }, &borrows);
             let beside = self.config.max_size.saturating_sub(self.chunker.measure().count(context.text()));
@@ -170,7 +187,7 @@ impl Finisher<'_> {
     }
 
     /// Size of the text of a chunk, and whether it is over the limit or the model's window.
-    fn measure(&mut self, span: Span, borrows: &[Borrow]) -> (usize, bool) {
+    pub(super) fn measure(&mut self, span: Span, borrows: &[Borrow]) -> (usize, bool) {
         let counter = self.chunker.measure();
         let content = self.document.read(span);
         self.text.clear();

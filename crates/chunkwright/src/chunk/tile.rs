@@ -35,7 +35,7 @@ impl Plan<'_> {
 }
 
 /// The last place up to `at` at which a chunk may begin.
-fn place(document: &Document, at: u32) -> u32 {
+pub(super) fn place(document: &Document, at: u32) -> u32 {
     let source = document.source();
     let mut at = (at as usize).min(source.len());
     while at > 0 && at < source.len() {
@@ -51,7 +51,7 @@ fn place(document: &Document, at: u32) -> u32 {
 }
 
 /// `span` from its first visible character on, or from the indentation before that, up to its last.
-fn visible(document: &Document, span: Span) -> Option<Span> {
+pub(super) fn visible(document: &Document, span: Span) -> Option<Span> {
     if span.start >= span.end {
         return None;
     }

@@ -55,12 +55,16 @@ impl Document {
         self.moved(source, &|at| breaks.in_source(at))
     }
 
-    /// Calls `cut` with the document as it is with LF only, and moves what it gives into the source.
-    pub(crate) fn cut_with_lf(&self, cut: impl FnOnce(&Self) -> Vec<Chunk>) -> Vec<Chunk> {
-        let Some(breaks) = Breaks::of(&self.source) else { return cut(self) };
+    /// Calls `cut` with the document as it is with LF only, and what says where a byte of the source stands in it; moves
+    /// what it gives into the source.
+    pub(crate) fn cut_with_lf(
+        &self,
+        cut: impl FnOnce(&Self, &dyn Fn(u32) -> u32) -> Vec<Chunk>,
+    ) -> Vec<Chunk> {
+        let Some(breaks) = Breaks::of(&self.source) else { return cut(self, &|at| at) };
         let text = Arc::from(with_lf(&self.source));
         let document = self.clone().moved(text, &|at| breaks.in_text(at));
-        let mut chunks = cut(&document);
+        let mut chunks = cut(&document, &|at| breaks.in_text(at));
         let place = |span: Span| moved(span, &|at| breaks.in_source(at));
         for chunk in &mut chunks {
             chunk.span = place(chunk.span);

@@ -32,6 +32,7 @@ impl Explanation {
             Cut::Sentence => format!("the {block} is too large for one chunk; a sentence begins"),
             Cut::Word => "a sentence or line is too large for one chunk; a word begins".to_owned(),
             Cut::Grapheme => "one word is over the limit; a character begins".to_owned(),
+            Cut::Manual => "somebody divided the chunk here by hand".to_owned(),
             other => format!("the rule `{other}`"),
         };
         format!("{} ({})", why, self.begin.cut)
@@ -57,6 +58,7 @@ impl Explanation {
             End::Balanced { size_with_next } => format!(
                 "the next block would have made it {size_with_next} {unit}; cutting here splits the section more evenly"
             ),
+            End::Split { cut: Cut::Manual, .. } => "somebody divided the chunk here by hand (manual)".into(),
             End::Split { cut, size_with_next } if *size_with_next > limit => {
                 format!(
                     "the block continues; with more of it the chunk would have {size_with_next} {unit}, over {limit} ({cut})"

@@ -12,12 +12,17 @@ pub(crate) fn chunk<'a>(chunker: &'a Chunker, document: &'a Document) -> Chunked
     model(document);
     let chunks = chunker.chunk(document);
     assert_eq!(chunks, chunker.chunk(document), "cutting is not deterministic");
-    tiling(document, &chunks);
-    limit(&chunks);
-    identity(&chunks);
-    graphemes(document, &chunks);
-    neighbourhood(&chunks);
+    all(&chunks);
     chunks
+}
+
+/// Asserts every invariant of chunks.
+pub(crate) fn all(chunks: &Chunked<'_>) {
+    tiling(chunks.document(), chunks);
+    limit(chunks);
+    identity(chunks);
+    graphemes(chunks.document(), chunks);
+    neighbourhood(chunks);
 }
 
 /// Blocks are disjoint, in order, trimmed, and hold every visible byte; sections nest.

@@ -11,7 +11,7 @@ use crate::invariants::Quads;
 
 /// Counts the bytes that are counted.
 #[derive(Debug, Default)]
-struct Work(AtomicUsize);
+pub(crate) struct Work(pub(crate) AtomicUsize);
 
 impl TokenCounter for Work {
     fn name(&self) -> &'static str {

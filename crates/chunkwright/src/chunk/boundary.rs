@@ -1,0 +1,137 @@
+//! Boundaries that are set by hand: where a chunk begins, or none does, whatever the strategy says.
+
+use serde::{Deserialize, Serialize};
+
+use crate::chunk::finish::Finisher;
+use crate::chunk::tile::{place, visible};
+use crate::chunk::{Cut, Draft};
+use crate::document::Document;
+use crate::span::Span;
+
+/// A boundary that was set by hand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Boundary {
+    /// A byte of the source. What counts is the first visible character from there on, or the indentation before it; no
+    /// place is inside a grapheme cluster or inside markup.
+    pub at: u32,
+    /// Whether a chunk begins there.
+    pub kind: BoundaryKind,
+}
+
+/// What was done by hand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum BoundaryKind {
+    /// A chunk begins there.
+    Split,
+    /// No chunk begins there: the two chunks beside it are one.
+    Merge,
+}
+
+/// What became of a boundary that was set by hand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BoundaryOutcome {
+    /// It is in force.
+    InForce {
+        /// Index of the chunk that begins there, or of the one that the place is in.
+        chunk: usize,
+    },
+    /// The chunk of a merge would be over the limit, so the boundary stayed.
+    TooLarge {
+        /// Size that the chunk would have, without what it borrows.
+        size: usize,
+        /// Index of the chunk that begins there.
+        chunk: usize,
+    },
+    /// No text is on both sides of it.
+    Nowhere,
+}
+
+impl Finisher<'_> {
+    /// Sets boundaries in the chunks that were made. All splits are made before the first merge, so the order of
+    /// `boundaries` is of no account.
+    pub(super) fn set(&mut self, boundaries: &[Boundary]) -> Vec<BoundaryOutcome> {
+        if boundaries.is_empty() {
+            return Vec::new();
+        }
+        let (made, document) = (std::mem::take(&mut self.chunks), self.document);
+        let draft = |chunk: &super::Chunk| Draft { span: chunk.span, cut: chunk.cut, whole: chunk.oversize };
+        let mut drafts: Vec<Draft> = made.iter().map(draft).collect();
+        let starts: Vec<Option<u32>> = boundaries.iter().map(|it| start(document, &drafts, it.at)).collect();
+        let mut sorted: Vec<(u32, BoundaryKind)> =
+            boundaries.iter().zip(&starts).filter_map(|(it, start)| Some(((*start)?, it.kind))).collect();
+        sorted.sort_by_key(|(start, kind)| (*kind == BoundaryKind::Merge, *start));
+        let mut refused: Vec<(u32, usize)> = Vec::new();
+        let mut is_changed = false;
+        for (start, kind) in sorted {
+            match kind {
+                BoundaryKind::Split => is_changed |= split(document, &mut drafts, start),
+                BoundaryKind::Merge => match self.merge(&mut drafts, start) {
+                    Ok(was_changed) => is_changed |= was_changed,
+                    Err(size) => refused.push((start, size)),
+                },
+            }
+        }
+        if is_changed {
+            self.ids.clear();
+            self.keeps_spans = true;
+            drafts.into_iter().for_each(|draft| self.fit(draft));
+        } else {
+            self.chunks = made;
+        }
+        let became = |(it, start): (&Boundary, Option<u32>)| self.became(it.kind, start?, &refused);
+        let outcomes = boundaries.iter().zip(starts).map(became);
+        outcomes.map(|outcome| outcome.unwrap_or(BoundaryOutcome::Nowhere)).collect()
+    }
+
+    /// What became of the boundary at `start`.
+    fn became(&self, kind: BoundaryKind, start: u32, refused: &[(u32, usize)]) -> Option<BoundaryOutcome> {
+        let chunk = self.chunks.partition_point(|chunk| chunk.span.start <= start).checked_sub(1)?;
+        let begins = self.chunks[chunk].span.start == start;
+        match kind {
+            BoundaryKind::Merge => match refused.iter().find(|(at, _)| *at == start) {
+                Some(&(_, size)) => Some(BoundaryOutcome::TooLarge { size, chunk }),
+                None => (!begins).then_some(BoundaryOutcome::InForce { chunk }),
+            },
+            BoundaryKind::Split => begins.then_some(BoundaryOutcome::InForce { chunk }),
+        }
+    }
+
+    /// Joins the draft that begins at `start` to the one before it; answers whether there is one, or the size that they
+    /// would have, if that is over the limit.
+    fn merge(&mut self, drafts: &mut Vec<Draft>, start: u32) -> Result<bool, usize> {
+        let found = drafts.binary_search_by_key(&start, |draft| draft.span.start);
+        let Ok(index @ 1..) = found else { return Ok(false) };
+        let span = drafts[index - 1].span.to(drafts[index].span);
+        match self.measure(span, &[]) {
+            (size, true) => Err(size),
+            (_, false) => {
+                drafts.remove(index);
+                drafts[index - 1].span = span;
+                Ok(true)
+            }
+        }
+    }
+}
+
+/// Divides the draft that has text on both sides of `start`; answers whether there is one.
+fn split(document: &Document, drafts: &mut Vec<Draft>, start: u32) -> bool {
+    let index = drafts.partition_point(|draft| draft.span.start < start).checked_sub(1);
+    let Some(index) = index.filter(|index| start < drafts[*index].span.end) else { return false };
+    let Span { start: from, end } = drafts[index].span;
+    let Some(before) = visible(document, Span { start: from, end: start }) else { return false };
+    drafts[index].span = Span { start: from, ..before };
+    drafts[index].whole = false;
+    drafts.insert(index + 1, Draft { span: Span { start, end }, cut: Cut::Manual, whole: false });
+    true
+}
+
+/// Where a chunk begins that is to begin at `at`: there if one does already; none after the last visible character.
+fn start(document: &Document, drafts: &[Draft], at: u32) -> Option<u32> {
+    if drafts.binary_search_by_key(&at, |draft| draft.span.start).is_ok() {
+        return Some(at);
+    }
+    let end = document.source().len() as u32;
+    Some(visible(document, Span { start: place(document, at), end })?.start)
+}
