@@ -46,6 +46,8 @@ commands! {
     enable::Enable,
     disable::Disable,
     amend::Amend,
+    split::Split,
+    merge::Merge,
     overlays::Overlays,
     cache::Cache,
     check::Check,

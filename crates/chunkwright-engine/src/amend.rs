@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use chunkwright::{ChunkId, Chunker};
 use chunkwright_index::{
-    Filter, Generation, ListRequest, ListedOverlay, MAX_PAGE, Overlay, OverlayState, Review, Store, Tools,
-    amend_all, chunk_id, list_overlays,
+    Filter, Generation, ListRequest, ListedOverlay, MAX_PAGE, Overlay, OverlayState, Overlays, Review, Store,
+    Tools, amend_all, chunk_id, list_overlays,
 };
 use chunkwright_models::Embedder;
 use serde::{Deserialize, Serialize};
@@ -23,6 +23,7 @@ use crate::task::Task;
 #[serde(default, deny_unknown_fields)]
 pub struct AmendRequest {
     /// The chunks, by their ids, by those that overlays were made for, or as `DOC_ID#INDEX` (also `DOC_ID_chunkINDEX`).
+    /// What names a boundary can only be reset, which takes it back, or accepted.
     pub chunks: Vec<String>,
     /// The chunks that pass, hidden or not, beside those named; an empty filter selects none.
     #[serde(deserialize_with = "crate::search::filter")]
@@ -85,6 +86,23 @@ impl AmendRequest {
         now.clone_into(&mut overlay.changed_at);
     }
 
+    /// The request without the boundaries that it names, and those: all that can be done to one is to take it back
+    /// or to accept it.
+    fn without_boundaries(&self, overlays: &Overlays) -> Result<(Self, Vec<Overlay>), Error> {
+        let mut request = self.clone();
+        let named = |id: &String| overlays.get(id).filter(|overlay| overlay.boundary.is_some()).cloned();
+        let boundaries: Vec<Overlay> = self.chunks.iter().filter_map(named).collect();
+        request.chunks.retain(|id| boundaries.iter().all(|overlay| overlay.chunk_id != *id));
+        let Self { enabled, text, keywords, pins, reset, accept, .. } = self;
+        let is_text = text.is_some() || keywords.is_some() || pins.is_some() || *enabled == Some(false);
+        match boundaries.first() {
+            Some(first) if is_text || reset == accept => {
+                Err(Error::NotForBoundary { boundary: first.chunk_id.clone() })
+            }
+            _ => Ok((request, boundaries)),
+        }
+    }
+
     /// The chunks that are changed, each once.
     fn selected(&self, store: &dyn Store, generation: &Generation) -> Result<Vec<ChunkId>, Error> {
         let named = self.chunks.iter().map(|chunk| chunk_id(store, generation, chunk));
@@ -139,6 +157,14 @@ impl Collection {
         }
         let store = engine.writable_store()?;
         let generation = store.open(self.name())?;
+        let (request, boundaries) = request.without_boundaries(&store.overlays(&generation.collection)?)?;
+        if !boundaries.is_empty() {
+            let mut changed = self.amend_boundaries(&boundaries, request.accept)?;
+            if !request.chunks.is_empty() || !request.filter.is_empty() {
+                changed.extend(self.amend(&request)?);
+            }
+            return Ok(changed);
+        }
         let chunks = request.selected(&*store, &generation)?;
         let embedder = engine.embedder_of(generation.spec.model.as_ref())?;
         let chunker = chunker_of(engine, &generation, embedder.as_deref())?;
@@ -166,7 +192,7 @@ impl Snapshot {
 
 /// The chunker that cut a generation, whose limit a text must keep. Where no settings that are known cut it, that of the
 /// settings in force, which counts.
-fn chunker_of(
+pub(crate) fn chunker_of(
     engine: &Engine,
     generation: &Generation,
     embedder: Option<&dyn Embedder>,

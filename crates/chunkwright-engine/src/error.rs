@@ -283,6 +283,32 @@ pub enum Error {
         /// The collection.
         collection: String,
     },
+    /// A place that is not inside the chunk that is to be divided.
+    #[error(
+        "chunk `{chunk}` has lines {first} to {last}; it is divided at one of those after the first, or at a byte inside of it"
+    )]
+    NotInChunk {
+        /// The chunk.
+        chunk: String,
+        /// Its first line.
+        first: u32,
+        /// Its last line.
+        last: u32,
+    },
+    /// A chunk that is to be joined to one that is not there.
+    #[error("chunk `{chunk}` is the first or last of its document; there is none to join it to on that side")]
+    NoNeighbour {
+        /// The chunk.
+        chunk: String,
+    },
+    /// A change that only a chunk can have.
+    #[error(
+        "`{boundary}` is a boundary set by hand; it can be taken back with `reset` or accepted with `accept`"
+    )]
+    NotForBoundary {
+        /// What names it.
+        boundary: String,
+    },
     /// One text for many chunks.
     #[error("a text belongs to one chunk; give its id instead of a filter")]
     TextByFilter,

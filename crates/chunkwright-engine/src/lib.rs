@@ -16,6 +16,7 @@
 
 mod amend;
 mod background;
+mod boundary;
 mod collection;
 mod configured;
 mod doctor;
@@ -62,6 +63,8 @@ pub mod words;
 
 pub use amend::{AmendRequest, OverlaysAnswer, OverlaysRequest};
 pub use background::{Background, IndexState, ServedFolder, Then};
+pub use boundary::{BoundaryAnswer, BoundaryChange, BoundaryRequest};
+pub use chunkwright::chunk::BoundaryKind;
 pub use chunkwright_arrow::is_catching;
 pub use chunkwright_index::{
     CacheUsage, CheckReport, ChunkPage, Cursor, Damaged, Direction, DocumentInfo, Duplicates, Expand,

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use chunkwright_index::{Failure, StoreError, meta};
+use chunkwright_index::{Failure, Generation, StoreError, meta};
 use chunkwright_source::memory::printable;
 use chunkwright_source::{FormatHint, NewSource};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -12,9 +12,10 @@ use serde_json::{Map, Value};
 
 use crate::collection::Collection;
 use crate::error::Error;
-use crate::index::{IndexAnswer, IndexRequest};
+use crate::index::{IndexAnswer, IndexRequest, Indexer};
 use crate::models::embedder_for;
 use crate::notice::Notice;
+use crate::settings::Settings;
 
 /// Documents to be stored, each in place of the one that the collection has under its id.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -159,12 +160,7 @@ impl Collection {
             Err(StoreError::UnknownCollection { .. }) => None,
             Err(error) => return Err(error.into()),
         };
-        let mut settings = self.configuration()?;
-        // Documents have vectors of the collection's model, whatever the settings would choose for a new one.
-        if let Some(embedder) = generation.as_ref().and_then(|known| embedder_for(known.spec.model.as_ref()))
-        {
-            settings.embedder = Some(embedder.to_owned());
-        }
+        let mut settings = self.settings_alike(generation.as_ref())?;
         if !request.settings.is_empty() {
             let asked = engine.settings().requested(request.settings)?;
             if generation.is_some() && asked.cutting() != settings.cutting() {
@@ -210,6 +206,24 @@ impl Collection {
             });
         }
         self.put_answer(doc_ids, &before, answers)
+    }
+
+    /// What indexes into the collection as it is: by the settings that cut it, with vectors of its model.
+    pub(crate) fn indexer_alike(&self) -> Result<Indexer, Error> {
+        let engine = self.engine();
+        let generation = engine.store()?.open(self.name())?;
+        let settings = self.settings_alike(Some(&generation))?;
+        engine.with(settings, engine.cancel_flag()).collection(self.name()).indexer(self.alike()?)
+    }
+
+    /// The settings that cut the collection, with the embedder whose vectors it has, whatever the settings in force
+    /// would choose for a new one.
+    fn settings_alike(&self, generation: Option<&Generation>) -> Result<Settings, Error> {
+        let mut settings = self.configuration()?;
+        if let Some(embedder) = generation.and_then(|known| embedder_for(known.spec.model.as_ref())) {
+            settings.embedder = Some(embedder.to_owned());
+        }
+        Ok(settings)
     }
 
     /// A request that makes beside chunks what the collection has beside them.

@@ -10,6 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
 use crate::amend::AmendRequest;
+use crate::boundary::BoundaryRequest;
 use crate::documents::DocumentsRequest;
 use crate::engine::Engine;
 use crate::error::Error;
@@ -45,6 +46,13 @@ pub enum Task {
         collection: String,
         /// The change.
         request: AmendRequest,
+    },
+    /// Divide a chunk by hand, or join two.
+    SetBoundary {
+        /// The collection.
+        collection: String,
+        /// The change.
+        request: BoundaryRequest,
     },
     /// Remove generations that are not in use.
     Prune {
@@ -122,6 +130,7 @@ impl Task {
             Self::Index { collection, .. }
             | Self::Put { collection, .. }
             | Self::Amend { collection, .. }
+            | Self::SetBoundary { collection, .. }
             | Self::Prune { collection, .. }
             | Self::Delete { collection, .. }
             | Self::Import { collection, .. } => Some(collection),
@@ -155,7 +164,7 @@ impl Task {
             Self::Evaluate { paths, request } => {
                 paths.iter_mut().chain(request.paths_mut()).for_each(make_absolute);
             }
-            Self::Amend { .. } | Self::Prune { .. } | Self::ClearCache => {}
+            Self::Amend { .. } | Self::SetBoundary { .. } | Self::Prune { .. } | Self::ClearCache => {}
         }
         self
     }
@@ -186,6 +195,9 @@ impl Engine {
             }
             Task::Amend { collection: name, request } => {
                 serde_json::to_value(collection(&name).amend(&request)?)
+            }
+            Task::SetBoundary { collection: name, request } => {
+                serde_json::to_value(collection(&name).set_boundary(&request)?)
             }
             Task::Prune { collection: name, request } => {
                 serde_json::to_value(collection(&name).prune(&request)?)

@@ -41,6 +41,36 @@ pub enum AmendError {
     /// A text without a visible character.
     #[error("the text is empty; disable the chunk instead")]
     Empty,
+    /// A merge over the limit.
+    #[error("the chunk would have {size} {unit}; the limit is {limit}")]
+    MergeTooLong {
+        /// The size that it would have, without the titles and other context that it is embedded with.
+        size: usize,
+        /// The limit.
+        limit: usize,
+        /// What both are counted in: `tokens` or `chars`.
+        unit: &'static str,
+    },
+    /// A place where a chunk cannot be divided, or where no two can be joined.
+    #[error(
+        "line {line} of `{doc_id}` is no place for that; a chunk is divided where text is on both sides, and joined to the next one where that begins"
+    )]
+    NoBoundary {
+        /// The document.
+        doc_id: String,
+        /// The line.
+        line: u32,
+    },
+    /// A place that could not be found again.
+    #[error(
+        "the text around line {line} of `{doc_id}` stands in other places too, so the boundary could not be found again; choose a place beside text of its own"
+    )]
+    AmbiguousBoundary {
+        /// The document.
+        doc_id: String,
+        /// The line.
+        line: u32,
+    },
     /// The embedder failed.
     #[error(transparent)]
     Embed(#[from] EmbedError),
@@ -145,14 +175,16 @@ fn check_text(text: &str, generation: &Generation, chunker: Option<&Chunker>) ->
     let config_hash = generation.spec.config_hash.split('+').next().unwrap_or_default();
     let own = chunker.filter(|chunker| chunker.is_known_as(config_hash));
     match own.and_then(|chunker| chunker.excess(text)) {
-        Some((size, limit, unit)) => {
-            let unit = match unit {
-                Unit::Tokens => "tokens",
-                Unit::Chars => "chars",
-            };
-            Err(AmendError::TooLong { size, limit, unit })
-        }
+        Some((size, limit, unit)) => Err(AmendError::TooLong { size, limit, unit: unit_of(unit) }),
         None => Ok(()),
+    }
+}
+
+/// The name of a unit.
+pub(crate) fn unit_of(unit: Unit) -> &'static str {
+    match unit {
+        Unit::Tokens => "tokens",
+        Unit::Chars => "chars",
     }
 }
 
@@ -193,7 +225,7 @@ impl<'a> Targets<'a> {
             return Ok((known.cloned().unwrap_or_else(|| Overlay::of(&record)), Some(record)));
         }
         let name = id.to_string();
-        let Some(overlay) = overlays.get(&name) else {
+        let Some(overlay) = overlays.get(&name).filter(|overlay| overlay.boundary.is_none()) else {
             return Err(AmendError::Unknown { id: name, generation: self.generation.to_string() });
         };
         let place = self.places.get(&name).and_then(|on| on.parse().ok());

@@ -26,6 +26,7 @@ pub mod amend;
 pub mod analysis;
 pub mod atomic_file;
 pub mod bm25;
+mod boundary;
 pub mod expand;
 pub mod fetch;
 pub mod fuse;
@@ -43,6 +44,7 @@ pub mod transfer;
 pub mod verify;
 
 pub use amend::{AmendError, Review, amend, amend_all};
+pub use boundary::plan_boundary;
 pub use expand::{
     Expand, ExpandedAnswer, Expansion, FoundChunk, FoundPassage, ParseExpandError, Passage, expand,
 };
@@ -67,13 +69,13 @@ pub use settle::{ListedOverlay, OverlayCounts, Tools, list_overlays, settle, set
 #[cfg(feature = "qdrant")]
 pub use store::QdrantOptions;
 pub use store::{
-    Access, Applied, Cache, CacheUsage, Change, CheckReport, ChunkPage, Collection, Condition, Cursor,
-    DamagedDocument, Direction, DocumentInfo, Field, Filter, FilterError, Generation, GenerationSpec,
-    GenerationState, GenerationStatus, Glob, GlobError, LEAST_LEAD, LEAST_LIKENESS, ListRequest, ListedChunk,
-    MAX_PAGE, MemoryStore, Metadata, Model, NewChunk, NewDocument, OriginalText, Outcome, Overlay,
-    OverlayState, Overlays, STORES, Scored, SortKey, Statistics, StatisticsRequest, Store, StoreError,
-    StoreLocation, StoredChunk, StoredDocument, TOKEN_RANGES, TokenRange, Vector, Visibility,
-    normalized_name, open_store,
+    Access, Applied, AppliedBoundary, Cache, CacheUsage, Change, CheckReport, ChunkPage, Collection,
+    Condition, Cursor, DamagedDocument, Direction, DocumentInfo, Field, Filter, FilterError, Generation,
+    GenerationSpec, GenerationState, GenerationStatus, Glob, GlobError, LEAST_LEAD, LEAST_LIKENESS,
+    ListRequest, ListedChunk, MAX_PAGE, MemoryStore, Metadata, Model, NewChunk, NewDocument, OriginalText,
+    Outcome, Overlay, OverlayState, Overlays, STORES, Scored, SetBoundary, SortKey, Statistics,
+    StatisticsRequest, Store, StoreError, StoreLocation, StoredChunk, StoredDocument, TOKEN_RANGES,
+    TokenRange, Vector, Visibility, normalized_name, open_store,
 };
 #[cfg(feature = "chroma")]
 pub use store::{ChromaOptions, chroma_name};

@@ -38,7 +38,7 @@ use crate::meta::Meta;
 use crate::report::IndexReport;
 use crate::settle::Tools;
 use crate::store::{
-    Change, DocumentInfo, Generation, GenerationSpec, Glob, Model, Overlays, Store, StoreError,
+    Change, DocumentInfo, Generation, GenerationSpec, Glob, Model, Overlay, Overlays, Store, StoreError,
 };
 use chunkwright_source::{NewSource, SourceError, SourceFile, WalkOptions, read_file, walk};
 pub use folders::{Folder, FolderError, FolderOptions, folders};
@@ -290,7 +290,31 @@ impl Pipeline {
         drop(visible);
         let generations = pipeline.generations(options)?;
         let overlays = pipeline.overlays(&generations, options)?;
-        Run::new(pipeline, options, on_progress, (generations, known, &overlays), placed, report).go()
+        let report =
+            Run::new(pipeline, options, on_progress, (generations, known, &overlays), placed, report).go()?;
+        if !options.dry_run && pipeline.follow(&overlays, &report)? {
+            pipeline.put([], options, on_progress)?;
+        }
+        Ok(report)
+    }
+
+    /// Sets the boundaries of documents that were renamed in the documents that they are now; answers whether there were
+    /// any.
+    fn follow(&self, overlays: &Overlays, report: &IndexReport) -> Result<bool, StoreError> {
+        let mut is_any = false;
+        for renamed in &report.renamed {
+            for overlay in overlays.boundaries_of(&renamed.from) {
+                let Some(set) = overlay.boundary.clone() else { continue };
+                let now = Overlay::of_boundary(&renamed.to, set, &overlay.changed_at);
+                self.store.put_overlay(&self.collection, &now)?;
+                if report.pruned.contains(&renamed.from) {
+                    let taken_back = Overlay { chunk_id: overlay.chunk_id.clone(), ..Overlay::default() };
+                    self.store.put_overlay(&self.collection, &taken_back)?;
+                }
+                is_any = true;
+            }
+        }
+        Ok(is_any)
     }
 
     /// Indexes documents from memory, as [`index`](Self::index) does files: each is replaced whole, one that is unchanged is

@@ -12,8 +12,8 @@ use chunkwright_models::{Embedder, Role, TextHash, text_hash};
 use serde::{Deserialize, Serialize};
 
 use crate::store::{
-    Applied, Change, DocumentInfo, Elsewhere, Generation, GenerationState, NewChunk, OriginalText, Outcome,
-    Overlay, OverlaySearch, OverlayState, Overlays, Store, StoreError, place_in,
+    Applied, AppliedBoundary, Change, DocumentInfo, Elsewhere, Generation, GenerationState, NewChunk,
+    OriginalText, Outcome, Overlay, OverlaySearch, OverlayState, Overlays, Store, StoreError, place_in,
 };
 
 /// How many overlays stand how to the chunks of a generation.
@@ -147,6 +147,10 @@ fn settle_once(
     }
     let mut plan = plan(store, generation, overlays, &infos, &before)?;
     let mut counts = OverlayCounts::default();
+    let boundaries = infos.iter().flat_map(DocumentInfo::boundaries);
+    let set = boundaries.filter(|applied| overlays.get(&applied.id).is_some());
+    set.filter(|applied| applied.state != OverlayState::Orphaned)
+        .for_each(|applied| counts.count(applied.state));
     plan.values().flatten().for_each(|(_, _, state)| counts.count(*state));
     counts.orphaned = overlays.len() - (counts.on + counts.carried + counts.conflict);
     let mut changes = Vec::new();
@@ -426,13 +430,34 @@ pub fn list_overlays(store: &dyn Store, generation: &Generation) -> Result<Vec<L
         return Ok(Vec::new());
     }
     let mut found: HashMap<String, (Applied, String)> = HashMap::new();
+    let mut cut: HashMap<String, (AppliedBoundary, String)> = HashMap::new();
     for info in store.documents(generation)? {
+        for applied in info.boundaries() {
+            cut.insert(applied.id.clone(), (applied, info.doc_id.clone()));
+        }
         for applied in info.applied().unwrap_or_default() {
             found.insert(applied.overlay.clone(), (applied, info.doc_id.clone()));
         }
     }
     let mut listed = Vec::with_capacity(overlays.len());
-    for overlay in overlays.iter() {
+    for overlay in overlays.all() {
+        if overlay.boundary.is_some() {
+            let cut = cut.remove(&overlay.chunk_id);
+            let pending = cut.is_none();
+            let (applied, doc_id) = cut.unzip();
+            let state = applied.as_ref().map_or(OverlayState::Orphaned, |applied| applied.state);
+            let on = applied.and_then(|applied| applied.on);
+            let on_doc_id = doc_id.filter(|_| on.is_some());
+            listed.push(ListedOverlay {
+                overlay: overlay.clone(),
+                state,
+                on,
+                on_doc_id,
+                source: None,
+                pending,
+            });
+            continue;
+        }
         let found = found.remove(&overlay.chunk_id);
         let state = found.as_ref().map_or(OverlayState::Orphaned, |(applied, _)| applied.state);
         let is_settled = match &found {

@@ -43,8 +43,11 @@ pub use list::{ChunkPage, Cursor, Direction, ListRequest, ListedChunk, MAX_PAGE,
 pub use memory::MemoryStore;
 pub use metadata::Metadata;
 pub use name::normalized_name;
-pub use overlay::{Applied, LEAST_LEAD, LEAST_LIKENESS, OriginalText, Overlay, OverlayState, Overlays};
-pub(crate) use overlay::{Elsewhere, OverlaySearch, place_in, write_applied};
+pub use overlay::{
+    Applied, AppliedBoundary, LEAST_LEAD, LEAST_LIKENESS, OriginalText, Overlay, OverlayState, Overlays,
+    SetBoundary,
+};
+pub(crate) use overlay::{Elsewhere, OverlaySearch, is_same_place, place_in, write_applied};
 pub use place::StoreLocation;
 #[cfg(feature = "qdrant")]
 pub use qdrant::QdrantOptions;
@@ -342,6 +345,13 @@ impl DocumentInfo {
 
     /// What `overlays` begins with for a document that has to be cut again whatever its file says.
     pub(crate) const OUTDATED: &str = "outdated";
+
+    /// Has it cut again by the next run, whatever its file says.
+    pub(crate) fn set_outdated(&mut self) {
+        if !self.is_outdated() {
+            self.overlays.insert_str(0, Self::OUTDATED);
+        }
+    }
 
     /// Whether it has to be cut again whatever its file says.
     pub(crate) fn is_outdated(&self) -> bool {

@@ -103,7 +103,7 @@ pub fn export<E: From<StoreError>>(
     let exported: HashSet<&str> =
         documents.iter().filter(|info| info.chunks > 0).map(|info| info.doc_id.as_str()).collect();
     let is_elsewhere = |overlay: &&Overlay| !exported.contains(overlay.doc_id.as_str());
-    let mut elsewhere: Vec<Overlay> = overlays.iter().filter(is_elsewhere).cloned().collect();
+    let mut elsewhere: Vec<Overlay> = overlays.all().filter(is_elsewhere).cloned().collect();
     for info in &documents {
         let Some(document) = store.document(generation, &info.doc_id)? else { continue };
         let records = store.records(generation, &info.doc_id)?;
@@ -129,7 +129,7 @@ pub fn export<E: From<StoreError>>(
             let mut by_hand = Vec::new();
             if moved.is_some() {
                 by_hand.append(&mut elsewhere);
-                by_hand.extend(overlays.iter().filter(|overlay| overlay.doc_id == info.doc_id).cloned());
+                by_hand.extend(overlays.all().filter(|overlay| overlay.doc_id == info.doc_id).cloned());
             }
             each(Row {
                 record,

@@ -1,7 +1,7 @@
 //! `chunkwright overlays`
 
 use anyhow::Result;
-use chunkwright_engine::{Access, ListedOverlay, Overlay, OverlayState, OverlaysRequest};
+use chunkwright_engine::{Access, BoundaryKind, ListedOverlay, Overlay, OverlayState, OverlaysRequest};
 
 use crate::app::{CollectionFlags, Global, Outcome};
 use crate::output::OutputFlags;
@@ -76,6 +76,13 @@ fn said(overlay: &Overlay) -> String {
     said.extend(overlay.text.as_ref().map(|text| format!("text `{text}`")));
     if !overlay.keywords.is_empty() {
         said.push(format!("keywords {}", overlay.keywords.join(", ")));
+    }
+    if let Some(set) = &overlay.boundary {
+        let what = match set.kind {
+            BoundaryKind::Split => "split before",
+            BoundaryKind::Merge => "merged before",
+        };
+        said.push(format!("{what} `{}`", set.after));
     }
     said.extend(overlay.pins.iter().map(|pin| format!("pinned to `{pin}`")));
     said.join("; ")

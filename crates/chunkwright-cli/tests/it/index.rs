@@ -308,6 +308,44 @@ fn generations_are_listed_searched_pruned_and_gone_back_to() {
 }
 
 #[test]
+fn chunks_are_split_and_merged_by_hand_and_stay_so() {
+    let text = "# Ferry\n\nThe ferry leaves at nine.\nIt is back at noon.\n\n# Bread\n\nDough rises.\n";
+    let folder = Folder::new(&[("docs/day.md", text)]);
+    let index = |more: &[&str]| {
+        folder.run(&[&["index", "docs", "--embedder", "none", "-q"][..], more].concat()).success();
+    };
+    let chunks = || -> Vec<String> {
+        let lines = folder.run(&["chunks", "--fields", "content"]).lines();
+        lines.iter().map(|chunk| chunk["content"].as_str().unwrap().to_owned()).collect()
+    };
+    index(&[]);
+    let before = chunks();
+    let run = folder.run(&["split", "day.md#0", "--line", "4"]);
+    assert!(run.stderr.starts_with("day.md now has "), "{}", run.stderr);
+    assert!(chunks().iter().any(|content| content.starts_with("It is back")), "{:?}", chunks());
+    let [overlay] = folder.run(&["overlays"]).lines().try_into().unwrap();
+    assert_eq!((&overlay["boundary"]["kind"], &overlay["state"]), (&json!("split"), &json!("on")));
+    // Another run, an edit and other settings leave it where it is.
+    folder.write("docs/day.md", text.replace("# Ferry", "A day.\n\n# Ferry").as_bytes());
+    for more in [&[][..], &["--max-size", "100"], &[]] {
+        index(more);
+        assert!(chunks().iter().any(|content| content.starts_with("It is back")), "{more:?} {:?}", chunks());
+    }
+    folder.write("docs/day.md", text.as_bytes());
+    index(&[]);
+    folder.run(&["amend", overlay["chunk_id"].as_str().unwrap(), "--reset"]).success();
+    assert_eq!(chunks(), before);
+    let refused = folder.run(&["split", "day.md#0", "--line", "1"]);
+    assert!(refused.stderr.contains("it is divided at one of those after the first"), "{}", refused.stderr);
+    let refused = folder.run(&["merge", "day.md#0", "--previous"]);
+    assert!(refused.stderr.contains("the first or last of its document"), "{}", refused.stderr);
+    folder.run(&["split", "day.md#0", "--line", "4", "-q"]).success();
+    folder.run(&["merge", "day.md#0", "-q"]).success();
+    assert_eq!(chunks(), before);
+    assert_eq!(folder.run(&["overlays"]).code, 1);
+}
+
+#[test]
 fn chunks_are_changed_by_hand_and_stay_so() {
     let folder = indexed();
     let first = |query: &str| -> Option<Value> {

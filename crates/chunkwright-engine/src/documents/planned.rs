@@ -47,6 +47,7 @@ impl Snapshot {
         let engine = self.engine();
         let embedder = engine.embedder_of(self.generation().spec.model.as_ref())?;
         let chunker = windowed(engine.chunker()?, embedder.as_deref());
+        let overlays = self.store().overlays(&self.generation().collection)?;
         let mut documents = match &request.doc_id {
             Some(doc_id) => vec![self.document(doc_id)?],
             None => self.documents()?,
@@ -61,7 +62,7 @@ impl Snapshot {
                 return Ok((Vec::new(), Vec::new()));
             };
             let context = context(&engine.settings().preset, info.file_hash.clone(), &document);
-            Ok((old, chunker.chunk(&document).records(&context)))
+            Ok((old, overlays.cut(&chunker, &document).0.records(&context)))
         };
         let cut: Result<Vec<_>, Error> = engine.on_threads(|| documents.par_iter().map(both).collect());
         let (old, new): (Vec<_>, Vec<_>) = cut?.into_iter().unzip();

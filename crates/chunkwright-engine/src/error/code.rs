@@ -97,7 +97,7 @@ impl Error {
                 AmendError::Store(error) => of_store(error),
                 AmendError::Embed(error) => of_embedder(error),
                 AmendError::Unknown { .. } => NOT_FOUND,
-                AmendError::TooLong { .. } => TOO_LARGE,
+                AmendError::TooLong { .. } | AmendError::MergeTooLong { .. } => TOO_LARGE,
                 AmendError::Orphaned { .. } => CONFLICT,
                 _ => INVALID_REQUEST,
             },
@@ -141,6 +141,9 @@ impl Error {
             | Self::NoWriter
             | Self::NothingToChange
             | Self::NoChunk
+            | Self::NotInChunk { .. }
+            | Self::NoNeighbour { .. }
+            | Self::NotForBoundary { .. }
             | Self::TextOrBytes { .. }
             | Self::RefusedDocument { .. }
             | Self::Cursor { .. }

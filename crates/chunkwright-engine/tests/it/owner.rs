@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex};
 
 use chunkwright_engine::settings::{Layers, Source};
 use chunkwright_engine::{
-    Access, AmendRequest, Builder, DeleteRequest, Deleted, Engine, Glob, IndexRequest, NewSource,
-    PruneRequest, SearchRequest,
+    Access, AmendRequest, BoundaryChange, BoundaryRequest, Builder, DeleteRequest, Deleted, Engine, Glob,
+    IndexRequest, NewSource, PruneRequest, SearchRequest,
 };
 use serde_json::{Value, json};
 
@@ -58,6 +58,12 @@ fn what_others_write_goes_through_the_owner_and_both_see_it() {
         AmendRequest { chunks: vec!["bread.md#0".into()], enabled: Some(false), ..AmendRequest::default() };
     assert!(other.collection("notes").amend(&disable).unwrap()[0].disabled);
     assert!(found(&owner, "dough").is_empty());
+    let split = BoundaryRequest { chunk: "ferry.md#0".into(), change: BoundaryChange::SplitAtLine(3) };
+    let answer = other.collection("notes").set_boundary(&split).unwrap();
+    assert_eq!((answer.doc_id.as_str(), answer.chunks.len()), ("ferry.md", 2));
+    let reset =
+        AmendRequest { chunks: vec![answer.boundary.unwrap()], reset: true, ..AmendRequest::default() };
+    assert_eq!(other.collection("notes").amend(&reset).unwrap().len(), 1);
     assert_eq!(other.collection("notes").prune(&PruneRequest::default()).unwrap().len(), 1);
     let delete = DeleteRequest { what: Deleted::Source(Glob::new("ferry.md").unwrap()), dry_run: false };
     assert_eq!(other.collection("notes").delete(&delete).unwrap().len(), 1);

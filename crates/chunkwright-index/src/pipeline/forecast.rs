@@ -5,7 +5,9 @@ use std::collections::{HashMap, HashSet};
 use chunkwright::Record;
 
 use crate::settle::OverlayCounts;
-use crate::store::{Applied, Generation, OverlaySearch, OverlayState, Overlays, Store, StoreError};
+use crate::store::{
+    Applied, DocumentInfo, Generation, OverlaySearch, OverlayState, Overlays, Store, StoreError,
+};
 
 /// What a dry run found out of overlays so far.
 pub(super) struct Forecast<'o> {
@@ -44,15 +46,22 @@ impl<'o> Forecast<'o> {
         }
     }
 
+    /// Notes how a document would be cut, or is.
+    pub(super) fn add_boundaries(&mut self, info: &DocumentInfo) {
+        self.states.extend(info.boundaries().into_iter().map(|applied| (applied.id, applied.state)));
+    }
+
     /// Counts, with the documents of `target` that would stay as they are.
     pub(super) fn counts<'d>(
         mut self,
         store: &dyn Store,
         target: Option<&Generation>,
-        kept: impl Iterator<Item = &'d String>,
+        kept: impl Iterator<Item = &'d DocumentInfo>,
     ) -> Result<OverlayCounts, StoreError> {
-        let unseen: Vec<&String> = kept.filter(|doc_id| !self.seen.contains(*doc_id)).collect();
-        for doc_id in unseen {
+        let unseen: Vec<&DocumentInfo> = kept.filter(|info| !self.seen.contains(&info.doc_id)).collect();
+        for info in unseen {
+            let doc_id = &info.doc_id;
+            self.add_boundaries(info);
             let has_any = self.overlays.of_document(doc_id).next().is_some();
             let Some(target) = target.filter(|_| has_any || self.search.is_some()) else { continue };
             let records = store.records(target, doc_id)?;
@@ -71,7 +80,7 @@ impl<'o> Forecast<'o> {
             self.states.insert(overlay.chunk_id.clone(), state);
         }
         let mut counts = OverlayCounts::default();
-        for overlay in self.overlays.iter() {
+        for overlay in self.overlays.all() {
             counts.count(self.states.get(&overlay.chunk_id).copied().unwrap_or(OverlayState::Orphaned));
         }
         Ok(counts)

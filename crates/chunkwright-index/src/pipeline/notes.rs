@@ -12,7 +12,7 @@ use chunkwright_models::{Note, NoteDocument, NoteTask, Prompt, ServiceError, Tex
 use rayon::prelude::*;
 
 use super::IndexOptions;
-use crate::store::{Cache, DocumentInfo, NewChunk, NewDocument, StoreError};
+use crate::store::{Cache, NewChunk, NewDocument, StoreError};
 
 /// What a chat model writes.
 #[derive(Clone)]
@@ -128,7 +128,7 @@ impl<'a> Notes<'a> {
                 }
                 self.pending += 1;
                 let (Place::Chunk(at, _) | Place::Document(at)) = *place;
-                DocumentInfo::OUTDATED.clone_into(&mut documents[at].document.info.overlays);
+                documents[at].document.info.set_outdated();
             }
             self.cache.put_notes(&kept)?;
         }

@@ -13,7 +13,7 @@ use super::input::Input;
 use super::pace::{Meter, Stage};
 use super::{IndexOptions, Pipeline};
 use crate::meta::KnownMeta;
-use crate::store::{DocumentInfo, Generation, NewChunk, NewDocument, StoredDocument};
+use crate::store::{DocumentInfo, Generation, NewChunk, NewDocument, Overlays, StoredDocument};
 
 /// Longest outline that is stored, in bytes; the rest of a longer one is left out.
 const MAX_OUTLINE: usize = 32 << 10;
@@ -40,6 +40,8 @@ pub(super) struct Context<'a> {
     pub(super) skip_generated: bool,
     pub(super) meter: &'a Meter,
     pub(super) meta: &'a KnownMeta,
+    /// Whose boundaries documents are cut with.
+    pub(super) overlays: &'a Overlays,
 }
 
 /// A file's time is trusted if it is this much older than the reading, in nanoseconds.
@@ -64,7 +66,9 @@ impl Pipeline {
             Input::File(file) => context.meta.of(&file.doc_id, &file.root, Some(&file.path)),
             Input::Memory(_) | Input::Parsed(_) => context.meta.of(input.doc_id(), "", None),
         };
-        let is_done = |stored: &&DocumentInfo| stored.pending == 0 || self.embedder.is_none();
+        let is_done = |stored: &&DocumentInfo| {
+            (stored.pending == 0 || self.embedder.is_none()) && context.overlays.is_cut(stored)
+        };
         if let (Input::File(file), Some(stored)) = (input, stored.filter(is_done))
             && !options.rehash
             && stored.modified != 0
@@ -142,7 +146,7 @@ impl Pipeline {
         mut info: DocumentInfo,
         (format, bytes): (Format, &[u8]),
         base: i64,
-        Context { skip_generated, .. }: Context<'_>,
+        Context { skip_generated, overlays, .. }: Context<'_>,
     ) -> Prepared {
         let document = match input {
             Input::Parsed(document) => Cow::Borrowed(*document),
@@ -175,7 +179,8 @@ impl Pipeline {
             });
         }
         let raw = (document.source().as_bytes() != bytes).then(|| bytes.to_vec());
-        let chunks = self.chunker.chunk(&document);
+        let (chunks, boundaries) = overlays.cut(&self.chunker, &document);
+        info.set_boundaries(&boundaries);
         let context = RecordContext {
             preset: self.preset.clone(),
             file_hash: info.file_hash.clone(),

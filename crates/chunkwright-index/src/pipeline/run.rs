@@ -107,7 +107,10 @@ impl<'a> Run<'a> {
             self.forecast = Some(self.forecast(&found));
         }
         let moved = if self.is_building() { Vec::new() } else { self.moved_without(&files) };
-        let stored = moved.iter().map(Input::Stored);
+        let found = files.iter().map(|file| file.doc_id.as_str());
+        let found: HashSet<&str> = found.chain(moved.iter().map(|info| info.doc_id.as_str())).collect();
+        let divided = self.cut_otherwise(|doc_id| !found.contains(doc_id));
+        let stored = moved.iter().chain(&divided).map(Input::Stored);
         let inputs: Vec<Input<'_>> = files.iter().map(Input::File).chain(stored).collect();
         self.index_all(&inputs, 0)?;
         if !self.report.cancelled {
@@ -152,6 +155,8 @@ impl<'a> Run<'a> {
             let inputs: Vec<Input<'_>> = sources.iter().map(Input::Memory).collect();
             self.index_all(&inputs, done)?;
         }
+        let divided = self.cut_otherwise(|doc_id| !found.contains(doc_id));
+        self.index_all(&divided.iter().map(Input::Stored).collect::<Vec<_>>(), 0)?;
         if !self.report.cancelled && self.is_building() {
             self.complete(&found.iter().map(String::as_str).collect())?;
         }
@@ -230,6 +235,18 @@ impl<'a> Run<'a> {
         let found: HashSet<&str> = files.iter().map(|file| file.doc_id.as_str()).collect();
         let others = self.visible().values().filter(|info| !found.contains(info.doc_id.as_str()));
         others.filter_map(|info| self.placed.moved(info)).collect()
+    }
+
+    /// Documents among those that `is_wanted` that were cut with other boundaries than are set in them now. All
+    /// documents of a generation that is built are cut anyway.
+    fn cut_otherwise(&self, is_wanted: impl Fn(&str) -> bool) -> Vec<DocumentInfo> {
+        if self.is_building() || self.report.cancelled {
+            return Vec::new();
+        }
+        let is_one = |info: &&DocumentInfo| is_wanted(&info.doc_id) && !self.overlays.is_cut(info);
+        let mut divided: Vec<DocumentInfo> = self.stored.values().filter(is_one).cloned().collect();
+        divided.sort_unstable_by(|a, b| a.doc_id.cmp(&b.doc_id));
+        divided
     }
 
     /// Whether the generation is another than the one that searches see.

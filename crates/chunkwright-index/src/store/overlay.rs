@@ -1,7 +1,9 @@
-//! Overlays: what people changed of chunks by hand. They stand apart from chunks, which are made again
-//! and again; [`placing`] says which chunk each is on, and [`applied`] what of it is stored there.
+//! Overlays: what people changed of chunks by hand, and of where chunks begin. They stand apart from chunks, which are
+//! made again and again; [`placing`] says which chunk each is on, [`applied`] what of it is stored there, and
+//! [`boundary`] where chunks are divided and joined.
 
 mod applied;
+mod boundary;
 mod likeness;
 mod placing;
 
@@ -15,15 +17,17 @@ use super::NewChunk;
 
 pub(crate) use applied::write as write_applied;
 pub use applied::{Applied, OriginalText};
+pub(crate) use boundary::is_same_place;
+pub use boundary::{AppliedBoundary, SetBoundary};
 pub use likeness::{LEAST_LEAD, LEAST_LIKENESS};
 pub(crate) use placing::{Elsewhere, Search as OverlaySearch, place_in};
 
-/// What was changed by hand of one chunk.
+/// What was changed by hand of one chunk, or a boundary that was set.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Overlay {
-    /// Id of the chunk it was made for.
+    /// Id of the chunk it was made for; of a boundary, what names it, 32 hex digits as well.
     pub chunk_id: String,
     /// Document of that chunk.
     pub doc_id: String,
@@ -46,6 +50,9 @@ pub struct Overlay {
     pub keywords: Vec<String>,
     /// Queries that it is the first answer to.
     pub pins: Vec<String>,
+    /// The boundary that it sets; all that is said of a chunk is empty then.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub boundary: Option<SetBoundary>,
     /// When it was made or changed last, ISO 8601.
     pub changed_at: String,
 }
@@ -59,9 +66,10 @@ pub enum OverlayState {
     On,
     /// In force, on the only chunk that is like the one it was made for; to be reviewed.
     Carried,
-    /// The text it gives is not in force, because what it was given for changed; all else is.
+    /// The text it gives is not in force, because what it was given for changed; all else is. Of a merge: the chunk
+    /// would be over the limit.
     Conflict,
-    /// On no chunk.
+    /// On no chunk; of a boundary: at no place of the document.
     Orphaned,
 }
 
@@ -92,7 +100,8 @@ impl Overlay {
 
     /// Whether it changes nothing.
     pub fn is_empty(&self) -> bool {
-        !self.disabled && self.text.is_none() && self.keywords.is_empty() && self.pins.is_empty()
+        let Self { disabled, text, keywords, pins, boundary, .. } = self;
+        !disabled && text.is_none() && keywords.is_empty() && pins.is_empty() && boundary.is_none()
     }
 
     /// Makes it one for `record`, whose text is the one it has without overlays.
@@ -139,16 +148,26 @@ impl Overlay {
 /// The overlays of a collection.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Overlays {
-    /// By chunk id.
+    /// By chunk id, or by what names a boundary.
     by_id: BTreeMap<String, Overlay>,
-    /// Chunk ids by document.
+    /// Ids by document.
     by_document: BTreeMap<String, BTreeSet<String>>,
 }
 
 impl Overlays {
-    /// All of them, by chunk id.
-    pub fn iter(&self) -> impl Iterator<Item = &Overlay> {
+    /// All of them, by id.
+    pub fn all(&self) -> impl Iterator<Item = &Overlay> {
         self.by_id.values()
+    }
+
+    /// Those of chunks, by chunk id.
+    pub fn iter(&self) -> impl Iterator<Item = &Overlay> {
+        self.all().filter(|overlay| overlay.boundary.is_none())
+    }
+
+    /// Those that set boundaries, by what names them.
+    pub fn boundaries(&self) -> impl Iterator<Item = &Overlay> {
+        self.all().filter(|overlay| overlay.boundary.is_some())
     }
 
     /// How many there are.
@@ -161,34 +180,41 @@ impl Overlays {
         self.by_id.is_empty()
     }
 
-    /// The overlay made for the chunk with this id.
-    pub fn get(&self, chunk_id: &str) -> Option<&Overlay> {
-        self.by_id.get(chunk_id)
+    /// The overlay made for the chunk with this id, or the one that sets the boundary with this name.
+    pub fn get(&self, id: &str) -> Option<&Overlay> {
+        self.by_id.get(id)
     }
 
     /// Those made for chunks of a document.
     pub fn of_document(&self, doc_id: &str) -> impl Iterator<Item = &Overlay> {
+        self.all_of(doc_id).filter(|overlay| overlay.boundary.is_none())
+    }
+
+    /// Those that set boundaries of a document, by what names them.
+    pub fn boundaries_of(&self, doc_id: &str) -> impl Iterator<Item = &Overlay> {
+        self.all_of(doc_id).filter(|overlay| overlay.boundary.is_some())
+    }
+
+    fn all_of(&self, doc_id: &str) -> impl Iterator<Item = &Overlay> {
         let ids = self.by_document.get(doc_id).into_iter().flatten();
         ids.filter_map(|id| self.by_id.get(id))
     }
 
     /// Adds an overlay, or takes it back if it is empty.
     pub fn put(&mut self, overlay: Overlay) {
-        if overlay.is_empty() {
-            self.remove(&overlay.chunk_id);
-        } else {
-            self.remove(&overlay.chunk_id);
+        self.remove(&overlay.chunk_id);
+        if !overlay.is_empty() {
             self.by_document.entry(overlay.doc_id.clone()).or_default().insert(overlay.chunk_id.clone());
             self.by_id.insert(overlay.chunk_id.clone(), overlay);
         }
     }
 
-    /// Takes the overlay back that was made for the chunk with this id.
-    pub(crate) fn remove(&mut self, chunk_id: &str) {
-        if let Some(known) = self.by_id.remove(chunk_id)
+    /// Takes the overlay back that was made for the chunk with this id, or has this name.
+    pub(crate) fn remove(&mut self, id: &str) {
+        if let Some(known) = self.by_id.remove(id)
             && let Some(ids) = self.by_document.get_mut(&known.doc_id)
         {
-            ids.remove(chunk_id);
+            ids.remove(id);
         }
     }
 

@@ -274,7 +274,7 @@ fn read(rows: &mut Rows) -> Result<Read, ImportError> {
     } else {
         let overlays: Overlays = rows.iter().flat_map(|(_, row)| row.overlays.clone()).collect();
         let mut document = rebuilt(&records);
-        document.info.overlays = write_applied(&replaced(&records, &overlays));
+        document.info.overlays = write_applied(&replaced(&records, &overlays), &[]);
         document
     };
     Ok(Read { document, records, is_rebuilt })
@@ -422,7 +422,7 @@ impl<'a> Taker<'a> {
         let generation = store.begin(collection, spec)?;
         let mut overlays = store.overlays(collection)?;
         let mut imported = Imported::default();
-        for overlay in proof.overlays.iter() {
+        for overlay in proof.overlays.all() {
             match overlays.get(&overlay.chunk_id) {
                 None => {
                     store.put_overlay(collection, overlay)?;

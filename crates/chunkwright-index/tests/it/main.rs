@@ -7,6 +7,7 @@ mod agreement;
 mod amend;
 mod atomic_file;
 mod binary;
+mod boundaries;
 mod contract;
 mod crash;
 mod damage;

@@ -3,8 +3,9 @@
 use axum::Json;
 use axum::extract::State;
 use chunkwright_engine::{
-    AmendRequest, ChunkDetail, ChunkPage, Cursor, Direction, Engine, Filter, ListRequest, ListedOverlay,
-    Neighbours, Overlay, OverlaysRequest, SortKey, Visibility, paging,
+    AmendRequest, BoundaryAnswer, BoundaryChange, BoundaryRequest, ChunkDetail, ChunkPage, Cursor, Direction,
+    Engine, Filter, ListRequest, ListedOverlay, Neighbours, Overlay, OverlaysRequest, SortKey, Visibility,
+    paging,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -44,6 +45,18 @@ pub(super) fn add(resources: Resources) -> Resources {
         "amend_chunks",
         "Changes by hand how chunks are found: those named, and those that pass a filter; all or none.",
     );
+    let split = Operation::write(
+        Method::Post,
+        "/api/v1/collections/{collection}/chunks/{chunk}/split",
+        "split_chunk",
+        "Divides a chunk by hand; whatever is indexed later is cut with the boundary.",
+    );
+    let merge = Operation::write(
+        Method::Post,
+        "/api/v1/collections/{collection}/chunks/{chunk}/merge",
+        "merge_chunks",
+        "Joins a chunk by hand to the one beside it, within the limit; whatever is indexed later is cut so.",
+    );
     let overlays = Operation::read(
         Method::Get,
         "/api/v1/collections/{collection}/overlays",
@@ -56,6 +69,8 @@ pub(super) fn add(resources: Resources) -> Resources {
         .add("chunks", &change, amend_one)
         .add("chunks", &neighbours, beside)
         .add("chunks", &many, amend_many)
+        .add("chunks", &split, split_one)
+        .add("chunks", &merge, merge_one)
         .add("chunks", &overlays, changed)
 }
 
@@ -109,6 +124,37 @@ struct ChunkChange {
     /// Whether a change that was carried or is in conflict is accepted on the chunk that it is on now.
     #[serde(default)]
     accept: bool,
+}
+
+/// Where a chunk is divided: exactly one of the two.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Divided {
+    /// The line of the document that another chunk begins with, 1-based.
+    #[serde(default)]
+    line: Option<u32>,
+    /// The byte of the document that another chunk begins at.
+    #[serde(default)]
+    byte: Option<u32>,
+}
+
+/// What a chunk is joined to.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+struct Joined {
+    /// On which side of it.
+    with: Side,
+}
+
+/// A side of a chunk.
+#[derive(Clone, Copy, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Side {
+    /// The chunk after it.
+    #[default]
+    Next,
+    /// The chunk before it.
+    Previous,
 }
 
 /// How much around a chunk is answered.
@@ -212,6 +258,35 @@ async fn amend_one(
         collection.read(|snapshot| snapshot.chunk(&chunk))
     };
     Has::default().tagged(&app.call(amend).await?)
+}
+
+async fn split_one(
+    State(app): State<Shared>,
+    Path(OfChunk { collection, chunk }): Path<OfChunk>,
+    Body(Divided { line, byte }): Body<Divided>,
+) -> Answer<BoundaryAnswer> {
+    let change = match (line, byte) {
+        (Some(line), None) => BoundaryChange::SplitAtLine(line),
+        (None, Some(byte)) => BoundaryChange::SplitAtByte(byte),
+        _ => return Err(Problem::invalid("give `line` or `byte`, and not both")),
+    };
+    set_boundary(&app, collection, BoundaryRequest { chunk, change }).await
+}
+
+async fn merge_one(
+    State(app): State<Shared>,
+    Path(OfChunk { collection, chunk }): Path<OfChunk>,
+    Body(Joined { with }): Body<Joined>,
+) -> Answer<BoundaryAnswer> {
+    let change = match with {
+        Side::Next => BoundaryChange::MergeWithNext,
+        Side::Previous => BoundaryChange::MergeWithPrevious,
+    };
+    set_boundary(&app, collection, BoundaryRequest { chunk, change }).await
+}
+
+async fn set_boundary(app: &Shared, collection: String, request: BoundaryRequest) -> Answer<BoundaryAnswer> {
+    Ok(Json(app.call(move |engine| engine.collection(collection).set_boundary(&request)).await?))
 }
 
 async fn beside(

@@ -6,12 +6,12 @@ use crate::chunk::finish::Finisher;
 use crate::chunk::tile::{place, visible};
 use crate::chunk::{Cut, Draft};
 use crate::document::Document;
-use crate::span::Span;
+use crate::span::{Span, is_blank};
 
 /// A boundary that was set by hand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Boundary {
-    /// A byte of the source. What counts is the first visible character from there on, or the indentation before it; no
+    /// A byte of the source. What counts is the first visible character from there on, with the indentation before it; no
     /// place is inside a grapheme cluster or inside markup.
     pub at: u32,
     /// Whether a chunk begins there.
@@ -27,6 +27,16 @@ pub enum BoundaryKind {
     Split,
     /// No chunk begins there: the two chunks beside it are one.
     Merge,
+}
+
+impl BoundaryKind {
+    /// What takes it back.
+    pub fn opposite(self) -> Self {
+        match self {
+            Self::Split => Self::Merge,
+            Self::Merge => Self::Split,
+        }
+    }
 }
 
 /// What became of a boundary that was set by hand.
@@ -76,7 +86,9 @@ impl Finisher<'_> {
         if is_changed {
             self.ids.clear();
             self.keeps_spans = true;
-            drafts.into_iter().for_each(|draft| self.fit(draft));
+            for draft in drafts {
+                self.fit(draft);
+            }
         } else {
             self.chunks = made;
         }
@@ -104,14 +116,13 @@ impl Finisher<'_> {
         let found = drafts.binary_search_by_key(&start, |draft| draft.span.start);
         let Ok(index @ 1..) = found else { return Ok(false) };
         let span = drafts[index - 1].span.to(drafts[index].span);
-        match self.measure(span, &[]) {
-            (size, true) => Err(size),
-            (_, false) => {
-                drafts.remove(index);
-                drafts[index - 1].span = span;
-                Ok(true)
-            }
+        let (size, is_over) = self.measure(span, &[]);
+        if is_over {
+            return Err(size);
         }
+        drafts.remove(index);
+        drafts[index - 1].span = span;
+        Ok(true)
     }
 }
 
@@ -127,11 +138,15 @@ fn split(document: &Document, drafts: &mut Vec<Draft>, start: u32) -> bool {
     true
 }
 
-/// Where a chunk begins that is to begin at `at`: there if one does already; none after the last visible character.
+/// Where a chunk begins that is to begin at `at`: where one does already, else at the first visible character or the
+/// indentation before it. None after the last visible character.
 fn start(document: &Document, drafts: &[Draft], at: u32) -> Option<u32> {
-    if drafts.binary_search_by_key(&at, |draft| draft.span.start).is_ok() {
-        return Some(at);
-    }
-    let end = document.source().len() as u32;
-    Some(visible(document, Span { start: place(document, at), end })?.start)
+    let source = document.source();
+    let from = place(document, at) as usize;
+    let first = from + source[from..].find(|c| !is_blank(c))?;
+    let line = source[..first].rfind('\n').map_or(0, |end| end + 1);
+    let is_indented = source[line..first].chars().all(|c| is_blank(c) && c != '\u{feff}');
+    let indented = if is_indented { place(document, line as u32) } else { first as u32 };
+    let begins = |start: &u32| drafts.binary_search_by_key(start, |draft| draft.span.start).is_ok();
+    Some([at, first as u32].into_iter().find(begins).unwrap_or(indented))
 }

@@ -50,6 +50,11 @@ impl Breaks {
 }
 
 impl Document {
+    /// Where byte `at` of the text [with LF](with_lf) stands in the source.
+    pub fn place_in_source(&self, at: u32) -> u32 {
+        Breaks::of(&self.source).map_or(at, |breaks| breaks.in_source(at))
+    }
+
     /// Puts a document of a text with LF into the `source` that has `breaks` in their place.
     pub(super) fn with_breaks(self, source: Arc<str>, breaks: &Breaks) -> Self {
         self.moved(source, &|at| breaks.in_source(at))

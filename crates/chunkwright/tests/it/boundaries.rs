@@ -99,7 +99,7 @@ fn what_was_divided_is_joined_again_as_it_was() {
             for chunker in chunkers().iter().step_by(5) {
                 let base = chunker.chunk(&document);
                 for part in base[..].iter().filter(|part| part.span.len() > 8).step_by(17) {
-                    let middle = (part.span.start + part.span.end) / 2;
+                    let middle = u32::midpoint(part.span.start, part.span.end);
                     let split = at(middle, BoundaryKind::Split);
                     let (chunks, outcomes) = chunk(chunker, &document, &[split]);
                     let [BoundaryOutcome::InForce { chunk: index }] = outcomes[..] else { continue };
@@ -182,9 +182,10 @@ proptest! {
                 .iter()
                 .map(|(pick, is_split, at_border)| {
                     // Half of them are where chunks begin.
-                    let place = match base.is_empty() || !at_border {
-                        true => pick.index(source.len() + 2) as u32,
-                        false => pick.get(&base[..]).span.start,
+                    let place = if base.is_empty() || !at_border {
+                        pick.index(source.len() + 2) as u32
+                    } else {
+                        pick.get(&base[..]).span.start
                     };
                     at(place, if *is_split { BoundaryKind::Split } else { BoundaryKind::Merge })
                 })
@@ -207,7 +208,7 @@ proptest! {
                     .iter()
                     .map(|it| {
                         let to = (it.at as usize).min(source.len());
-                        let feeds = source.as_bytes()[..to].iter().filter(|byte| **byte == b'\n').count() as u32;
+                        let feeds = source.bytes().take(to).filter(|byte| *byte == b'\n').count() as u32;
                         at(it.at + feeds, it.kind)
                     })
                     .collect();

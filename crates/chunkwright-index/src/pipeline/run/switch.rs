@@ -28,10 +28,10 @@ impl<'a> Run<'a> {
         let store = &*self.pipeline.store;
         let Some(current) = &self.generations.current else { return Ok(()) };
         if let Some(forecast) = self.forecast.take() {
-            let removed = |doc_id: &String| {
-                self.report.pruned.contains(doc_id) || self.report.left_out.contains(doc_id)
+            let removed = |info: &&DocumentInfo| {
+                self.report.pruned.contains(&info.doc_id) || self.report.left_out.contains(&info.doc_id)
             };
-            let kept = self.stored.keys().filter(|doc_id| !removed(doc_id));
+            let kept = self.stored.values().filter(|info| !removed(info));
             self.report.overlays = forecast.counts(store, self.generations.target.as_ref(), kept)?;
             return Ok(());
         }

@@ -27,7 +27,8 @@ impl Run<'_> {
         let (stored, generations) = (Arc::clone(&self.stored), Arc::clone(&self.generations));
         let (current, skip_generated) = (generations.current.as_ref(), options.skip_generated);
         let (meter, meta) = (Arc::clone(&self.meter), Arc::clone(&self.meta));
-        let context = Context { options, current, skip_generated, meter: &meter, meta: &meta };
+        let overlays = self.overlays;
+        let context = Context { options, current, skip_generated, meter: &meter, meta: &meta, overlays };
         let prepare = |window: &[Input<'_>]| -> Vec<Prepared> {
             let one = |input: &Input<'_>| pipeline.prepare(input, stored.get(input.doc_id()), context);
             options.on_threads(|| window.par_iter().map(one).collect())
@@ -177,6 +178,9 @@ impl Run<'_> {
         let overlays = self.fresh.as_ref().unwrap_or(self.overlays);
         if overlays.is_empty() {
             return;
+        }
+        if let Some(forecast) = &mut self.forecast {
+            forecast.add_boundaries(&document.document.info);
         }
         let doc_id = &document.document.info.doc_id;
         let before = self.stored.get(doc_id).or_else(|| self.seen.get(doc_id));

@@ -9,6 +9,7 @@ use chunkwright_models::text_hash;
 use serde::{Deserialize, Serialize};
 
 use super::super::{DocumentInfo, NewChunk};
+use super::boundary::AppliedBoundary;
 use super::{Overlay, OverlayState, content_hash};
 use crate::bm25::TermCounts;
 
@@ -137,25 +138,46 @@ impl Overlay {
     }
 }
 
+/// What of the overlays is kept with a document.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(untagged)]
+pub(super) enum Stored {
+    /// On a chunk.
+    Chunk(Applied),
+    /// In how it was cut.
+    Boundary(AppliedBoundary),
+}
+
 /// As [`DocumentInfo::overlays`]: empty for nothing.
-pub(crate) fn write(applied: &[Applied]) -> String {
-    let mut sorted: Vec<&Applied> = applied.iter().collect();
-    sorted.sort_by(|a, b| a.chunk_id.cmp(&b.chunk_id));
+pub(crate) fn write(applied: &[Applied], boundaries: &[AppliedBoundary]) -> String {
+    if applied.is_empty() && boundaries.is_empty() {
+        return String::new();
+    }
+    let (mut applied, mut boundaries) = (applied.to_vec(), boundaries.to_vec());
+    applied.sort_by(|a, b| a.chunk_id.cmp(&b.chunk_id));
+    boundaries.sort_by(|a, b| a.id.cmp(&b.id));
+    let all = applied.into_iter().map(Stored::Chunk).chain(boundaries.into_iter().map(Stored::Boundary));
     // Plain data with names for keys can always be written.
-    if applied.is_empty() { String::new() } else { serde_json::to_string(&sorted).unwrap_or_default() }
+    serde_json::to_string(&all.collect::<Vec<_>>()).unwrap_or_default()
+}
+
+/// What [`write`] wrote; none if an older version of this program stored the document.
+pub(super) fn read(overlays: &str) -> Option<Vec<Stored>> {
+    let overlays = overlays.strip_prefix(DocumentInfo::OUTDATED).unwrap_or(overlays);
+    if overlays.is_empty() { Some(Vec::new()) } else { serde_json::from_str(overlays).ok() }
 }
 
 impl DocumentInfo {
     /// What of the overlays is on its chunks, by chunk id; none if that is not known because an older
     /// version of this program stored it.
     pub fn applied(&self) -> Option<Vec<Applied>> {
-        let applied = self.overlays.strip_prefix(Self::OUTDATED).unwrap_or(&self.overlays);
-        if applied.is_empty() { Some(Vec::new()) } else { serde_json::from_str(applied).ok() }
+        let on_chunk = |stored| if let Stored::Chunk(applied) = stored { Some(applied) } else { None };
+        Some(read(&self.overlays)?.into_iter().filter_map(on_chunk).collect())
     }
 
-    /// Sets what of the overlays is on its chunks; whether it has to be cut again stays as it is.
+    /// Sets what of the overlays is on its chunks; how it was cut, and whether it has to be cut again, stays as it is.
     pub(crate) fn set_applied(&mut self, applied: &[Applied]) {
         let mark = if self.is_outdated() { Self::OUTDATED } else { "" };
-        self.overlays = format!("{mark}{}", write(applied));
+        self.overlays = format!("{mark}{}", write(applied, &self.boundaries()));
     }
 }

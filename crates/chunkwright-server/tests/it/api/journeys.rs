@@ -107,6 +107,20 @@ fn check(served: &Served, journey: &Journey) {
     served.json("PATCH", &one, &json!({ "enabled": true })).expect(200);
     assert_eq!(served.post("/api/v1/search", &search).expect(200)["hits"][0]["chunk_id"], chunk);
 
+    // A chunk is split in its middle, and the boundary stays.
+    let content = best["content"].as_str().unwrap();
+    let middle = content.char_indices().map(|(at, _)| at).find(|at| at * 2 > content.len()).unwrap();
+    let byte = best["start_byte"].as_u64().unwrap() + middle as u64;
+    let split = at(&format!("/chunks/{chunk}/split"));
+    assert_eq!(served.post(&split, &json!({})).problem(400), "invalid_request");
+    assert_eq!(served.post(&split, &json!({ "byte": 0 })).problem(400), "invalid_request");
+    let divided = served.post(&split, &json!({ "byte": byte })).expect(200);
+    let [first, second] = divided["chunks"].as_array().unwrap().as_slice() else { panic!("{divided}") };
+    let second = served.get(&at(&format!("/chunks/{}", second.as_str().unwrap()))).expect(200);
+    assert_eq!((&second["cut"], &second["doc_id"]), (&json!("manual"), &best["doc_id"]));
+    let begins = second["content"].as_str().unwrap().to_owned();
+    assert_eq!(served.post(&split, &json!({ "byte": byte })).problem(404), "not_found");
+
     // Cut by another preset, searches see the new generation, and the one before can be removed.
     let job = json!({ "kind": "reindex", "collection": collection, "settings": { "preset": "course" } });
     let submitted = served.post("/api/v1/jobs", &job);
@@ -121,6 +135,18 @@ fn check(served: &Served, journey: &Journey) {
     let configuration = served.get(&at("/configuration")).expect(200);
     assert_eq!(configuration["current"]["preset"], "course", "{configuration}");
     assert_eq!(served.found(collection, question)[0], answer);
+
+    // The boundary is in force there too, until it is taken back.
+    let overlays = served.get(&at("/overlays")).expect(200);
+    assert_eq!(overlays["overlays"][0]["chunk_id"], divided["boundary"], "{overlays}");
+    assert_eq!(overlays["overlays"][0]["state"], "on", "{overlays}");
+    let on = overlays["overlays"][0]["on"].as_str().unwrap();
+    let on = served.get(&at(&format!("/chunks/{on}"))).expect(200);
+    let shared = begins.chars().zip(on["content"].as_str().unwrap().chars()).take_while(|(a, b)| a == b);
+    assert!(shared.count() > 10, "{begins:?} {on}");
+    served.post(&at("/chunks/amend"), &json!({ "chunks": [divided["boundary"]], "reset": true })).expect(200);
+    assert_eq!(served.get(&at("/overlays")).expect(200)["total"], 0);
+    assert_eq!(served.get(&at(&format!("/chunks/{}", first.as_str().unwrap()))).problem(404), "not_found");
 
     // What comes later is cut as the collection is by now.
     let later = format!("later/{answer}");

@@ -1,0 +1,169 @@
+//! How is a chunk divided by hand, and how are two joined?
+
+use chunkwright::chunk::BoundaryKind;
+use chunkwright::{Document, Record};
+use chunkwright_index::{AmendError, Generation, Overlay, Store, chunk_id, parsed, plan_boundary};
+use serde::{Deserialize, Serialize};
+
+use crate::amend::chunker_of;
+use crate::collection::Collection;
+use crate::error::Error;
+use crate::task::Task;
+
+/// A chunk to be divided, or joined to the one beside it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct BoundaryRequest {
+    /// The chunk, by its id, or as `DOC_ID#INDEX`.
+    pub chunk: String,
+    /// What is done.
+    pub change: BoundaryChange,
+}
+
+/// What is done to a chunk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum BoundaryChange {
+    /// Another chunk begins at this line of the document, 1-based.
+    SplitAtLine(u32),
+    /// Another chunk begins at this byte of the document.
+    SplitAtByte(u32),
+    /// It is joined to the chunk after it.
+    MergeWithNext,
+    /// It is joined to the chunk before it.
+    MergeWithPrevious,
+}
+
+/// What became of a chunk that was divided, or joined to another.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct BoundaryAnswer {
+    /// Its document.
+    pub doc_id: String,
+    /// What names the boundary that was set, by which it is taken back as other changes by hand are; none if one was
+    /// taken back instead.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub boundary: Option<String>,
+    /// The chunks before and after the boundary, or the one that two were joined to.
+    pub chunks: Vec<String>,
+}
+
+impl Collection {
+    /// Divides a chunk, or joins it to the one beside it, in the generation that searches see. The boundary is kept, and
+    /// whatever is indexed later is cut with it.
+    ///
+    /// # Errors
+    ///
+    /// A chunk that does not exist, a place that is not inside of it, a merge over the limit.
+    pub fn set_boundary(&self, request: &BoundaryRequest) -> Result<BoundaryAnswer, Error> {
+        let engine = self.engine();
+        if let Some(owner) = engine.owner()? {
+            let task = Task::SetBoundary { collection: self.name().to_owned(), request: request.clone() };
+            return owner.perform(engine, task, &|_| {});
+        }
+        // Nothing cuts the document between the look at its chunks and the end of the run.
+        let turn = engine.turn(self.name())?;
+        let store = engine.writable_store()?;
+        let generation = store.open(self.name())?;
+        let (document, at, kind) = place(&*store, &generation, request)?;
+        let embedder = engine.embedder_of(generation.spec.model.as_ref())?;
+        let chunker = chunker_of(engine, &generation, embedder.as_deref())?;
+        let overlays = store.overlays(&generation.collection)?;
+        let changes = plan_boundary(&overlays, &chunker, &document, (at, kind), &engine.now())?;
+        for overlay in &changes {
+            store.put_overlay(&generation.collection, overlay)?;
+        }
+        self.indexer_alike()?.put_in_turn([], &turn)?;
+        let generation = store.open(self.name())?;
+        let records = store.records(&generation, document.id())?;
+        let beside = |record: &&Record| match kind {
+            BoundaryKind::Split => at <= record.start_byte + blanks(&document, record.start_byte, at),
+            BoundaryKind::Merge => at < record.end_byte,
+        };
+        let own: Vec<&Record> = records.iter().filter(|record| record.artifact.is_none()).collect();
+        let chunks = match (own.iter().position(beside), kind) {
+            (Some(index), BoundaryKind::Split) => &own[index.saturating_sub(1)..=index],
+            (Some(index), BoundaryKind::Merge) => &own[index..=index],
+            (None, _) => &[],
+        };
+        Ok(BoundaryAnswer {
+            doc_id: document.id().to_owned(),
+            boundary: changes.into_iter().find(|change| !change.is_empty()).map(|set| set.chunk_id),
+            chunks: chunks.iter().map(|record| record.chunk_id.to_string()).collect(),
+        })
+    }
+
+    /// Takes boundaries back, or accepts them where they are now, by what names them.
+    pub(crate) fn amend_boundaries(
+        &self,
+        boundaries: &[Overlay],
+        accept: bool,
+    ) -> Result<Vec<Overlay>, Error> {
+        let engine = self.engine();
+        let turn = engine.turn(self.name())?;
+        let store = engine.writable_store()?;
+        let generation = store.open(self.name())?;
+        let mut changed = Vec::with_capacity(boundaries.len());
+        for overlay in boundaries {
+            let mut now = Overlay { chunk_id: overlay.chunk_id.clone(), ..Overlay::default() };
+            if accept {
+                let document = parsed(&*store, &generation, &overlay.doc_id)?;
+                let accepted =
+                    document.and_then(|document| overlay.accepted(document.source(), &engine.now()));
+                let (id, generation) = (overlay.chunk_id.clone(), generation.to_string());
+                let accepted = accepted.ok_or(AmendError::Orphaned { id, generation })?;
+                store.put_overlay(self.name(), &accepted)?;
+                if accepted.chunk_id == overlay.chunk_id {
+                    changed.push(accepted);
+                    continue;
+                }
+                store.put_overlay(self.name(), &now)?;
+                now = accepted;
+            } else {
+                store.put_overlay(self.name(), &now)?;
+            }
+            changed.push(now);
+        }
+        self.indexer_alike()?.put_in_turn([], &turn)?;
+        Ok(changed)
+    }
+}
+
+/// The document of a chunk, and the place of the boundary that is asked for.
+fn place(
+    store: &dyn Store,
+    generation: &Generation,
+    request: &BoundaryRequest,
+) -> Result<(Document, u32, BoundaryKind), Error> {
+    let id = chunk_id(store, generation, &request.chunk)?;
+    let unknown = || AmendError::Unknown { id: request.chunk.clone(), generation: generation.to_string() };
+    let record = store.chunks(generation, &[id])?.pop().flatten().ok_or_else(unknown)?.record;
+    let document = parsed(store, generation, &record.doc_id)?.ok_or_else(unknown)?;
+    let records = store.records(generation, &record.doc_id)?;
+    let own: Vec<&Record> = records.iter().filter(|record| record.artifact.is_none()).collect();
+    let index = own.iter().position(|own| own.chunk_id == id).ok_or_else(unknown)?;
+    let begin = |record: &&Record| (record.start_byte, BoundaryKind::Merge);
+    let alone = || Error::NoNeighbour { chunk: request.chunk.clone() };
+    let (at, kind) = match request.change {
+        BoundaryChange::SplitAtLine(line) => (document.lines().start(line as usize), BoundaryKind::Split),
+        BoundaryChange::SplitAtByte(byte) => (byte, BoundaryKind::Split),
+        BoundaryChange::MergeWithNext => own.get(index + 1).map(begin).ok_or_else(alone)?,
+        BoundaryChange::MergeWithPrevious if index == 0 => return Err(alone()),
+        BoundaryChange::MergeWithPrevious => begin(&own[index]),
+    };
+    let is_inside =
+        record.start_byte < at && at < record.end_byte && document.source().is_char_boundary(at as usize);
+    if kind == BoundaryKind::Split && !is_inside {
+        let (first, last) = (record.start_line, record.end_line);
+        return Err(Error::NotInChunk { chunk: request.chunk.clone(), first, last });
+    }
+    Ok((document, at, kind))
+}
+
+/// Blanks between the start of a chunk and a place before it, in bytes; 0 where text is between them.
+fn blanks(document: &Document, start: u32, at: u32) -> u32 {
+    let between = document.source().get(start as usize..at as usize).unwrap_or_default();
+    if between.trim().is_empty() { between.len() as u32 } else { 0 }
+}

@@ -1,0 +1,90 @@
+//! Boundaries set by hand: a chunk is divided, or two are joined.
+//!
+//! What is planned here is kept in the store as overlays are, and the next run of the pipeline cuts the document with
+//! it. So it does not matter at which moment something is killed.
+
+use std::collections::HashSet;
+
+use chunkwright::chunk::BoundaryKind;
+use chunkwright::{Chunked, Chunker, Document};
+
+use crate::amend::{AmendError, unit_of};
+use crate::store::{AppliedBoundary, Overlay, OverlayState, Overlays, SetBoundary, is_same_place};
+
+/// What has to be kept so that a chunk begins, or no chunk does, at byte `at` of a document: overlays that set a
+/// boundary, and empty ones in place of those to be taken back.
+///
+/// A boundary that says the opposite of the same place is taken back first, so that dividing and joining again leaves
+/// nothing behind.
+///
+/// # Errors
+///
+/// A place without text on both sides, or that could not be found again; a chunk that begins there already, or a
+/// merge where none does; a merge over the limit.
+pub fn plan_boundary(
+    overlays: &Overlays,
+    chunker: &Chunker,
+    document: &Document,
+    (at, kind): (u32, BoundaryKind),
+    now: &str,
+) -> Result<Vec<Overlay>, AmendError> {
+    let (source, doc_id) = (document.source(), document.id());
+    let line = document.lines().line(at) as u32;
+    let nothing = || AmendError::NoBoundary { doc_id: doc_id.to_owned(), line };
+    let begins = |chunks: &Chunked<'_>| {
+        chunks[..].iter().any(|chunk| is_same_place(source, chunk.span.start as usize, at as usize))
+    };
+    let is_done = |chunks: &Chunked<'_>| begins(chunks) == (kind == BoundaryKind::Split);
+    if is_done(&overlays.cut(chunker, document).0) {
+        return Err(nothing());
+    }
+    let mut wanted = overlays.clone();
+    let mut changes: Vec<Overlay> = Vec::new();
+    let opposite =
+        overlays.boundaries_of(doc_id).filter(|overlay| overlay.is_boundary_at(source, at, kind.opposite()));
+    for overlay in opposite {
+        let taken_back = Overlay { chunk_id: overlay.chunk_id.clone(), ..Overlay::default() };
+        wanted.put(taken_back.clone());
+        changes.push(taken_back);
+    }
+    if !changes.is_empty() && is_done(&wanted.cut(chunker, document).0) {
+        return Ok(changes);
+    }
+    let ambiguous = || AmendError::AmbiguousBoundary { doc_id: doc_id.to_owned(), line };
+    let set = SetBoundary::new(kind, source, at as usize)
+        .map_err(|has_text| if has_text { ambiguous() } else { nothing() })?;
+    let overlay = Overlay::of_boundary(doc_id, set, now);
+    wanted.put(overlay.clone());
+    let before: HashSet<String> =
+        conflicts(&overlays.cut(chunker, document).1).map(|it| it.id.clone()).collect();
+    let (chunks, applied) = wanted.cut(chunker, document);
+    // Of merges side by side the last one would be given up, whichever was made first.
+    if let Some(refused) = conflicts(&applied).find(|it| !before.contains(&it.id)) {
+        return Err(too_long(&chunks, chunker, source, refused).unwrap_or_else(nothing));
+    }
+    if !is_done(&chunks) {
+        return Err(nothing());
+    }
+    changes.insert(0, overlay);
+    Ok(changes)
+}
+
+/// Boundaries that are not in force.
+fn conflicts(applied: &[AppliedBoundary]) -> impl Iterator<Item = &AppliedBoundary> {
+    applied.iter().filter(|applied| applied.state == OverlayState::Conflict)
+}
+
+/// Why the chunk that a merge is on cannot be joined to the one before it.
+fn too_long(
+    chunks: &Chunked<'_>,
+    chunker: &Chunker,
+    source: &str,
+    refused: &AppliedBoundary,
+) -> Option<AmendError> {
+    let on = refused.on.as_ref()?;
+    let index = chunks[..].iter().position(|chunk| chunk.id.to_string() == *on)?;
+    let before = chunks.get(index.checked_sub(1)?)?;
+    let both = source.get(before.span.start as usize..chunks[index].span.end as usize)?;
+    let (size, limit, unit) = chunker.excess(both)?;
+    Some(AmendError::MergeTooLong { size, limit, unit: unit_of(unit) })
+}
