@@ -1,5 +1,6 @@
 //! Why is a document cut where it is?
 
+use chunkwright::chunk::ChunkIn;
 use chunkwright::explain::Explanation;
 use chunkwright_source::Input;
 use serde::{Deserialize, Serialize};
@@ -40,6 +41,16 @@ pub struct ExplainedChunk {
     pub content: String,
 }
 
+impl From<ChunkIn<'_>> for ExplainedChunk {
+    fn from(chunk: ChunkIn<'_>) -> Self {
+        Self {
+            doc_id: chunk.chunks().document().id().to_owned(),
+            explanation: chunk.explain(),
+            content: chunk.content().to_owned(),
+        }
+    }
+}
+
 impl Engine {
     /// Cuts one document and says of its chunks why each begins and ends where it does.
     ///
@@ -70,11 +81,7 @@ impl Engine {
                 first..after.max(first)
             }
         };
-        let explained = asked.filter_map(|index| chunks.nth(index)).map(|chunk| ExplainedChunk {
-            doc_id: document.id().to_owned(),
-            explanation: chunk.explain(),
-            content: chunk.content().to_owned(),
-        });
+        let explained = asked.filter_map(|index| chunks.nth(index)).map(ExplainedChunk::from);
         Ok(ExplainAnswer { total_chunks: chunks.len(), chunks: explained.collect() })
     }
 }

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use chunkwright::span::is_blank;
-use chunkwright::{Chars, Chunk, ChunkId, Chunker, Document, RecordContext, TokenCounter, Unit};
+use chunkwright::{Chars, Chunk, ChunkId, Chunked, Document, Record, TokenCounter, Unit};
 use serde::{Deserialize, Serialize};
 
 /// What is measured of one document.
@@ -41,11 +41,10 @@ impl Measured {
     }
 }
 
-/// Measures and verifies one document.
-pub(super) fn measure(chunker: &Chunker, document: &Document) -> Measured {
+/// Measures and verifies the chunks of one document, of which `records` are the records.
+pub(super) fn measure(chunks: &Chunked<'_>, records: &[Record]) -> Measured {
+    let (chunker, document) = (chunks.chunker(), chunks.document());
     let source = document.source();
-    let chunks = chunker.chunk(document);
-    let records = chunks.records(&RecordContext::default());
     let mut measured = Measured {
         empty: document.blocks().is_empty(),
         bytes: source.len(),
@@ -53,7 +52,7 @@ pub(super) fn measure(chunker: &Chunker, document: &Document) -> Measured {
         ..Measured::default()
     };
     let config = chunker.config();
-    for (chunk, record) in chunks.iter().zip(&records) {
+    for (chunk, record) in chunks.iter().zip(records) {
         let size = match config.unit {
             Unit::Tokens => chunker.counter().count(&record.text),
             Unit::Chars => Chars.count(&record.text),
@@ -82,7 +81,7 @@ pub(super) fn measure(chunker: &Chunker, document: &Document) -> Measured {
         *measured.content_types.entry(record.content_type.clone()).or_default() += 1;
         *measured.cuts.entry(record.cut.to_string()).or_default() += 1;
     }
-    cover(document, &chunks, &mut measured);
+    cover(document, chunks, &mut measured);
     measured
 }
 
@@ -168,7 +167,7 @@ mod tests {
     use std::sync::Arc;
 
     use chunkwright::parse::Markdown;
-    use chunkwright::{ChunkConfig, Words};
+    use chunkwright::{ChunkConfig, Chunker, Words};
 
     use super::*;
 

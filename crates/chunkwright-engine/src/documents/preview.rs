@@ -1,11 +1,14 @@
 //! What would the chunks of a document be, without any store?
 
 use chunkwright::Record;
-use chunkwright_source::{FormatHint, Input, NewSource};
+use chunkwright_source::{FormatHint, Input, ReadSource};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{ChunkRequest, DocumentStatistics, DocumentsRequest, ExplainRequest, ExplainedChunk};
+use super::chunk::context;
+use super::measure::measure;
+use super::statistics::Sum;
+use super::{DocumentStatistics, Documents, DocumentsRequest, ExplainedChunk};
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::notice::Notice;
@@ -65,34 +68,47 @@ impl Engine {
         let doc_id = doc_id.unwrap_or_else(|| "document.md".to_owned());
         let document = GivenDocument { doc_id, text, bytes, hint, ..GivenDocument::default() }.source()?;
         let doc_id = document.doc_id.clone();
-        let input = input(document);
-        let request = DocumentsRequest { inputs: vec![input.clone()], ..DocumentsRequest::default() };
+        let place = doc_id.clone();
+        let request = DocumentsRequest {
+            inputs: vec![Input::Memory { place, document }],
+            ..DocumentsRequest::default()
+        };
         let mut documents = engine.documents(&request)?;
-        let mut cut = None;
-        documents.chunk(
-            ChunkRequest { summaries },
-            |document| document,
-            |_| 0,
-            |document| {
-                cut = document;
-                Ok::<(), Error>(())
-            },
-        )?;
-        let report = documents.report();
-        let unread = || {
+        let (chunker, preset) = (documents.chunker().clone(), documents.preset().to_owned());
+        // All that is answered is of one cut.
+        let cut = |source: ReadSource| {
+            let file_hash = source.source.file_hash.clone();
+            let document = source.parse();
+            let context = context(&preset, file_hash, &document);
+            let chunks = chunker.chunk(&document);
+            let records = chunks.records(&context);
+            let summaries = if summaries {
+                chunker.summary_records(&document, &chunker.summaries(&document), &context)
+            } else {
+                Vec::new()
+            };
+            let explanations =
+                if explain { chunks.iter().map(ExplainedChunk::from).collect() } else { Vec::new() };
+            let measured = measure(&chunks, &records);
+            (records, summaries, explanations, measured)
+        };
+        let mut found = None;
+        let keep = |result| {
+            found = result;
+            Ok::<(), Error>(())
+        };
+        documents.each(cut, |_| 0, keep)?;
+        let unread = |documents: &Documents| {
+            let report = documents.report();
             let skipped = report.skipped.first().map(|entry| entry.reason.sentence().to_owned());
             let reason = report.errors.first().cloned().or(skipped).unwrap_or_default();
             Error::RefusedDocument { doc_id: doc_id.clone(), reason }
         };
-        let cut = cut.ok_or_else(unread)?;
-        let explanations =
-            if explain { engine.explain(&input, ExplainRequest::default())?.chunks } else { Vec::new() };
-        let statistics = engine.documents(&request)?.statistics(|| {})?;
-        let (chunks, summaries, notices) = (cut.chunks, cut.summaries, report.notices);
+        let (chunks, summaries, explanations, measured) = found.ok_or_else(|| unread(&documents))?;
+        let mut sum = Sum::default();
+        sum.add(&doc_id, measured);
+        let statistics = documents.statistics_of(sum);
+        let notices = documents.report().notices;
         Ok(PreviewAnswer { doc_id, chunks, summaries, explanations, statistics, notices })
     }
-}
-
-fn input(document: NewSource) -> Input {
-    Input::Memory { place: document.doc_id.clone(), document }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Mutex;
 
 use chunkwright::stats::{Distribution, TokenLevel, optimal_ratio};
-use chunkwright::{ChunkId, Unit};
+use chunkwright::{ChunkId, RecordContext, Unit};
 use chunkwright_index::TokensByKind;
 use chunkwright_source::Skipped;
 use serde::{Deserialize, Serialize};
@@ -116,44 +116,36 @@ impl Documents {
     ///
     /// [`Error::Cancelled`].
     pub fn statistics(&mut self, mut on_progress: impl FnMut()) -> Result<DocumentStatistics, Error> {
-        let (chunker, preset) = (self.chunker.clone(), self.preset().to_owned());
-        let mut sum = Measured::default();
-        let (mut documents, mut empty) = (0, 0);
-        let mut tokens = TokensByKind::default();
-        let mut ids: HashMap<ChunkId, String> = HashMap::new();
+        let chunker = self.chunker.clone();
+        let mut sum = Sum::default();
         let work = |source: chunkwright_source::ReadSource| {
             let document = source.parse();
-            (document.id().to_owned(), measure(&chunker, &document))
+            let chunks = chunker.chunk(&document);
+            let measured = measure(&chunks, &chunks.records(&RecordContext::default()));
+            (document.id().to_owned(), measured)
         };
         self.each(
             work,
             |_| 0,
             |measured| {
                 on_progress();
-                let Some((doc_id, measured)) = measured else { return Ok::<(), Error>(()) };
-                documents += 1;
-                empty += usize::from(measured.empty);
-                for &(id, line) in &measured.ids {
-                    if let Some(other) = ids.insert(id, doc_id.clone()) {
-                        sum.violations.push(Violation {
-                            rule: Promise::UniqueIds,
-                            doc_id: doc_id.clone(),
-                            chunk_id: Some(id),
-                            line,
-                            found: format!("a chunk of `{other}` has the same id"),
-                        });
-                    }
+                if let Some((doc_id, measured)) = measured {
+                    sum.add(&doc_id, measured);
                 }
-                tokens.add(&doc_id, measured.tokens.iter().sum());
-                sum.add(measured);
-                Ok(())
+                Ok::<(), Error>(())
             },
         )?;
+        Ok(self.statistics_of(sum))
+    }
+
+    /// The statistics of documents that were measured.
+    pub(super) fn statistics_of(&mut self, sum: Sum) -> DocumentStatistics {
+        let Sum { documents, empty, measured: sum, tokens, .. } = sum;
         self.tokens = Mutex::new(tokens);
-        let config = chunker.config();
+        let (chunker, config) = (&self.chunker, self.chunker.config());
         let band = config.band_wanted();
-        Ok(DocumentStatistics {
-            preset,
+        DocumentStatistics {
+            preset: self.preset().to_owned(),
             strategy_version: chunker.strategy_version(),
             config_hash: chunker.config_hash(),
             tokenizer: chunker.counter().name().to_owned(),
@@ -178,7 +170,38 @@ impl Documents {
                 skipped: self.report().reasons(),
             },
             violations: sum.violations,
-        })
+        }
+    }
+}
+
+/// What was measured of documents so far.
+#[derive(Default)]
+pub(super) struct Sum {
+    documents: usize,
+    empty: usize,
+    measured: Measured,
+    tokens: TokensByKind,
+    ids: HashMap<ChunkId, String>,
+}
+
+impl Sum {
+    /// Adds a document.
+    pub(super) fn add(&mut self, doc_id: &str, measured: Measured) {
+        self.documents += 1;
+        self.empty += usize::from(measured.empty);
+        for &(id, line) in &measured.ids {
+            if let Some(other) = self.ids.insert(id, doc_id.to_owned()) {
+                self.measured.violations.push(Violation {
+                    rule: Promise::UniqueIds,
+                    doc_id: doc_id.to_owned(),
+                    chunk_id: Some(id),
+                    line,
+                    found: format!("a chunk of `{other}` has the same id"),
+                });
+            }
+        }
+        self.tokens.add(doc_id, measured.tokens.iter().sum());
+        self.measured.add(measured);
     }
 }
 
