@@ -127,7 +127,7 @@ pub fn amend_all(
     change: &dyn Fn(&mut Overlay),
 ) -> Result<Vec<Overlay>, AmendError> {
     remember_contents(store, generation)?;
-    let targets = Targets::read(store, generation)?;
+    let targets = Targets::read(store, generation, ids)?;
     let mut overlays = store.overlays(&generation.collection)?;
     let (mut changed, mut taken_back) = (Vec::with_capacity(ids.len()), Vec::new());
     for id in ids {
@@ -157,14 +157,12 @@ pub fn amend_all(
     // What is on a chunk is kept at any moment, so that a run that is killed leaves nothing that is not listed:
     // what is added is kept before it is put on, and what is taken back is forgotten after it was taken off.
     taken_back.retain(|id| overlays.get(id).is_none());
-    for overlay in changed.iter().filter(|overlay| !overlay.is_empty()) {
-        store.put_overlay(&generation.collection, overlay)?;
-    }
+    let kept: Vec<Overlay> = changed.iter().filter(|overlay| !overlay.is_empty()).cloned().collect();
+    store.put_overlays(&generation.collection, &kept)?;
     settle_but(store, generation, &taken_back, tools)?;
     settle_all_but(store, &generation.collection, &taken_back, tools)?;
-    for chunk_id in taken_back {
-        store.put_overlay(&generation.collection, &Overlay { chunk_id, ..Overlay::default() })?;
-    }
+    let gone = taken_back.into_iter().map(|chunk_id| Overlay { chunk_id, ..Overlay::default() });
+    store.put_overlays(&generation.collection, &gone.collect::<Vec<_>>())?;
     Ok(changed)
 }
 
@@ -192,6 +190,8 @@ pub(crate) fn unit_of(unit: Unit) -> &'static str {
 struct Targets<'a> {
     store: &'a dyn Store,
     generation: &'a Generation,
+    /// The chunks that ids name.
+    named: HashMap<ChunkId, Record>,
     /// By chunk.
     applied: HashMap<String, Applied>,
     /// The chunk that each overlay is on.
@@ -199,7 +199,7 @@ struct Targets<'a> {
 }
 
 impl<'a> Targets<'a> {
-    fn read(store: &'a dyn Store, generation: &'a Generation) -> Result<Self, StoreError> {
+    fn read(store: &'a dyn Store, generation: &'a Generation, ids: &[ChunkId]) -> Result<Self, StoreError> {
         let (mut applied, mut places) = (HashMap::new(), HashMap::new());
         let mut infos = store.documents(generation)?;
         if infos.iter().any(|info| info.applied().is_none()) {
@@ -213,7 +213,9 @@ impl<'a> Targets<'a> {
                 applied.insert(on.chunk_id.clone(), on);
             }
         }
-        Ok(Self { store, generation, applied, places })
+        let named = store.chunks(generation, ids)?.into_iter().flatten();
+        let named = named.map(|chunk| (chunk.record.chunk_id, chunk.record)).collect();
+        Ok(Self { store, generation, named, applied, places })
     }
 
     /// The overlay that an id stands for, and the record of the chunk that it is on, as it is without overlays.
@@ -234,9 +236,11 @@ impl<'a> Targets<'a> {
     }
 
     fn record(&self, id: ChunkId) -> Result<Option<Record>, StoreError> {
-        let chunk = self.store.chunks(self.generation, &[id])?.pop().flatten();
-        Ok(chunk.map(|chunk| {
-            let mut record = chunk.record;
+        let record = match self.named.get(&id) {
+            Some(record) => Some(record.clone()),
+            None => self.store.chunks(self.generation, &[id])?.pop().flatten().map(|chunk| chunk.record),
+        };
+        Ok(record.map(|mut record| {
             let applied = self.applied.get(&record.chunk_id.to_string());
             if let Some(original) = applied.and_then(|applied| applied.original.clone()) {
                 original.restore(&mut record);

@@ -231,10 +231,13 @@ pub(crate) fn guess_applied(
 }
 
 fn is_same(was: &[Applied], now: &Planned<'_>) -> bool {
-    was.len() == now.len()
-        && now.iter().all(|(chunk_id, overlay, state)| {
-            was.iter().any(|was| was.chunk_id == *chunk_id && was.is_of(overlay, *state))
-        })
+    if was.len() != now.len() {
+        return false;
+    }
+    let was: HashMap<&str, &Applied> = was.iter().map(|was| (was.chunk_id.as_str(), was)).collect();
+    now.iter().all(|(chunk_id, overlay, state)| {
+        was.get(chunk_id.as_str()).is_some_and(|was| was.is_of(overlay, *state))
+    })
 }
 
 /// Which chunk each overlay is to be on, by document.

@@ -178,9 +178,14 @@ pub trait Store: Send + Sync {
     /// What was changed by hand in a collection, by chunk id.
     fn overlays(&self, collection: &str) -> Result<Overlays, StoreError>;
 
-    /// Keeps what was changed by hand of one chunk; an empty overlay takes it back. Chunks are as they
-    /// were until their document is written again.
-    fn put_overlay(&self, collection: &str, overlay: &Overlay) -> Result<(), StoreError>;
+    /// Keeps what was changed by hand of chunks, in one commit where the store has such; an empty overlay takes
+    /// what was changed back. Chunks are as they were until their document is written again.
+    fn put_overlays(&self, collection: &str, overlays: &[Overlay]) -> Result<(), StoreError>;
+
+    /// As [`put_overlays`](Self::put_overlays), of one chunk.
+    fn put_overlay(&self, collection: &str, overlay: &Overlay) -> Result<(), StoreError> {
+        self.put_overlays(collection, std::slice::from_ref(overlay))
+    }
 
     /// The last runs that changed a collection, at most [`PastRun::KEPT`], newest first.
     fn runs(&self, collection: &str) -> Result<Vec<PastRun>, StoreError>;

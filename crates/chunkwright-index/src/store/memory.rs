@@ -581,14 +581,13 @@ impl Store for MemoryStore {
             .unwrap_or_default())
     }
 
-    fn put_overlay(&self, collection: &str, overlay: &Overlay) -> Result<(), StoreError> {
+    fn put_overlays(&self, collection: &str, overlays: &[Overlay]) -> Result<(), StoreError> {
         let mut state = self.lock();
         let collection = normalized_name(collection);
         state.kept(&collection)?;
-        state
-            .collections
-            .entry(collection.into_owned())
-            .and_modify(|kept| kept.overlays.put(overlay.clone()));
+        if let Some(kept) = state.collections.get_mut(&*collection) {
+            overlays.iter().cloned().for_each(|overlay| kept.overlays.put(overlay));
+        }
         Ok(())
     }
 

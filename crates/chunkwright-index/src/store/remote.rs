@@ -200,6 +200,9 @@ fn fitting(known: &[GenerationEntry], collection: &str, spec: &GenerationSpec) -
     fitting.map(|entry| entry.generation.clone())
 }
 
+/// Overlays of a request to the server.
+const OVERLAYS_AT_ONCE: usize = 100;
+
 impl Store for RemoteStore {
     fn collections(&self) -> Result<Vec<Collection>, StoreError> {
         let current = self.current()?;
@@ -447,17 +450,25 @@ impl Store for RemoteStore {
         Ok(self.list::<Overlay>(Kind::Overlay, &normalized_name(collection))?.into_iter().collect())
     }
 
-    fn put_overlay(&self, collection: &str, overlay: &Overlay) -> Result<(), StoreError> {
+    fn put_overlays(&self, collection: &str, overlays: &[Overlay]) -> Result<(), StoreError> {
         self.writable()?;
         let collection = &*normalized_name(collection);
         let entry: Option<CollectionEntry> = self.entry(&catalog::key(Kind::Collection, "", collection))?;
         if entry.is_none() {
             return Err(unknown_collection(collection, std::iter::empty()));
         }
-        if overlay.is_empty() {
-            return self.database.forget(&[catalog::key(Kind::Overlay, collection, &overlay.chunk_id)]);
+        let (gone, kept): (Vec<&Overlay>, Vec<&Overlay>) =
+            overlays.iter().partition(|overlay| overlay.is_empty());
+        for kept in kept.chunks(OVERLAYS_AT_ONCE) {
+            let entry =
+                |overlay: &&Overlay| Entry::new(Kind::Overlay, collection, &overlay.chunk_id, *overlay);
+            self.database.put(&kept.iter().map(entry).collect::<Result<Vec<_>, _>>()?)?;
         }
-        self.database.put(&[Entry::new(Kind::Overlay, collection, &overlay.chunk_id, overlay)?])
+        for gone in gone.chunks(OVERLAYS_AT_ONCE) {
+            let key = |overlay: &&Overlay| catalog::key(Kind::Overlay, collection, &overlay.chunk_id);
+            self.database.forget(&gone.iter().map(key).collect::<Vec<_>>())?;
+        }
+        Ok(())
     }
 
     fn runs(&self, collection: &str) -> Result<Vec<PastRun>, StoreError> {

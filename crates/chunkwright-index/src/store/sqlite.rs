@@ -484,8 +484,10 @@ impl Store for SqliteStore {
         self.read(|transaction| read::overlays(transaction, &normalized_name(collection)))
     }
 
-    fn put_overlay(&self, collection: &str, overlay: &Overlay) -> Result<(), StoreError> {
-        self.write_with(|transaction| write::put_overlay(transaction, &normalized_name(collection), overlay))
+    fn put_overlays(&self, collection: &str, overlays: &[Overlay]) -> Result<(), StoreError> {
+        self.write_with(|transaction| {
+            write::put_overlays(transaction, &normalized_name(collection), overlays)
+        })
     }
 
     fn runs(&self, collection: &str) -> Result<Vec<PastRun>, StoreError> {

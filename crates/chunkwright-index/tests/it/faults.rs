@@ -67,7 +67,7 @@ impl Store for Failing {
         sparse(generation: &Generation, query: &[(u32, f32)], filter: &Filter, limit: usize) -> Vec<Scored>;
         lexical(generation: &Generation, terms: &[TermId], filter: &Filter, limit: usize) -> Vec<Scored>;
         overlays(collection: &str) -> Overlays;
-        put_overlay(collection: &str, overlay: &Overlay) -> ();
+        put_overlays(collection: &str, overlays: &[Overlay]) -> ();
         runs(collection: &str) -> Vec<PastRun>;
         add_run(collection: &str, run: &PastRun) -> ();
         check() -> CheckReport;

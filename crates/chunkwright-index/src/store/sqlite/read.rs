@@ -1,6 +1,7 @@
 //! Reading the tables. Every function runs inside a snapshot of its caller.
 
-use std::collections::HashSet;
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 
 use super::super::filter::Facts;
 use super::super::index::{NewRow, SearchIndex};
@@ -297,54 +298,67 @@ pub(super) fn chunks(
     let mut find = connection
         .prepare_cached("SELECT key, document FROM chunks WHERE generation = ?1 AND chunk_id = ?2")?;
     let mut read = None;
+    // Chunks of one document are read together, and what is said of it may be longer than all of them.
+    let mut infos: HashMap<i64, DocumentInfo> = HashMap::new();
     let mut chunk = |id: ChunkId| {
         let found = find.query_row(params![generation.number, id.0], |row| Ok((row.get(0)?, row.get(1)?)));
         let Some((key, version)) = found.optional()? else { return Ok(None) };
         let known = recent.chunk(version, id, || {
             let statement = match &mut read {
                 Some(statement) => statement,
-                none => none.insert(connection.prepare_cached(&chunk_query(connection)?)?),
+                none => none.insert(connection.prepare_cached(&chunk_query())?),
             };
-            chunk_row(connection, generation, (key, id), statement, recent)
+            let info = match infos.entry(version) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(new) => new.insert(info_of(connection, version)?),
+            };
+            chunk_row(connection, (generation, info), (key, id), statement, recent)
         });
         known.map(Some)
     };
     ids.iter().map(|id| chunk(*id)).collect()
 }
 
-/// The query that [`chunk_row`] runs.
-fn chunk_query(connection: &Connection) -> Result<String, StoreError> {
+/// What is said of a version of a document.
+fn info_of(connection: &Connection, version: i64) -> Result<DocumentInfo, StoreError> {
     let columns = info_columns(connection)?;
-    Ok(format!(
-        "SELECT {columns}, record, tail, vector IS NOT NULL, enabled, doc_toc, summary, terms, {PLACE}
-         FROM chunks JOIN documents ON documents.id = chunks.document JOIN sources ON sources.document = documents.id
+    let mut statement =
+        connection.prepare_cached(&format!("SELECT {columns} FROM documents WHERE id = ?1"))?;
+    statement.query_row([version], info).optional()?.ok_or_else(|| damaged("a chunk has no document"))
+}
+
+/// The query that [`chunk_row`] runs.
+fn chunk_query() -> String {
+    format!(
+        "SELECT record, tail, vector IS NOT NULL, enabled, doc_toc, summary, terms, {PLACE}
+         FROM chunks JOIN sources ON sources.document = chunks.document
          WHERE chunks.key = ?1"
-    ))
+    )
 }
 
 fn chunk_row(
     connection: &Connection,
-    generation: &Generation,
+    (generation, info): (&Generation, &DocumentInfo),
     (key, id): (i64, ChunkId),
     statement: &mut CachedStatement<'_>,
     recent: &Recent,
 ) -> Result<StoredChunk, StoreError> {
     let mut rows = statement.query([key])?;
-    let row = rows.next()?.ok_or_else(|| damaged("a chunk has no document"))?;
-    let (info, place) = (info(row)?, place(row, 24)?);
-    let known = Stored::of_document(generation, &info).at(&place);
-    let tail: Option<String> = row.get(18)?;
+    let row = rows.next()?.ok_or_else(|| damaged("a chunk has no source"))?;
+    let place = place(row, 7)?;
+    let known = Stored::of_document(generation, info).at(&place);
+    let tail: Option<String> = row.get(1)?;
     let content = match &tail {
-        Some(tail) => Some((tail.as_str(), content(&recent.source(connection, &info)?, &place)?)),
+        Some(tail) => Some((tail.as_str(), content(&recent.source(connection, info)?, &place)?)),
         None => None,
     };
     Ok(StoredChunk {
-        record: decode(&row.get::<_, String>(17)?, id, &known, content)?,
-        embedded: row.get(19)?,
-        enabled: row.get(20)?,
-        doc_toc: row.get(21)?,
-        doc_summary: row.get(22)?,
-        terms: terms(row.get_ref(23)?.as_blob().map_err(rusqlite::Error::from)?)?,
+        record: decode(&row.get::<_, String>(0)?, id, &known, content)?,
+        embedded: row.get(2)?,
+        enabled: row.get(3)?,
+        doc_toc: row.get(4)?,
+        doc_summary: row.get(5)?,
+        terms: terms(row.get_ref(6)?.as_blob().map_err(rusqlite::Error::from)?)?,
     })
 }
 

@@ -496,16 +496,29 @@ pub(super) fn add_run(
     Ok(((), Commit::Yes))
 }
 
-pub(super) fn put_overlay(
+pub(super) fn put_overlays(
     connection: &Connection,
     collection: &str,
-    overlay: &Overlay,
+    overlays: &[Overlay],
 ) -> Result<((), Commit), StoreError> {
     let known = connection.prepare("SELECT 1 FROM collections WHERE name = ?1")?.exists([collection])?;
     if !known {
         return Err(unknown_collection(collection, std::iter::empty()));
     }
-    let changed = if overlay.is_empty() {
+    let mut changed = 0;
+    for overlay in overlays {
+        changed += put_overlay(connection, collection, overlay)?;
+    }
+    Ok(((), Commit::from(changed > 0)))
+}
+
+/// Keeps an overlay or takes it back; answers how many rows that changed.
+pub(super) fn put_overlay(
+    connection: &Connection,
+    collection: &str,
+    overlay: &Overlay,
+) -> Result<usize, StoreError> {
+    Ok(if overlay.is_empty() {
         connection.execute(
             "DELETE FROM overlays WHERE chunk_id = ?2 AND collection IN (SELECT id FROM collections WHERE name = ?1)",
             params![collection, overlay.chunk_id],
@@ -518,8 +531,7 @@ pub(super) fn put_overlay(
              SELECT id, ?2, ?3 FROM collections WHERE name = ?1",
             params![collection, overlay.chunk_id, json],
         )?
-    };
-    Ok(((), Commit::from(changed > 0)))
+    })
 }
 
 /// Makes the terms of every chunk again, from its text and the keywords of the overlay on it.
