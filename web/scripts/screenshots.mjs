@@ -31,8 +31,10 @@ const PAGES = [
   { name: "versions", path: "/c/edits?view=versions", until: (page) => page.getByRole("heading", { name: "Runs" }).waitFor() },
   { name: "jobs", path: "/jobs?job=1", until: (page) => page.getByRole("article").getByText("succeeded").first().waitFor() },
   {
-    name: "upload", path: "/upload?collection=examples",
+    name: "upload", path: "/upload?collection=handbook",
     until: async (page) => {
+      // A new one for each picture, so that nothing is there already.
+      await page.request.delete(new URL("/api/v1/collections/handbook", page.url()).href);
       await page.locator("input[type=file]").first().setInputFiles([
         ...["README.md", "docs/chunking.md", "docs/indexing.md"].map((path) => ({ name: path, mimeType: "text/markdown", buffer: readFileSync(join(root, path)) })),
         { name: "picture.png", mimeType: "image/png", buffer: Buffer.from([137, 80, 78, 71, 13, 10, 26, 10, 0, 0, 0, 0]) },
