@@ -18,11 +18,25 @@ const inlineable: Plugin = {
   },
 };
 
+/** Of the messages the file has those it shows: not those of pages of the app. */
+const KEPT = ["app", "chunks"];
+const ownMessages: Plugin = {
+  name: "own-messages",
+  enforce: "pre",
+  transform(code, id) {
+    const [, part] = /\/src\/i18n\/\w+\/(\w+)\.ts$/u.exec(id) ?? [];
+    if (part) return KEPT.includes(part) ? null : code.replace(/^[\s\S]*(export const \w+ =)[\s\S]*$/u, "$1 () => undefined;");
+    const used = Array.from(code.matchAll(/\bt\(\)\.(\w+)/gu), ([, name]) => name!);
+    const missing = id.includes("/src/") && used.find((name) => !KEPT.includes(name));
+    return missing ? this.error(`the file has no messages of \`${missing}\`; add it to KEPT in vite.config.ts`) : null;
+  },
+};
+
 export default defineConfig(({ mode }) => {
   const file = mode === "file";
   const proxy = { target: server, changeOrigin: true, headers: { origin: server } };
   return {
-    plugins: [svelte(), ...(file ? [inlineable] : [])],
+    plugins: [svelte(), ...(file ? [ownMessages, inlineable] : [])],
     server: { proxy: { "/api": proxy, "/health": proxy, "/mcp": proxy } },
     preview: { proxy: { "/api": proxy, "/health": proxy, "/mcp": proxy } },
     build: {

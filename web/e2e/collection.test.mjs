@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { accessible, close, HOSTILE, open, serve, settled as calm } from "./helper.mjs";
+import { accessible, close, drawn, HOSTILE, open, serve, settled } from "./helper.mjs";
 
 const api = async (path, { method = "GET", body } = {}) => {
   const answer = await fetch(`${server.api}/api/v1/${path}`, { method, ...(body && { body: JSON.stringify(body), headers: { "content-type": "application/json" } }) });
@@ -23,12 +23,6 @@ const finished = async (id) => {
 
 const words = (n, seed) => Array.from({ length: n }, (_, at) => ["amber", "basket", "copper", "drift", "ember", "fable", "gravel", "harbor"][(at * seed + (at >> 2)) % 8]).join(" ");
 const PAGE = (first) => `# Ferry\n\n${first} ${words(60, 3)}.\n\n## Times\n\nIt leaves at nine and at noon. ${words(70, 5)}.\n\n## Prices\n\nA ticket costs four coins. ${words(70, 7)}.\n`;
-
-// A page that is left open goes on looking at jobs.
-const settled = async (page) => {
-  await calm(page);
-  await page.context().close();
-};
 
 let server;
 before(async () => {
@@ -159,7 +153,7 @@ test("a chosen chunk shows its text in all forms, and text of documents stays te
   const detail = page.getByRole("complementary", { name: "Chosen chunk" });
   for (const name of ["Rendered", "Embedded", "Raw"]) {
     await detail.getByRole("tab", { name }).click();
-    await page.waitForTimeout(100);
+    await drawn(page);
   }
   assert.ok((await detail.locator("pre").innerText()).includes(HOSTILE.split("\n")[0].slice(0, 30)));
   await accessible(page);
@@ -268,9 +262,10 @@ test("edits that were carried, are in conflict or lost their chunk are listed, a
   assert.deepEqual(after.map(({ state }) => state), ["on", "on"]);
   await page.getByRole("button", { name: "All", exact: true }).click();
   await page.waitForURL(/changes=all/u);
-  assert.equal(await page.getByRole("article").count(), 2);
+  await page.waitForFunction(() => document.querySelectorAll("article").length === 2);
   await page.getByRole("article").first().getByRole("button", { name: "Reset" }).click();
-  await page.getByText("1 edit taken back.").waitFor();
+  await page.waitForFunction(() => document.querySelectorAll("article").length === 1);
+  assert.equal((await api("collections/edits/overlays")).overlays.length, 1);
   await settled(page);
 });
 

@@ -68,7 +68,7 @@ test("a name of a document that is markup is text", async () => {
 });
 
 test("a store without a collection says how to make one", async () => {
-  const empty = await serve({ index: false });
+  const empty = await serve({ collections: [] });
   try {
     const page = await open(`${empty.url}/`);
     await page.getByText("chunkwright index ./docs --collection docs").waitFor();

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { accessible, close, open, serve, settled } from "./helper.mjs";
+import { accessible, close, drawn, open, serve, settled } from "./helper.mjs";
 
 let server;
 before(async () => {
@@ -21,21 +21,19 @@ const call = async (method, path, body) =>
 const summary = (page) => page.getByRole("region", { name: "What changes" });
 const kind = (page, name) => page.getByRole("group", { name: "Filter by what changes" }).getByRole("button", { name: new RegExp(`(^|\\W)${name}`, "u") });
 const count = async (page, name) => Number((await kind(page, name).innerText()).replace(/\D/gu, ""));
-const ready = (page) => page.getByText(/^Compared in/u).waitFor({ timeout: 30_000 });
+const ready = (page) => page.getByText(/^Compared in/u).waitFor();
 
 test("a comparison counts what the engine counts, and settings change it", async () => {
   const page = await open(at("examples", "max_size=200"));
   await ready(page);
   const check = async (settings) => {
     const { summary } = await call("POST", "/api/v1/collections/examples/diff", { settings, summary_only: true });
+    await page.locator(`[data-embed="${summary.tokens_to_embed}"]`).waitFor();
     for (const name of ["kept", "moved", "changed", "added", "removed"]) assert.equal(await count(page, name), summary[name], name);
-    assert.equal(Number(await page.locator("[data-embed]").getAttribute("data-embed")), summary.tokens_to_embed);
   };
   await check({ preset: "auto", max_size: 200 });
   await page.getByRole("combobox", { name: "Preset" }).selectOption("course");
   await page.waitForURL(/preset=course/u);
-  await page.getByText("Comparing…").waitFor();
-  await ready(page);
   await check({ preset: "course" });
   await settled(page);
 });
@@ -126,13 +124,13 @@ test("a collection is cut again as a job, whose end says which version searches 
   await dialog.getByText(/^many@\d+/u).waitFor();
   await dialog.getByRole("button", { name: "Re-chunk", exact: true }).click();
   await page.waitForURL(/job=\d+/u);
-  await dialog.getByText(/^Done\. Searches use many@\d+ now\.$/u).waitFor({ timeout: 60_000 });
+  await dialog.getByText(/^Done\. Searches use many@\d+ now\.$/u).waitFor();
   const { generations } = await call("GET", "/api/v1/collections/many/versions");
   await dialog.getByText(`Searches use many@${generations.find(({ state }) => state === "current").generation} now.`).waitFor();
   await accessible(page);
   await dialog.getByRole("button", { name: "Close" }).last().click();
   await page.waitForURL((url) => url.search === "");
-  await page.getByText("These settings are how the collection is cut now.").waitFor({ timeout: 30_000 });
+  await page.getByText("These settings are how the collection is cut now.").waitFor();
   assert.equal((await call("GET", "/api/v1/collections/many/configuration")).current.max_size, 100);
   assert.equal(await page.getByRole("button", { name: "Re-chunk", exact: true }).isDisabled(), true);
   await settled(page);
@@ -142,17 +140,19 @@ test("a job that fails or is cancelled says that searches use what they used", a
   const page = await open(at("many", "max_size=180"));
   await ready(page);
   // The job waits for others, so that there is time to cancel it.
-  for (let max_size = 40; max_size < 240; max_size += 20) {
-    await call("POST", "/api/v1/jobs", { kind: "reindex", collection: "many", settings: { preset: "recursive", max_size } });
+  const others = [];
+  for (let max_size = 40; max_size < 240; max_size += 5) {
+    others.push((await call("POST", "/api/v1/jobs", { kind: "reindex", collection: "many", settings: { preset: "recursive", max_size } })).id);
   }
   await page.getByRole("button", { name: "Re-chunk", exact: true }).click();
   const dialog = page.getByRole("dialog", { name: "Re-chunk many" });
   await dialog.getByRole("button", { name: "Re-chunk", exact: true }).click();
   await dialog.getByRole("button", { name: "Cancel job" }).click();
-  await dialog.getByText(/cancelled|Done/u).first().waitFor({ timeout: 60_000 });
+  await dialog.getByText(/cancelled|Done/u).first().waitFor();
   const { state } = await call("GET", `/api/v1/jobs/${new URL(page.url()).searchParams.get("job")}`);
   await dialog.getByText(state === "cancelled" ? "The job was cancelled. Searches use the version from before." : /^Done/u).waitFor();
   assert.equal(state, "cancelled");
+  for (const id of others) await fetch(`${server.api}/api/v1/jobs/${id}`, { method: "DELETE" });
   await settled(page);
 });
 
@@ -179,7 +179,7 @@ for (const width of [1400, 600]) {
     await ready(page);
     for (const name of width < 860 ? ["Settings", "Documents", "Changes"] : [null]) {
       if (name) await page.getByRole("tab", { name, exact: true }).click();
-      await page.waitForTimeout(150);
+      await drawn(page);
       await accessible(page);
       assert.equal(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), true, name);
     }
@@ -191,7 +191,7 @@ for (const [locale, text] of [["zh-CN", "重新切分 examples"], ["ru-RU", "П�
   test(`the page speaks ${locale}`, async () => {
     const page = await open(at("examples", "max_size=200"), { locale });
     await page.getByRole("heading", { name: text }).waitFor();
-    await page.locator("article").first().waitFor({ timeout: 30_000 });
+    await page.locator("article").first().waitFor();
     await accessible(page);
     await settled(page);
   });

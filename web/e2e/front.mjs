@@ -27,8 +27,8 @@ export async function front(api, dist) {
     }
     const file = join(dist, normalize(path));
     const found = path !== "/" && file.startsWith(dist) && existsSync(file) && statSync(file).isFile() ? file : join(dist, "index.html");
-    answer.writeHead(200, { "content-type": TYPES[extname(found)] ?? "application/octet-stream", "content-security-policy": POLICY, "x-content-type-options": "nosniff" });
-    createReadStream(found).pipe(answer);
+    answer.writeHead(200, { "content-type": TYPES[extname(found)] ?? "application/octet-stream", "cache-control": path.startsWith("/assets/") ? "public, max-age=31536000, immutable" : "no-cache", "content-security-policy": POLICY, "x-content-type-options": "nosniff" });
+    createReadStream(found).on("error", () => answer.destroy()).pipe(answer);
   });
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {

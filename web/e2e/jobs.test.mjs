@@ -6,13 +6,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { accessible, close, open, serve, settled as calm } from "./helper.mjs";
-
-// A page that is left open goes on looking at jobs.
-const settled = async (page) => {
-  await calm(page);
-  await page.context().close();
-};
+import { accessible, close, open, serve, settled } from "./helper.mjs";
 
 let server;
 const api = async (path, { method = "GET", body } = {}) => {
@@ -73,21 +67,29 @@ test("a path outside of the folders of the server is refused, in the dialog", as
 });
 
 test("a job is followed by events while it runs, and cancelled", async () => {
-  // A model that takes its time.
-  let waits = 60;
+  // A model that answers when it is let.
+  const held = [];
+  let isHeld = true;
   const model = createServer((asked, answer) => {
     let text = "";
     asked.on("data", (part) => (text += part));
-    asked.on("end", () =>
-      setTimeout(() => {
+    asked.on("end", () => {
+      const give = () => {
         const { input } = JSON.parse(text || "{}");
         const data = [input ?? []].flat().map((_, index) => ({ object: "embedding", index, embedding: [1, 0, 0, 0] }));
         answer.setHeader("content-type", "application/json");
         answer.end(JSON.stringify({ object: "list", data, model: "slow", usage: { prompt_tokens: 1, total_tokens: 1 } }));
-      }, waits));
+      };
+      if (isHeld) held.push(give);
+      else give();
+    });
   }).listen(0, "127.0.0.1");
+  const letGo = (all = false) => {
+    if (all) isHeld = false;
+    for (const give of held.splice(0)) give();
+  };
   await once(model, "listening");
-  const slow = await serve({ index: false, flags: ["--embedder", "openai:slow", "--embedder-url", `http://127.0.0.1:${model.address().port}/v1`] });
+  const slow = await serve({ collections: [], flags: ["--embedder", "openai:slow", "--embedder-url", `http://127.0.0.1:${model.address().port}/v1`] });
   try {
     slow.write("long", Object.fromEntries(LONG));
     const page = await open(`${slow.url}/jobs`);
@@ -97,10 +99,15 @@ test("a job is followed by events while it runs, and cancelled", async () => {
     const job = page.getByRole("article", { name: "Job 1" });
     await job.getByRole("progressbar").waitFor();
     await followed;
-    await job.getByText(/[\d,]+ of [\d,]+ texts embedded/u).waitFor();
-    const embedded = async () => Number((await job.getByText(/texts embedded/u).innerText()).match(/^[\d,]+/u)[0].replace(",", ""));
-    const before = await embedded();
-    await page.waitForFunction((before) => Number((/([\d,]+) of [\d,]+ texts embedded/u.exec(document.querySelector("article")?.innerText) ?? ["", "0"])[1].replace(",", "")) > before, before);
+    // What the model answers is counted and shown, while the rest of the texts waits for it.
+    const progress = async () => (await (await fetch(`${slow.api}/api/v1/jobs/1`)).json()).progress.texts;
+    for (let turn = 0, before = 0; turn < 2; turn += 1, before = await progress()) {
+      while ((await progress()) <= before) {
+        letGo();
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+      await page.waitForFunction((before) => Number(/([\d,]+) of [\d,]+ texts embedded/u.exec(document.querySelector("article")?.innerText)?.[1].replace(",", "")) > before, before);
+    }
     await accessible(page);
     // The same, in the list of collections and on the collection's own page.
     const list = await open(`${slow.url}/`);
@@ -109,7 +116,7 @@ test("a job is followed by events while it runs, and cancelled", async () => {
     const own = await open(`${slow.url}/c/long`);
     await own.getByRole("progressbar").waitFor();
     await job.getByRole("button", { name: "Cancel" }).click();
-    waits = 0;
+    letGo(true);
     await job.getByText("cancelled").waitFor();
     await own.getByRole("progressbar").waitFor({ state: "detached" });
     await list.getByRole("meter").waitFor({ state: "detached" });
@@ -143,9 +150,11 @@ test("a collection is cut again, moved to another model and pruned by jobs, and 
     const dialog = page.getByRole("dialog");
     await dialog.getByRole("radio", { name: kind }).check();
     await fill(dialog);
+    const begun = page.waitForResponse((answer) => answer.request().method() === "POST" && answer.status() < 300);
     await dialog.getByRole("button", { name: "Start job" }).click();
+    const { id } = await (await begun).json();
     await dialog.waitFor({ state: "detached" });
-    const job = page.getByRole("article").first();
+    const job = page.getByRole("article", { name: `Job ${id}`, exact: true });
     await job.getByText("succeeded").waitFor();
     return job;
   };
@@ -174,7 +183,7 @@ test("the list of collections shows what a job does, and indexes a folder", asyn
   await dialog.getByLabel(/Files and folders/u).fill(join(server.folder, "long"));
   await dialog.getByRole("button", { name: "Start job" }).click();
   await page.waitForURL(/\/jobs\?job=/u);
-  await page.getByRole("article").first().getByText("succeeded").waitFor();
+  await page.getByRole("article", { name: `Job ${new URL(page.url()).searchParams.get("job")}`, exact: true }).getByText("succeeded").waitFor();
   await page.getByRole("link", { name: "long-2" }).click();
   await page.getByRole("heading", { level: 1, name: "long-2" }).waitFor();
   await page.getByText("limit 256").waitFor();

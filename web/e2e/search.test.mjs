@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { accessible, close, open, root, run, serve, settled } from "./helper.mjs";
+import { accessible, close, drawn, open, root, run, serve, settled } from "./helper.mjs";
 
 let server;
 let hasQuestions;
@@ -308,7 +308,7 @@ test("hostile text stays text, in every view of it", async () => {
   await cards(page).first().waitFor();
   for (const name of ["Rendered", "Embedded", "Raw"]) {
     await page.getByRole("tab", { name }).click();
-    await page.waitForTimeout(200);
+    await drawn(page);
   }
   await page.getByRole("button", { name: "Why not this chunk?" }).click();
   await page.getByRole("button", { name: /hostile\.md/u }).click();

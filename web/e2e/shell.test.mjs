@@ -81,7 +81,7 @@ test("the theme follows the system until one is chosen", async () => {
 });
 
 test("a server with keys asks for one, and a refused one is said to be so", async () => {
-  const keyed = await serve({ index: false, env: { CHUNKWRIGHT_API_KEY: "chunkwright_0123456789abcdef0123456789abcdef" } });
+  const keyed = await serve({ collections: [], env: { CHUNKWRIGHT_API_KEY: "chunkwright_0123456789abcdef0123456789abcdef" } });
   try {
     const page = await open(`${keyed.url}/`, { expects: [/401/u] });
     const dialog = page.getByRole("dialog", { name: "This server asks for a key" });

@@ -2,7 +2,7 @@
 
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { close, open, root, run, serve } from "../e2e/helper.mjs";
+import { close, open, root, run, serve, writePage } from "../e2e/helper.mjs";
 
 /** Goes to a chunk of a document by its number; on a narrow page to the panel of chunks. */
 async function chunk(page, width, number) {
@@ -31,8 +31,10 @@ const PAGES = [
   { name: "versions", path: "/c/edits?view=versions", until: (page) => page.getByRole("heading", { name: "Runs" }).waitFor() },
   { name: "jobs", path: "/jobs?job=1", until: (page) => page.getByRole("article").getByText("succeeded").first().waitFor() },
   {
-    name: "upload", path: "/upload?collection=examples",
+    name: "upload", path: "/upload?collection=handbook",
     until: async (page) => {
+      // A new one for each picture, so that nothing is there already.
+      await page.request.delete(new URL("/api/v1/collections/handbook", page.url()).href);
       await page.locator("input[type=file]").first().setInputFiles([
         ...["README.md", "docs/chunking.md", "docs/indexing.md"].map((path) => ({ name: path, mimeType: "text/markdown", buffer: readFileSync(join(root, path)) })),
         { name: "picture.png", mimeType: "image/png", buffer: Buffer.from([137, 80, 78, 71, 13, 10, 26, 10, 0, 0, 0, 0]) },
@@ -41,6 +43,7 @@ const PAGES = [
       await page.getByText("1 file was not stored.").waitFor();
     },
   },
+  { name: "log", path: "/log", until: (page) => page.getByRole("heading", { name: "Queries that found nothing" }).waitFor() },
   {
     name: "try", path: "/try?collection=examples&doc=en%2Fparcel-api.md&max_size=200",
     until: async (page, width) => {
@@ -127,22 +130,35 @@ async function edits(api) {
   while (["queued", "running"].includes((await ask(`jobs/${id}`)).state)) await new Promise((resolve) => setTimeout(resolve, 50));
 }
 
+/** What people and an agent asked for, some of it in vain. */
+async function queries(api) {
+  const post = (path, body, headers = {}) => fetch(api + path, { method: "POST", headers: { "content-type": "application/json", ...headers }, body: JSON.stringify(body) });
+  const tool = (name, args) =>
+    post("/mcp", { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: args } }, { accept: "application/json, text/event-stream", "mcp-protocol-version": "2025-06-18" });
+  const search = (query, collection = "vectors") => post("/api/v1/search", { query, collections: [collection] });
+  for (const query of ["how do I repeat a request safely", "sourdough starter in the fridge", "绿茶怎么炒", "как растопить печь", "warranty period", "rate limits", "发票抬头怎么改"]) await search(query);
+  for (const query of ["retry with backoff", "warranty period", "ферри расписание зимой", "idempotency key"]) await tool("search", { query, collection: "vectors" });
+  await tool("fetch", { id: "en/parcel-api.md#3", collection: "vectors" });
+  await tool("outline", { doc_id: "en/parcel-api.md", collection: "vectors" });
+  await search("warranty period", "manual");
+}
+
 const folder = join(root, "docs/page");
 mkdirSync(folder, { recursive: true });
 const wanted = process.argv.slice(2);
-const server = await serve({ env: { CHUNKWRIGHT_EMBEDDER: "static" } });
+const server = await serve({ env: { CHUNKWRIGHT_EMBEDDER: "static" }, flags: ["--log-queries"], collections: ["examples"] });
 await edits(server.api);
 run(["index", join(root, "examples/corpus"), "--collection", "vectors", "--store", server.store, "--embedder", "static", "--quiet"]);
 // The path of a file that was indexed is in what an agent is told; one that was sent has none.
 const sent = ["en/parcel-api.md", "zh/parcel-api.md", "ru/parcel-api.md"].map((doc_id) => ({ doc_id, text: readFileSync(join(root, "examples/corpus", doc_id), "utf8") }));
 await fetch(`${server.api}/api/v1/collections/manual/documents`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ documents: sent }) });
-const file = join(server.folder, "chunks.html");
-run(["chunk", join(root, "examples/corpus/en/bread.md"), join(root, "examples/corpus/zh/green-tea.md"), join(root, "examples/corpus/code/tides.py"), "--format", "html", "-o", file, "--quiet"]);
+await queries(server.api);
+const file = writePage(join(server.folder, "chunks.html"), ["en/bread.md", "zh/green-tea.md", "code/tides.py"].map((path) => join(root, "examples/corpus", path)));
 for (const { name, path, file: isFile, until } of PAGES) {
   if (wanted.length && !wanted.includes(name)) continue;
   for (const scheme of ["light", "dark"]) {
     for (const width of [1400, 600]) {
-      const page = await open(isFile ? `file://${file}` : server.url + path, { scheme, width, height: 900 });
+      const page = await open(isFile ? file : server.url + path, { scheme, width, height: 900 });
       await until(page, width);
       await page.screenshot({ path: join(folder, `${name}-${scheme}-${width}.png`) });
       await page.context().close();

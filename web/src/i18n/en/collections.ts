@@ -7,7 +7,7 @@ export const collections = (f: Format) => ({
   emptyText: "Index a folder, and it appears here. From the command line:",
   name: "Collection", documents: "Documents", chunks: "Chunks", version: "Version", model: "Model", state: "State",
   noModel: "text only",
-  noModelNote: "Without vectors: search by words only",
+  noModelNote: "searched by words only",
   dimension: (n: number) => `${f.number(n)} dimensions`,
   pending: (n: number) => `${f.number(n)} without a vector`,
   complete: "complete",

@@ -8,7 +8,7 @@ export const collections = (f: Format): Messages["collections"] => ({
   emptyText: "Проиндексируйте папку, и она появится здесь. Из командной строки:",
   name: "Коллекция", documents: "Документы", chunks: "Чанки", version: "Версия", model: "Модель", state: "Состояние",
   noModel: "только текст",
-  noModelNote: "Без векторов: поиск только по словам",
+  noModelNote: "поиск только по словам",
   dimension: (n) => f.plural(n, { one: "# измерение", few: "# измерения", many: "# измерений", other: "# измерения" }),
   pending: (n) => `${f.number(n)} без вектора`,
   complete: "готова",

@@ -8,7 +8,7 @@ export const collections = (f: Format): Messages["collections"] => ({
   emptyText: "索引一个文件夹后，集合会显示在这里。命令行：",
   name: "集合", documents: "文档", chunks: "分块", version: "版本", model: "模型", state: "状态",
   noModel: "仅文本",
-  noModelNote: "没有向量：只能按词检索",
+  noModelNote: "只能按词检索",
   dimension: (n) => `${f.number(n)} 维`,
   pending: (n) => `${f.number(n)} 个没有向量`,
   complete: "完整",
