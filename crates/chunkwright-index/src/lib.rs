@@ -68,8 +68,8 @@ pub use settle::{ListedOverlay, OverlayCounts, Tools, list_overlays, settle, set
 pub use store::QdrantOptions;
 pub use store::{
     Access, Applied, Cache, CacheUsage, Change, CheckReport, ChunkPage, Collection, Condition, Cursor,
-    DamagedDocument, Direction, DocumentInfo, Field, Filter, FilterError, Generation, GenerationSpec,
-    GenerationState, GenerationStatus, Glob, GlobError, LEAST_LEAD, LEAST_LIKENESS, ListRequest, ListedChunk,
+    DamagedDocument, Direction, DocumentInfo, DocumentsBehind, Field, Filter, FilterError, Generation, GenerationSpec,
+    GenerationState, GenerationStatus, Glob, GlobError, LEAST_LEAD, LEAST_LIKENESS, ListRequest, ListedChunk, ListedDocuments,
     MAX_PAGE, MemoryStore, Metadata, Model, NewChunk, NewDocument, OriginalText, Outcome, Overlay,
     OverlayState, Overlays, STORES, Scored, SortKey, Statistics, StatisticsRequest, Store, StoreError,
     StoreLocation, StoredChunk, StoredDocument, TOKEN_RANGES, TokenRange, Vector, Visibility,

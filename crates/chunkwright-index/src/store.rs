@@ -4,6 +4,7 @@ mod cache;
 #[cfg(feature = "chroma")]
 mod chroma;
 mod columns;
+mod documents;
 mod error;
 pub mod filter;
 mod generation;
@@ -37,6 +38,7 @@ pub use cache::{Cache, CacheUsage};
 #[cfg(feature = "chroma")]
 pub use chroma::{ChromaOptions, chroma_name};
 pub use error::StoreError;
+pub use documents::{DocumentsBehind, ListedDocuments};
 pub use filter::{Condition, Field, Filter, FilterError, Glob, GlobError};
 pub use generation::{Collection, Generation, GenerationSpec, GenerationState, GenerationStatus, Model};
 pub use list::{ChunkPage, Cursor, Direction, ListRequest, ListedChunk, MAX_PAGE, SortKey, Visibility};
@@ -114,6 +116,14 @@ pub trait Store: Send + Sync {
 
     /// What is known about one document.
     fn document_info(
+    /// A page of the documents whose id matches a pattern, by id. It costs what it holds and what the pattern rejects on
+    /// the way; its total, a pass over the ids after a change of the generation.
+    fn list_documents(
+        &self,
+        generation: &Generation,
+        request: &DocumentsBehind<'_>,
+    ) -> Result<ListedDocuments, StoreError>;
+
         &self,
         generation: &Generation,
         doc_id: &str,

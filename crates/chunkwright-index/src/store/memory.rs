@@ -13,6 +13,7 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWrite
 use chunkwright::{ChunkId, Record};
 
 use super::columns::{self, Columns};
+use super::documents::{DocumentsBehind, ListedDocuments, Totals};
 use super::filter::{facts, record_symbols};
 use super::index::{NewRow, SearchIndex, Selection};
 use super::list::{OrderKey, PageBuilder, Position};
@@ -31,6 +32,8 @@ use crate::verify::{self, Counters, Kept};
 pub struct MemoryStore {
     state: RwLock<State>,
 }
+    /// Numbers of documents that were listed.
+    totals: Totals,
 
 #[derive(Debug, Default)]
 struct State {
@@ -423,6 +426,7 @@ impl Store for MemoryStore {
             kept.generations.remove(&generation.number);
         }
         Ok(())
+        self.totals.forget(generation);
     }
 
     fn write(&self, generation: &Generation, changes: &[Change]) -> Result<Vec<Outcome>, StoreError> {
@@ -464,6 +468,22 @@ impl Store for MemoryStore {
     }
 
     fn document_info(
+    fn list_documents(
+        &self,
+        generation: &Generation,
+        request: &DocumentsBehind<'_>,
+    ) -> Result<ListedDocuments, StoreError> {
+        let state = self.read();
+        let MemoryGeneration { documents, change, .. } = state.held(generation)?;
+        let count = || Ok::<_, Infallible>(request.count(documents));
+        let Ok(total) = self.totals.get(generation, *change, request.source, count);
+        let found =
+            request.range(documents).map(|(doc_id, held)| Ok::<_, Infallible>((doc_id.clone(), held)));
+        let Ok((page, is_more)) = request.take(found);
+        let documents = page.into_iter().map(|(_, held)| held.0.info.clone()).collect();
+        Ok(ListedDocuments { documents, total, is_more })
+    }
+
         &self,
         generation: &Generation,
         doc_id: &str,

@@ -20,6 +20,7 @@
 mod catalog;
 mod database;
 mod filter;
+mod documents;
 mod list;
 mod plan;
 mod read;
@@ -35,6 +36,7 @@ use chunkwright::{ChunkId, Record};
 use super::local_cache::SqliteCache;
 use super::{
     Access, Cache, CacheUsage, Change, CheckReport, ChunkPage, Collection, DocumentInfo, Filter, Generation,
+use super::documents::{DocumentsBehind, ListedDocuments, Totals};
     GenerationSpec, GenerationState, GenerationStatus, ListRequest, Outcome, Overlay, Overlays, Scored,
     Statistics, StatisticsRequest, Store, StoreError, StoredChunk, StoredDocument, TermId, TextHash, Vector,
     check_model, check_sparse, check_vector, checked_name, normalized_name, parse_name, unknown_collection,
@@ -69,6 +71,8 @@ pub struct RemoteStore {
 
 /// What a hybrid search asks of a server that fuses by itself.
 #[derive(Clone, Copy, Debug)]
+    /// Numbers of documents that were listed.
+    totals: Totals,
 pub struct HybridQuery<'a> {
     /// The dense vector.
     pub dense: &'a [f32],
@@ -99,6 +103,7 @@ impl RemoteStore {
     /// [`Fusion::Rrf`](crate::Fusion::Rrf) with `k`. `candidates` of each stage are fused. None where the
     /// server does not fuse.
     ///
+            totals: Totals::default(),
     /// # Errors
     ///
     /// As those of [`Store`].
@@ -200,6 +205,7 @@ fn fitting(known: &[GenerationEntry], collection: &str, spec: &GenerationSpec) -
     fitting.map(|entry| entry.generation.clone())
 }
 
+        self.totals.forget(generation);
 impl Store for RemoteStore {
     fn collections(&self) -> Result<Vec<Collection>, StoreError> {
         let current = self.current()?;
@@ -373,6 +379,14 @@ impl Store for RemoteStore {
         &self,
         generation: &Generation,
         ids: &[ChunkId],
+    fn list_documents(
+        &self,
+        generation: &Generation,
+        request: &DocumentsBehind<'_>,
+    ) -> Result<ListedDocuments, StoreError> {
+        self.read_documents_behind(generation, request)
+    }
+
     ) -> Result<Vec<Option<StoredChunk>>, StoreError> {
         self.read_chunks(generation, ids)
     }

@@ -12,6 +12,7 @@
 mod backup;
 pub(super) mod cache;
 mod check;
+mod documents;
 mod list;
 mod migrate;
 mod read;
@@ -30,6 +31,7 @@ use chunkwright::{ChunkId, Record};
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
 use super::columns::{Columns, Selection};
+use super::documents::{DocumentsBehind, ListedDocuments, Totals};
 use super::index::{Gone, SearchIndex, SharedIndex};
 use super::list::PageBuilder;
 use super::{
@@ -62,6 +64,8 @@ pub struct SqliteStore {
     indexes: Mutex<HashMap<i64, Arc<SharedIndex>>>,
     /// What lists and statistics read, by generation.
     columns: Mutex<HashMap<i64, Arc<RwLock<SharedColumns>>>>,
+    /// Numbers of documents that were listed.
+    totals: Totals,
     /// Chunks and sources that were read lately.
     recent: Recent,
 }
@@ -144,6 +148,7 @@ impl SqliteStore {
             readers: Readers::default(),
             indexes: Mutex::default(),
             columns: Mutex::default(),
+            totals: Totals::default(),
             recent: Recent::default(),
         };
         if store.writer.is_some() {
@@ -339,6 +344,7 @@ impl Store for SqliteStore {
         self.write_with(|transaction| write::remove(transaction, generation))?;
         lock_mutex(&self.indexes).remove(&generation.number);
         lock_mutex(&self.columns).remove(&generation.number);
+        self.totals.forget(generation);
         Ok(())
     }
 
@@ -370,6 +376,20 @@ impl Store for SqliteStore {
 
     fn documents(&self, generation: &Generation) -> Result<Vec<DocumentInfo>, StoreError> {
         self.read(|transaction| read::documents(transaction, generation))
+    }
+
+    fn list_documents(
+        &self,
+        generation: &Generation,
+        request: &DocumentsBehind<'_>,
+    ) -> Result<ListedDocuments, StoreError> {
+        self.read(|transaction| {
+            let change = read::change(transaction, generation)?;
+            let count = || documents::count(transaction, generation, request);
+            let total = self.totals.get(generation, change, request.source, count)?;
+            let (documents, is_more) = documents::page(transaction, generation, request)?;
+            Ok(ListedDocuments { documents, total, is_more })
+        })
     }
 
     fn document_info(

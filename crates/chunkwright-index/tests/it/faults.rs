@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use chunkwright::{ChunkConfig, ChunkId, Chunker, Record, Words};
 use chunkwright_index::bm25::TermId;
 use chunkwright_index::{
-    Cache, CacheUsage, Change, CheckReport, ChunkPage, Collection, DocumentInfo, Filter, Generation,
-    GenerationSpec, IndexError, ListRequest, Mode, Models, Outcome, Overlay, Overlays, PastRun, Pipeline,
+    Cache, CacheUsage, Change, CheckReport, ChunkPage, Collection, DocumentInfo, DocumentsBehind, Filter, Generation,
+    GenerationSpec, IndexError, ListRequest, ListedDocuments, Mode, Models, Outcome, Overlay, Overlays, PastRun, Pipeline,
     Prune, Scored, SearchOptions, Statistics, StatisticsRequest, Store, StoreError, StoredChunk,
     StoredDocument, Vector, amend, list_overlays, search,
 };
@@ -57,6 +57,7 @@ impl Store for Failing {
         is_complete(generation: &Generation) -> bool;
         remove(generation: &Generation) -> ();
         documents(generation: &Generation) -> Vec<DocumentInfo>;
+        list_documents(generation: &Generation, request: &DocumentsBehind<'_>) -> ListedDocuments;
         document_info(generation: &Generation, doc_id: &str) -> Option<DocumentInfo>;
         document(generation: &Generation, doc_id: &str) -> Option<StoredDocument>;
         records(generation: &Generation, doc_id: &str) -> Vec<Record>;

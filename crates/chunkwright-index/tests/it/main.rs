@@ -11,6 +11,7 @@ mod contract;
 mod crash;
 mod damage;
 mod disk;
+mod document_lists;
 mod encodings;
 mod expand;
 mod faults;
