@@ -52,6 +52,7 @@ pub mod schema;
 mod search;
 pub mod settings;
 mod snapshot;
+mod source;
 mod state_file;
 mod table;
 mod task;
@@ -67,8 +68,8 @@ pub use chunkwright_index::{
     CacheUsage, CheckReport, ChunkPage, Cursor, Damaged, Direction, DocumentInfo, Duplicates, Expand,
     Explained, Field, Filter, Folder, FoundChunk, Fusion, Generation, GenerationSpec, GenerationStatus, Glob,
     IndexReport, Kept, ListRequest, ListedChunk, ListedOverlay, MAX_PAGE, Metadata, Mode, Overlay,
-    OverlayState, Passage, PastRun, Prefix, Progress, Prune, Related, Renamed, Siblings, SortKey, Stage,
-    Statistics, StatisticsRequest, Timings, Verdict, Visibility, meta,
+    OverlayState, Passage, PastRun, Prefix, Progress, Prune, Related, Renamed, Siblings, SortKey, SourceForm,
+    SourcePart, Stage, Statistics, StatisticsRequest, Timings, Verdict, Visibility, meta,
 };
 pub use chunkwright_source::{FormatHint, Input, NewSource, SkipReason, Skipped, Stream, redact};
 pub use collection::Collection;
@@ -119,6 +120,7 @@ pub use search::{
 };
 pub use settings::{Layers, Settings};
 pub use snapshot::{RelatedAnswer, Snapshot};
+pub use source::{SOURCE_PART, Source, SourceParts};
 pub use table::{RecordTable, TableFormat};
 pub use task::{PutDocument, Task};
 pub use transfer::{ExportRequest, ImportAnswer, Imported};

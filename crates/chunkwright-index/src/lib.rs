@@ -46,7 +46,7 @@ pub use amend::{AmendError, Review, amend, amend_all};
 pub use expand::{
     Expand, ExpandedAnswer, Expansion, FoundChunk, FoundPassage, ParseExpandError, Passage, expand,
 };
-pub use fetch::{Extent, FetchError, FetchOptions, Fetched, Raw, chunk_id, fetch};
+pub use fetch::{Beside, Extent, FetchError, FetchOptions, Fetched, Raw, chunk_id, fetch};
 pub use fuse::Fusion;
 pub use meta::{Meta, MetaError};
 pub use parsed::parsed;
@@ -68,12 +68,12 @@ pub use settle::{ListedOverlay, OverlayCounts, Tools, list_overlays, settle, set
 pub use store::QdrantOptions;
 pub use store::{
     Access, Applied, Cache, CacheUsage, Change, CheckReport, ChunkPage, Collection, Condition, Cursor,
-    DamagedDocument, Direction, DocumentInfo, DocumentsBehind, Field, Filter, FilterError, Generation, GenerationSpec,
-    GenerationState, GenerationStatus, Glob, GlobError, LEAST_LEAD, LEAST_LIKENESS, ListRequest, ListedChunk, ListedDocuments,
-    MAX_PAGE, MemoryStore, Metadata, Model, NewChunk, NewDocument, OriginalText, Outcome, Overlay,
-    OverlayState, Overlays, STORES, Scored, SortKey, Statistics, StatisticsRequest, Store, StoreError,
-    StoreLocation, StoredChunk, StoredDocument, TOKEN_RANGES, TokenRange, Vector, Visibility,
-    normalized_name, open_store,
+    DamagedDocument, Direction, DocumentInfo, DocumentsBehind, Field, Filter, FilterError, Generation,
+    GenerationSpec, GenerationState, GenerationStatus, Glob, GlobError, LEAST_LEAD, LEAST_LIKENESS,
+    ListRequest, ListedChunk, ListedDocuments, MAX_PAGE, MemoryStore, Metadata, Model, NewChunk, NewDocument,
+    OriginalText, Outcome, Overlay, OverlayState, Overlays, STORES, Scored, SortKey, SourceForm, SourcePart,
+    SourceRange, Statistics, StatisticsRequest, Store, StoreError, StoreLocation, StoredChunk,
+    StoredDocument, TOKEN_RANGES, TokenRange, Vector, Visibility, normalized_name, open_store,
 };
 #[cfg(feature = "chroma")]
 pub use store::{ChromaOptions, chroma_name};

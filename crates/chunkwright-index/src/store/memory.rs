@@ -20,9 +20,10 @@ use super::list::{OrderKey, PageBuilder, Position};
 use super::{
     Cache, Change, CheckReport, ChunkPage, Collection, Direction, DocumentInfo, Filter, Generation,
     GenerationSpec, GenerationState, GenerationStatus, ListRequest, ListedChunk, Model, NewChunk,
-    NewDocument, Outcome, Overlay, Overlays, Scored, SortKey, Statistics, StatisticsRequest, Store,
-    StoreError, StoredChunk, StoredDocument, TermId, TextHash, Vector, check_model, check_sparse,
-    check_vector, checked_name, normalized_name, parse_name, unknown_collection, unknown_generation,
+    NewDocument, Outcome, Overlay, Overlays, Scored, SortKey, SourcePart, SourceRange, Statistics,
+    StatisticsRequest, Store, StoreError, StoredChunk, StoredDocument, TermId, TextHash, Vector, check_model,
+    check_sparse, check_vector, checked_name, normalized_name, parse_name, unknown_collection,
+    unknown_generation,
 };
 use crate::report::PastRun;
 use crate::verify::{self, Counters, Kept};
@@ -31,9 +32,9 @@ use crate::verify::{self, Counters, Kept};
 #[derive(Debug, Default)]
 pub struct MemoryStore {
     state: RwLock<State>,
-}
     /// Numbers of documents that were listed.
     totals: Totals,
+}
 
 #[derive(Debug, Default)]
 struct State {
@@ -425,8 +426,8 @@ impl Store for MemoryStore {
         } else {
             kept.generations.remove(&generation.number);
         }
-        Ok(())
         self.totals.forget(generation);
+        Ok(())
     }
 
     fn write(&self, generation: &Generation, changes: &[Change]) -> Result<Vec<Outcome>, StoreError> {
@@ -467,7 +468,6 @@ impl Store for MemoryStore {
         Ok(documents.map(|document| document.0.info.clone()).collect())
     }
 
-    fn document_info(
     fn list_documents(
         &self,
         generation: &Generation,
@@ -484,6 +484,7 @@ impl Store for MemoryStore {
         Ok(ListedDocuments { documents, total, is_more })
     }
 
+    fn document_info(
         &self,
         generation: &Generation,
         doc_id: &str,
@@ -495,6 +496,17 @@ impl Store for MemoryStore {
     fn document(&self, generation: &Generation, doc_id: &str) -> Result<Option<StoredDocument>, StoreError> {
         let state = self.read();
         Ok(state.held(generation)?.documents.get(doc_id).map(|document| document.0.clone()))
+    }
+
+    fn source(
+        &self,
+        generation: &Generation,
+        range: SourceRange<'_>,
+    ) -> Result<Option<SourcePart>, StoreError> {
+        let state = self.read();
+        let found = state.held(generation)?.documents.get(&range.document.doc_id);
+        let found = found.filter(|document| document.0.info.version == range.document.version);
+        Ok(found.map(|document| range.of(&document.0)))
     }
 
     fn records(&self, generation: &Generation, doc_id: &str) -> Result<Vec<Record>, StoreError> {

@@ -27,6 +27,7 @@ mod read;
 pub(super) mod requests;
 mod sweep;
 
+mod source;
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
@@ -38,9 +39,9 @@ use super::{
     Access, Cache, CacheUsage, Change, CheckReport, ChunkPage, Collection, DocumentInfo, Filter, Generation,
 use super::documents::{DocumentsBehind, ListedDocuments, Totals};
     GenerationSpec, GenerationState, GenerationStatus, ListRequest, Outcome, Overlay, Overlays, Scored,
-    Statistics, StatisticsRequest, Store, StoreError, StoredChunk, StoredDocument, TermId, TextHash, Vector,
-    check_model, check_sparse, check_vector, checked_name, normalized_name, parse_name, unknown_collection,
-    unknown_generation,
+    SourcePart, SourceRange, Statistics, StatisticsRequest, Store, StoreError, StoreLocation, StoredChunk,
+    StoredDocument, TermId, TextHash, Vector, check_model, check_sparse, check_vector, checked_name,
+    normalized_name, parse_name, unknown_collection, unknown_generation,
 };
 use catalog::{CollectionEntry, Counter, DocumentEntry, GenerationEntry};
 pub(super) use catalog::{Entry, Kind};
@@ -398,6 +399,14 @@ impl Store for RemoteStore {
     fn statistics(
         &self,
         generation: &Generation,
+    fn source(
+        &self,
+        generation: &Generation,
+        range: SourceRange<'_>,
+    ) -> Result<Option<SourcePart>, StoreError> {
+        self.read_source(generation, range)
+    }
+
         request: &StatisticsRequest,
     ) -> Result<Statistics, StoreError> {
         self.with_columns(generation, &request.filter, |columns, passing| {

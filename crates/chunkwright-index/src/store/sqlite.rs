@@ -36,9 +36,9 @@ use super::index::{Gone, SearchIndex, SharedIndex};
 use super::list::PageBuilder;
 use super::{
     Access, Cache, CacheUsage, Change, CheckReport, ChunkPage, Collection, DocumentInfo, Filter, Generation,
-    GenerationSpec, ListRequest, Outcome, Overlay, Overlays, Scored, SortKey, Statistics, StatisticsRequest,
-    Store, StoreError, StoredChunk, StoredDocument, TermId, TextHash, Vector, checked_name, normalized_name,
-    parse_name, unknown_collection, unknown_generation,
+    GenerationSpec, ListRequest, Outcome, Overlay, Overlays, Scored, SortKey, SourcePart, SourceRange,
+    Statistics, StatisticsRequest, Store, StoreError, StoredChunk, StoredDocument, TermId, TextHash, Vector,
+    checked_name, normalized_name, parse_name, unknown_collection, unknown_generation,
 };
 use crate::analysis;
 use crate::report::PastRun;
@@ -405,6 +405,17 @@ impl Store for SqliteStore {
 
     fn document(&self, generation: &Generation, doc_id: &str) -> Result<Option<StoredDocument>, StoreError> {
         self.read(|transaction| read::document(transaction, generation, doc_id))
+    }
+
+    fn source(
+        &self,
+        generation: &Generation,
+        range: SourceRange<'_>,
+    ) -> Result<Option<SourcePart>, StoreError> {
+        self.read(|transaction| {
+            read::change(transaction, generation)?;
+            read::source_part(transaction, range)
+        })
     }
 
     fn records(&self, generation: &Generation, doc_id: &str) -> Result<Vec<Record>, StoreError> {

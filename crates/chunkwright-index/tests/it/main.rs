@@ -34,6 +34,7 @@ mod relevance;
 mod remote;
 mod search;
 mod servers;
+mod sources;
 mod sparse;
 mod strace;
 mod transfer;
