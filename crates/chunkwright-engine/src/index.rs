@@ -125,9 +125,9 @@ impl IndexAnswer {
         self.report.changed_anything()
     }
 
-    /// Whether no document was found.
+    /// Whether no document was found, neither at paths nor in the collection to be cut again.
     pub fn is_empty(&self) -> bool {
-        self.report.failed.is_empty() && self.report.indexed + self.report.unchanged + self.report.empty == 0
+        is_empty(&self.report)
     }
 }
 
@@ -425,11 +425,14 @@ impl Indexer {
             let notes = count(report.notes_pending, "note");
             say(NoticeCode::NotesPending, format!("{notes} missing: {why}; the next run retries"));
         }
-        if !self.request.dry_run
-            && report.failed.is_empty()
-            && report.indexed + report.unchanged + report.empty == 0
-        {
-            say(NoticeCode::Nothing, "no document was found at the given paths".to_owned());
+        if !self.request.dry_run && is_empty(report) {
+            let message = if self.request.paths.is_empty() {
+                let name = self.collection.name();
+                format!("nothing to do: collection `{name}` has no document that is to be cut again")
+            } else {
+                "no document was found at the given paths".to_owned()
+            };
+            say(NoticeCode::Nothing, message);
         }
         notices
     }
@@ -453,6 +456,12 @@ pub(crate) fn notices_of_files(
     }
     if let Some(Dominant { extension, files, tokens, all_tokens }) = dominant {
         let (share, files) = (tokens * 100 / all_tokens, count(*files, "file"));
+/// Whether a run had no document to work on.
+fn is_empty(report: &IndexReport) -> bool {
+    let IndexReport { indexed, unchanged, empty, carried, failed, .. } = report;
+    failed.is_empty() && indexed + unchanged + empty + carried == 0
+}
+
         let message = format!(
             "{share} % of the tokens are of {files} `*.{extension}`; `--exclude '*.{extension}'` leaves them out"
         );
