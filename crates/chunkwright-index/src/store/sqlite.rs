@@ -46,8 +46,8 @@ pub use backup::Damaged;
 pub(super) use migrate::ADD_SPARSE;
 use readers::Readers;
 use recent::Recent;
-use setup::{analysis_version, check_layout, create, has_no_tables, is_locked_once, lock, prepare};
-pub(super) use setup::{create_folder, set_up};
+use setup::{analysis_version, check_layout, create, has_no_tables, is_locked_once, prepare};
+pub(super) use setup::{create_folder, lock, set_up};
 
 /// The embedded store. See [`Store`].
 #[derive(Debug)]
