@@ -642,7 +642,8 @@ impl Engine {
 
     /// Runs `work` on the engine's own threads.
     pub(crate) fn on_threads<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
-        self.inner.shared.pool.install(work)
+        let span = tracing::Span::current();
+        self.inner.shared.pool.install(|| span.in_scope(work))
     }
 
     /// Number of threads that work.

@@ -105,7 +105,7 @@ pub use jobs::{Job, JobError, JobProgress, JobState, Jobs};
 pub use list::{ChunkDetail, DocumentPage, ListDocumentsRequest, Neighbours};
 pub use maintenance::{ClearedCache, CollectionStatus, ListedCollection};
 pub use notice::{Notice, NoticeCode};
-pub use observe::{EmbedCall, IndexedRun, Observer, SearchCall};
+pub use observe::{EmbedCall, IndexedRun, Observer, SearchCall, TRACE};
 pub use put::{Base64, GivenDocument, PutAnswer, PutRequest, PutResult, PutState};
 pub use query_log::{Door, LoggedQuery, LoggedRequest, QueryCall, QueryLog};
 pub use questions::{
