@@ -112,10 +112,10 @@ impl Snapshot {
         let after = request.after.as_ref().map(|cursor| entry_before(&list, cursor)).transpose()?;
         let (source, limit) = (request.source.as_ref(), request.limit);
         let behind = DocumentsBehind { source, after: after.as_deref(), limit };
-        let listed = self.store().list_documents(self.generation(), &behind)?;
-        let last = listed.documents.last().filter(|_| listed.is_more);
-        let next = last.map(|last| cursor(&list, &last.doc_id)).transpose()?;
-        Ok(DocumentPage { documents: listed.documents, total: listed.total, next })
+        let page = self.store().list_documents(self.generation(), &behind)?;
+        let next = page.documents.last().filter(|_| page.is_more);
+        let next = next.map(|info| cursor(&list, &info.doc_id)).transpose()?;
+        Ok(DocumentPage { documents: page.documents, total: page.total, next })
     }
 
     /// The documents behind an id, by id: at most `limit`, and no more than 1,000.

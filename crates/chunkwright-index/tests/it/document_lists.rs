@@ -154,7 +154,7 @@ fn a_page_of_a_server_reads_as_much_wherever_it_is_and_however_many_documents_th
         let mut most_before = None;
         for documents in [20, 40, 80, 160] {
             let known = store.documents(&generation).unwrap().len();
-            let name = |n: usize| format!("{}/{n:03}.md", if n % 2 == 0 { "even" } else { "odd" });
+            let name = |n: usize| format!("{}/{n:03}.md", if n.is_multiple_of(2) { "even" } else { "odd" });
             let new: Vec<Change> = (known..documents).map(|n| put(&name(n))).collect();
             store.write(&generation, &new).unwrap();
             let (mut most, mut before) = ((0, 0), None);
