@@ -280,7 +280,7 @@ impl Builder {
 /// Opens the store to write: holds its lock, or finds the owner who does.
 fn hold(settings: &Settings, on_wait: Option<&OnWait>, cancel: &AtomicBool) -> Result<Held, Error> {
     let place = models::place(settings)?;
-    let folder = models::store_dir(settings).ok();
+    let folder = models::owner_dir(settings).ok();
     in_turn(on_wait, cancel, || match open_store(&place, StoreAccess::Write) {
         Ok(store) => Ok(Held::Here(store)),
         Err(error @ StoreError::Locked { .. }) => match folder.as_deref().and_then(Owner::of) {
@@ -499,11 +499,11 @@ impl Engine {
     fn listen(&self) -> Result<(), Error> {
         let shared = &self.inner.shared;
         let is_here = matches!(&*shared.held.read().unwrap_or_else(PoisonError::into_inner), Held::Here(_));
-        // A store of the caller's own, or on a server, has no lock that could be held.
-        let Ok(folder) = self.store_dir() else { return Ok(()) };
+        // A store of the caller's own has no lock that could be held.
         if shared.owns == Owns::No || !is_here || shared.given.store.is_some() {
             return Ok(());
         }
+        let folder = models::owner_dir(&self.inner.settings)?;
         let started = Listener::start(&folder, shared).map_err(Error::Owner)?;
         *shared.listener.lock().unwrap_or_else(PoisonError::into_inner) = Some(started);
         Ok(())
@@ -642,7 +642,8 @@ impl Engine {
 
     /// Runs `work` on the engine's own threads.
     pub(crate) fn on_threads<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
-        self.inner.shared.pool.install(work)
+        let span = tracing::Span::current();
+        self.inner.shared.pool.install(|| span.in_scope(work))
     }
 
     /// Number of threads that work.

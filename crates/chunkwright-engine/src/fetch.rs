@@ -1,7 +1,7 @@
 //! What is fetched, and what comes with it?
 
 use chunkwright::{ChunkId, Record};
-use chunkwright_index::{DocumentInfo, Expansion, FetchError, FetchOptions, Fetched, fetch};
+use chunkwright_index::{Beside, DocumentInfo, Expansion, FetchError, FetchOptions, Fetched, fetch};
 use chunkwright_source::memory::media_type;
 use serde::{Deserialize, Serialize};
 
@@ -106,12 +106,27 @@ impl FetchAnswer {
 }
 
 impl FetchAnswer {
+    /// The same as [`bytes`](Self::bytes), without a copy.
+    ///
+    /// # Errors
+    ///
+    /// As those of [`bytes`](Self::bytes).
+    pub fn into_bytes(self) -> Result<Vec<u8>, Error> {
+        self.bytes()?;
+        Ok(self.raw.ok().flatten().unwrap_or_else(|| self.text.into_bytes()))
+    }
+
     /// The media type of the [bytes](Self::bytes), by the document's id; of texts with their encoding.
     pub fn media_type(&self) -> String {
-        match media_type(&self.document.doc_id) {
-            text if text.starts_with("text/") => format!("{text}; charset={}", self.document.encoding),
-            other => other.to_owned(),
-        }
+        media_type_of(&self.document)
+    }
+}
+
+/// The media type of a document's file.
+pub(crate) fn media_type_of(document: &DocumentInfo) -> String {
+    match media_type(&document.doc_id) {
+        text if text.starts_with("text/") => format!("{text}; charset={}", document.encoding),
+        other => other.to_owned(),
     }
 }
 
@@ -129,7 +144,18 @@ impl Snapshot {
             max_tokens: expand.max_tokens,
             counter,
         });
-        let fetched = fetch(self.store(), self.generation(), &request.reference, FetchOptions { expansion })?;
+        let options = FetchOptions { expansion, ..FetchOptions::default() };
+        let fetched = fetch(self.store(), self.generation(), &request.reference, options)?;
         Ok(FetchAnswer::new(fetched, counter.as_ref().map(|counter| counter.name())))
+    }
+
+    /// Fetches the text of the source alone: of a document or lines, no chunk is read.
+    ///
+    /// # Errors
+    ///
+    /// As [`fetch`](Self::fetch).
+    pub fn fetch_text(&self, reference: &str) -> Result<FetchAnswer, Error> {
+        let options = FetchOptions { beside: Beside::Nothing, ..FetchOptions::default() };
+        Ok(FetchAnswer::new(fetch(self.store(), self.generation(), reference, options)?, None))
     }
 }

@@ -14,12 +14,13 @@ use chunkwright_index::{
 use chunkwright_models::{EmbedError, Embedder};
 use chunkwright_source::{LeftOut, NewSource, Skipped, WalkOptions};
 use serde::{Deserialize, Serialize};
+use tracing::field::Empty;
 
 use crate::collection::Collection;
 use crate::documents::skipped_reasons;
 use crate::error::Error;
 use crate::notice::{Notice, NoticeCode};
-use crate::observe::IndexedRun;
+use crate::observe::{IndexedRun, TRACE};
 use crate::owner::Owner;
 use crate::task::Task;
 use crate::turns::Turn;
@@ -125,9 +126,9 @@ impl IndexAnswer {
         self.report.changed_anything()
     }
 
-    /// Whether no document was found.
+    /// Whether no document was found, neither at paths nor in the collection to be cut again.
     pub fn is_empty(&self) -> bool {
-        self.report.failed.is_empty() && self.report.indexed + self.report.unchanged + self.report.empty == 0
+        is_empty(&self.report)
     }
 }
 
@@ -264,7 +265,7 @@ impl Indexer {
         }
         let work = self.work()?;
         let _turn = self.turn()?;
-        self.observed(work, work.pipeline.index(&self.request.paths, &self.options(work), on_progress))
+        self.observed(work, || work.pipeline.index(&self.request.paths, &self.options(work), on_progress))
     }
 
     /// Indexes documents from memory.
@@ -285,14 +286,31 @@ impl Indexer {
         }
         let work = self.work()?;
         let _turn = self.turn()?;
-        self.observed(work, work.pipeline.put(documents, &self.options(work), on_progress))
+        self.observed(work, || work.pipeline.put(documents, &self.options(work), on_progress))
     }
 
-    /// Tells the observer of a run, and answers.
-    fn observed(&self, work: &Work, run: Result<IndexReport, IndexError>) -> Result<IndexAnswer, Error> {
+    /// Runs, tells the observer of it, and answers.
+    fn observed(
+        &self,
+        work: &Work,
+        run: impl FnOnce() -> Result<IndexReport, IndexError>,
+    ) -> Result<IndexAnswer, Error> {
         let engine = self.collection.engine();
-        let report = run.map_err(Error::from);
-        let report = report.inspect_err(|error| engine.observe(|observer| observer.index_failed(error)))?;
+        let span = tracing::info_span!(
+            target: TRACE,
+            "index",
+            index.collection = self.collection.name(),
+            index.documents = Empty,
+            index.failed = Empty,
+            otel.status_code = Empty,
+        );
+        let _entered = span.enter();
+        let report = run().map_err(Error::from).inspect_err(|error| {
+            span.record("otel.status_code", "ERROR");
+            engine.observe(|observer| observer.index_failed(error));
+        })?;
+        span.record("index.documents", report.indexed + report.carried);
+        span.record("index.failed", report.failed.len());
         let version = work.pipeline.spec().strategy_version;
         let strategy = version.split_once("-v").map_or(&*version, |(strategy, _)| strategy);
         let collection = self.collection.name();
@@ -425,14 +443,23 @@ impl Indexer {
             let notes = count(report.notes_pending, "note");
             say(NoticeCode::NotesPending, format!("{notes} missing: {why}; the next run retries"));
         }
-        if !self.request.dry_run
-            && report.failed.is_empty()
-            && report.indexed + report.unchanged + report.empty == 0
-        {
-            say(NoticeCode::Nothing, "no document was found at the given paths".to_owned());
+        if !self.request.dry_run && is_empty(report) {
+            let message = if self.request.paths.is_empty() {
+                let name = self.collection.name();
+                format!("nothing to do: collection `{name}` has no document that is to be cut again")
+            } else {
+                "no document was found at the given paths".to_owned()
+            };
+            say(NoticeCode::Nothing, message);
         }
         notices
     }
+}
+
+/// Whether a run had no document to work on.
+fn is_empty(report: &IndexReport) -> bool {
+    let IndexReport { indexed, unchanged, empty, carried, failed, .. } = report;
+    failed.is_empty() && indexed + unchanged + empty + carried == 0
 }
 
 /// What a caller should know of files that were left out for what they are, and of those that make most of the tokens.

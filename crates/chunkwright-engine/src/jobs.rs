@@ -17,9 +17,11 @@ use chunkwright_index::Progress;
 use chunkwright_index::atomic_file::AtomicFile;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use tracing::field::Empty;
 
 use crate::engine::Engine;
 use crate::error::Error;
+use crate::observe::TRACE;
 use crate::task::Task;
 
 /// How many jobs that have ended are remembered, the last ones.
@@ -395,9 +397,22 @@ impl Jobs {
             }
             self.inner.changed.notify_all();
         };
+        let span = tracing::info_span!(
+            target: TRACE,
+            parent: None,
+            "job",
+            otel.name = format!("job {}", job.task.kind()),
+            otel.status_code = Empty,
+            job.id = id,
+            job.kind = job.task.kind(),
+            job.attempt = job.attempts,
+            job.outcome = Empty,
+        );
         let settings = engine.settings().with(job.settings).map_err(Error::from);
-        let result = settings
-            .and_then(|settings| engine.with(settings, Arc::clone(&cancel)).perform(job.task, &on_progress));
+        let result = span.in_scope(|| {
+            let settings = settings?;
+            engine.with(settings, Arc::clone(&cancel)).perform(job.task, &on_progress)
+        });
         let now = engine.now();
         let mut known = self.lock();
         known.cancels.remove(&id);
@@ -416,6 +431,10 @@ impl Jobs {
                 job.state = JobState::Failed;
                 job.error = Some(JobError { code: error.code().name.to_owned(), message: error.to_string() });
             }
+        }
+        span.record("job.outcome", tracing::field::debug(job.state));
+        if job.state == JobState::Failed {
+            span.record("otel.status_code", "ERROR");
         }
         job.finished_at = job.state.is_over().then_some(now);
         if job.state.is_over() {

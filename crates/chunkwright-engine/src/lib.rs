@@ -53,6 +53,7 @@ pub mod schema;
 mod search;
 pub mod settings;
 mod snapshot;
+mod source;
 mod state_file;
 mod table;
 mod task;
@@ -70,8 +71,8 @@ pub use chunkwright_index::{
     CacheUsage, CheckReport, ChunkPage, Cursor, Damaged, Direction, DocumentInfo, Duplicates, Expand,
     Explained, Field, Filter, Folder, FoundChunk, Fusion, Generation, GenerationSpec, GenerationStatus, Glob,
     IndexReport, Kept, ListRequest, ListedChunk, ListedOverlay, MAX_PAGE, Metadata, Mode, Overlay,
-    OverlayState, Passage, PastRun, Prefix, Progress, Prune, Related, Renamed, Siblings, SortKey, Stage,
-    Statistics, StatisticsRequest, Timings, Verdict, Visibility, meta,
+    OverlayState, Passage, PastRun, Prefix, Progress, Prune, Related, Renamed, Siblings, SortKey, SourceForm,
+    SourcePart, Stage, Statistics, StatisticsRequest, Timings, Verdict, Visibility, meta,
 };
 pub use chunkwright_source::{FormatHint, Input, NewSource, SkipReason, Skipped, Stream, redact};
 pub use collection::Collection;
@@ -107,7 +108,7 @@ pub use jobs::{Job, JobError, JobProgress, JobState, Jobs};
 pub use list::{ChunkDetail, DocumentPage, ListDocumentsRequest, Neighbours};
 pub use maintenance::{ClearedCache, CollectionStatus, ListedCollection};
 pub use notice::{Notice, NoticeCode};
-pub use observe::{EmbedCall, IndexedRun, Observer, SearchCall};
+pub use observe::{EmbedCall, IndexedRun, Observer, SearchCall, TRACE};
 pub use put::{Base64, GivenDocument, PutAnswer, PutRequest, PutResult, PutState};
 pub use query_log::{Door, LoggedQuery, LoggedRequest, QueryCall, QueryLog};
 pub use questions::{
@@ -122,6 +123,7 @@ pub use search::{
 };
 pub use settings::{Layers, Settings};
 pub use snapshot::{RelatedAnswer, Snapshot};
+pub use source::{SOURCE_PART, Source, SourceParts};
 pub use table::{RecordTable, TableFormat};
 pub use task::{PutDocument, Task};
 pub use transfer::{ExportRequest, ImportAnswer, Imported};

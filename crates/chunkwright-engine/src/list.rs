@@ -1,13 +1,13 @@
 //! Which documents and chunks are there, and what are they?
 
 use chunkwright_index::{
-    ChunkPage, Cursor, DocumentInfo, FetchError, Glob, ListRequest, ListedChunk, ListedOverlay, Metadata,
-    Statistics, StatisticsRequest, chunk_id, list_overlays,
+    ChunkPage, Cursor, DocumentInfo, DocumentsBehind, FetchError, Glob, ListRequest, ListedChunk,
+    ListedOverlay, Metadata, Statistics, StatisticsRequest, chunk_id, list_overlays,
 };
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
-use crate::paging::page;
+use crate::paging::{cursor, entry_before};
 use crate::snapshot::Snapshot;
 
 /// Which documents are listed, by id, and from where on.
@@ -108,13 +108,24 @@ impl Snapshot {
     ///
     /// A cursor of another list, a generation that is gone, a store that fails.
     pub fn list_documents(&self, request: &ListDocumentsRequest) -> Result<DocumentPage, Error> {
-        let mut documents = self.documents()?;
-        documents.retain(|info| request.source.as_ref().is_none_or(|glob| glob.matches(&info.doc_id)));
-        let total = documents.len();
         let list = (&self.generation().collection, &request.source);
-        let key = |info: &DocumentInfo| info.doc_id.clone();
-        let (documents, next) = page(documents, key, &list, request.after.as_ref(), request.limit)?;
-        Ok(DocumentPage { documents, total, next })
+        let after = request.after.as_ref().map(|cursor| entry_before(&list, cursor)).transpose()?;
+        let (source, limit) = (request.source.as_ref(), request.limit);
+        let behind = DocumentsBehind { source, after: after.as_deref(), limit };
+        let page = self.store().list_documents(self.generation(), &behind)?;
+        let next = page.documents.last().filter(|_| page.is_more);
+        let next = next.map(|info| cursor(&list, &info.doc_id)).transpose()?;
+        Ok(DocumentPage { documents: page.documents, total: page.total, next })
+    }
+
+    /// The documents behind an id, by id: at most `limit`, and no more than 1,000.
+    ///
+    /// # Errors
+    ///
+    /// A generation that is gone, a store that fails.
+    pub fn documents_behind(&self, after: Option<&str>, limit: usize) -> Result<Vec<DocumentInfo>, Error> {
+        let behind = DocumentsBehind { source: None, after, limit };
+        Ok(self.store().list_documents(self.generation(), &behind)?.documents)
     }
 
     /// A chunk by its id, or as `DOC_ID#INDEX` (also `DOC_ID_chunkINDEX`).

@@ -30,7 +30,18 @@ pub(crate) fn place(settings: &Settings) -> Result<StoreLocation, Error> {
     };
     // Stores on servers share what is remembered: a vector belongs to its text.
     let cache = data_dir(settings)?.join("cache");
-    Ok(StoreLocation { location: location.to_owned(), key, cache, ..StoreLocation::default() })
+    let lock = Some(owner_dir(settings)?);
+    Ok(StoreLocation { location: location.to_owned(), key, cache, lock, ..StoreLocation::default() })
+}
+
+/// The folder that the lock of the store is in, and the socket of its owner: that of the store, or for one on a server a
+/// folder on this machine that its address names, options included.
+pub(crate) fn owner_dir(settings: &Settings) -> Result<PathBuf, Error> {
+    let Some(location) = settings.store.as_deref().filter(|store| store.contains("://")) else {
+        return store_dir(settings);
+    };
+    let name = blake3::hash(location.as_bytes()).to_hex();
+    Ok(data_dir(settings)?.join("servers").join(&name.as_str()[..16]))
 }
 
 /// The folder of a store that is not on a server.

@@ -11,6 +11,9 @@ use chunkwright_models::EmbedError;
 use crate::engine::Clock;
 use crate::error::Error;
 
+/// The target of the spans that are for traces and not for a log: of a search, a job and a run.
+pub const TRACE: &str = "chunkwright::trace";
+
 /// Is told what an engine does, as it does it, on the thread that does it.
 pub trait Observer: Send + Sync {
     /// A run ended.
@@ -22,7 +25,7 @@ pub trait Observer: Send + Sync {
     /// A search was answered, or failed.
     fn searched(&self, search: SearchCall);
 
-    /// A stage of a search ended: `lexical`, `dense`, `sparse`, `rerank`.
+    /// A stage of a search ended: `analyse`, `lexical`, `dense`, `sparse`, `fuse`, `rerank`.
     fn stage(&self, stage: &'static str, took: Duration);
 
     /// The embedder was called.

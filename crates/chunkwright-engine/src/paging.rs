@@ -1,7 +1,7 @@
-//! Lists that are short enough to be made whole, in pages: where does the next one begin?
+//! Lists in pages: where does the next one begin?
 //!
 //! A cursor names the last entry of a page and what the list is of. It needs no state on this side and is refused where
-//! it belongs to another list. (Chunks are too many for this: their stores page.)
+//! it belongs to another list. [`page`] is for lists that are short enough to be made whole; stores page the others.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -35,25 +35,43 @@ pub fn page<T>(
     after: Option<&Cursor>,
     limit: usize,
 ) -> Result<(Vec<T>, Option<Cursor>), Error> {
-    let list = blake3::hash(&serde_json::to_vec(list)?).to_hex()[..16].to_owned();
     if let Some(cursor) = after {
-        let bytes = URL_SAFE_NO_PAD.decode(cursor.as_str()).ok();
-        let position: Option<Position> = bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok());
-        let position = position.filter(|position| position.list == list);
-        let before = position.ok_or_else(|| Error::Cursor { cursor: cursor.as_str().to_owned() })?.key;
+        let before = entry_before(list, cursor)?;
         all.retain(|entry| key(entry) > before);
     }
     let limit = limit.clamp(1, MAX_PAGE);
     let is_more = all.len() > limit;
     all.truncate(limit);
-    let next = match all.last().filter(|_| is_more) {
-        None => None,
-        Some(entry) => {
-            let position = serde_json::to_vec(&Position { list, key: key(entry) })?;
-            Some(Cursor::new(URL_SAFE_NO_PAD.encode(position)))
-        }
-    };
+    let next = all.last().filter(|_| is_more).map(|entry| cursor(list, &key(entry))).transpose()?;
     Ok((all, next))
+}
+
+/// The cursor behind the entry with this key.
+///
+/// # Errors
+///
+/// What `list` cannot be said by.
+pub fn cursor(list: &impl Serialize, key: &str) -> Result<Cursor, Error> {
+    let position = serde_json::to_vec(&Position { list: hash(list)?, key: key.to_owned() })?;
+    Ok(Cursor::new(URL_SAFE_NO_PAD.encode(position)))
+}
+
+/// The key of the entry that a cursor is behind.
+///
+/// # Errors
+///
+/// A cursor that is none, or of another list.
+pub fn entry_before(list: &impl Serialize, cursor: &Cursor) -> Result<String, Error> {
+    let list = hash(list)?;
+    let bytes = URL_SAFE_NO_PAD.decode(cursor.as_str()).ok();
+    let position: Option<Position> = bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    let position = position.filter(|position| position.list == list);
+    Ok(position.ok_or_else(|| Error::Cursor { cursor: cursor.as_str().to_owned() })?.key)
+}
+
+/// What a cursor says of its list.
+fn hash(list: &impl Serialize) -> Result<String, Error> {
+    Ok(blake3::hash(&serde_json::to_vec(list)?).to_hex()[..16].to_owned())
 }
 
 #[cfg(test)]

@@ -105,6 +105,11 @@ impl Snapshot {
         &*self.store
     }
 
+    /// The store, for what outlives the snapshot.
+    pub(crate) fn shared_store(&self) -> Arc<dyn Store> {
+        Arc::clone(&self.store)
+    }
+
     /// Takes the embedder of another snapshot, if both have vectors of one model.
     pub(crate) fn share_embedder(&mut self, other: &Self) {
         if self.generation.spec.model == other.generation.spec.model {

@@ -138,6 +138,20 @@ impl Task {
         }
     }
 
+    /// What kind of work it is, as its JSON says.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Index { .. } => "index",
+            Self::Put { .. } => "put",
+            Self::Amend { .. } => "amend",
+            Self::Prune { .. } => "prune",
+            Self::Delete { .. } => "delete",
+            Self::Import { .. } => "import",
+            Self::ClearCache => "clear_cache",
+            Self::Evaluate { .. } => "evaluate",
+        }
+    }
+
     /// Whether doing it again after it was interrupted leads to the same end.
     pub fn is_resumable(&self) -> bool {
         !matches!(self, Self::Evaluate { .. } | Self::Import { .. })

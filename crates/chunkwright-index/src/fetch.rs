@@ -11,6 +11,18 @@ use crate::store::{DocumentInfo, Generation, Store, StoreError, StoredDocument};
 pub struct FetchOptions<'a> {
     /// What comes with a chunk. Documents and lines come as they are.
     pub expansion: Option<Expansion<'a>>,
+    /// What is read of its chunks. Those of a whole document are as large as the document.
+    pub beside: Beside,
+}
+
+/// What is read beside a source.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Beside {
+    /// The records of its chunks.
+    #[default]
+    Chunks,
+    /// Nothing that need not be read.
+    Nothing,
 }
 
 /// What was fetched.
@@ -123,6 +135,12 @@ pub enum FetchError {
         /// Index asked for.
         index: usize,
     },
+    /// A document that was stored anew while its source was read.
+    #[error("`{doc_id}` was replaced while it was read; fetch it again")]
+    Replaced {
+        /// The document.
+        doc_id: String,
+    },
     /// The bytes of a part of a document that was converted.
     #[error(
         "`{doc_id}` was converted from {format}, so a part of its text has no bytes in the file; fetch the whole document as `raw`, or this part as `text` or `json`"
@@ -152,7 +170,10 @@ pub fn fetch(
 ) -> Result<Fetched, FetchError> {
     if let Some(document) = store.document(generation, reference)? {
         require_intact(&document)?;
-        let records = store.records(generation, reference)?;
+        let records = match options.beside {
+            Beside::Chunks => store.records(generation, reference)?,
+            Beside::Nothing => Vec::new(),
+        };
         let last = lines(&document.source).len();
         return Ok(Fetched {
             document: document.info,
@@ -179,10 +200,13 @@ pub fn fetch(
         return fetch_chunk(shown, index.ok_or_else(unknown)?, options);
     }
     let (doc_id, place) = Place::split(reference).ok_or_else(unknown)?;
-    let shown = load(doc_id)?;
     match place {
-        Place::Index(index) => fetch_chunk(shown, index, options),
-        Place::Lines(start, end) => fetch_lines(shown, start, end),
+        Place::Index(index) => fetch_chunk(load(doc_id)?, index, options),
+        Place::Lines(start, end) if options.beside == Beside::Nothing => {
+            let document = store.document(generation, doc_id)?.ok_or_else(unknown)?;
+            fetch_lines(Shown::without_chunks(document), start, end)
+        }
+        Place::Lines(start, end) => fetch_lines(load(doc_id)?, start, end),
     }
 }
 

@@ -48,7 +48,7 @@ pub use boundary::plan_boundary;
 pub use expand::{
     Expand, ExpandedAnswer, Expansion, FoundChunk, FoundPassage, ParseExpandError, Passage, expand,
 };
-pub use fetch::{Extent, FetchError, FetchOptions, Fetched, Raw, chunk_id, fetch};
+pub use fetch::{Beside, Extent, FetchError, FetchOptions, Fetched, Raw, chunk_id, fetch};
 pub use fuse::Fusion;
 pub use meta::{Meta, MetaError};
 pub use parsed::parsed;
@@ -70,12 +70,13 @@ pub use settle::{ListedOverlay, OverlayCounts, Tools, list_overlays, settle, set
 pub use store::QdrantOptions;
 pub use store::{
     Access, Applied, AppliedBoundary, Cache, CacheUsage, Change, CheckReport, ChunkPage, Collection,
-    Condition, Cursor, DamagedDocument, Direction, DocumentInfo, Field, Filter, FilterError, Generation,
-    GenerationSpec, GenerationState, GenerationStatus, Glob, GlobError, LEAST_LEAD, LEAST_LIKENESS,
-    ListRequest, ListedChunk, MAX_PAGE, MemoryStore, Metadata, Model, NewChunk, NewDocument, OriginalText,
-    Outcome, Overlay, OverlayState, Overlays, STORES, Scored, SetBoundary, SortKey, Statistics,
-    StatisticsRequest, Store, StoreError, StoreLocation, StoredChunk, StoredDocument, TOKEN_RANGES,
-    TokenRange, Vector, Visibility, normalized_name, open_store,
+    Condition, Cursor, DamagedDocument, Direction, DocumentInfo, DocumentsBehind, Field, Filter, FilterError,
+    Generation, GenerationSpec, GenerationState, GenerationStatus, Glob, GlobError, LEAST_LEAD,
+    LEAST_LIKENESS, ListRequest, ListedChunk, ListedDocuments, MAX_PAGE, MemoryStore, Metadata, Model,
+    NewChunk, NewDocument, OriginalText, Outcome, Overlay, OverlayState, Overlays, STORES, Scored,
+    SetBoundary, SortKey, SourceForm, SourcePart, SourceRange, Statistics, StatisticsRequest, Store,
+    StoreError, StoreLocation, StoredChunk, StoredDocument, TOKEN_RANGES, TokenRange, Vector, Visibility,
+    normalized_name, open_store,
 };
 #[cfg(feature = "chroma")]
 pub use store::{ChromaOptions, chroma_name};

@@ -79,7 +79,8 @@ pub trait StageWatch: Sync {
     /// Nanoseconds since some moment.
     fn nanos(&self) -> i64;
 
-    /// Is told how long a stage took: `lexical`, `dense`, `sparse` or `rerank`.
+    /// Is told how long a stage took: `analyse` (terms and vector of the query), `lexical`, `dense`, `sparse`, `fuse` or
+    /// `rerank`.
     fn took(&self, stage: &'static str, nanos: u64);
 }
 
@@ -342,7 +343,7 @@ pub fn search(
     query: &str,
     options: &SearchOptions,
 ) -> Result<Answer, SearchError> {
-    let asked = ask(generation, models.embedder, query, options)?;
+    let asked = measured(models.watch, "analyse", || ask(generation, models.embedder, query, options))?;
     let attempt = || attempt(store, generation, models, &asked, query, options);
     let (answer, is_whole) = attempt()?;
     // What was ranked was replaced before it was read: the new version may be a hit.
@@ -362,7 +363,7 @@ fn attempt(
     let terms = query_terms(query);
     let stages = [&ranked.dense, &ranked.sparse, &ranked.lexical].map(|stage| places(stage.as_deref()));
     let pinned = pinned(store, generation, query, options)?;
-    let mut fused = ranked.fused(options.fusion);
+    let mut fused = measured(models.watch, "fuse", || ranked.fused(options.fusion));
     let reranked = models.reranker.map(|reranker| {
         measured(models.watch, "rerank", || rerank(store, generation, reranker, query, options, &mut fused))
     });

@@ -4,6 +4,7 @@ mod cache;
 #[cfg(feature = "chroma")]
 mod chroma;
 mod columns;
+mod documents;
 mod error;
 pub mod filter;
 mod generation;
@@ -20,6 +21,7 @@ mod place;
 mod qdrant;
 #[cfg(any(feature = "chroma", feature = "qdrant"))]
 mod remote;
+mod source;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod statistics;
@@ -36,6 +38,7 @@ use serde::{Deserialize, Serialize};
 pub use cache::{Cache, CacheUsage};
 #[cfg(feature = "chroma")]
 pub use chroma::{ChromaOptions, chroma_name};
+pub use documents::{DocumentsBehind, ListedDocuments};
 pub use error::StoreError;
 pub use filter::{Condition, Field, Filter, FilterError, Glob, GlobError};
 pub use generation::{Collection, Generation, GenerationSpec, GenerationState, GenerationStatus, Model};
@@ -53,6 +56,7 @@ pub use place::StoreLocation;
 pub use qdrant::QdrantOptions;
 #[cfg(any(feature = "chroma", feature = "qdrant"))]
 pub use remote::{HybridQuery, RemoteStore};
+pub use source::{SourceForm, SourcePart, SourceRange};
 #[cfg(feature = "sqlite")]
 pub use sqlite::{Damaged, SqliteStore};
 pub use statistics::{Statistics, StatisticsRequest, TOKEN_RANGES, TokenRange};
@@ -115,6 +119,14 @@ pub trait Store: Send + Sync {
     /// All documents, by id.
     fn documents(&self, generation: &Generation) -> Result<Vec<DocumentInfo>, StoreError>;
 
+    /// A page of the documents whose id matches a pattern, by id. It costs what it holds and what the pattern rejects on
+    /// the way; its total, a pass over the ids after a change of the generation.
+    fn list_documents(
+        &self,
+        generation: &Generation,
+        request: &DocumentsBehind<'_>,
+    ) -> Result<ListedDocuments, StoreError>;
+
     /// What is known about one document.
     fn document_info(
         &self,
@@ -124,6 +136,14 @@ pub trait Store: Send + Sync {
 
     /// One document with its source.
     fn document(&self, generation: &Generation, doc_id: &str) -> Result<Option<StoredDocument>, StoreError>;
+
+    /// A part of the source of a version of a document, in memory of the size of the part; none where that version is not
+    /// stored any more.
+    fn source(
+        &self,
+        generation: &Generation,
+        range: SourceRange<'_>,
+    ) -> Result<Option<SourcePart>, StoreError>;
 
     /// The records of a document's chunks, in order. Empty if there is no such document.
     fn records(&self, generation: &Generation, doc_id: &str) -> Result<Vec<Record>, StoreError>;

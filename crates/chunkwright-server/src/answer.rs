@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::marker::PhantomData;
 
 use axum::Json;
+use axum::body::Body;
 use axum::extract::FromRequestParts;
 use axum::http::header::{
     CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_TYPE, ETAG, IF_MATCH, IF_NONE_MATCH, LOCATION,
@@ -23,7 +24,7 @@ use crate::problem::Problem;
 pub(crate) type Answer<T> = Result<Json<T>, Problem>;
 
 /// The tag of a content, as `ETag` has it: a hash of it, the same whenever the content is.
-fn tag(content: &[u8]) -> String {
+pub(crate) fn tag(content: &[u8]) -> String {
     format!("\"{}\"", &blake3::hash(content).to_hex()[..32])
 }
 
@@ -207,25 +208,31 @@ impl Output for Done {
 pub(crate) struct File {
     pub(crate) name: String,
     pub(crate) media_type: String,
-    pub(crate) bytes: Vec<u8>,
+    /// Its tag, as `ETag` has it.
+    pub(crate) tag: String,
 }
 
 impl File {
-    /// The file, unless the client has it.
-    pub(crate) fn unless(self, has: &Has) -> Response {
-        let tag = tag(&self.bytes);
+    /// Whether the client has it.
+    pub(crate) fn is_had(&self, has: &Has) -> bool {
+        has.is(&self.tag)
+    }
+
+    /// The file with its content, unless the client has it.
+    pub(crate) fn unless(self, has: &Has, content: impl FnOnce() -> Body) -> Response {
+        let Self { name, media_type, tag } = self;
         if has.is(&tag) {
             return (StatusCode::NOT_MODIFIED, [(ETAG, tag)]).into_response();
         }
-        let disposition = format!("attachment; filename*=UTF-8''{}", encoded(&self.name));
+        let disposition = format!("attachment; filename*=UTF-8''{}", encoded(&name));
         let headers = [
-            (CONTENT_TYPE, &*self.media_type),
+            (CONTENT_TYPE, &*media_type),
             (CONTENT_DISPOSITION, &*disposition),
             (X_CONTENT_TYPE_OPTIONS, "nosniff"),
             (ETAG, &*tag),
             (CACHE_CONTROL, "no-cache"),
         ];
-        (headers.map(|(name, value)| (name, value.to_owned())), self.bytes).into_response()
+        (headers.map(|(name, value)| (name, value.to_owned())), content()).into_response()
     }
 }
 

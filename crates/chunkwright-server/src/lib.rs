@@ -25,6 +25,7 @@ mod options;
 mod page;
 mod problem;
 mod run;
+mod traces;
 mod watch;
 mod work;
 
@@ -34,4 +35,7 @@ pub use files::{FileError, append_line, readable_by_us_alone};
 pub use guard::keys::{Key, KeyError, Keys, Scope, ScopeError};
 pub use log::{LogError, LogFormat, begin_log};
 pub use options::{Admission, Authorization, Limits, OptionsError, ServerOptions, TlsFiles};
+pub use traces::Traces;
+#[cfg(feature = "otlp")]
+pub use traces::{TraceError, TraceOptions};
 pub use watch::Watch;

@@ -6,9 +6,14 @@
 use std::io::{self, Write};
 use std::str::FromStr;
 
-use chunkwright_engine::redact;
+use chunkwright_engine::{TRACE, redact};
 use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::{FilterExt as _, filter_fn};
 use tracing_subscriber::fmt::MakeWriter;
+use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
+use tracing_subscriber::util::SubscriberInitExt as _;
+
+use crate::traces::Traces;
 
 /// How lines of the log are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -49,20 +54,23 @@ impl FromStr for LogFormat {
     }
 }
 
-/// Begins to log what is at least as important as `level`, which may be a filter by module.
+/// Begins to log what is at least as important as `level`, which may be a filter by module, and to make traces where they
+/// are sent somewhere.
 ///
 /// # Errors
 ///
 /// A level that is none, a log that was begun before.
-pub fn begin_log(format: LogFormat, level: &str) -> Result<(), LogError> {
+pub fn begin_log(format: LogFormat, level: &str, traces: Option<&Traces>) -> Result<(), LogError> {
     let wrong = |_| LogError::Level { level: level.to_owned() };
     let filter = EnvFilter::builder().parse(level).map_err(wrong)?;
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(Redacted).with_target(false);
-    let begun = match format {
-        LogFormat::Text => log.with_ansi(false).try_init(),
-        LogFormat::Json => log.json().flatten_event(true).with_span_list(false).try_init(),
+    let filter = filter.and(filter_fn(|metadata| metadata.target() != TRACE));
+    let log = tracing_subscriber::fmt::layer().with_writer(Redacted).with_target(false);
+    let log = match format {
+        LogFormat::Text => log.with_ansi(false).boxed(),
+        LogFormat::Json => log.json().flatten_event(true).with_span_list(false).boxed(),
     };
-    begun.map_err(|_| LogError::Twice)
+    let subscriber = tracing_subscriber::registry().with(log.with_filter(filter));
+    subscriber.with(traces.map(Traces::layer)).try_init().map_err(|_| LogError::Twice)
 }
 
 /// Standard error, without secrets.

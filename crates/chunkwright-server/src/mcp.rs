@@ -37,8 +37,10 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde::Deserialize;
 use tokio::time::Instant;
+use tracing::Instrument as _;
 
 use crate::options::Limits;
+use crate::traces;
 use crate::work::{NoAnswer, Work};
 use answer::Form;
 pub use answer::Format;
@@ -170,6 +172,7 @@ impl McpServer {
     /// Keeps that a tool was used, where that is wanted. A log that cannot be written fails no call.
     fn log(&self, kind: &str, query: &str, collection: Option<&str>, started: Instant, hits: Option<&[Hit]>) {
         let Some(log) = &self.options().log else { return };
+        traces::query(query);
         let kept = log.add(QueryCall {
             door: Door::Mcp,
             kind: kind.to_owned(),
@@ -270,7 +273,17 @@ impl ServerHandler for McpServer {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        Ok(tools::call(self, request, &context).await?.into())
+        let known = tools::list(self.options()).into_iter().find(|tool| tool.name == request.name);
+        let name = match known.map(|tool| tool.name) {
+            Some(Cow::Borrowed(name)) => name,
+            _ => "unknown",
+        };
+        let span = traces::of_tool(name, context.extensions.get());
+        let answer = tools::call(self, request, &context).instrument(span.clone()).await;
+        if answer.as_ref().map_or(true, |answer| answer.is_error == Some(true)) {
+            traces::failed(&span);
+        }
+        Ok(answer?.into())
     }
 
     async fn list_resources(

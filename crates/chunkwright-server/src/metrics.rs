@@ -12,7 +12,7 @@ use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use chunkwright_engine::{EmbedCall, Engine, Error, IndexedRun, Observer, SearchCall};
+use chunkwright_engine::{EmbedCall, Engine, Error, IndexedRun, Observer, SearchCall, Timings};
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
@@ -23,6 +23,7 @@ use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Registry, Unit};
 
 use crate::app::Shared;
+use crate::traces;
 
 /// What `OpenMetrics` ends with.
 const END: &str = "# EOF\n";
@@ -244,6 +245,13 @@ impl Observer for Metrics {
         };
         self.runs.get_or_create(&Outcome { outcome }).inc();
         if let Some(timings) = report.timings {
+            // Work of the stages alternates: each is one span as long as all of its work.
+            let Timings { read_ms, cut_ms, embed_ms, store_ms, .. } = timings;
+            for (stage, took) in
+                [("read", read_ms), ("cut", cut_ms), ("embed", embed_ms), ("store", store_ms)]
+            {
+                traces::ended(stage, Duration::from_millis(took), []);
+            }
             self.run_times.observe(timings.total_ms as f64 / 1e3);
         }
         let strategy = run.strategy;
@@ -271,10 +279,21 @@ impl Observer for Metrics {
     }
 
     fn stage(&self, stage: &'static str, took: Duration) {
+        traces::ended(stage, took, []);
         self.stage_times.get_or_create(&Stage { stage }).observe(took.as_secs_f64());
     }
 
     fn embedded(&self, call: EmbedCall<'_>) {
+        traces::ended(
+            "embedder",
+            call.took,
+            [
+                ("embedder.model", call.model.to_owned()),
+                ("embedder.purpose", call.purpose.to_owned()),
+                ("embedder.texts", call.texts.to_string()),
+                ("embedder.outcome", call.outcome.to_owned()),
+            ],
+        );
         let model = call.model.to_owned();
         let labels = Embed { model: model.clone(), purpose: call.purpose, outcome: call.outcome };
         self.embedder_calls.get_or_create(&labels).inc();

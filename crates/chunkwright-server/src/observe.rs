@@ -16,6 +16,7 @@ use tracing::{Instrument as _, field};
 
 use crate::app::Shared;
 use crate::guard::peer;
+use crate::traces::{self, RequestSpan};
 
 /// The header of a request's id, in both directions.
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -27,18 +28,23 @@ const LONGEST_ID: usize = 128;
 pub(crate) const NO_ROUTE: &str = "none";
 
 /// Gives a request an id, and tells log and metrics of its answer.
-pub(crate) async fn observe(State(app): State<Shared>, request: Request, next: Next) -> Response {
+pub(crate) async fn observe(State(app): State<Shared>, mut request: Request, next: Next) -> Response {
     let started = Instant::now();
     let id = request_id(request.headers());
-    let route = request.extensions().get::<MatchedPath>().map_or(NO_ROUTE, MatchedPath::as_str).to_owned();
+    let matched = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned());
     let method = known(request.method());
+    // The span of the trace is inside that of the log, so that what is done for the request is below it.
+    let traced = traces::of_request(method, matched.as_deref(), &id, request.headers());
+    request.extensions_mut().insert(RequestSpan(traced.clone()));
+    let route = matched.unwrap_or_else(|| NO_ROUTE.to_owned());
     let span = tracing::info_span!("request", request_id = %id, method, route, key = field::Empty);
     let client = peer(&request);
     let in_flight = app.metrics.begin();
-    let mut response = next.run(request).instrument(span.clone()).await;
+    let mut response = next.run(request).instrument(traced.clone()).instrument(span.clone()).await;
     drop(in_flight);
     let (status, took) = (response.status(), started.elapsed());
     app.metrics.answered(&route, method, status.as_u16(), took);
+    traces::answered(&traced, status);
     span.in_scope(|| {
         tracing::info!(status = status.as_u16(), duration_ms = took.as_secs_f64() * 1e3, %client, "answered");
     });

@@ -67,6 +67,12 @@ impl Glob {
         self.0 == text || fast_glob::glob_match(&self.0, text)
     }
 
+    /// What every text that matches begins with.
+    pub fn prefix(&self) -> &str {
+        let end = self.0.find(SPECIAL).unwrap_or(self.0.len());
+        &self.0[..end]
+    }
+
     /// Whether a file at `path`, or a folder that it is in, matches. A pattern without `/` is for names, wherever they
     /// are.
     pub fn matches_file(&self, path: &str) -> bool {
@@ -153,6 +159,21 @@ mod tests {
             ("app/[id]/page.tsx", "app/[id]/page.tsx", true),
         ] {
             assert_eq!(Glob::new(pattern).expect("a glob").matches(text), expected, "{pattern} {text}");
+        }
+    }
+
+    #[test]
+    fn every_text_that_matches_begins_with_the_prefix_of_the_pattern() {
+        for (pattern, prefix) in [
+            ("docs/api/**", "docs/api/"),
+            ("**/*.md", ""),
+            ("курс/{1,2}/*", "курс/"),
+            ("a.md", "a.md"),
+            ("app/[id]/page.tsx", "app/"),
+            ("!a", ""),
+            (r"a\*b", "a"),
+        ] {
+            assert_eq!(Glob::new(pattern).expect("a glob").prefix(), prefix, "{pattern}");
         }
     }
 

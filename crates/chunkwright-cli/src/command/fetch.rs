@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal};
 
 use anyhow::{Result, bail};
-use chunkwright_engine::{Access, FetchAnswer, FetchRequest};
+use chunkwright_engine::{Access, FetchAnswer, FetchRequest, SourceForm};
 use clap::ValueEnum;
 
 use crate::app::{CollectionFlags, Global, Outcome};
@@ -53,8 +53,8 @@ enum FetchFormat {
 impl Fetch {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
         let engine = global.engine(&[&self.collection], Access::Read)?;
+        let collection = engine.default_collection();
         let request = FetchRequest { reference: self.reference.clone(), expand: self.expand.request() };
-        let fetched = engine.default_collection().read(|snapshot| snapshot.fetch(&request))?;
         let to_terminal = self.output.as_ref().is_none_or(OutputPath::is_stdout) && io::stdout().is_terminal();
         let default = if self.fields.fields.is_some() {
             FetchFormat::Json
@@ -73,6 +73,19 @@ impl Fetch {
             FetchFormat::Raw => Format::Jsonl,
         };
         let flags = OutputFlags::new(Some(general), self.output.clone(), self.fields.clone());
+        // The file of a document goes through in parts, and its chunks are not read.
+        if format == FetchFormat::Raw
+            && request.expand.is_none()
+            && let Ok(source) = collection.read(|snapshot| snapshot.source(&self.reference, SourceForm::File))
+        {
+            let (mut output, mut parts) = (flags.open()?, source.parts());
+            while let Some(part) = parts.next_part()? {
+                output.bytes(&part)?;
+            }
+            output.finish()?;
+            return Ok(Outcome::Success);
+        }
+        let fetched = collection.read(|snapshot| snapshot.fetch(&request))?;
         let mut output = flags.open()?;
         match format {
             FetchFormat::Raw => match (fetched.bytes(), self.format) {

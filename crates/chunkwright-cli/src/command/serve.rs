@@ -43,7 +43,8 @@ pub(crate) struct Serve {
 
 impl Serve {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
-        self.log.begin()?;
+        // The last traces are sent when everything else has ended.
+        let _traces = self.log.begin()?;
         let (admission, warnings) = self.admission.read()?;
         for warning in &warnings {
             global.say(warning);

@@ -33,3 +33,5 @@ mod sweep;
 mod systems;
 mod tables;
 mod terminal;
+#[cfg(feature = "otlp")]
+mod traces;

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
-use std::process::{Child, Stdio};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -14,19 +15,24 @@ use crate::cli::Folder;
 use crate::docs::{installed_models, link_models};
 
 /// A server, which ends with the test.
-struct Server {
-    child: Child,
-    address: String,
+pub(crate) struct Server {
+    pub(crate) child: Child,
+    pub(crate) address: String,
 }
 
 impl Server {
-    fn start(folder: &Folder, more: &[&str]) -> Self {
+    pub(crate) fn start(folder: &Folder, more: &[&str]) -> Self {
         Self::embedding(folder, "none", more)
     }
 
     fn embedding(folder: &Folder, embedder: &str, more: &[&str]) -> Self {
         let line = [&["serve", "--listen", "127.0.0.1:0", "--embedder", embedder], more].concat();
-        let mut child = folder.command(&line).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        Self::of(folder.command(&line))
+    }
+
+    /// The server that a command starts.
+    pub(crate) fn of(mut command: Command) -> Self {
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
         let address = lines.find_map(|line| Some(line.split_once("http://")?.1.trim().to_owned()));
         // What it says later is read, so that it never waits for a reader.
@@ -39,7 +45,7 @@ impl Server {
         self.child.wait().unwrap();
     }
 
-    fn call(&self, method: &str, path: &str, body: &Value) -> io::Result<(u16, Value)> {
+    pub(crate) fn call(&self, method: &str, path: &str, body: &Value) -> io::Result<(u16, Value)> {
         call(&self.address, method, path, body)
     }
 }
@@ -92,6 +98,46 @@ fn commands_work_on_a_store_while_a_server_has_it() {
     // A dead owner is nobody's obstacle.
     assert_eq!(folder.run(&["disable", "ferry.md#0"]).code, 0);
     assert_eq!(folder.run(&["check"]).code, 0);
+}
+
+/// The addresses of stores on servers, and what they end with; none where the servers are not to be had.
+fn stores_on_servers() -> Option<(Vec<String>, Child)> {
+    let python = PathBuf::from(std::env::var_os("CHUNKWRIGHT_SERVERS")?).join("python");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/servers/stores.py");
+    let mut command = Command::new(python);
+    // They end when their standard input does.
+    let mut child = command.arg(script).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let urls = lines.take(2).map(|line| line.split_once('=').unwrap().1.to_owned()).collect();
+    Some((urls, child))
+}
+
+#[test]
+fn commands_work_on_a_store_on_a_server_through_the_process_of_this_machine_that_has_it() {
+    let Some((urls, mut servers)) = stores_on_servers() else {
+        println!("not checked: `CHUNKWRIGHT_SERVERS` does not say where servers of stores are");
+        return;
+    };
+    for url in urls {
+        let folder = Folder::new(&[("docs/ferry.md", "# Ferry\n\nThe ferry leaves at nine.\n")]);
+        let store = ["--store", &*url];
+        let server = Server::start(&folder, &store);
+        let run = |line: &[&str]| folder.run(&[line, &store].concat());
+        assert_eq!(run(&["index", "docs", "--embedder", "none"]).lines()[0]["indexed"], 1, "{url}");
+        let search = json!({ "query": "ferry" });
+        let hits = |answer: &Value| answer["hits"].as_array().map_or(0, Vec::len);
+        let found = || hits(&server.call("POST", "/api/v1/search", &search).unwrap().1);
+        assert_eq!(found(), 1, "{url}");
+        assert_eq!((run(&["disable", "ferry.md#0"]).code, found()), (0, 0), "{url}");
+        let second = run(&["serve", "--listen", "127.0.0.1:0", "--embedder", "none"]);
+        assert_eq!((second.code, second.stderr.contains("another server")), (2, true), "{}", second.stderr);
+        drop(server);
+        // A dead owner is nobody's obstacle.
+        assert_eq!(run(&["enable", "ferry.md#0"]).code, 0, "{url}");
+        assert_eq!(run(&["search", "ferry"]).code, 0, "{url}");
+    }
+    drop(servers.stdin.take());
+    servers.wait().unwrap();
 }
 
 #[test]

@@ -7,6 +7,8 @@ use chunkwright_index::{
     Answer, DocumentInfo, Explained, Metadata, SearchError, StoreError, normalized_name,
 };
 
+use tracing::field::Empty;
+
 use super::passages::passages;
 use super::translations;
 use super::{Budget, Found, Hit, SearchAnswer, SearchRequest, SearchedCollection, Snapshot, merge};
@@ -14,7 +16,7 @@ use crate::collection::is_gone;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::notice::{Notice, NoticeCode};
-use crate::observe::SearchCall;
+use crate::observe::{SearchCall, TRACE};
 
 impl Engine {
     /// Searches the collections that the request names, or the one of the settings if it names none.
@@ -116,15 +118,28 @@ pub(super) fn search_in(snapshots: &[&Snapshot], request: &SearchRequest) -> Res
     let Some(engine) = snapshots.first().map(|snapshot| snapshot.engine()) else {
         return merged(snapshots, request);
     };
+    let span = tracing::info_span!(
+        target: TRACE,
+        "search",
+        search.mode = request.mode.as_str(),
+        search.top_k = request.top_k,
+        search.collections = snapshots.len(),
+        search.outcome = Empty,
+        otel.status_code = Empty,
+    );
     let started = engine.now_nanos();
-    let answer = merged(snapshots, request);
+    let answer = span.in_scope(|| merged(snapshots, request));
+    let outcome = match &answer {
+        Ok(answer) if answer.is_empty() => "nothing",
+        Ok(_) => "found",
+        Err(error) if error.code().http < 500 => "invalid",
+        Err(_) => "error",
+    };
+    span.record("search.outcome", outcome);
+    if outcome == "error" {
+        span.record("otel.status_code", "ERROR");
+    }
     engine.observe(|observer| {
-        let outcome = match &answer {
-            Ok(answer) if answer.is_empty() => "nothing",
-            Ok(_) => "found",
-            Err(error) if error.code().http < 500 => "invalid",
-            Err(_) => "error",
-        };
         observer.searched(SearchCall { mode: request.mode, outcome, took: engine.since(started) });
     });
     answer

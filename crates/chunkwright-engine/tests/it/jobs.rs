@@ -141,3 +141,34 @@ fn a_job_that_waits_or_runs_can_be_cancelled_and_stopping_leaves_the_rest_for_la
     let other = self::engine(folder.path());
     assert_eq!(Jobs::open(other, &at).err().unwrap().code().name, "locked");
 }
+
+#[test]
+fn a_reindex_reports_the_documents_that_it_cuts_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let jobs = Jobs::open(engine(folder.path()), &folder.path().join("jobs")).unwrap();
+    let text = "A paragraph of words that fill a line.\n\n".repeat(20);
+    for doc_id in ["a.md", "b.md", "c.md"] {
+        let job = jobs.submit(put(doc_id, &text), Map::new()).unwrap();
+        assert_eq!(ended(&jobs, job.id).state, JobState::Succeeded);
+    }
+    let reindex = |max_size: u32| {
+        let task = Task::Index { collection: "notes".into(), request: IndexRequest::default() };
+        let settings = [("max_size".to_owned(), json!(max_size)), ("target_size".to_owned(), json!(20))];
+        let job = ended(&jobs, jobs.submit(task, settings.into_iter().collect()).unwrap().id);
+        assert_eq!(job.state, JobState::Succeeded, "{:?}", job.error);
+        let answer = job.answer.unwrap();
+        let said = answer["notices"].as_array().unwrap().iter().find(|notice| notice["code"] == "nothing");
+        (job.progress, answer["carried"].clone(), said.map(|notice| notice["message"].clone()))
+    };
+    let (progress, carried, said) = reindex(40);
+    assert_eq!((progress.files_found, progress.files, progress.documents_stored), (3, 3, 3));
+    assert_eq!((progress.bytes_found, progress.percent()), (3 * text.len() as u64, Some(100)));
+    assert_eq!((carried, said), (json!(3), None));
+    // The second time there is nothing that is cut otherwise.
+    let (progress, carried, said) = reindex(40);
+    assert_eq!((progress.files_found, carried), (0, json!(0)));
+    assert_eq!(
+        said,
+        Some(json!("nothing to do: collection `notes` has no document that is to be cut again"))
+    );
+}

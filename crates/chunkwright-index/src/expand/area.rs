@@ -49,6 +49,12 @@ impl Shown {
         Err(StoreError::Damaged { problem })
     }
 
+    /// A document of which no chunk is asked for.
+    pub(crate) fn without_chunks(document: StoredDocument) -> Self {
+        let lines = LineIndex::new(&document.source);
+        Self { document, records: Vec::new(), lines, parsed: OnceCell::new() }
+    }
+
     /// The passages to show for the chunks `found`, best first: disjoint, and every chunk in one.
     pub(crate) fn areas(&self, found: &[usize], expansion: Expansion<'_>) -> Vec<Area> {
         let mut areas: Vec<Area> = Vec::new();

@@ -46,6 +46,8 @@ pub(super) struct Run<'a> {
     /// Ids of files that documents of other folders have.
     clashing: HashSet<String>,
     report: IndexReport,
+    /// Documents that are done, and their bytes.
+    done: (usize, u64),
     /// Ids of files that turned out to be no documents when they were read.
     left_out: HashSet<String>,
     tokens: TokensByKind,
@@ -86,6 +88,7 @@ impl<'a> Run<'a> {
             placed,
             clashing,
             report,
+            done: (0, 0),
             left_out,
             tokens: TokensByKind::default(),
             renames: Renames::default(),
@@ -112,7 +115,7 @@ impl<'a> Run<'a> {
         let divided = self.cut_otherwise(|doc_id| !found.contains(doc_id));
         let stored = moved.iter().chain(&divided).map(Input::Stored);
         let inputs: Vec<Input<'_>> = files.iter().map(Input::File).chain(stored).collect();
-        self.index_all(&inputs, 0)?;
+        self.index_all(&inputs)?;
         if !self.report.cancelled {
             self.note_renames()?;
             self.remove_left_out()?;
@@ -141,10 +144,11 @@ impl<'a> Run<'a> {
             if sources.is_empty() || self.report.cancelled {
                 break;
             }
-            let done = self.report.seen;
+            // Those that were refused are done too.
+            self.done.0 = self.report.seen;
             self.report.seen += sources.len();
-            let bytes = sources.iter().map(|source| source.bytes.len() as u64).sum();
-            (self.on_progress)(Progress::Found { files: self.report.seen, bytes });
+            let bytes: u64 = sources.iter().map(|source| source.bytes.len() as u64).sum();
+            (self.on_progress)(Progress::Found { files: self.report.seen, bytes: self.done.1 + bytes });
             let mut accepts = |source: &NewSource| {
                 self.accepts(&source.doc_id, source.check(), source.bytes.len(), &mut found)
             };
@@ -153,7 +157,7 @@ impl<'a> Run<'a> {
                 self.forecast = Some(self.forecast(&found.iter().map(String::as_str).collect()));
             }
             let inputs: Vec<Input<'_>> = sources.iter().map(Input::Memory).collect();
-            self.index_all(&inputs, done)?;
+            self.index_all(&inputs)?;
         }
         let divided = self.cut_otherwise(|doc_id| !found.contains(doc_id));
         self.index_all(&divided.iter().map(Input::Stored).collect::<Vec<_>>(), 0)?;
@@ -177,7 +181,7 @@ impl<'a> Run<'a> {
                 inputs.push(Input::Parsed(document));
             }
         }
-        self.index_all(&inputs, 0)?;
+        self.index_all(&inputs)?;
         if !self.report.cancelled && self.is_building() {
             self.complete(&found.iter().map(String::as_str).collect())?;
         }

@@ -81,7 +81,7 @@ impl RemoteStore {
     pub(super) fn open_chroma(place: &StoreLocation, access: Access) -> Result<Self, StoreError> {
         let options = ChromaOptions::of(place)?;
         let key = place.key.as_ref();
-        Self::chroma(&place.url(8000), key, options, place.http.clone(), &place.cache, access)
+        Self::chroma(&place.url(8000), key, options, place.http.clone(), &place.cache, access)?.locked(place)
     }
 }
 

@@ -13,15 +13,17 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWrite
 use chunkwright::{ChunkId, Record};
 
 use super::columns::{self, Columns};
+use super::documents::{DocumentsBehind, ListedDocuments, Totals};
 use super::filter::{facts, record_symbols};
 use super::index::{NewRow, SearchIndex, Selection};
 use super::list::{OrderKey, PageBuilder, Position};
 use super::{
     Cache, Change, CheckReport, ChunkPage, Collection, Direction, DocumentInfo, Filter, Generation,
     GenerationSpec, GenerationState, GenerationStatus, ListRequest, ListedChunk, Model, NewChunk,
-    NewDocument, Outcome, Overlay, Overlays, Scored, SortKey, Statistics, StatisticsRequest, Store,
-    StoreError, StoredChunk, StoredDocument, TermId, TextHash, Vector, check_model, check_sparse,
-    check_vector, checked_name, normalized_name, parse_name, unknown_collection, unknown_generation,
+    NewDocument, Outcome, Overlay, Overlays, Scored, SortKey, SourcePart, SourceRange, Statistics,
+    StatisticsRequest, Store, StoreError, StoredChunk, StoredDocument, TermId, TextHash, Vector, check_model,
+    check_sparse, check_vector, checked_name, normalized_name, parse_name, unknown_collection,
+    unknown_generation,
 };
 use crate::report::PastRun;
 use crate::verify::{self, Counters, Kept};
@@ -30,6 +32,8 @@ use crate::verify::{self, Counters, Kept};
 #[derive(Debug, Default)]
 pub struct MemoryStore {
     state: RwLock<State>,
+    /// Numbers of documents that were listed.
+    totals: Totals,
 }
 
 #[derive(Debug, Default)]
@@ -422,6 +426,7 @@ impl Store for MemoryStore {
         } else {
             kept.generations.remove(&generation.number);
         }
+        self.totals.forget(generation);
         Ok(())
     }
 
@@ -463,6 +468,22 @@ impl Store for MemoryStore {
         Ok(documents.map(|document| document.0.info.clone()).collect())
     }
 
+    fn list_documents(
+        &self,
+        generation: &Generation,
+        request: &DocumentsBehind<'_>,
+    ) -> Result<ListedDocuments, StoreError> {
+        let state = self.read();
+        let MemoryGeneration { documents, change, .. } = state.held(generation)?;
+        let count = || Ok::<_, Infallible>(request.count(documents));
+        let Ok(total) = self.totals.get(generation, *change, request.source, count);
+        let found =
+            request.range(documents).map(|(doc_id, held)| Ok::<_, Infallible>((doc_id.clone(), held)));
+        let Ok((page, is_more)) = request.take(found);
+        let documents = page.into_iter().map(|(_, held)| held.0.info.clone()).collect();
+        Ok(ListedDocuments { documents, total, is_more })
+    }
+
     fn document_info(
         &self,
         generation: &Generation,
@@ -475,6 +496,17 @@ impl Store for MemoryStore {
     fn document(&self, generation: &Generation, doc_id: &str) -> Result<Option<StoredDocument>, StoreError> {
         let state = self.read();
         Ok(state.held(generation)?.documents.get(doc_id).map(|document| document.0.clone()))
+    }
+
+    fn source(
+        &self,
+        generation: &Generation,
+        range: SourceRange<'_>,
+    ) -> Result<Option<SourcePart>, StoreError> {
+        let state = self.read();
+        let found = state.held(generation)?.documents.get(&range.document.doc_id);
+        let found = found.filter(|document| document.0.info.version == range.document.version);
+        Ok(found.map(|document| range.of(&document.0)))
     }
 
     fn records(&self, generation: &Generation, doc_id: &str) -> Result<Vec<Record>, StoreError> {

@@ -15,6 +15,8 @@ pub struct StoreLocation {
     pub key: Option<Secret>,
     /// Folder of what is remembered of a server's store on this machine.
     pub cache: PathBuf,
+    /// Folder on this machine whose lock keeps apart those who write to a server's store; without it nothing does.
+    pub lock: Option<PathBuf>,
     /// How patient calls to a server are.
     pub http: HttpOptions,
 }

@@ -70,7 +70,7 @@ impl RemoteStore {
     pub(super) fn open_qdrant(place: &StoreLocation, access: Access) -> Result<Self, StoreError> {
         let options = QdrantOptions::of(place)?;
         let key = place.key.as_ref();
-        Self::qdrant(&place.url(6333), key, options, place.http.clone(), &place.cache, access)
+        Self::qdrant(&place.url(6333), key, options, place.http.clone(), &place.cache, access)?.locked(place)
     }
 }
 

@@ -11,7 +11,8 @@
 //!   and afterwards that it is done; who finds it unfinished collects what is not live before writing.
 //! * Every step may be repeated: ids of points are made of what they hold. So a request that was answered too
 //!   late, and sent again, does no harm.
-//! * One process writes to a collection at a time; that is assumed, since nothing here can be locked. Each write
+//! * One process writes to a collection at a time; those of one machine are kept apart by a lock there, and that those of
+//!   different ones are is assumed, since nothing on the server can be locked. Each write
 //!   leaves a number in the generation's entry, and commits only while that is there; where two commit
 //!   nevertheless, the one that reads the other's version afterwards has lost, and says [`Outcome::Stale`].
 //! * Terms of another version of the analysis make another generation, as another model does: it is built beside
@@ -19,11 +20,14 @@
 
 mod catalog;
 mod database;
+mod documents;
 mod filter;
 mod list;
+mod machine_lock;
 mod plan;
 mod read;
 pub(super) mod requests;
+mod source;
 mod sweep;
 
 use std::collections::HashMap;
@@ -32,13 +36,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use chunkwright::{ChunkId, Record};
 
+use super::documents::{DocumentsBehind, ListedDocuments, Totals};
 use super::local_cache::SqliteCache;
 use super::{
     Access, Cache, CacheUsage, Change, CheckReport, ChunkPage, Collection, DocumentInfo, Filter, Generation,
     GenerationSpec, GenerationState, GenerationStatus, ListRequest, Outcome, Overlay, Overlays, Scored,
-    Statistics, StatisticsRequest, Store, StoreError, StoredChunk, StoredDocument, TermId, TextHash, Vector,
-    check_model, check_sparse, check_vector, checked_name, normalized_name, parse_name, unknown_collection,
-    unknown_generation,
+    SourcePart, SourceRange, Statistics, StatisticsRequest, Store, StoreError, StoreLocation, StoredChunk,
+    StoredDocument, TermId, TextHash, Vector, check_model, check_sparse, check_vector, checked_name,
+    normalized_name, parse_name, unknown_collection, unknown_generation,
 };
 use catalog::{CollectionEntry, Counter, DocumentEntry, GenerationEntry};
 pub(super) use catalog::{Entry, Kind};
@@ -47,6 +52,7 @@ pub(super) use database::{
 };
 pub(super) use filter::{Dialect, Pushed};
 use list::ColumnsHere;
+use machine_lock::MachineLock;
 use read::{Live, RankedHere};
 
 use crate::report::PastRun;
@@ -59,10 +65,14 @@ pub struct RemoteStore {
     database: Box<dyn Database>,
     cache: SqliteCache,
     access: Access,
+    /// Keeps other writers of this machine out.
+    lock: Option<MachineLock>,
     /// Live versions, by generation.
     live: Mutex<HashMap<Generation, (u64, Arc<Live>)>>,
     /// What searches read that the server does not rank by.
     indexes: Mutex<HashMap<Generation, Arc<RwLock<RankedHere>>>>,
+    /// Numbers of documents that were listed.
+    totals: Totals,
     /// What lists and statistics read.
     columns: Mutex<HashMap<Generation, Arc<Mutex<ColumnsHere>>>>,
 }
@@ -89,9 +99,11 @@ impl RemoteStore {
             database,
             cache,
             access,
+            lock: None,
             live: Mutex::default(),
             indexes: Mutex::default(),
             columns: Mutex::default(),
+            totals: Totals::default(),
         })
     }
 
@@ -126,8 +138,21 @@ impl RemoteStore {
         Ok(fuses.then_some(found))
     }
 
+    /// The same, kept apart from other writers of this machine where `place` names a lock.
+    pub(super) fn locked(mut self, place: &StoreLocation) -> Result<Self, StoreError> {
+        if let (Some(folder), Access::Write) = (&place.lock, self.access) {
+            let lock = MachineLock::new(folder, place.address());
+            lock.claim()?;
+            self.lock = Some(lock);
+        }
+        Ok(self)
+    }
+
     fn writable(&self) -> Result<(), StoreError> {
-        if self.access == Access::Write { Ok(()) } else { Err(StoreError::ReadOnly) }
+        if self.access != Access::Write {
+            return Err(StoreError::ReadOnly);
+        }
+        self.lock.as_ref().map_or(Ok(()), MachineLock::claim)
     }
 
     /// The current generation of every collection, by name.
@@ -180,6 +205,7 @@ impl RemoteStore {
         lock(&self.live).remove(generation);
         lock(&self.indexes).remove(generation);
         lock(&self.columns).remove(generation);
+        self.totals.forget(generation);
         Ok(())
     }
 }
@@ -356,6 +382,14 @@ impl Store for RemoteStore {
         self.read_documents(generation)
     }
 
+    fn list_documents(
+        &self,
+        generation: &Generation,
+        request: &DocumentsBehind<'_>,
+    ) -> Result<ListedDocuments, StoreError> {
+        self.read_documents_behind(generation, request)
+    }
+
     fn document_info(
         &self,
         generation: &Generation,
@@ -366,6 +400,14 @@ impl Store for RemoteStore {
 
     fn document(&self, generation: &Generation, doc_id: &str) -> Result<Option<StoredDocument>, StoreError> {
         self.read_document(generation, doc_id)
+    }
+
+    fn source(
+        &self,
+        generation: &Generation,
+        range: SourceRange<'_>,
+    ) -> Result<Option<SourcePart>, StoreError> {
+        self.read_source(generation, range)
     }
 
     fn records(&self, generation: &Generation, doc_id: &str) -> Result<Vec<Record>, StoreError> {
@@ -488,6 +530,16 @@ impl Store for RemoteStore {
         runs.insert(0, PastRun { number, ..run.clone() });
         runs.truncate(PastRun::KEPT);
         self.database.put(&[Entry::new(Kind::Runs, "", name, &runs)?])
+    }
+
+    fn release(&self) {
+        if let Some(lock) = &self.lock {
+            lock.release();
+        }
+    }
+
+    fn claim(&self) -> Result<(), StoreError> {
+        self.lock.as_ref().map_or(Ok(()), MachineLock::claim)
     }
 
     fn cache(&self) -> &dyn Cache {

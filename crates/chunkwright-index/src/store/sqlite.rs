@@ -12,6 +12,7 @@
 mod backup;
 pub(super) mod cache;
 mod check;
+mod documents;
 mod list;
 mod migrate;
 mod read;
@@ -30,13 +31,14 @@ use chunkwright::{ChunkId, Record};
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
 use super::columns::{Columns, Selection};
+use super::documents::{DocumentsBehind, ListedDocuments, Totals};
 use super::index::{Gone, SearchIndex, SharedIndex};
 use super::list::PageBuilder;
 use super::{
     Access, Cache, CacheUsage, Change, CheckReport, ChunkPage, Collection, DocumentInfo, Filter, Generation,
-    GenerationSpec, ListRequest, Outcome, Overlay, Overlays, Scored, SortKey, Statistics, StatisticsRequest,
-    Store, StoreError, StoredChunk, StoredDocument, TermId, TextHash, Vector, checked_name, normalized_name,
-    parse_name, unknown_collection, unknown_generation,
+    GenerationSpec, ListRequest, Outcome, Overlay, Overlays, Scored, SortKey, SourcePart, SourceRange,
+    Statistics, StatisticsRequest, Store, StoreError, StoredChunk, StoredDocument, TermId, TextHash, Vector,
+    checked_name, normalized_name, parse_name, unknown_collection, unknown_generation,
 };
 use crate::analysis;
 use crate::report::PastRun;
@@ -44,8 +46,8 @@ pub use backup::Damaged;
 pub(super) use migrate::ADD_SPARSE;
 use readers::Readers;
 use recent::Recent;
-use setup::{analysis_version, check_layout, create, has_no_tables, is_locked_once, lock, prepare};
-pub(super) use setup::{create_folder, set_up};
+use setup::{analysis_version, check_layout, create, has_no_tables, is_locked_once, prepare};
+pub(super) use setup::{create_folder, lock, set_up};
 
 /// The embedded store. See [`Store`].
 #[derive(Debug)]
@@ -62,6 +64,8 @@ pub struct SqliteStore {
     indexes: Mutex<HashMap<i64, Arc<SharedIndex>>>,
     /// What lists and statistics read, by generation.
     columns: Mutex<HashMap<i64, Arc<RwLock<SharedColumns>>>>,
+    /// Numbers of documents that were listed.
+    totals: Totals,
     /// Chunks and sources that were read lately.
     recent: Recent,
 }
@@ -144,6 +148,7 @@ impl SqliteStore {
             readers: Readers::default(),
             indexes: Mutex::default(),
             columns: Mutex::default(),
+            totals: Totals::default(),
             recent: Recent::default(),
         };
         if store.writer.is_some() {
@@ -339,6 +344,7 @@ impl Store for SqliteStore {
         self.write_with(|transaction| write::remove(transaction, generation))?;
         lock_mutex(&self.indexes).remove(&generation.number);
         lock_mutex(&self.columns).remove(&generation.number);
+        self.totals.forget(generation);
         Ok(())
     }
 
@@ -372,6 +378,20 @@ impl Store for SqliteStore {
         self.read(|transaction| read::documents(transaction, generation))
     }
 
+    fn list_documents(
+        &self,
+        generation: &Generation,
+        request: &DocumentsBehind<'_>,
+    ) -> Result<ListedDocuments, StoreError> {
+        self.read(|transaction| {
+            let change = read::change(transaction, generation)?;
+            let count = || documents::count(transaction, generation, request);
+            let total = self.totals.get(generation, change, request.source, count)?;
+            let (documents, is_more) = documents::page(transaction, generation, request)?;
+            Ok(ListedDocuments { documents, total, is_more })
+        })
+    }
+
     fn document_info(
         &self,
         generation: &Generation,
@@ -385,6 +405,17 @@ impl Store for SqliteStore {
 
     fn document(&self, generation: &Generation, doc_id: &str) -> Result<Option<StoredDocument>, StoreError> {
         self.read(|transaction| read::document(transaction, generation, doc_id))
+    }
+
+    fn source(
+        &self,
+        generation: &Generation,
+        range: SourceRange<'_>,
+    ) -> Result<Option<SourcePart>, StoreError> {
+        self.read(|transaction| {
+            read::change(transaction, generation)?;
+            read::source_part(transaction, range)
+        })
     }
 
     fn records(&self, generation: &Generation, doc_id: &str) -> Result<Vec<Record>, StoreError> {

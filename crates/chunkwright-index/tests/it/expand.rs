@@ -72,7 +72,7 @@ fn by(expand: Expand, max_tokens: Option<usize>) -> Expansion<'static> {
 }
 
 fn get(store: &dyn Store, reference: &str, expansion: Option<Expansion<'_>>) -> Fetched {
-    fetch(store, &now(store), reference, FetchOptions { expansion }).unwrap()
+    fetch(store, &now(store), reference, FetchOptions { expansion, ..FetchOptions::default() }).unwrap()
 }
 
 fn all_records(store: &dyn Store) -> Vec<Record> {
@@ -325,9 +325,14 @@ fn nothing_unknown_is_expanded() {
         let fixture = corpus(kind);
         let expansion = Some(by(Expand::Parent, None));
         for reference in ["nope.md", "nope.md#1", "0123456789abcdef0123456789abcdef"] {
-            let error = fetch(&*fixture.store, &now(&*fixture.store), reference, FetchOptions { expansion })
-                .err()
-                .unwrap();
+            let error = fetch(
+                &*fixture.store,
+                &now(&*fixture.store),
+                reference,
+                FetchOptions { expansion, ..FetchOptions::default() },
+            )
+            .err()
+            .unwrap();
             assert!(matches!(error, FetchError::Unknown { .. }), "{kind} {reference} {error}");
         }
         let whole = get(&*fixture.store, "one.md", expansion);

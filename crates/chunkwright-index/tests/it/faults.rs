@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use chunkwright::{ChunkConfig, ChunkId, Chunker, Record, Words};
 use chunkwright_index::bm25::TermId;
 use chunkwright_index::{
-    Cache, CacheUsage, Change, CheckReport, ChunkPage, Collection, DocumentInfo, Filter, Generation,
-    GenerationSpec, IndexError, ListRequest, Mode, Models, Outcome, Overlay, Overlays, PastRun, Pipeline,
-    Prune, Scored, SearchOptions, Statistics, StatisticsRequest, Store, StoreError, StoredChunk,
-    StoredDocument, Vector, amend, list_overlays, search,
+    Cache, CacheUsage, Change, CheckReport, ChunkPage, Collection, DocumentInfo, DocumentsBehind, Filter,
+    Generation, GenerationSpec, IndexError, ListRequest, ListedDocuments, Mode, Models, Outcome, Overlay,
+    Overlays, PastRun, Pipeline, Prune, Scored, SearchOptions, SourcePart, SourceRange, Statistics,
+    StatisticsRequest, Store, StoreError, StoredChunk, StoredDocument, Vector, amend, list_overlays, search,
 };
 use chunkwright_models::{RerankError, Reranker, TextHash};
 use chunkwright_source::NewSource;
@@ -57,8 +57,10 @@ impl Store for Failing {
         is_complete(generation: &Generation) -> bool;
         remove(generation: &Generation) -> ();
         documents(generation: &Generation) -> Vec<DocumentInfo>;
+        list_documents(generation: &Generation, request: &DocumentsBehind<'_>) -> ListedDocuments;
         document_info(generation: &Generation, doc_id: &str) -> Option<DocumentInfo>;
         document(generation: &Generation, doc_id: &str) -> Option<StoredDocument>;
+        source(generation: &Generation, range: SourceRange<'_>) -> Option<SourcePart>;
         records(generation: &Generation, doc_id: &str) -> Vec<Record>;
         chunks(generation: &Generation, ids: &[ChunkId]) -> Vec<Option<StoredChunk>>;
         list(generation: &Generation, request: &ListRequest) -> ChunkPage;

@@ -600,7 +600,7 @@ fn fetch_gives_documents_chunks_and_lines_exactly() {
         assert_eq!(by_id.text, chunk.text);
         let expansion =
             Expansion { expand: Expand::Neighbours(9), max_tokens: None, counter: &chunkwright::Words };
-        let options = FetchOptions { expansion: Some(expansion) };
+        let options = FetchOptions { expansion: Some(expansion), ..FetchOptions::default() };
         let window = fetch(&*fixture.store, &now(&*fixture.store), "a#1.md#0", options).unwrap();
         assert_eq!(window.records.len(), whole.records.len());
         assert_eq!(window.text, text.trim_end());

@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 /// What becomes of requests.
@@ -23,6 +24,8 @@ pub(crate) enum Fault {
 pub(crate) struct Proxy {
     address: SocketAddr,
     state: Arc<Mutex<(Fault, usize)>>,
+    /// Bytes of answers so far.
+    answered: Arc<AtomicUsize>,
     between: Between,
     rewrite: Rewrite,
 }
@@ -41,6 +44,7 @@ impl Proxy {
         let proxy = Self {
             address: listener.local_addr().unwrap(),
             state: Arc::default(),
+            answered: Arc::default(),
             between: Between::default(),
             rewrite: Rewrite::default(),
         };
@@ -73,6 +77,11 @@ impl Proxy {
     /// Requests since then.
     pub(crate) fn requests(&self) -> usize {
         self.state.lock().unwrap().1
+    }
+
+    /// Bytes of all answers that were passed on.
+    pub(crate) fn answered(&self) -> usize {
+        self.answered.load(Ordering::Relaxed)
     }
 
     /// Writes `by` in place of `what`, which is as long, in every request from now on.
@@ -113,6 +122,7 @@ impl Proxy {
             if matches!(fault, Fault::UnansweredFrom(from) | Fault::Unanswered(from) if at == from) {
                 return None;
             }
+            self.answered.fetch_add(answer.len(), Ordering::Relaxed);
             client_out.write_all(&answer).ok()?;
         }
     }

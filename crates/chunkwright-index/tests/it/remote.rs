@@ -42,6 +42,41 @@ pub(crate) fn open(url: &str, prefix: &str, folder: &Path, retries: u32) -> Arc<
     chunkwright_index::open_store(&place, Access::Write).unwrap()
 }
 
+#[test]
+fn writers_of_one_machine_are_kept_apart_by_its_lock_and_readers_are_not() {
+    for_each_server(|url| {
+        let (folder, prefix) = (tempfile::tempdir().unwrap(), unique());
+        let place = StoreLocation {
+            location: format!("{url}?prefix={prefix}-"),
+            cache: folder.path().join("cache"),
+            lock: Some(folder.path().join("lock")),
+            ..StoreLocation::default()
+        };
+        let open = |access| chunkwright_index::open_store(&place, access);
+        let first = open(Access::Write).unwrap();
+        write(&*first, revision(&*first, "a.txt", 0, 1)).unwrap();
+        let refused = |result: Result<(), StoreError>| match result.unwrap_err() {
+            StoreError::Locked { path, holder } => {
+                assert!(url.starts_with(&path), "{path}");
+                assert_eq!(holder, format!("process {}", std::process::id()));
+            }
+            error => panic!("{error}"),
+        };
+        refused(open(Access::Write).map(drop));
+        assert_eq!(seen(&*open(Access::Read).unwrap(), url).len(), 3);
+        // Who pauses lets the other write, and has to wait for it.
+        first.release();
+        let second = open(Access::Write).unwrap();
+        write(&*second, revision(&*second, "b.txt", 0, 2)).unwrap();
+        refused(first.claim());
+        refused(write(&*first, revision(&*second, "c.txt", 0, 3)).map(drop));
+        drop(second);
+        first.claim().unwrap();
+        write(&*first, revision(&*first, "c.txt", 0, 3)).unwrap();
+        assert_eq!(seen(&*first, url).len(), 9);
+    });
+}
+
 fn spec() -> GenerationSpec {
     let model = Model { name: "m".into(), dimension: 2, sparse: false };
     GenerationSpec { model: Some(model), ..GenerationSpec::default() }

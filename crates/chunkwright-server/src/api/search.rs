@@ -15,6 +15,7 @@ use super::chunks::filter;
 use crate::app::Shared;
 use crate::extract::{Body, Query};
 use crate::openapi::{Method, Operation, Resources};
+use crate::traces;
 
 const PATH: &str = "/api/v1/search";
 
@@ -110,6 +111,7 @@ async fn answer(app: &Shared, request: SearchRequest) -> Answer<SearchAnswer> {
         let started = Instant::now();
         let answer = engine.search(&request)?;
         if let Some(log) = log {
+            traces::query(&request.query);
             keep(&log, request, &answer, started);
         }
         Ok(answer)

@@ -1,14 +1,21 @@
 //! What was the source of a document, exactly?
 
+use std::io;
+
+use axum::body::{Body, Bytes};
 use axum::extract::State;
+use axum::http::header::CONTENT_LENGTH;
 use axum::response::{IntoResponse, Response};
-use chunkwright_engine::FetchRequest;
+use chunkwright_engine::{SourceForm, SourceParts};
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
+use tokio::sync::mpsc;
+use tokio::task;
+use tokio_stream::wrappers::ReceiverStream;
 
 use super::documents::OfDocument;
-use crate::answer::{File, Has};
+use crate::answer::{File, Has, tag};
 use crate::app::Shared;
 use crate::extract::{Path, Query};
 use crate::openapi::{Method, Operation, Output, Resources, add_answer};
@@ -71,17 +78,86 @@ async fn source_of(
         Some(lines) => format!("{doc_id}#{}", range(lines)?),
     };
     let name = doc_id.rsplit('/').next().unwrap_or_default().to_owned();
+    if lines.is_none() {
+        let form = match form {
+            Form::Raw => SourceForm::File,
+            Form::Text => SourceForm::Text,
+        };
+        return whole(app, collection, doc_id, form, name, has).await;
+    }
     let fetched = app.read(collection, move |snapshot| {
         // What is asked for is a document, whatever its id looks like.
         snapshot.document(&doc_id)?;
-        snapshot.fetch(&FetchRequest::new(&reference))
+        snapshot.fetch_text(&reference)
     });
     let fetched = fetched.await?;
-    let (media_type, bytes) = match form {
-        Form::Raw => (fetched.media_type(), fetched.bytes()?.to_vec()),
-        Form::Text => ("text/plain; charset=utf-8".to_owned(), fetched.text.into_bytes()),
+    let media_type = match form {
+        Form::Raw => fetched.media_type(),
+        Form::Text => "text/plain; charset=utf-8".to_owned(),
     };
-    Ok(Source(File { name, media_type, bytes }.unless(&has)))
+    let bytes = match form {
+        Form::Raw => fetched.into_bytes()?,
+        Form::Text => fetched.text.into_bytes(),
+    };
+    let tag = tag(&bytes);
+    Ok(Source(File { name, media_type, tag }.unless(&has, || bytes.into())))
+}
+
+/// The whole source, part by part: however large it is and however slowly it is read, an answer takes the memory of a few
+/// parts. What the client has already is not read at all.
+async fn whole(
+    app: Shared,
+    collection: String,
+    doc_id: String,
+    form: SourceForm,
+    name: String,
+    has: Has,
+) -> Result<Source, Problem> {
+    let source = app.read(collection, move |snapshot| snapshot.source(&doc_id, form)).await?;
+    let file = File { name, media_type: source.media_type(), tag: format!("\"{}\"", source.tag()) };
+    if file.is_had(&has) {
+        return Ok(Source(file.unless(&has, Body::empty)));
+    }
+    // What cannot be read is said before the answer begins.
+    let mut parts = source.parts();
+    let read = app.call(move |_| parts.next_part().map(|part| (parts, part.unwrap_or_default()))).await?;
+    let (parts, first) = read;
+    let length = parts.length().unwrap_or_default();
+    let body = if first.len() as u64 == length { first.into() } else { in_parts(parts, first) };
+    let mut response = file.unless(&has, || body);
+    response.headers_mut().insert(CONTENT_LENGTH, length.into());
+    Ok(Source(response))
+}
+
+/// A body that is read as the client reads it. Where a part cannot be read, it breaks off before its length.
+fn in_parts(mut parts: SourceParts, first: Vec<u8>) -> Body {
+    let (sender, receiver) = mpsc::channel(1);
+    tokio::spawn(async move {
+        let mut part = first;
+        loop {
+            if sender.send(Ok(Bytes::from(part))).await.is_err() {
+                return;
+            }
+            let read = task::spawn_blocking(move || {
+                let next = parts.next_part();
+                (parts, next)
+            });
+            match read.await {
+                Ok((rest, Ok(Some(next)))) => (parts, part) = (rest, next),
+                Ok((_, Ok(None))) => return,
+                Ok((_, Err(error))) => {
+                    tracing::warn!(%error, "a source broke off");
+                    let _ = sender.send(Err(io::Error::other(error))).await;
+                    return;
+                }
+                Err(error) => {
+                    let _ = sender.send(Err(io::Error::other(error))).await;
+                    return;
+                }
+            }
+        }
+    });
+    Body::from_stream(ReceiverStream::new(receiver))
 }
 
 /// `L10-L80` of `10-80`.

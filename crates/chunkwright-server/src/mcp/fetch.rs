@@ -5,8 +5,10 @@
 
 use std::ops::Range;
 
-use chunkwright::{LineIndex, Span};
-use chunkwright_engine::{DocumentInfo, Expand, ExpandRequest, FetchRequest};
+use chunkwright::{ChunkId, LineIndex, Span};
+use chunkwright_engine::{
+    DocumentInfo, Error, Expand, ExpandRequest, FetchRequest, SOURCE_PART, Snapshot, SourceForm, SourcePart,
+};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -15,7 +17,7 @@ use super::McpServer;
 use super::answer::{Answer, UNTRUSTED};
 use super::arguments;
 use super::scope::{self, CallError};
-use super::uri::Uri;
+use super::uri::{Page, Uri};
 
 /// Bytes that a token has at most, in texts that people write. A page is looked for in no more than that.
 const BYTES_OF_TOKEN: usize = 6;
@@ -89,44 +91,48 @@ pub(super) fn fetch_uri(
     window: u32,
 ) -> Result<FetchAnswer, CallError> {
     let collection = server.engine().collection(&uri.collection);
-    let mut request = FetchRequest::new(&uri.reference);
-    let fetched = collection.read(|snapshot| {
+    let mut reference = uri.reference.clone();
+    let max_tokens = server.options().max_tokens;
+    let read = collection.read(|snapshot| {
+        reference.clone_from(&uri.reference);
+        if let Ok(info) = snapshot.document(&uri.reference)
+            && info.bytes > SOURCE_PART as u64
+        {
+            return Part::read(snapshot, &uri, max_tokens * BYTES_OF_TOKEN);
+        }
         if window > 0 {
             // The whole lines of a chunk and its neighbours, so that pages of them have a name.
             let with = Expand::Neighbours(window as usize);
             let expand = Some(ExpandRequest { with, max_tokens: None });
-            request.reference =
+            reference =
                 snapshot.fetch(&FetchRequest { expand, ..FetchRequest::new(&uri.reference) })?.reference;
         }
-        snapshot.fetch(&request)
+        let fetched = snapshot.fetch_text(&reference)?;
+        Ok(Part::of(fetched, uri.page.as_ref(), max_tokens * BYTES_OF_TOKEN))
     })?;
-    let uri = Uri { reference: request.reference, ..uri };
-    let info = &fetched.document;
+    let uri = Uri { reference, ..uri };
+    let info = &read.document;
     let offset = match &uri.page {
         None => 0,
         Some(page) if !page.is_of(&info.file_hash) => return Err(CallError::Changed(first(&uri))),
         Some(page) => page.offset,
     };
-    let rest = fetched.text.get(offset..).filter(|rest| offset == 0 || !rest.is_empty());
-    let rest = rest.ok_or_else(|| CallError::Page(id.to_owned()))?;
-    let max_tokens = server.options().max_tokens;
-    let window = &rest[..rest.floor_char_boundary(max_tokens * BYTES_OF_TOKEN)];
-    // A chunk may begin inside a line; what was fetched begins in `start_line` all the same.
-    let before = LineIndex::new(&fetched.text).line(offset as u32) - 1;
+    let is_page = |text: &String| offset == 0 || !text.is_empty();
+    let text = read.text.filter(is_page).ok_or_else(|| CallError::Page(id.to_owned()))?;
     let source = Source {
-        ends: ends(window, window.len() == rest.len()),
+        ends: ends(&text, offset + text.len() == read.length),
         file_hash: info.file_hash.clone(),
-        text: window.to_owned(),
+        text,
         offset,
-        length: fetched.text.len(),
-        line: fetched.start_line as usize + before,
+        length: read.length,
+        line: read.line,
         uri: Uri { page: None, ..uri },
     };
     let mut metadata = metadata(info);
-    if let Some(chunk) = fetched.found {
+    if let Some(chunk) = read.found {
         metadata.insert("chunk_id".into(), json!(chunk));
     }
-    let toc = &fetched.doc_toc;
+    let toc = &read.doc_toc;
     if offset == 0 && !toc.is_empty() && toc.len() <= max_tokens * BYTES_OF_TOKEN / SHARE_OF_OUTLINE {
         metadata.insert("doc_toc".into(), json!(toc));
     }
@@ -146,6 +152,76 @@ pub(super) fn fetch_uri(
         source,
     };
     Ok(answer.with_text_to(answer.source.text.len()))
+}
+
+/// What is read of what was asked for.
+struct Part {
+    document: DocumentInfo,
+    doc_toc: String,
+    found: Option<ChunkId>,
+    /// The text from the beginning of the page on, as much as may fit; none where no character begins there.
+    text: Option<String>,
+    /// Length of all that was asked for, in bytes.
+    length: usize,
+    /// The line where the text begins.
+    line: usize,
+}
+
+impl Part {
+    /// A part of what was fetched.
+    fn of(fetched: chunkwright_engine::FetchAnswer, page: Option<&Page>, most: usize) -> Self {
+        let offset = page.map_or(0, |page| page.offset);
+        let window = |rest: &str| rest[..rest.floor_char_boundary(most)].to_owned();
+        // A chunk may begin inside a line; what was fetched begins in `start_line` all the same.
+        let first_line = fetched.start_line as usize;
+        let text = fetched.text.get(offset..).map(window);
+        let before = || LineIndex::new(&fetched.text).line(offset as u32) - 1;
+        let line = first_line + if text.is_some() { before() } else { 0 };
+        let length = fetched.text.len();
+        let chunkwright_engine::FetchAnswer { document, doc_toc, found, .. } = fetched;
+        Self { document, doc_toc, found, text, length, line }
+    }
+
+    /// A part of a large document: no more of it is read than the part, where the page says its line.
+    fn read(snapshot: &Snapshot, uri: &Uri, most: usize) -> Result<Self, Error> {
+        let offset = uri.page.as_ref().map_or(0, |page| page.offset) as u64;
+        let source = snapshot.source(&uri.reference, SourceForm::Text)?;
+        let SourcePart { bytes, length, doc_toc } = source.read(offset, most)?;
+        let line = match uri.page.as_ref().and_then(|page| page.line) {
+            Some(line) => line,
+            None => 1 + breaks_before(&source, offset.min(length))?,
+        };
+        let text = match String::from_utf8(bytes) {
+            Ok(text) => Some(text),
+            // The part may end inside a character, and must not begin in one.
+            Err(error) => {
+                let end = error.utf8_error().valid_up_to();
+                let mut bytes = error.into_bytes();
+                bytes.truncate(end);
+                String::from_utf8(bytes).ok().filter(|text| !text.is_empty())
+            }
+        };
+        let length = usize::try_from(length).unwrap_or(usize::MAX);
+        Ok(Self { document: source.document().clone(), doc_toc, found: None, text, length, line })
+    }
+}
+
+/// How many lines end before `offset`. Lines end at LF, CRLF or CR.
+fn breaks_before(source: &chunkwright_engine::Source, offset: u64) -> Result<usize, Error> {
+    let (mut at, mut breaks, mut last) = (0, 0, 0);
+    while at < offset {
+        let limit = usize::try_from(offset - at).unwrap_or(usize::MAX);
+        let bytes = source.read(at, limit)?.bytes;
+        if bytes.is_empty() {
+            break;
+        }
+        for &byte in &bytes {
+            breaks += usize::from(byte == b'\r' || byte == b'\n' && last != b'\r');
+            last = byte;
+        }
+        at += bytes.len() as u64;
+    }
+    Ok(breaks)
 }
 
 /// The same without its page.
@@ -194,7 +270,8 @@ impl FetchAnswer {
         let last = line + lines.lines(Span::new(0, text.len())).1 - 1;
         let place = format!("{}#L{line}-L{last}", self.doc_id);
         let next = offset + end;
-        let next = (next < *length).then(|| uri.at(next, file_hash).to_string());
+        let next_line = || line + lines.line(end as u32) - 1;
+        let next = (next < *length).then(|| uri.at(next, next_line(), file_hash).to_string());
         let next_step = match &next {
             Some(_) => format!(
                 "This is a page: bytes {offset} to {} of {length}. Call `fetch` with `next` to read on.",

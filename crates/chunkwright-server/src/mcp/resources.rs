@@ -3,7 +3,7 @@
 //! A document is a resource, `chunk://COLLECTION/DOC_ID`; so are a chunk and lines of a document, by a template. A cursor
 //! of the list is the URI of the last document before it, so that it needs no state and survives a restart.
 
-use chunkwright_engine::{DocumentInfo, Snapshot};
+use chunkwright_engine::DocumentInfo;
 use rmcp::ErrorData;
 use rmcp::model::{
     ListResourcesResult, MetaObject, ReadResourceResult, Resource, ResourceContents, ResourceTemplate,
@@ -45,16 +45,14 @@ pub(super) fn list(server: &McpServer, cursor: Option<&str>) -> Result<ListResou
         if after.as_ref().is_some_and(|after| name < after.collection) {
             continue;
         }
-        // A collection that was deleted meanwhile has no documents.
-        let Ok(documents) = server.engine().collection(&name).read(Snapshot::documents) else {
-            continue;
-        };
-        let is_after = |document: &DocumentInfo| {
-            after.as_ref().is_none_or(|after| name > after.collection || document.doc_id > after.reference)
-        };
+        let behind = after.as_ref().filter(|after| after.collection == name);
+        let behind = behind.map(|after| after.reference.as_str());
         let room = PAGE + 1 - found.len();
-        let documents = documents.into_iter().filter(is_after).take(room);
-        found.extend(documents.map(|document| (Uri::new(&name, &document.doc_id), document)));
+        let documents =
+            server.engine().collection(&name).read(|snapshot| snapshot.documents_behind(behind, room));
+        // A collection that was deleted meanwhile has no documents.
+        let Ok(documents) = documents else { continue };
+        found.extend(documents.into_iter().map(|document| (Uri::new(&name, &document.doc_id), document)));
         if found.len() > PAGE {
             break;
         }

@@ -1,8 +1,9 @@
 //! How is a document or chunk named across collections, and how is a page of it?
 //!
 //! `chunk://COLLECTION/REFERENCE`, where the reference is a document's id or a chunk's id, percent-encoded but for `/`, then
-//! `#L10-L80` for lines. `?from=OFFSET-HASH` before that is a page: from a byte of the text on, of the document whose
-//! file has a hash with this beginning, so that a page of another version is refused instead of being garbled.
+//! `#L10-L80` for lines. `?from=OFFSET.LINE-HASH` before that is a page: from a byte of the text on, in this line, of the
+//! document whose file has a hash with this beginning, so that a page of another version is refused instead of being
+//! garbled. The line is there so that nobody counts what is before the page; without it, it is counted.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -38,6 +39,8 @@ pub(super) struct Uri {
 pub(super) struct Page {
     /// Where it begins, in bytes.
     pub(super) offset: usize,
+    /// The line of the text that it begins in, from 1; none where that has to be counted.
+    pub(super) line: Option<usize>,
     /// How the hash of the file begins.
     pub(super) hash: String,
 }
@@ -47,10 +50,10 @@ impl Uri {
         Self { collection: collection.into(), reference: reference.into(), page: None }
     }
 
-    /// The page of the same that begins at `offset`.
-    pub(super) fn at(&self, offset: usize, file_hash: &str) -> Self {
+    /// The page of the same that begins at `offset`, in this line.
+    pub(super) fn at(&self, offset: usize, line: usize, file_hash: &str) -> Self {
         let hash = file_hash.chars().take(HASH_DIGITS).collect();
-        Self { page: Some(Page { offset, hash }), ..self.clone() }
+        Self { page: Some(Page { offset, line: Some(line), hash }), ..self.clone() }
     }
 }
 
@@ -66,8 +69,12 @@ impl fmt::Display for Uri {
         let (path, lines) = split_lines(&self.reference);
         let collection = utf8_percent_encode(&self.collection, ESCAPED);
         write!(f, "{SCHEME}{collection}/{}", utf8_percent_encode(path, ESCAPED_IN_PATH))?;
-        if let Some(Page { offset, hash }) = &self.page {
-            write!(f, "?from={offset}-{hash}")?;
+        if let Some(Page { offset, line, hash }) = &self.page {
+            write!(f, "?from={offset}")?;
+            if let Some(line) = line {
+                write!(f, ".{line}")?;
+            }
+            write!(f, "-{hash}")?;
         }
         f.write_str(lines)
     }
@@ -101,7 +108,12 @@ fn page(query: &str) -> Result<Page, ()> {
     if !is_hash {
         return Err(());
     }
-    Ok(Page { offset: offset.parse().map_err(|_| ())?, hash: hash.to_owned() })
+    let number = |text: &str| text.parse().map_err(|_| ());
+    let (offset, line) = match offset.split_once('.') {
+        None => (number(offset)?, None),
+        Some((offset, line)) => (number(offset)?, Some(number(line)?)),
+    };
+    Ok(Page { offset, line: line.filter(|&line| line > 0), hash: hash.to_owned() })
 }
 
 /// A reference and its lines, `#L10-L80` or nothing.
@@ -128,8 +140,11 @@ mod tests {
             let uri = Uri::new(collection, reference);
             assert_eq!(uri.to_string(), written);
             assert_eq!(written.parse(), Ok(uri.clone()), "{written}");
-            let page = uri.at(12_345, "ab12cd34ef56");
+            let page = uri.at(12_345, 67, "ab12cd34ef56");
             assert_eq!(page.to_string().parse(), Ok(page), "{written}");
+            let older = Page { offset: 12_345, line: None, hash: "ab12cd34".into() };
+            let older = Uri { page: Some(older), ..uri };
+            assert_eq!(older.to_string().parse(), Ok(older), "{written}");
         };
         check("default", "docs/guide.md", "chunk://default/docs/guide.md");
         check("default", "guide.md#L10-L80", "chunk://default/guide.md#L10-L80");
@@ -148,7 +163,18 @@ mod tests {
         for text in ["", "guide.md", "chunk://", "chunk://a", "chunk://a/", "chunk:///x", "chunk://a/%ff"] {
             assert_eq!(text.parse::<Uri>(), Err(()), "{text}");
         }
-        for page in ["", "from=", "from=1", "from=1-", "from=x-ab", "from=1-zz", "from=-1-ab", "to=1-ab"] {
+        for page in [
+            "",
+            "from=",
+            "from=1",
+            "from=1-",
+            "from=x-ab",
+            "from=1-zz",
+            "from=-1-ab",
+            "to=1-ab",
+            "from=1.-ab",
+            "from=1.x-ab",
+        ] {
             assert_eq!(format!("chunk://a/b?{page}").parse::<Uri>(), Err(()), "{page}");
         }
     }

@@ -10,8 +10,15 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use chunkwright_engine::settings::{API_KEY, LOG_LEVEL};
 use chunkwright_server::{
-    Admission, Authorization, Key, Keys, Limits, LogFormat, Scope, TlsFiles, begin_log, readable_by_us_alone,
+    Admission, Authorization, Key, Keys, Limits, LogFormat, Scope, TlsFiles, Traces, begin_log,
+    readable_by_us_alone,
 };
+#[cfg(feature = "otlp")]
+use chunkwright_server::TraceOptions;
+
+/// The variables of OpenTelemetry that name where traces go.
+#[cfg(feature = "otlp")]
+const OTLP_ENDPOINTS: [&str; 2] = ["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"];
 
 /// Requests a second of one client of another machine, where nothing else is said.
 const USUAL_RATE: u32 = 100;
@@ -83,6 +90,11 @@ pub(super) struct LogFlags {
     /// CHUNKWRIGHT_LOG_LEVEL. By default `warn` as text and `info` as JSON
     #[arg(long, value_name = "LEVEL")]
     log_level: Option<String>,
+    /// Send traces to the OpenTelemetry collector at this address, by OTLP over HTTP, such as http://127.0.0.1:4318; also in
+    /// the variable OTEL_EXPORTER_OTLP_ENDPOINT
+    #[cfg(feature = "otlp")]
+    #[arg(long, value_name = "URL")]
+    otlp: Option<String>,
 }
 
 impl AdmissionFlags {
@@ -139,9 +151,31 @@ impl LimitFlags {
 }
 
 impl LogFlags {
-    pub(super) fn begin(&self) -> Result<()> {
+    /// Begins to log, and to send traces where somebody asks for them: until what is returned is dropped.
+    pub(super) fn begin(&self) -> Result<Option<Traces>> {
+        let traces = self.traces()?;
         let usual = if self.log == LogFormat::Json { "info" } else { "warn" };
         let level = self.log_level.clone().or_else(|| env::var(LOG_LEVEL).ok());
-        Ok(begin_log(self.log, level.as_deref().unwrap_or(usual))?)
+        begin_log(self.log, level.as_deref().unwrap_or(usual), traces.as_ref())?;
+        Ok(traces)
+    }
+
+    #[cfg(feature = "otlp")]
+    fn traces(&self) -> Result<Option<Traces>> {
+        let variable = |name: &str| env::var(name).ok().filter(|value| !value.is_empty());
+        let is_off = variable("OTEL_SDK_DISABLED").is_some_and(|value| value.eq_ignore_ascii_case("true"))
+            || variable("OTEL_TRACES_EXPORTER").is_some_and(|value| value == "none");
+        let is_named = OTLP_ENDPOINTS.iter().any(|name| variable(name).is_some()) && !is_off;
+        if self.otlp.is_none() && !is_named {
+            return Ok(None);
+        }
+        let service = variable("OTEL_SERVICE_NAME").is_none().then(|| "chunkwright".to_owned());
+        Ok(Some(Traces::begin(&TraceOptions { endpoint: self.otlp.clone(), service })?))
+    }
+
+    #[cfg(not(feature = "otlp"))]
+    #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "as where there are traces")]
+    fn traces(&self) -> Result<Option<Traces>> {
+        Ok(None)
     }
 }

@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use super::super::Prune;
 use super::super::forecast::Forecast;
 use super::super::input::Input;
+use super::super::{Progress, Prune};
 use super::Run;
 use crate::report::Failure;
 use crate::settle::{settle, settle_all};
@@ -69,7 +69,12 @@ impl<'a> Run<'a> {
             carried.map(|info| self.placed.moved(info).map_or(Cow::Borrowed(info), Cow::Owned)).collect();
         carried.sort_unstable_by(|a, b| a.doc_id.cmp(&b.doc_id));
         let inputs: Vec<Input<'_>> = carried.iter().map(|info| Input::Stored(info)).collect();
-        self.index_all(&inputs, 0)?;
+        if !inputs.is_empty() {
+            let (files, bytes) = self.done;
+            let (files, bytes) = (files + inputs.len(), bytes + inputs.iter().map(Input::bytes).sum::<u64>());
+            (self.on_progress)(Progress::Found { files, bytes });
+        }
+        self.index_all(&inputs)?;
         // What an old generation has and searches do not see any more was removed meanwhile.
         let is_over = |doc_id: &&String| !seen.contains_key(*doc_id) && !found.contains(doc_id.as_str());
         let over: Vec<String> = self.stored.keys().filter(is_over).cloned().collect();

@@ -21,8 +21,8 @@ use crate::store::{Change, DocumentInfo, NewChunk, NewDocument, Outcome, StoreEr
 const WINDOWS_READY: usize = 1;
 
 impl Run<'_> {
-    /// Indexes window by window: while one is embedded and stored, the next ones are read and cut. `done` were before.
-    pub(super) fn index_all(&mut self, inputs: &[Input<'_>], mut done: usize) -> Result<(), StoreError> {
+    /// Indexes window by window: while one is embedded and stored, the next ones are read and cut.
+    pub(super) fn index_all(&mut self, inputs: &[Input<'_>]) -> Result<(), StoreError> {
         let (pipeline, options) = (self.pipeline, self.options);
         let (stored, generations) = (Arc::clone(&self.stored), Arc::clone(&self.generations));
         let (current, skip_generated) = (generations.current.as_ref(), options.skip_generated);
@@ -33,7 +33,6 @@ impl Run<'_> {
             let one = |input: &Input<'_>| pipeline.prepare(input, stored.get(input.doc_id()), context);
             options.on_threads(|| window.par_iter().map(one).collect())
         };
-        let mut bytes = 0;
         thread::scope(|scope| {
             let (sender, ready) = mpsc::sync_channel(WINDOWS_READY);
             scope.spawn(move || {
@@ -44,13 +43,14 @@ impl Run<'_> {
                 if self.is_cancelled() {
                     return Ok(());
                 }
-                self.index_window(window, prepared, (done, bytes))?;
+                self.index_window(window, prepared, self.done)?;
                 if self.report.cancelled {
                     return Ok(());
                 }
-                done += window.len();
-                bytes += window.iter().map(Input::bytes).sum::<u64>();
-                (self.on_progress)(Progress::Read { files: done, bytes });
+                let (files, bytes) = &mut self.done;
+                *files += window.len();
+                *bytes += window.iter().map(Input::bytes).sum::<u64>();
+                (self.on_progress)(Progress::Read { files: *files, bytes: *bytes });
             }
             Ok(())
         })

@@ -12,7 +12,7 @@ use super::database::{Part, Point, Which, Written, hex};
 use super::{RemoteStore, sweep};
 
 /// Length of a piece of a text, in bytes: small beside what servers take in one request.
-const PIECE: usize = 2 << 20;
+pub(super) const PIECE: usize = 2 << 20;
 
 /// What becomes of one document.
 #[derive(Default)]

@@ -86,7 +86,11 @@ impl RemoteStore {
         self.live_of(generation, &self.generation_entry(generation)?)
     }
 
-    fn live_of(&self, generation: &Generation, entry: &GenerationEntry) -> Result<Arc<Live>, StoreError> {
+    pub(super) fn live_of(
+        &self,
+        generation: &Generation,
+        entry: &GenerationEntry,
+    ) -> Result<Arc<Live>, StoreError> {
         if let Some((change, live)) = lock(&self.live).get(generation)
             && !entry.unfinished
             && *change == entry.change
@@ -401,7 +405,7 @@ impl RemoteStore {
     }
 
     /// The entries of documents by id, and that their generation is there, in one request.
-    fn entries_at_once(
+    pub(super) fn entries_at_once(
         &self,
         generation: &Generation,
         doc_ids: &[&str],

@@ -7,7 +7,7 @@ use super::super::filter::Facts;
 use super::super::index::{NewRow, SearchIndex};
 use super::super::{
     Collection, DocumentInfo, Filter, Generation, GenerationSpec, GenerationState, GenerationStatus, Model,
-    Overlay, Overlays, StoreError, StoredChunk, StoredDocument,
+    Overlay, Overlays, SourceForm, SourcePart, SourceRange, StoreError, StoredChunk, StoredDocument,
 };
 use super::cache::{numbers, weights};
 use super::recent::Recent;
@@ -16,7 +16,7 @@ use super::{parse_name, unknown_collection, unknown_generation};
 use crate::bm25::TermCounts;
 use crate::report::PastRun;
 use chunkwright::{ChunkId, Record};
-use rusqlite::{CachedStatement, Connection, OptionalExtension, Row, params};
+use rusqlite::{CachedStatement, Connection, MAIN_DB, OptionalExtension, Row, params};
 
 const GENERATION: &str =
     "collections.name, generations.id, strategy_version, config_hash, models.name, dimension, models.sparse
@@ -196,6 +196,24 @@ pub(super) fn document(
     let (doc_toc, summary, source, raw) =
         found.ok_or_else(|| damaged(&format!("document `{doc_id}` has no source")))?;
     Ok(Some(StoredDocument { info, source: utf8(source)?, raw, doc_toc, summary }))
+}
+
+/// A part of a source, read where it lies: the rest of it does not come into memory.
+pub(super) fn source_part(
+    connection: &Connection,
+    range: SourceRange<'_>,
+) -> Result<Option<SourcePart>, StoreError> {
+    let version = range.document.version;
+    let mut statement =
+        connection.prepare_cached("SELECT doc_toc, raw IS NULL FROM sources WHERE document = ?1")?;
+    let found = statement.query_row([version], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+    let Some((doc_toc, is_text)) = found else { return Ok(None) };
+    let column = if is_text || range.form == SourceForm::Text { "source" } else { "raw" };
+    let blob = connection.blob_open(MAIN_DB, "sources", column, version, true)?;
+    let from = usize::try_from(range.offset).unwrap_or(usize::MAX).min(blob.len());
+    let mut bytes = vec![0; range.limit.min(blob.len() - from)];
+    blob.read_at_exact(&mut bytes, from)?;
+    Ok(Some(SourcePart { bytes, length: blob.len() as u64, doc_toc }))
 }
 
 fn terms(bytes: &[u8]) -> Result<TermCounts, StoreError> {

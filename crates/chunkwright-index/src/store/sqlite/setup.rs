@@ -173,7 +173,8 @@ pub(super) fn is_locked_once(path: &Path) -> bool {
     path.join(LOCK).exists()
 }
 
-pub(super) fn lock(path: &Path) -> Result<File, StoreError> {
+/// Takes the lock of the folder `path`, which is held until the file is closed.
+pub(in super::super) fn lock(path: &Path) -> Result<File, StoreError> {
     let file = path.join(LOCK);
     let io = |error| StoreError::Io { path: file.display().to_string(), error };
     let mut lock =

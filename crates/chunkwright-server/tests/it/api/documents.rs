@@ -220,3 +220,43 @@ fn a_body_that_is_no_json_and_a_path_or_method_that_is_not_there_are_refused() {
     assert_eq!(served.get("/api/v1/nowhere").problem(404), "no_such_path");
     assert_eq!(served.send("PUT", ALL, &[], b"{}").problem(405), "method_not_allowed");
 }
+
+/// Lines of more than `length` bytes, no two alike.
+fn lines(length: usize) -> String {
+    (0..).map(|n| format!("Line {n} of a document, с буквами и 文字.\n")).take(length / 50).collect()
+}
+
+#[test]
+fn a_large_source_comes_in_parts_and_whole_and_is_not_read_for_a_client_that_has_it() {
+    let served = Served::new();
+    let text = lines(5 << 20);
+    let utf16: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let file = [&[0xff, 0xfe], &*utf16].concat();
+    let files: &[(&str, &str, &[u8])] =
+        &[("large.txt", "text/plain", text.as_bytes()), ("wide.txt", "text/plain", &file)];
+    let (content_type, body) = form(files, &[]);
+    served.send("POST", ALL, &[("Content-Type", &content_type)], &body).expect(201);
+    for (path, expected) in [
+        ("large.txt/source", text.as_bytes()),
+        ("large.txt/source?form=text", text.as_bytes()),
+        ("wide.txt/source", &*file),
+        ("wide.txt/source?form=text", text.as_bytes()),
+    ] {
+        let path = format!("{ALL}/{path}");
+        let answer = served.get(&path);
+        assert_eq!(answer.status, 200, "{path}");
+        assert!(answer.bytes == expected, "{path}");
+        assert_eq!(answer.header("content-length"), expected.len().to_string(), "{path}");
+        let tag = answer.header("etag").to_owned();
+        let again = served.send("GET", &path, &[("If-None-Match", &tag)], b"");
+        assert_eq!((again.status, again.bytes.len()), (304, 0), "{path}");
+    }
+    let part = served.get(&format!("{ALL}/large.txt/source?lines=100-101"));
+    let expected: String = text.split_inclusive('\n').skip(99).take(2).collect();
+    assert_eq!(part.text(), expected);
+    // A source changes its tag with its document.
+    let tag = served.get(&format!("{ALL}/large.txt/source")).header("etag").to_owned();
+    served.post(ALL, &json!({ "documents": [{ "doc_id": "large.txt", "text": "Small." }] })).expect(201);
+    let changed = served.send("GET", &format!("{ALL}/large.txt/source"), &[("If-None-Match", &tag)], b"");
+    assert_eq!((changed.status, changed.text().as_str()), (200, "Small."));
+}

@@ -51,6 +51,54 @@ async fn pages_of_a_source_in_a_row_are_the_source() {
 }
 
 #[tokio::test]
+async fn a_page_of_a_large_document_stands_where_it_says_however_far_from_the_beginning() {
+    let lines = |range: std::ops::Range<usize>| -> String {
+        range.map(|n| format!("Line {n} of a log, с буквами 文字 🦀.\r\n")).collect()
+    };
+    let (before, after) = (lines(1..40_001), lines(40_001..40_201));
+    let source = format!("{before}{after}");
+    assert!(source.len() > 3 << 19);
+    let index = Index::new(&[("large.txt", &source)]);
+    let client = index.client_of(small());
+    let first = client.answer("fetch", json!({ "id": "large.txt" })).await;
+    let begins = first["text"].as_str().unwrap();
+    assert!(source.starts_with(begins) && !begins.is_empty());
+    // `chunk://default/large.txt?from=OFFSET.LINE-HASH`
+    let next = first["next"].as_str().unwrap();
+    let (path, place) = next.split_once("?from=").unwrap();
+    let (place, hash) = place.split_once('-').unwrap();
+    let line = begins.lines().count() + usize::from(begins.ends_with('\n'));
+    assert_eq!(place, format!("{}.{line}", begins.len()));
+    let second = client.answer("fetch", json!({ "id": next })).await;
+    assert!(source[begins.len()..].starts_with(second["text"].as_str().unwrap()));
+    // Pages of older answers say no line, which is counted then.
+    let far = before.len();
+    for place in [format!("{far}.40001"), far.to_string()] {
+        let (mut id, mut read, mut start) = (format!("{path}?from={place}-{hash}"), String::new(), 40_001);
+        loop {
+            let result = client.call("fetch", json!({ "id": id })).await;
+            assert!(index.tokens(&result) <= 700, "{}", index.tokens(&result));
+            let answer = &result["structuredContent"];
+            assert_eq!(answer["start_line"], start, "{id}");
+            read += answer["text"].as_str().unwrap();
+            start = 40_000 + chunkwright::LineIndex::new(&read).count();
+            match answer["next"].as_str() {
+                Some(next) => id = next.to_owned(),
+                None => break,
+            }
+        }
+        assert!(read == after, "{place}");
+    }
+    let inside = format!("{path}?from={}.1-{hash}", source.find('🦀').unwrap() + 1);
+    for id in [inside, format!("{path}?from={}.1-{hash}", source.len())] {
+        let said = client.failure("fetch", json!({ "id": id })).await;
+        assert!(said.contains("does not begin at a character of the document"), "{said}");
+    }
+    let said = client.failure("fetch", json!({ "id": format!("{path}?from=0.1-00000000") })).await;
+    assert!(said.starts_with("the document changed since this page was named"), "{said}");
+}
+
+#[tokio::test]
 async fn a_chunk_lines_and_neighbours_are_fetched_by_what_answers_name() {
     let index = Index::new(&[("guide.md", &long_document(9))]);
     let client = index.client();

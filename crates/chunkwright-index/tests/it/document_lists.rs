@@ -1,0 +1,181 @@
+//! Lists of documents: the pages of every store are those of the whole list, and none reads the whole list.
+
+use std::collections::HashMap;
+
+use chunkwright_index::{
+    Change, DocumentInfo, DocumentsBehind, Generation, GenerationSpec, Glob, ListedDocuments, MAX_PAGE,
+    Store, StoreError,
+};
+
+use crate::contract::document;
+use crate::fixture::{for_each_store, open, unique};
+use crate::lists::Dice;
+use crate::proxy::Proxy;
+use crate::remote::for_each_server;
+
+const PATTERNS: [&str; 9] = [
+    "**",
+    "docs/*",
+    "docs/**",
+    "**/1*.md",
+    "описание/{1,2}*",
+    "docs/[id]/page.md",
+    "docs/010.md",
+    "nothing/**",
+    "docs/deep/er/*",
+];
+
+fn put(doc_id: &str) -> Change {
+    Change::Replace(Box::new(document(doc_id, 0, &["A paragraph."])))
+}
+
+/// Documents of several folders and languages; some ids begin as a folder is called.
+fn ids() -> Vec<String> {
+    let mut ids: Vec<String> = (0..12)
+        .flat_map(|n| [format!("docs/{n:03}.md"), format!("описание/{n}.md"), format!("docs/deep/er/{n}.md")])
+        .collect();
+    ids.extend(["docs", "docs.md", "docs/[id]/page.md", "docs!", "a", "说明.md"].map(str::to_owned));
+    ids
+}
+
+fn list(store: &dyn Store, generation: &Generation, request: &DocumentsBehind<'_>) -> ListedDocuments {
+    let listed = store.list_documents(generation, request).unwrap();
+    let most = request.limit.clamp(1, MAX_PAGE);
+    assert!(listed.documents.len() <= most);
+    assert!(!listed.is_more || listed.documents.len() == most, "a page before the last is full");
+    listed
+}
+
+/// All pages, between which `between` is called.
+fn walk(
+    store: &dyn Store,
+    generation: &Generation,
+    source: Option<&Glob>,
+    limit: usize,
+    mut between: impl FnMut(),
+) -> Vec<DocumentInfo> {
+    let (mut all, mut after) = (Vec::new(), None::<String>);
+    loop {
+        let request = DocumentsBehind { source, after: after.as_deref(), limit };
+        let ListedDocuments { documents, is_more, .. } = list(store, generation, &request);
+        after = documents.last().map(|info| info.doc_id.clone());
+        all.extend(documents);
+        if !is_more {
+            return all;
+        }
+        between();
+    }
+}
+
+#[test]
+fn pages_together_are_the_whole_list_and_each_says_how_many_there_are() {
+    for_each_store(|kind| {
+        let folder = tempfile::tempdir().unwrap();
+        let store = open(kind, folder.path());
+        let generation = store.begin("c", &GenerationSpec::default()).unwrap();
+        let check = || {
+            let documents = store.documents(&generation).unwrap();
+            for pattern in PATTERNS.map(|pattern| Some(Glob::new(pattern).unwrap())).into_iter().chain([None])
+            {
+                let mut expected = documents.clone();
+                expected.retain(|info| pattern.as_ref().is_none_or(|glob| glob.matches(&info.doc_id)));
+                for limit in [1, 5, 1_000] {
+                    let found = walk(&*store, &generation, pattern.as_ref(), limit, || {});
+                    assert_eq!(found, expected, "{kind} {pattern:?} {limit}");
+                }
+                for after in ["", "docs", "docs/005", "docs/\u{10ffff}", "я"] {
+                    let request = DocumentsBehind { source: pattern.as_ref(), after: Some(after), limit: 3 };
+                    let found = list(&*store, &generation, &request);
+                    assert_eq!(found.total, expected.len(), "{kind} {pattern:?}");
+                    let behind = expected.iter().filter(|info| info.doc_id.as_str() > after);
+                    let behind: Vec<DocumentInfo> = behind.cloned().collect();
+                    let page = &behind[..behind.len().min(3)];
+                    assert_eq!(found.documents, page, "{kind} {pattern:?} {after}");
+                    assert_eq!(found.is_more, behind.len() > 3, "{kind} {pattern:?} {after}");
+                }
+            }
+        };
+        check();
+        store.write(&generation, &ids().iter().map(|id| put(id)).collect::<Vec<_>>()).unwrap();
+        check();
+        let removed = ["docs/010.md", "описание/1.md", "a"].map(|id| Change::Remove { doc_id: id.into() });
+        store.write(&generation, &removed).unwrap();
+        store.write(&generation, &[put("docs/zz.md"), put("b")]).unwrap();
+        check();
+        let none = DocumentsBehind { source: None, after: None, limit: 0 };
+        assert_eq!(list(&*store, &generation, &none).documents.len(), 1, "{kind}");
+        store.remove(&generation).unwrap();
+        let error = store.list_documents(&generation, &none).unwrap_err();
+        assert!(matches!(error, StoreError::UnknownGeneration { .. }), "{kind} {error}");
+    });
+}
+
+#[test]
+fn no_document_that_stays_is_skipped_or_repeated_by_writes_between_pages() {
+    for_each_store(|kind| {
+        let folder = tempfile::tempdir().unwrap();
+        let store = open(kind, folder.path());
+        let generation = store.begin("c", &GenerationSpec::default()).unwrap();
+        let ids = ids();
+        store.write(&generation, &ids.iter().map(|id| put(id)).collect::<Vec<_>>()).unwrap();
+        let mut dice = Dice::new(3);
+        for limit in [1, 4, 7] {
+            let mut stayed: Vec<String> =
+                store.documents(&generation).unwrap().into_iter().map(|info| info.doc_id).collect();
+            let found = walk(&*store, &generation, None, limit, || {
+                let doc_id = ids[dice.below(ids.len())].clone();
+                let change = match store.document_info(&generation, &doc_id).unwrap() {
+                    Some(_) => Change::Remove { doc_id: doc_id.clone() },
+                    None => put(&doc_id),
+                };
+                store.write(&generation, &[change]).unwrap();
+                stayed.retain(|known| *known != doc_id);
+            });
+            let mut times: HashMap<&str, usize> = HashMap::new();
+            for info in &found {
+                *times.entry(&info.doc_id).or_default() += 1;
+            }
+            for id in &stayed {
+                assert_eq!(times.get(id.as_str()), Some(&1), "{kind} {limit} {id}");
+            }
+            assert!(times.values().all(|times| *times == 1), "{kind} {limit}");
+        }
+    });
+}
+
+#[test]
+fn a_page_of_a_server_reads_as_much_wherever_it_is_and_however_many_documents_there_are() {
+    for_each_server(|url| {
+        let proxy = Proxy::before(url);
+        let (folder, prefix) = (tempfile::tempdir().unwrap(), unique());
+        let store = crate::remote::open(&proxy.url(url), &prefix, folder.path(), 0);
+        let generation = store.begin("notes", &GenerationSpec::default()).unwrap();
+        let odd = Glob::new("odd/**").unwrap();
+        let mut most_before = None;
+        for documents in [20, 40, 80, 160] {
+            let known = store.documents(&generation).unwrap().len();
+            let name = |n: usize| format!("{}/{n:03}.md", if n.is_multiple_of(2) { "even" } else { "odd" });
+            let new: Vec<Change> = (known..documents).map(|n| put(&name(n))).collect();
+            store.write(&generation, &new).unwrap();
+            let (mut most, mut before) = ((0, 0), None);
+            for source in [None, Some(&odd)] {
+                let count = |before: &mut Option<(usize, usize)>, most: &mut (usize, usize)| {
+                    let now = (proxy.requests(), proxy.answered());
+                    // The first page asks which documents there are.
+                    if let Some(then) = before {
+                        *most = (most.0.max(now.0 - then.0), most.1.max(now.1 - then.1));
+                    }
+                    *before = Some(now);
+                };
+                let found = walk(&*store, &generation, source, 5, || count(&mut before, &mut most));
+                count(&mut before, &mut most);
+                assert_eq!(found.len(), if source.is_some() { documents / 2 } else { documents });
+            }
+            let (requests, bytes) = most;
+            // Numbers have more digits.
+            let is_same = |(then, read): (usize, usize)| requests == then && bytes <= read + read / 10;
+            assert!(most_before.is_none_or(is_same), "{url} {documents} {most:?} {most_before:?}");
+            most_before = most_before.or(Some(most));
+        }
+    });
+}

@@ -1,0 +1,83 @@
+//! What of a server's work is seen as traces?
+//!
+//! Spans are those of `tracing` under a target of their own ([`TRACE`]), which the log leaves out and which are sent to a
+//! collector where one is named. They hold names, numbers and outcomes. No text of a document, no key and no path is in them, and
+//! a query only where queries are kept anyway.
+
+#[cfg(feature = "otlp")]
+mod export;
+#[cfg(not(feature = "otlp"))]
+#[path = "traces/none.rs"]
+mod export;
+
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, StatusCode};
+use chunkwright_engine::{TRACE, redact};
+use tracing::field::Empty;
+use tracing::{Level, Span, info_span, span_enabled};
+
+pub use export::Traces;
+#[cfg(feature = "otlp")]
+pub use export::{TraceError, TraceOptions};
+pub(crate) use export::{attribute, continues, ended};
+
+/// The span of a request, for what is done on another task for it.
+#[derive(Clone, Debug)]
+pub(crate) struct RequestSpan(pub(crate) Span);
+
+/// The span of a request, which continues the trace of its client; of `route` where there is one.
+pub(crate) fn of_request(method: &'static str, route: Option<&str>, id: &str, headers: &HeaderMap) -> Span {
+    if !span_enabled!(target: TRACE, Level::INFO) {
+        return Span::none();
+    }
+    let name = route.map_or_else(|| method.to_owned(), |route| format!("{method} {route}"));
+    let span = info_span!(
+        target: TRACE,
+        "request",
+        otel.name = name,
+        otel.kind = "server",
+        otel.status_code = Empty,
+        http.request.method = method,
+        http.route = route,
+        http.response.status_code = Empty,
+        request_id = id,
+    );
+    continues(&span, headers);
+    span
+}
+
+/// Says how a request was answered.
+pub(crate) fn answered(span: &Span, status: StatusCode) {
+    span.record("http.response.status_code", status.as_u16());
+    if status.is_server_error() {
+        span.record("otel.status_code", "ERROR");
+    }
+}
+
+/// The span of a call of a tool, below that of the request that it came by.
+pub(crate) fn of_tool(tool: &'static str, request: Option<&Parts>) -> Span {
+    if !span_enabled!(target: TRACE, Level::INFO) {
+        return Span::none();
+    }
+    let request = request.and_then(|parts| parts.extensions.get::<RequestSpan>());
+    let parent = request.map_or_else(|| Span::current().id(), |RequestSpan(span)| span.id());
+    info_span!(
+        target: TRACE,
+        parent: parent,
+        "tool",
+        otel.name = format!("tools/call {tool}"),
+        otel.status_code = Empty,
+        mcp.method.name = "tools/call",
+        gen_ai.tool.name = tool,
+    )
+}
+
+/// Says that a call of a tool failed.
+pub(crate) fn failed(span: &Span) {
+    span.record("otel.status_code", "ERROR");
+}
+
+/// Notes a query, without secrets of known forms. Called where queries are kept.
+pub(crate) fn query(query: &str) {
+    attribute("query", || redact(query).unwrap_or_else(|| query.to_owned()));
+}
