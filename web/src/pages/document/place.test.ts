@@ -24,6 +24,7 @@ test("a place has text of the chunk on both sides", () => {
 
 test("what is proposed is a line, else a sentence, else the middle", () => {
   assert.equal(middleOf(laid("one\ntwo\n\nthree three\nfour"), 0), 9);
+  assert.equal(middleOf(laid("one\ntwo\n\nthree three\nfour"), 0, new Set([2, 99])), 4);
   assert.equal(middleOf(laid("茶很好。水很热。请喝。"), 0), 4);
   assert.equal(middleOf(laid("a🍵🍵b"), 0), 3);
 });

@@ -34,15 +34,17 @@ export const pieces = ({ source, start, end }: Layout, chunk: number, place: num
 export const isInside = (layout: Layout, chunk: number, place: number): boolean =>
   place > layout.start[chunk]! && place < layout.end[chunk]! && pieces(layout, chunk, place).every((text) => text.trim() !== "");
 
-/** A place near the middle of a chunk: where a line begins, else a sentence. */
-export function middleOf(layout: Layout, chunk: number): number {
+/** A place near the middle of a chunk: where one of the lines begins that are given, from 1, else any line, else a sentence. */
+export function middleOf(layout: Layout, chunk: number, lines?: Set<number> | null): number {
   const { source, start, end, lineStart } = layout;
   const [from, to] = [start[chunk]!, end[chunk]!];
   const places: number[] = [];
   for (let line = lineOf(layout, from) + 1; line < layout.lines && lineStart[line]! < to; line += 1) if (/^[^\S\r\n]*\S/u.test(source.slice(lineStart[line], lineStart[line]! + 200))) places.push(lineStart[line]!);
   if (places.length === 0) for (const { index } of new Intl.Segmenter(undefined, { granularity: "sentence" }).segment(source.slice(from, to))) places.push(from + index);
   const off = (place: number) => Math.abs(place - (from + to) / 2);
-  const found = places.filter((place) => isInside(layout, chunk, place)).reduce((best, place) => (best < 0 || off(place) < off(best) ? place : best), -1);
+  const inside = places.filter((place) => isInside(layout, chunk, place));
+  const named = inside.filter((place) => lines?.has(lineOf(layout, place) + 1));
+  const found = (named.length > 0 ? named : inside).reduce((best, place) => (best < 0 || off(place) < off(best) ? place : best), -1);
   if (found >= 0) return found;
   const middle = (from + to) >> 1;
   return source.charCodeAt(middle) >= 0xdc00 && source.charCodeAt(middle) < 0xe000 ? middle + 1 : middle;
