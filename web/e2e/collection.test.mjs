@@ -269,6 +269,54 @@ test("edits that were carried, are in conflict or lost their chunk are listed, a
   await settled(page);
 });
 
+test("boundaries set by hand are listed in words, lead to their place, are accepted and taken back", async () => {
+  const hostile = '<img src=x onerror="window.hacked=41"> <script>window.hacked=42</script>';
+  const text = (first, rest = "") => `# Ferry\n\n${first} ${hostile}\n\n${hostile} The boat leaves at nine and at noon. ${words(40, 3)}.\n\nThe harbour is closed in winter. ${words(30, 5)}.${rest}\n`;
+  await put("borders", [["ferry.md", text("The boat is green.")]]);
+  const split = async (begin) => {
+    const chunks = await chunksOf("borders");
+    const at = Buffer.from(text("The boat is green.")).indexOf(begin);
+    const chunk = chunks.find(({ start_byte, end_byte }) => start_byte < at && at < end_byte);
+    return api(`collections/borders/chunks/${chunk.chunk_id}/split`, { method: "POST", body: { byte: at } });
+  };
+  await split(`${hostile} The boat leaves`);
+  await split("The harbour is closed");
+  await put("borders", [["ferry.md", text("The boat is now painted blue and white, and so are all of the ropes, sails and oars. It is new.").replace("closed in winter", "open all year").replace("The boat leaves", "It leaves")]]);
+  const { overlays } = await api("collections/borders/overlays");
+  assert.deepEqual(overlays.map(({ boundary }) => boundary.kind), ["split", "split"]);
+  const review = overlays.filter(({ state }) => state !== "on").length;
+  assert.ok(review > 0);
+
+  const page = await open(`${server.url}/c/borders`);
+  await page.getByText(review === 1 ? "1 edit by hand needs a review" : `${review} edits by hand need a review`).waitFor();
+  await page.getByRole("button", { name: "Review edits" }).click();
+  await page.getByRole("button", { name: "All", exact: true }).click();
+  await page.waitForURL(/changes=all/u);
+  await page.getByText("Split before").nth(1).waitFor();
+  assert.equal(await page.getByRole("article").getByText(/onerror="window\.hacked=41"/u).count() > 0, true);
+  assert.equal(await page.locator("main :is(script, img)").count(), 0);
+  await accessible(page);
+  const carried = page.getByRole("article").filter({ has: page.getByText("carried", { exact: true }) });
+  for (let left = overlays.filter(({ state }) => state === "carried").length; left > 0; left -= 1) {
+    await carried.nth(left - 1).getByRole("button", { name: "Accept" }).click();
+    await carried.nth(left - 1).waitFor({ state: "detached" });
+  }
+  // To its place in the document.
+  await page.getByRole("article").first().getByRole("link").click();
+  await page.locator(".row.selected").first().waitFor();
+  assert.match(await page.locator('[role="row"][aria-selected="true"]').innerText(), /by hand/u);
+  await page.goBack();
+  for (let left = overlays.length; left > 0; left -= 1) {
+    await page.getByRole("article").nth(left - 1).waitFor();
+    await page.getByRole("article").first().getByRole("button", { name: /Reset|Discard/u }).click();
+    await page.getByRole("article").nth(left - 1).waitFor({ state: "detached" });
+  }
+  await page.getByText("No edits by hand").waitFor();
+  assert.deepEqual((await api("collections/borders/overlays")).overlays, []);
+  assert.ok((await chunksOf("borders")).every(({ cut }) => cut !== "manual"));
+  await settled(page);
+});
+
 test("settings that are planned are announced, reviewed, and done as a job; old generations are pruned", async () => {
   await put("shift", [["ferry.md", PAGE("The boat is green.")], ["zh.md", "# 渡轮\n\n渡轮九点出发。\n"]]);
   await api("collections/shift/configuration", { method: "PUT", body: { settings: { preset: "course" } } });

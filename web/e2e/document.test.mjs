@@ -350,6 +350,133 @@ test("changes that were carried, conflict or lost their chunk are reviewed", asy
   await settled(page);
 });
 
+/** The panel in which the place of a split is chosen. */
+const splitting = (page) => page.getByRole("form", { name: /^Split chunk/u });
+const contents = async (collection) => (await chunksOf(collection)).map(({ content }) => content.trim());
+
+test("a chunk is split at a line, the new chunk is selected, and it is undone", async () => {
+  await put("split", guide([0, 1, 2]));
+  const before = await chunksOf("split");
+  const page = await workbench("split", "guide.md");
+  await page.keyboard.press("j");
+  await page.keyboard.press("j");
+  await page.keyboard.press("s");
+  const panel = splitting(page);
+  // What is proposed is a place inside; the borders of the chunk are none.
+  await panel.getByText("New chunk", { exact: true }).waitFor();
+  const field = panel.getByRole("spinbutton", { name: "Before line" });
+  assert.equal(await field.evaluate((input) => input === document.activeElement), true);
+  await field.fill(String(before[1].start_line));
+  await panel.getByText("Choose a place with text of this chunk on both sides.").waitFor();
+  assert.equal(await panel.getByRole("button", { name: "Split" }).isDisabled(), true);
+  await accessible(page);
+  // A line of the source that is pressed is the place.
+  await page.locator(".row.selected .line").last().click();
+  await panel.getByText("New chunk", { exact: true }).waitFor();
+  const line = Number(await field.inputValue());
+  assert.ok(line > before[1].start_line && line <= before[1].end_line);
+  await page.locator(".place.chosen").waitFor();
+  await accessible(page);
+  await panel.getByRole("button", { name: "Split" }).click();
+  await page.getByText("Chunk 1 split").waitFor();
+  await selectedCard(page).getByText("by hand").waitFor();
+  await selectedCard(page).getByText("#2").waitFor();
+  const after = await chunksOf("split");
+  assert.equal(after.length, before.length + 1);
+  assert.deepEqual([after[2].cut, after[2].start_line], ["manual", line]);
+  // It says why it begins, and what was done by hand.
+  await detail(page).getByRole("tab", { name: "Why here" }).click();
+  await detail(page).getByText("Someone split a chunk here").waitFor();
+  await detail(page).getByRole("tab", { name: /By hand/u }).click();
+  await detail(page).getByText("Split before").waitFor();
+  await accessible(page);
+  await page.getByRole("button", { name: "Undo" }).click();
+  await page.getByText(`${before.length} chunks`, { exact: true }).first().waitFor();
+  assert.deepEqual((await chunksOf("split")).map(({ chunk_id }) => chunk_id), before.map(({ chunk_id }) => chunk_id));
+  assert.deepEqual(await overlaysOf("split"), []);
+  // By keys alone, and taken back where changes by hand are.
+  await page.keyboard.press("s");
+  await panel.getByText("New chunk", { exact: true }).waitFor();
+  await page.keyboard.press("Escape");
+  await panel.waitFor({ state: "detached" });
+  await page.keyboard.press("s");
+  await panel.getByText("New chunk", { exact: true }).waitFor();
+  await page.keyboard.press("Enter");
+  await selectedCard(page).getByText("by hand").waitFor();
+  await detail(page).getByRole("button", { name: "Take back" }).click();
+  await page.getByText("Taken back").waitFor();
+  assert.deepEqual(await overlaysOf("split"), []);
+  await settled(page);
+});
+
+test("a chunk is split inside a line of Chinese, where text is selected", async () => {
+  const sentence = (n) => `第${n}班渡轮每天早上从港口出发，港务长把它记在厚厚的账本里。🍵村里人都知道账本放在炉子后面。`;
+  const text = `# 渡轮\n\n${[1, 2, 3].map(sentence).join("")}`;
+  await put("chinese", text);
+  assert.equal((await chunksOf("chinese")).length, 1);
+  const page = await workbench("chinese", "guide.md");
+  await page.keyboard.press("j");
+  await page.keyboard.press("s");
+  const panel = splitting(page);
+  await panel.getByText("New chunk", { exact: true }).waitFor();
+  // A text is selected in the source as by hand.
+  await page.evaluate(() => {
+    const walk = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
+    for (let node = walk.nextNode(); node; node = walk.nextNode()) {
+      const at = node.parentElement.closest("[data-row] code") ? node.data.indexOf("第2班") : -1;
+      if (at < 0) continue;
+      getSelection().setBaseAndExtent(node, at, node, at + 3);
+      node.parentElement.dispatchEvent(new MouseEvent("click", { bubbles: true }));
+      return;
+    }
+  });
+  await panel.getByText(/^第2班渡轮/u).waitFor();
+  const character = Array.from(sentence(1)).length + 1;
+  assert.equal(await panel.getByRole("spinbutton", { name: "character" }).inputValue(), String(character));
+  await panel.getByRole("button", { name: "Split" }).click();
+  await page.getByText("Chunk 0 split").waitFor();
+  assert.deepEqual(await contents("chinese"), [`# 渡轮\n\n${sentence(1)}`, `${sentence(2)}${sentence(3)}`]);
+  // The same by numbers, further on.
+  await page.evaluate(() => getSelection().removeAllRanges());
+  await page.keyboard.press("s");
+  const field = panel.getByRole("spinbutton", { name: "character" });
+  await field.fill(String(2 * character - 1));
+  await field.press("Enter");
+  await page.getByText("Chunk 1 split").waitFor();
+  assert.deepEqual((await contents("chinese"))[2], sentence(3));
+  await settled(page);
+});
+
+test("chunks are merged with those beside them, and a merge over the limit says why", async () => {
+  await put("merge", `${guide([0])}${section(1)}## Short\n\nOne line.\n\n## Shorter\n\nAnother line.\n\n${section(2)}${section(3)}`);
+  const before = await chunksOf("merge");
+  const page = await workbench("merge", "guide.md", { expects: [/4(?:00|13)/u] });
+  await page.keyboard.press("j");
+  const menu = () => detail(page).getByRole("button", { name: "Split or merge" }).click();
+  await menu();
+  assert.equal(await page.getByRole("menuitem", { name: "Merge with the previous chunk (this is the first)" }).isDisabled(), true);
+  await accessible(page);
+  await page.keyboard.press("Escape");
+  // Merged by a key as long as it fits; then it is said why not.
+  let left = before.length;
+  const refused = detail(page).getByRole("alert");
+  for (; left > 1; left -= 1) {
+    await page.keyboard.press("m");
+    await refused.or(page.getByText(`${left - 1} chunks`, { exact: true })).first().waitFor();
+    if (await refused.count()) break;
+  }
+  assert.ok(left > 1 && left < before.length, `${left} of ${before.length}`);
+  assert.match(await refused.innerText(), /256/u);
+  assert.equal((await chunksOf("merge")).length, left);
+  await accessible(page);
+  const overlays = await overlaysOf("merge");
+  assert.deepEqual(overlays.map(({ boundary }) => boundary.kind), overlays.map(() => "merge"));
+  await page.getByRole("button", { name: "Undo" }).last().click();
+  await page.getByText(`${left + 1} chunks`, { exact: true }).first().waitFor();
+  assert.equal((await overlaysOf("merge")).length, overlays.length - 1);
+  await settled(page);
+});
+
 test("links, ids and texts are copied", async () => {
   const page = await workbench("examples", "en/parcel-api.md", { query: "?view=raw" });
   await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);

@@ -89,6 +89,14 @@ const PAGES = [
       await page.waitForTimeout(300);
     },
   },
+  {
+    name: "document-split", path: "/c/examples/d/en%2Fparcel-api.md",
+    until: async (page, width) => {
+      await chunk(page, width, 2);
+      await page.keyboard.press("s");
+      await page.getByRole("form", { name: /^Split/u }).getByRole("listitem").nth(1).waitFor();
+    },
+  },
   { name: "search", path: "/search?q=how+do+I+repeat+a+request+safely&c=vectors", until: (page) => page.locator("[data-entry] [role=img]").first().waitFor() },
   { name: "search-compare", path: "/search?q=idempotency&c=vectors&compare=1&b_c=vectors&b_mode=lexical", until: (page) => page.locator("[data-entry] [role=img]").first().waitFor() },
   {

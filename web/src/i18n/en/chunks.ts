@@ -58,7 +58,7 @@ export const chunks = (f: Format) => ({
       "split:item": "split: item", "split:blank_line": "split: blank line", "split:statement": "split: statement",
       "split:indent": "split: indent", "split:line": "split: line", "split:row": "split: row", "split:cell": "split: cell",
       "split:sentence": "split: sentence", "split:word": "split: word", "split:grapheme": "split: grapheme",
-      "": "unknown",
+      manual: "by hand", "": "unknown",
     },
     reasons: {
       document: "The document begins here",
@@ -78,6 +78,7 @@ export const chunks = (f: Format) => ({
       "split:sentence": "The block is too large; a sentence begins here",
       "split:word": "The sentence is too large; a word begins here",
       "split:grapheme": "The word alone is too large; cut between characters",
+      manual: "Someone split a chunk here",
       "": "Another program cut the document; the reason is not known",
     },
   },

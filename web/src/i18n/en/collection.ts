@@ -64,6 +64,7 @@ export const collection = (f: Format) => ({
     changes: (n: number) => several(f, n, "# edit by hand needs a review", "# edits by hand need a review"),
     carried: (n: number) => several(f, n, "# was carried to a similar chunk.", "# were carried to similar chunks."),
     conflict: (n: number) => several(f, n, "# is in conflict: the source of the edited text changed.", "# are in conflict: the sources of the edited texts changed."),
+    tooLong: (n: number) => several(f, n, "# merge is not in force: the chunk would be over the limit.", "# merges are not in force: the chunks would be over the limit."),
     orphaned: (n: number) => several(f, n, "# is orphaned: its chunk is gone.", "# are orphaned: their chunks are gone."),
     reviewChanges: "Review edits",
     kept: (n: number) => several(f, n, "# chunk of another generation is kept", "# chunks of other generations are kept"),
@@ -155,8 +156,12 @@ export const collection = (f: Format) => ({
       conflict: { name: "conflict", text: "The source of the edited text changed, so that the text is not in force. Keep it, or reset to the source." },
       orphaned: { name: "orphaned", text: "Its chunk is gone. It comes back with the chunk, or you discard it." },
     },
+    boundary: {
+      on: "In force.", carried: "The text beside it changed; it was found again by what is left. Accept it if it still fits.",
+      conflict: "Not in force: the merged chunk would be over the limit.", orphaned: "The text beside it is gone. It comes back with the text, or you discard it.",
+    },
     what: {
-      disabled: "Disabled", disabledText: "Searches do not find this chunk.", keywords: "Keywords", pins: "Pinned queries", text: "Text",
+      split: "Split before", merge: "Merged before", behind: "After", disabled: "Disabled", disabledText: "Searches do not find this chunk.", keywords: "Keywords", pins: "Pinned queries", text: "Text",
       source: "Source since then", madeFor: "Made for", unknown: "The text is not known.",
     },
   },

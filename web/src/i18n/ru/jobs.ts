@@ -13,7 +13,7 @@ export const jobs = (f: Format): Messages["jobs"] => ({
   collection: "Коллекция", everyCollection: "Все коллекции",
   state: "Состояние", everyState: "Все состояния",
   kinds: {
-    index: "Индексация", put: "Запись документов", amend: "Правка чанков", prune: "Удаление версий", delete: "Удаление документов", import: "Импорт", clear_cache: "Очистка кэша векторов",
+    index: "Индексация", put: "Запись документов", amend: "Правка чанков", set_boundary: "Разделение или объединение чанков", prune: "Удаление версий", delete: "Удаление документов", import: "Импорт", clear_cache: "Очистка кэша векторов",
     evaluate: "Оценка", reindex: "Нарезка заново", migrate: "Смена модели",
   },
   states: { queued: "в очереди", running: "выполняется", succeeded: "выполнена", failed: "ошибка", cancelled: "отменена", interrupted: "прервана" },

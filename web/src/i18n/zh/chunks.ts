@@ -59,7 +59,7 @@ export const chunks = (f: Format): Messages["chunks"] => ({
       "split:item": "拆分：列表项", "split:blank_line": "拆分：空行", "split:statement": "拆分：语句",
       "split:indent": "拆分：缩进", "split:line": "拆分：行", "split:row": "拆分：表格行", "split:cell": "拆分：单元格",
       "split:sentence": "拆分：句子", "split:word": "拆分：词", "split:grapheme": "拆分：字符",
-      "": "未知",
+      manual: "手动", "": "未知",
     },
     reasons: {
       document: "文档从这里开始",
@@ -79,6 +79,7 @@ export const chunks = (f: Format): Messages["chunks"] => ({
       "split:sentence": "内容块过大；从一个句子处切分",
       "split:word": "句子过大；从一个词处切分",
       "split:grapheme": "单个词已过大；在字符之间切分",
+      manual: "有人在此拆分了分块",
       "": "由其他程序切分，原因未知",
     },
   },

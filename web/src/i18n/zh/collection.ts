@@ -60,6 +60,7 @@ export const collection = (f: Format): Messages["collection"] => ({
     changes: (n) => `${f.number(n)} 处人工修改需要复核`,
     carried: (n) => `${f.number(n)} 处已沿用到相似的分块。`,
     conflict: (n) => `${f.number(n)} 处冲突：被修改文本的原文已变化。`,
+    tooLong: (n) => `${f.number(n)} 处合并未生效：合并后的分块会超过上限。`,
     orphaned: (n) => `${f.number(n)} 处失去对应分块。`,
     reviewChanges: "复核修改",
     kept: (n) => `保留了其他代的 ${f.number(n)} 个分块`,
@@ -151,7 +152,11 @@ export const collection = (f: Format): Messages["collection"] => ({
       conflict: { name: "冲突", text: "被修改文本的原文已变化，因此该文本暂不生效。可以保留，或还原为原文。" },
       orphaned: { name: "失去分块", text: "对应的分块已不存在。分块恢复时修改随之恢复，也可以丢弃。" },
     },
-    what: { disabled: "停用", disabledText: "搜索不返回此分块。", keywords: "关键词", pins: "置顶查询", text: "文本", source: "此后的原文", madeFor: "原分块", unknown: "文本未知。" },
+    boundary: {
+      on: "生效。", carried: "边界旁的文本已变化，根据剩余文本重新找到了位置。若仍合适，请接受。",
+      conflict: "未生效：合并后的分块会超过上限。", orphaned: "边界旁的文本已不存在。文本恢复时边界随之恢复，也可以丢弃。",
+    },
+    what: { split: "在此之前拆分", merge: "在此之前合并", behind: "前文", disabled: "停用", disabledText: "搜索不返回此分块。", keywords: "关键词", pins: "置顶查询", text: "文本", source: "此后的原文", madeFor: "原分块", unknown: "文本未知。" },
   },
   versions: {
     title: "各代", generation: "代", hash: "设置",

@@ -31,6 +31,8 @@ export class DocumentData {
   /** What was changed by hand: by the chunk that it is on, and what is on none. */
   overlays = $state.raw(new Map<string, Overlay>());
   orphans = $state.raw<Overlay[]>([]);
+  /** Boundaries set by hand, by the chunk that each is on. */
+  boundaries = $state.raw(new Map<string, Overlay[]>());
   /** Positions of chunks by id. */
   positions = new Map<string, number>();
   source = "";
@@ -121,12 +123,15 @@ export class DocumentData {
     const { signal } = this;
     const overlays = new Map<string, Overlay>();
     const orphans: Overlay[] = [];
+    const boundaries = new Map<string, Overlay[]>();
     let cursor: string | undefined;
     do {
       const query = { limit: PAGE, ...(cursor && { cursor }) };
       const page = await ok(api.GET("/api/v1/collections/{collection}/overlays", { params: { path: { collection: this.collection }, query }, signal }));
       for (const overlay of page.overlays) {
-        if (overlay.on && overlay.on_doc_id === this.doc_id) overlays.set(overlay.on, overlay);
+        if (overlay.on && overlay.boundary) {
+          if (overlay.on_doc_id === this.doc_id) boundaries.set(overlay.on, [...(boundaries.get(overlay.on) ?? []), overlay]);
+        } else if (overlay.on && overlay.on_doc_id === this.doc_id) overlays.set(overlay.on, overlay);
         else if (!overlay.on && overlay.doc_id === this.doc_id) orphans.push(overlay);
       }
       cursor = page.next ?? undefined;
@@ -134,6 +139,7 @@ export class DocumentData {
     if (signal.aborted) return;
     this.overlays = overlays;
     this.orphans = orphans;
+    this.boundaries = boundaries;
     this.#replace((chunk) => {
       const edited = isEdited(overlays.get(chunk.chunk_id));
       return Boolean(chunk.edited) === edited ? chunk : { ...chunk, edited };
@@ -183,6 +189,24 @@ export class DocumentData {
     const edited = change.reset ? ids.filter((id) => this.overlays.get(id)?.text != null) : [];
     await Promise.all(edited.map((id) => this.read(id)));
     await this.loadOverlays();
+  }
+
+  /** Splits a chunk at a byte of the document, or merges it with the one beside it. */
+  async divide(chunk_id: string, how: { byte: number } | { with: Schemas["Side"] }): Promise<string[]> {
+    const params = { path: { collection: this.collection, chunk: chunk_id } };
+    const { chunks } = await ok(
+      "with" in how
+        ? api.POST("/api/v1/collections/{collection}/chunks/{chunk}/merge", { params, body: how })
+        : api.POST("/api/v1/collections/{collection}/chunks/{chunk}/split", { params, body: how as Schemas["Divided"] }),
+    );
+    await this.load();
+    return chunks;
+  }
+
+  /** Takes a boundary that was set by hand back, or accepts it where it is. */
+  async settle({ chunk_id }: Overlay, change: { reset: true } | { accept: true }): Promise<void> {
+    await this.amend([chunk_id], change);
+    if ("reset" in change) await this.load();
   }
 
   /** Takes chunks over as the server has them. */

@@ -42,7 +42,7 @@ export function findInSource(folded: string, wanted: string, { start, end }: Pic
 export const needsReview = (overlay: Overlay | undefined): boolean => overlay?.state === "carried" || overlay?.state === "conflict";
 
 /** Positions of the chunks that pass, in order. */
-export function passing(chunks: Chunk[], layout: Layout, folded: () => string, overlays: Map<string, Overlay>, filter: Filter, sizeOf: (chunk: Chunk) => number): number[] {
+export function passing(chunks: Chunk[], layout: Layout, folded: () => string, overlays: Map<string, Overlay>, filter: Filter, sizeOf: (chunk: Chunk) => number, boundaries = new Map<string, Overlay[]>()): number[] {
   const wanted = fold(filter.text.trim());
   const inText = wanted ? findInSource(folded(), wanted, layout) : null;
   const isSaid = (chunk: Chunk): boolean => {
@@ -54,8 +54,8 @@ export function passing(chunks: Chunk[], layout: Layout, folded: () => string, o
     switch (filter.show) {
       case "enabled": return chunk.enabled !== false;
       case "disabled": return chunk.enabled === false;
-      case "changed": return overlays.has(chunk.chunk_id);
-      case "review": return needsReview(overlays.get(chunk.chunk_id));
+      case "changed": return overlays.has(chunk.chunk_id) || boundaries.has(chunk.chunk_id);
+      case "review": return needsReview(overlays.get(chunk.chunk_id)) || (boundaries.get(chunk.chunk_id) ?? []).some(needsReview);
       default: return true;
     }
   };
