@@ -144,6 +144,7 @@ impl Task {
             Self::Index { .. } => "index",
             Self::Put { .. } => "put",
             Self::Amend { .. } => "amend",
+            Self::SetBoundary { .. } => "set_boundary",
             Self::Prune { .. } => "prune",
             Self::Delete { .. } => "delete",
             Self::Import { .. } => "import",

@@ -160,7 +160,7 @@ impl<'a> Run<'a> {
             self.index_all(&inputs)?;
         }
         let divided = self.cut_otherwise(|doc_id| !found.contains(doc_id));
-        self.index_all(&divided.iter().map(Input::Stored).collect::<Vec<_>>(), 0)?;
+        self.index_all(&divided.iter().map(Input::Stored).collect::<Vec<_>>())?;
         if !self.report.cancelled && self.is_building() {
             self.complete(&found.iter().map(String::as_str).collect())?;
         }
