@@ -190,12 +190,15 @@ test("the list of collections shows what a job does, and indexes a folder", asyn
   await settled(page);
 });
 
-const drop = (page, files) =>
-  page.evaluate((files) => {
+/** Drops files on the page, once it is there to take them. */
+const drop = async (page, files) => {
+  await page.getByRole("heading", { level: 1 }).waitFor();
+  await page.evaluate((files) => {
     const transfer = new DataTransfer();
     for (const [name, text] of files) transfer.items.add(new File([text], name));
     for (const type of ["dragenter", "dragover", "drop"]) document.querySelector("#main").dispatchEvent(new DragEvent(type, { bubbles: true, cancelable: true, dataTransfer: transfer }));
   }, files);
+};
 
 test("dropped files go into a new collection, with what became of each", async () => {
   const page = await open(`${server.url}/`);
