@@ -23,10 +23,13 @@ const SPAN_ID: &str = "00f067aa0ba902b7";
 const SECRETS: [&str; 4] =
     ["tangerine", concat!("sk-proj-", "q8Zr2VnWmK7yLxJd4HsGT3BlbkFJ_a9"), "harbourmaster", "opensesame"];
 
+/// A path and a body.
+type Request = (String, Vec<u8>);
+
 /// A collector, which keeps what it is sent: the head of each request and its body.
 struct Collector {
     url: String,
-    requests: Arc<Mutex<Vec<(String, Vec<u8>)>>>,
+    requests: Arc<Mutex<Vec<Request>>>,
 }
 
 /// A span, in words.

@@ -198,7 +198,7 @@ impl Collector {
         let was_down = self.is_down.swap(failure.is_some(), Ordering::Relaxed);
         match failure {
             Some(error) if !was_down => {
-                tracing::warn!(%error, "traces cannot be sent; they are dropped meanwhile")
+                tracing::warn!(%error, "traces cannot be sent; they are dropped meanwhile");
             }
             None if was_down => tracing::warn!("traces are sent again"),
             _ => {}
