@@ -33,14 +33,16 @@ pub(crate) async fn observe(State(app): State<Shared>, mut request: Request, nex
     let id = request_id(request.headers());
     let matched = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned());
     let method = known(request.method());
-    // The span of the trace is inside that of the log, so that what is done for the request is below it.
+    // The span of the log is inside that of the trace: what is known of the request later is recorded in the log's, and
+    // what is done for it is below both.
     let traced = traces::of_request(method, matched.as_deref(), &id, request.headers());
     request.extensions_mut().insert(RequestSpan(traced.clone()));
     let route = matched.unwrap_or_else(|| NO_ROUTE.to_owned());
-    let span = tracing::info_span!("request", request_id = %id, method, route, key = field::Empty);
+    let logged = || tracing::info_span!("request", request_id = %id, method, route, key = field::Empty);
+    let span = traced.in_scope(logged);
     let client = peer(&request);
     let in_flight = app.metrics.begin();
-    let mut response = next.run(request).instrument(traced.clone()).instrument(span.clone()).await;
+    let mut response = next.run(request).instrument(span.clone()).instrument(traced.clone()).await;
     drop(in_flight);
     let (status, took) = (response.status(), started.elapsed());
     app.metrics.answered(&route, method, status.as_u16(), took);
