@@ -111,10 +111,10 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     soak(&options)
 }
 
-/// Two minutes of it, with a program that was built before.
+/// A minute of it, with a program that was built before.
 pub(crate) fn test() -> Result<()> {
     soak(&Options {
-        seconds: 120,
+        seconds: 60,
         seed: SEED,
         stores: owned(&TURNS),
         operations: None,
