@@ -446,7 +446,7 @@ impl Indexer {
         if !self.request.dry_run && is_empty(report) {
             let message = if self.request.paths.is_empty() {
                 let name = self.collection.name();
-                format!("nothing to do: collection `{name}` has no document that is to be cut again")
+                format!("nothing to do: no document of collection `{name}` needs to be cut again")
             } else {
                 "no document was found at the given paths".to_owned()
             };

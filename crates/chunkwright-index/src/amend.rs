@@ -53,7 +53,7 @@ pub enum AmendError {
     },
     /// A place where a chunk cannot be divided, or where no two can be joined.
     #[error(
-        "line {line} of `{doc_id}` is no place for that; a chunk is divided where text is on both sides, and joined to the next one where that begins"
+        "a chunk cannot be split or merged at line {line} of `{doc_id}`: a split needs text of the chunk on both sides, and a merge the line where the next chunk begins"
     )]
     NoBoundary {
         /// The document.

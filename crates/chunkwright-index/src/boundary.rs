@@ -47,7 +47,17 @@ pub fn plan_boundary(
         wanted.put(taken_back.clone());
         changes.push(taken_back);
     }
-    if !changes.is_empty() && is_done(&wanted.cut(chunker, document).0) {
+    let before: HashSet<String> =
+        conflicts(&overlays.cut(chunker, document).1).map(|it| it.id.clone()).collect();
+    let is_done_by = |wanted: &Overlays| -> Result<bool, AmendError> {
+        let (chunks, applied) = wanted.cut(chunker, document);
+        // Of merges side by side the last one would be given up, whichever was made first.
+        match conflicts(&applied).find(|it| !before.contains(&it.id)) {
+            Some(refused) => Err(too_long(&chunks, chunker, source, refused).unwrap_or_else(nothing)),
+            None => Ok(is_done(&chunks)),
+        }
+    };
+    if !changes.is_empty() && is_done_by(&wanted)? {
         return Ok(changes);
     }
     let ambiguous = || AmendError::AmbiguousBoundary { doc_id: doc_id.to_owned(), line };
@@ -55,14 +65,7 @@ pub fn plan_boundary(
         .map_err(|has_text| if has_text { ambiguous() } else { nothing() })?;
     let overlay = Overlay::of_boundary(doc_id, set, now);
     wanted.put(overlay.clone());
-    let before: HashSet<String> =
-        conflicts(&overlays.cut(chunker, document).1).map(|it| it.id.clone()).collect();
-    let (chunks, applied) = wanted.cut(chunker, document);
-    // Of merges side by side the last one would be given up, whichever was made first.
-    if let Some(refused) = conflicts(&applied).find(|it| !before.contains(&it.id)) {
-        return Err(too_long(&chunks, chunker, source, refused).unwrap_or_else(nothing));
-    }
-    if !is_done(&chunks) {
+    if !is_done_by(&wanted)? {
         return Err(nothing());
     }
     changes.insert(0, overlay);

@@ -1,6 +1,6 @@
 //! `chunkwright split`
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use chunkwright_engine::BoundaryChange;
 
 use super::merge::set_boundary;
@@ -28,8 +28,8 @@ pub(crate) struct Split {
 
 impl Split {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
-        let at_line = self.line.map(BoundaryChange::SplitAtLine);
-        let change = at_line.or(self.byte.map(BoundaryChange::SplitAtByte));
-        set_boundary(global, &self.collection, &self.chunk, change.unwrap_or(BoundaryChange::SplitAtLine(1)))
+        let line = self.line.map(BoundaryChange::SplitAtLine);
+        let change = line.or(self.byte.map(BoundaryChange::SplitAtByte)).context("give `--line` or `--byte`")?;
+        set_boundary(global, &self.collection, &self.chunk, change)
     }
 }

@@ -95,12 +95,12 @@ fn commands_work_on_a_store_while_a_server_has_it() {
     let second = folder.run(&["serve", "--listen", "127.0.0.1:0", "--embedder", "none"]);
     assert_eq!((second.code, second.stderr.contains("another server")), (2, true), "{}", second.stderr);
     drop(server);
-    // A dead owner is nobody's obstacle.
+    // The next writer takes over from an owner that died.
     assert_eq!(folder.run(&["disable", "ferry.md#0"]).code, 0);
     assert_eq!(folder.run(&["check"]).code, 0);
 }
 
-/// The addresses of stores on servers, and what they end with; none where the servers are not to be had.
+/// The addresses of stores on servers, and what they end with; none where no server runs.
 fn stores_on_servers() -> Option<(Vec<String>, Child)> {
     let python = PathBuf::from(std::env::var_os("CHUNKWRIGHT_SERVERS")?).join("python");
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/servers/stores.py");
@@ -132,7 +132,7 @@ fn commands_work_on_a_store_on_a_server_through_the_process_of_this_machine_that
         let second = run(&["serve", "--listen", "127.0.0.1:0", "--embedder", "none"]);
         assert_eq!((second.code, second.stderr.contains("another server")), (2, true), "{}", second.stderr);
         drop(server);
-        // A dead owner is nobody's obstacle.
+        // The next writer takes over from an owner that died.
         assert_eq!(run(&["enable", "ferry.md#0"]).code, 0, "{url}");
         assert_eq!(run(&["search", "ferry"]).code, 0, "{url}");
     }

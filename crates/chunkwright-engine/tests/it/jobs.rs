@@ -167,8 +167,5 @@ fn a_reindex_reports_the_documents_that_it_cuts_again() {
     // The second time there is nothing that is cut otherwise.
     let (progress, carried, said) = reindex(40);
     assert_eq!((progress.files_found, carried), (0, json!(0)));
-    assert_eq!(
-        said,
-        Some(json!("nothing to do: collection `notes` has no document that is to be cut again"))
-    );
+    assert_eq!(said, Some(json!("nothing to do: no document of collection `notes` needs to be cut again")));
 }
