@@ -138,8 +138,8 @@ fn split(document: &Document, drafts: &mut Vec<Draft>, start: u32) -> bool {
     true
 }
 
-/// Where a chunk begins that is to begin at `at`: where one does already, else at the first visible character or the
-/// indentation before it. None after the last visible character.
+/// Where a chunk begins that is to begin at `at`: where one does already with only blanks between, else at the first
+/// visible character or the indentation before it. None after the last visible character.
 fn start(document: &Document, drafts: &[Draft], at: u32) -> Option<u32> {
     let source = document.source();
     let from = place(document, at) as usize;
@@ -147,6 +147,8 @@ fn start(document: &Document, drafts: &[Draft], at: u32) -> Option<u32> {
     let line = source[..first].rfind('\n').map_or(0, |end| end + 1);
     let is_indented = source[line..first].chars().all(|c| is_blank(c) && c != '\u{feff}');
     let indented = if is_indented { place(document, line as u32) } else { first as u32 };
-    let begins = |start: &u32| drafts.binary_search_by_key(start, |draft| draft.span.start).is_ok();
-    Some([at, first as u32].into_iter().find(begins).unwrap_or(indented))
+    let first = first as u32;
+    let after = drafts.partition_point(|draft| draft.span.start < at.min(first));
+    let begins = drafts.get(after).map(|draft| draft.span.start).filter(|start| *start <= at.max(first));
+    Some(begins.unwrap_or(indented))
 }
