@@ -42,6 +42,8 @@ for (const [width, scheme] of [[1400, "light"], [600, "dark"]]) {
     await page.getByText("of the chunks are in this band").waitFor();
     await page.getByText(/^Nothing found:/u).waitFor();
     await page.getByRole("button", { name: "paragraph" }).waitFor();
+    await page.getByText(/^All [\d,]+ lines with text are in chunks\.$/u).waitFor();
+    await page.getByRole("region", { name: "Chunks by cut" }).getByRole("button", { name: "heading", exact: true }).waitFor();
     assert.match(await page.locator(".figures").innerText(), /22[\s\S]*194[\s\S]*tree-v/u);
     await accessible(page);
     assert.equal(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), true);
@@ -99,6 +101,25 @@ test("smells are counted, and lead to their chunks", async () => {
   await page.getByText(`${chunks.length} chunks`, { exact: true }).waitFor();
   await page.goBack();
   await page.getByRole("button", { name: /Mostly \*\.json files/u }).waitFor();
+  await settled(page);
+});
+
+test("text that several chunks have is counted, and leads to them; chunks are chosen by their cut", async () => {
+  await put("twice", [["a.md", PAGE("One.")], ["b/copy.md", PAGE("One.")], ["c.md", PAGE("Another.")]]);
+  const page = await open(`${server.url}/c/twice`);
+  const all = await chunksOf("twice");
+  const copies = all.filter(({ text }) => all.filter((other) => other.text === text).length > 1);
+  assert.ok(copies.length > 1 && copies.length < all.length);
+  await page.getByRole("button", { name: new RegExp(`Repeated text.*${copies.length}`, "su") }).click();
+  await page.waitForURL(/view=chunks/u);
+  await page.getByText(`${copies.length} chunks`, { exact: true }).waitFor();
+  await page.goBack();
+  await page.getByRole("region", { name: "Chunks by cut" }).getByRole("button").first().click();
+  await page.waitForURL(/filter=cut/u);
+  const cut = await page.getByLabel("Filter expression").inputValue();
+  const by = all.filter((chunk) => cut === `cut="${chunk.cut}"`);
+  assert.ok(by.length > 0, cut);
+  await page.getByText(by.length === 1 ? "1 chunk" : `${by.length} chunks`, { exact: true }).waitFor();
   await settled(page);
 });
 

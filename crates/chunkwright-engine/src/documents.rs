@@ -24,6 +24,7 @@ pub use chunk::{ChunkRequest, ChunkedDocument};
 pub use diff::{DiffAnswer, DiffSide, Operation};
 pub use explain::{ExplainAnswer, ExplainRequest, ExplainedChunk};
 pub use measure::{Promise, Violation};
+pub(crate) use measure::{cover, lost};
 pub use outline::{OutlineAnswer, OutlineRow};
 pub use planned::PlannedDiffRequest;
 pub use preview::{PreviewAnswer, PreviewRequest};

@@ -19,6 +19,7 @@ mod background;
 mod boundary;
 mod collection;
 mod configured;
+mod coverage;
 mod doctor;
 mod documents;
 mod embedding;
@@ -70,12 +71,14 @@ pub use chunkwright_arrow::is_catching;
 pub use chunkwright_index::{
     CacheUsage, CheckReport, ChunkPage, Cursor, Damaged, Direction, DocumentInfo, Duplicates, Expand,
     Explained, Field, Filter, Folder, FoundChunk, Fusion, Generation, GenerationSpec, GenerationStatus, Glob,
-    IndexReport, Kept, ListRequest, ListedChunk, ListedOverlay, MAX_PAGE, Metadata, Mode, Overlay,
-    OverlayState, Passage, PastRun, Prefix, Progress, Prune, Related, Renamed, Siblings, SortKey, SourceForm,
-    SourcePart, Stage, Statistics, StatisticsRequest, Timings, Verdict, Visibility, meta,
+    IndexReport, Kept, ListRequest, ListedChunk, ListedOverlay, MAX_PAGE, MOST_RANGES, Metadata, Mode,
+    Overlay, OverlayState, Passage, PastRun, Prefix, Progress, Prune, Related, Renamed, RepeatedText,
+    Siblings, SortKey, SourceForm, SourcePart, Stage, Statistics, StatisticsRequest, Timings, Verdict,
+    Visibility, meta,
 };
 pub use chunkwright_source::{FormatHint, Input, NewSource, SkipReason, Skipped, Stream, redact};
 pub use collection::Collection;
+pub use coverage::{CollectionCoverage, CollectionStatistics};
 pub use doctor::{Finding, State};
 pub use documents::{
     ChunkRequest, ChunkedDocument, Coverage, DiffAnswer, DiffSide, DocumentStatistics, Documents,

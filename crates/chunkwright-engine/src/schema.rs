@@ -18,15 +18,16 @@ use crate::evaluation::{Report, RetrievalLine, Run, StabilityLine};
 use crate::settings::key::{self, Group};
 use crate::{
     AmendRequest, BoundaryAnswer, BoundaryRequest, CheckReport, ChunkDetail, ChunkPage, ChunkRequest,
-    ClearedCache, CollectionStatus, DeleteRequest, Deleted, DeletedDocument, DiffAnswer, DocumentPage,
-    DocumentStatistics, EvaluateAnswer, EvaluateRequest, ExplainAnswer, ExplainRequest, Explained,
-    ExplainedChunk, ExportRequest, FetchAnswer, FetchRequest, Finding, FoundPassage, GenerationStatus,
-    GenerationsAnswer, Hit, ImportAnswer, IndexAnswer, IndexRequest, InstallModelsRequest,
-    ListDocumentsRequest, ListRequest, ListedChunk, ListedCollection, ListedOverlay, ModelChange, ModelEntry,
-    Neighbours, Operation, OutlineAnswer, OutlineRow, OverlaysAnswer, OverlaysRequest, PastRun,
-    PlannedDiffRequest, PresetEntry, PreviewAnswer, PreviewRequest, Proposal, PruneRequest, PrunedGeneration,
-    PutAnswer, PutRequest, ReadReport, RegistriesAnswer, RelatedAnswer, RemoveModelsRequest, SearchAnswer,
-    SearchRequest, Statistics, StatisticsRequest, TuneAnswer, TuneCandidate, settings::Setting,
+    ClearedCache, CollectionCoverage, CollectionStatistics, CollectionStatus, DeleteRequest, Deleted,
+    DeletedDocument, DiffAnswer, DocumentPage, DocumentStatistics, EvaluateAnswer, EvaluateRequest,
+    ExplainAnswer, ExplainRequest, Explained, ExplainedChunk, ExportRequest, FetchAnswer, FetchRequest,
+    Finding, FoundPassage, GenerationStatus, GenerationsAnswer, Hit, ImportAnswer, IndexAnswer, IndexRequest,
+    InstallModelsRequest, ListDocumentsRequest, ListRequest, ListedChunk, ListedCollection, ListedOverlay,
+    ModelChange, ModelEntry, Neighbours, Operation, OutlineAnswer, OutlineRow, OverlaysAnswer,
+    OverlaysRequest, PastRun, PlannedDiffRequest, PresetEntry, PreviewAnswer, PreviewRequest, Proposal,
+    PruneRequest, PrunedGeneration, PutAnswer, PutRequest, ReadReport, RegistriesAnswer, RelatedAnswer,
+    RemoveModelsRequest, SearchAnswer, SearchRequest, Statistics, StatisticsRequest, TuneAnswer,
+    TuneCandidate, settings::Setting,
 };
 
 /// A type that is read or written as JSON.
@@ -52,7 +53,7 @@ pub static REQUESTS: &[NamedSchema] = schemas![read:
 
 /// What it answers, and of what its answers consist where front ends give them one by one.
 pub static ANSWERS: &[NamedSchema] = schemas![written:
-    BoundaryAnswer, Change, CheckReport, ChunkDetail, ChunkPage, ClearedCache, CollectionStatus, Deleted, DeletedDocument, Diff, DiffAnswer,
+    BoundaryAnswer, Change, CheckReport, ChunkDetail, ChunkPage, ClearedCache, CollectionCoverage, CollectionStatistics, CollectionStatus, Deleted, DeletedDocument, Diff, DiffAnswer,
     DocumentPage, DocumentStatistics, EvaluateAnswer, ExplainAnswer, Explained, ExplainedChunk, Explanation, FetchAnswer, Finding, FoundPassage, GenerationStatus, GenerationsAnswer, Hit, ImportAnswer,
     IndexAnswer, ListedChunk, ListedCollection, ListedOverlay, ModelChange, ModelEntry, Neighbours, Operation, OutlineAnswer, OutlineRow,
     OverlaysAnswer, PastRun, PresetEntry, PreviewAnswer, Proposal, PrunedGeneration, PutAnswer, ReadReport, Record, RegistriesAnswer, RelatedAnswer, Report, RetrievalLine, Run, SearchAnswer, Setting,

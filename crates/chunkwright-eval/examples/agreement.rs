@@ -56,6 +56,15 @@ struct Row {
     /// Of `auto`, and of the best minus it with its interval, in percent.
     auto: f64,
     difference: [f64; 3],
+    /// What each way finds by people's questions, question by question.
+    found: Vec<(Way, Vec<f64>)>,
+}
+
+/// Documents and the questions that people wrote about them.
+struct Set {
+    name: String,
+    corpus: Corpus,
+    people: Vec<Question>,
 }
 
 /// What measures need.
@@ -75,16 +84,19 @@ fn main() -> Result<()> {
     let models = chunkwright_models::data_dir(None)?;
     let embedder = model.map(|name| chunkwright_models::embedder(name, &models)).transpose()?;
     let setup = Setup { counter: chunkwright_models::counter("o200k", &models)?, embedder };
-    let mut rows = Vec::new();
-    for set in sets(Path::new(data))? {
-        eprintln!("{}", set.display());
+    let (mut sets, mut rows) = (Vec::new(), Vec::new());
+    for folder in folders(Path::new(data))? {
+        eprintln!("{}", folder.display());
+        let set = read(&folder)?;
         rows.push(row(&setup, &set)?);
+        sets.push(set);
     }
+    let over_all = over_all(&setup, &sets, &rows)?;
     let search = model.map_or("lexical".to_owned(), |name| format!("hybrid, with vectors of `{name}`"));
     println!(
         "# Agreement of made questions with people's\n\nMade by `cargo run --release -p chunkwright-eval --example agreement`. Searches are {search}. {ABOUT}\n"
     );
-    print!("{}\n{}", agreements(&rows), defaults(&rows));
+    print!("{}\n{}\n{over_all}", agreements(&rows), defaults(&rows));
     Ok(())
 }
 
@@ -99,7 +111,7 @@ other links` has those in their place. The length of passages and the shares of 
 on these sets.";
 
 /// The sets below a folder, by name.
-fn sets(folder: &Path) -> Result<Vec<PathBuf>> {
+fn folders(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut sets = Vec::new();
     for entry in std::fs::read_dir(folder)? {
         let path = entry?.path();
@@ -111,8 +123,8 @@ fn sets(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(sets)
 }
 
-fn row(setup: &Setup, set: &Path) -> Result<Row> {
-    let inputs = Inputs::gather(&[Input::Path(set.join("docs"))], &WalkOptions::default());
+fn read(folder: &Path) -> Result<Set> {
+    let inputs = Inputs::gather(&[Input::Path(folder.join("docs"))], &WalkOptions::default());
     let mut documents = Vec::new();
     for item in &inputs.items {
         if let Ok(source) = item.read() {
@@ -120,14 +132,18 @@ fn row(setup: &Setup, set: &Path) -> Result<Row> {
         }
     }
     let corpus = Corpus::new(documents);
-    let people = Questions::read(&std::fs::read_to_string(set.join("questions.jsonl"))?, &corpus);
+    let people = Questions::read(&std::fs::read_to_string(folder.join("questions.jsonl"))?, &corpus);
     if let Some((line, error)) = people.refused.first() {
-        return Err(format!("{}:{line}: {error}", set.display()).into());
+        return Err(format!("{}:{line}: {error}", folder.display()).into());
     }
-    let people = people.questions;
+    let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    Ok(Set { name, corpus, people: people.questions })
+}
+
+fn row(setup: &Setup, Set { name, corpus, people }: &Set) -> Result<Row> {
     let presets: Vec<String> = chunkwright::preset::PRESETS.iter().map(|it| it.name.to_owned()).collect();
     let asked = Made { questions: people.clone(), ..Made::default() };
-    let bench = bench(setup, &corpus, &asked);
+    let bench = bench(setup, corpus, &asked);
     let tried = candidates(&presets, &[], |preset, size| measured(setup, &bench, (preset, size)))?;
     let ways: Vec<Way> =
         tried.iter().map(|it| (it.preset.clone(), (!it.own_size).then_some(it.max_size))).collect();
@@ -137,24 +153,24 @@ fn row(setup: &Setup, set: &Path) -> Result<Row> {
         if made.questions.is_empty() {
             return Ok(None);
         }
-        let by_made = means(setup, &corpus, made, &ways)?;
+        let by_made = means(setup, corpus, made, &ways)?;
         let correlation = spearman(&by_people, &by_made);
         Ok(Some(Agreement { questions: made.questions.len(), correlation }))
     };
     let mut origins = Vec::new();
     for origin in Origin::ALL {
-        origins.push(agreement(&Made::new(&corpus, &[origin], QUESTIONS, SEED))?);
+        origins.push(agreement(&Made::new(corpus, &[origin], QUESTIONS, SEED))?);
     }
-    let mut others = Made::new(&corpus, &[Origin::Links], usize::MAX, SEED);
-    others.questions.retain(|it| !is_asked_by(&people, it));
+    let mut others = Made::new(corpus, &[Origin::Links], usize::MAX, SEED);
+    others.questions.retain(|it| !is_asked_by(people, it));
     let drawn = Rng::new(SEED).sample(others.questions.len(), QUESTIONS);
     others.questions = drawn.into_iter().map(|at| others.questions[at].clone()).collect();
-    let chosen = Made::new(&corpus, &[], QUESTIONS, SEED);
+    let chosen = Made::new(corpus, &[], QUESTIONS, SEED);
     let ranking = ranked(&figures, SEED);
     let best = &ranking[0];
     let percent = |it: f64| 100.0 * it;
     Ok(Row {
-        set: set.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+        set: name.clone(),
         people: people.len(),
         ways: ways.len(),
         halves: halves(&figures),
@@ -165,6 +181,7 @@ fn row(setup: &Setup, set: &Path) -> Result<Row> {
         best: format!("{} {}", tried[best.candidate].preset, tried[best.candidate].max_size),
         auto: percent(by_people[0]),
         difference: [best.difference.mean, best.difference.low, best.difference.high].map(percent),
+        found: ways.into_iter().zip(figures).collect(),
     })
 }
 
@@ -296,4 +313,49 @@ fn defaults(rows: &[Row]) -> String {
         ));
     }
     out
+}
+
+/// The table of the default beside the ways that find most over all sets.
+fn over_all(setup: &Setup, sets: &[Set], rows: &[Row]) -> Result<String> {
+    let mut ways: Vec<&Way> = Vec::new();
+    for (way, _) in rows.iter().flat_map(|row| &row.found) {
+        if !ways.contains(&way) {
+            ways.push(way);
+        }
+    }
+    let questions: usize = rows.iter().map(|row| row.people).sum();
+    let mut figures: Vec<Vec<f64>> = vec![Vec::new(); ways.len()];
+    for (set, row) in sets.iter().zip(rows) {
+        eprintln!("{}: every way", set.name);
+        let asked = Made { questions: set.people.clone(), ..Made::default() };
+        let bench = bench(setup, &set.corpus, &asked);
+        // Every set counts the same, however many questions it has.
+        let weight = questions as f64 / (sets.len() * row.people) as f64;
+        for (way, figures) in ways.iter().zip(&mut figures) {
+            let found = match row.found.iter().find(|(it, _)| it == *way) {
+                Some((_, found)) => found.clone(),
+                None => measured(setup, &bench, (&way.0, way.1))?.figures,
+            };
+            figures.extend(found.iter().map(|it| it * weight));
+        }
+    }
+    let ranking = ranked(&figures, SEED);
+    let default = ranking.iter().position(|it| it.candidate == 0).unwrap_or_default();
+    let mut out = format!(
+        "A default is one for all documents. Over all {} sets together, each counting the same, {} ways of cutting were \
+        measured; `auto` is number {}. Those that find most, R@1000 in percent, with the interval of their difference to \
+        `auto`, paired by question and widened for the number of ways:\n\n| way | R@1000 | minus auto | |\n|---|---|---|---|\n",
+        sets.len(),
+        ways.len(),
+        default + 1
+    );
+    for it in ranking.iter().take(5) {
+        let (preset, size) = ways[it.candidate];
+        let name = size.map_or_else(|| preset.clone(), |size| format!("{preset} {size}"));
+        let [value, by, low, high] =
+            [it.value.mean, it.difference.mean, it.difference.low, it.difference.high].map(|it| 100.0 * it);
+        let said = if low > 0.0 { "beyond noise" } else { "within noise" };
+        out.push_str(&format!("| {name} | {value:.1} | {by:+.1} [{low:+.1}, {high:+.1}] | {said} |\n"));
+    }
+    Ok(out)
 }

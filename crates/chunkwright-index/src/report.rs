@@ -142,6 +142,10 @@ impl IndexReport {
             embedded: self.embedded,
             reused: self.reused,
             tokens: self.tokens_to_embed,
+            skipped: self.skipped.iter().fold(BTreeMap::new(), |mut reasons, skipped| {
+                *reasons.entry(skipped.reason.as_str().to_owned()).or_default() += 1;
+                reasons
+            }),
             cancelled: self.cancelled,
             timings: self.timings,
         }
@@ -175,6 +179,9 @@ pub struct PastRun {
     pub reused: usize,
     /// Tokens of the texts whose vectors were not known.
     pub tokens: usize,
+    /// Files and folders left out, by reason.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub skipped: BTreeMap<String, usize>,
     /// Whether it was told to stop before its end.
     pub cancelled: bool,
     /// Where the time went; none where the caller gave no clock.

@@ -59,7 +59,10 @@ pub use remote::{HybridQuery, RemoteStore};
 pub use source::{SourceForm, SourcePart, SourceRange};
 #[cfg(feature = "sqlite")]
 pub use sqlite::{Damaged, SqliteStore};
-pub use statistics::{Statistics, StatisticsRequest, TOKEN_RANGES, TokenRange};
+pub use statistics::{
+    ChunkPlace, MOST_RANGES, RepeatedText, RepeatedTexts, Statistics, StatisticsRequest, TOKEN_RANGES,
+    TokenRange,
+};
 pub use vector::Vector;
 
 use crate::bm25::{TermCounts, TermId};

@@ -22,8 +22,10 @@ use crate::text::{Table, bold, dim, green, grouped, plain, red};
 /// source, a recount of its text is within the limit, no two chunks share an id, and every visible character is in a
 /// chunk. A violation makes the exit status 1.
 ///
-/// With --collection, counts the chunks stored there instead: by version, kind, level and language, with the
-/// distribution of their tokens. The exit status is 1 if there are none.
+/// With --collection, counts the chunks stored there instead: by version, kind, level, language and the rule by which
+/// they begin, with the distribution of their tokens and how many have the same text as another. The exit status is 1
+/// if there are none. With --coverage, it compares them with the stored documents too, and says what the last run left
+/// out.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Stats {
     #[command(flatten)]
@@ -33,6 +35,9 @@ pub(crate) struct Stats {
     /// With --collection, only chunks that match: conditions as in `chunkwright search --filter`
     #[arg(long, value_name = "EXPRESSION", value_parser = Filter::parse, requires = "collection")]
     filter: Vec<Filter>,
+    /// With --collection, read every document as well and say how many of its lines are in chunks
+    #[arg(long, requires = "collection")]
+    coverage: bool,
     #[command(flatten)]
     collection: CollectionFlags,
     #[command(flatten)]
@@ -43,7 +48,7 @@ impl Stats {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
         if self.collection.is_named() {
             let filter = self.filter.iter().cloned().fold(Filter::default(), Filter::and);
-            return collection::run(global, (&self.collection, &self.output), filter, &self.cut);
+            return collection::run(global, (&self.collection, &self.output), filter, &self.cut, self.coverage);
         }
         let engine = global.engine_on(Some(self.input.threads), &[&self.cut, &self.input.files], Access::NoStore)?;
         let mut documents = engine.documents(&self.input.request(global, None))?;

@@ -75,6 +75,35 @@ fn chunks_are_listed_by_size_and_by_what_was_disabled() {
 }
 
 #[test]
+fn the_coverage_of_a_collection_says_what_is_in_chunks_and_what_was_left_out() {
+    let folder = indexed();
+    let coverage = || {
+        let [stats] = folder.run(&["stats", "-c", "default", "--coverage"]).lines().try_into().unwrap();
+        stats["coverage"].clone()
+    };
+    let lines = |of: &str| {
+        let [stats] = folder.run(&["stats", of, "--quiet"]).lines().try_into().unwrap();
+        stats["coverage"]["lines"].clone()
+    };
+    let found = coverage();
+    assert_eq!((&found["documents"], &found["violations"]), (&3.into(), &Value::Array(Vec::new())));
+    assert_eq!((&found["lines"], &found["lines_in_chunks"]), (&lines("."), &lines(".")));
+    assert_eq!(found["skipped"], serde_json::json!({}));
+    folder.write("logo.svg", b"<svg xmlns=\"http://www.w3.org/2000/svg\"><path d=\"M0 0\"/></svg>\n");
+    folder.write("new.md", b"# New\r\n\r\nOne line.\r\n");
+    folder.run(&["index", ".", "--embedder", "none", "--quiet"]).success();
+    let now = coverage();
+    assert_eq!((&now["documents"], &now["lines"]), (&4.into(), &lines(".")));
+    assert_eq!(now["skipped"]["drawing"], 1, "{now}");
+    let text = folder.run(&["stats", "-c", "default", "--coverage", "--format", "text"]).success();
+    assert!(
+        text.contains("lines in chunks") && text.contains("100.0%") && text.contains("skipped: drawing"),
+        "{text}"
+    );
+    assert_eq!(folder.run(&["stats", ".", "--coverage"]).code, 2, "without a collection");
+}
+
+#[test]
 fn statistics_of_a_collection_are_those_of_its_records() {
     let folder = indexed();
     let records = folder.run(&["chunks", "--all"]).lines();
@@ -89,7 +118,7 @@ fn statistics_of_a_collection_are_those_of_its_records() {
         folder.run(&["stats", "-c", "default", "--filter", "category=code"]).lines().try_into().unwrap();
     assert_eq!((&code["chunks"], &code["documents"]), (&1.into(), &1.into()));
     let text = folder.run(&["stats", "-c", "default", "--format", "text"]).success();
-    assert!(text.contains("language python"), "{text}");
+    assert!(text.contains("language python") && text.contains("cut heading"), "{text}");
     assert_eq!(folder.run(&["stats", "--filter", "category=code"]).code, 2, "without a collection");
     assert_eq!(folder.run(&["stats", "-c", "nowhere"]).code, 2);
 }

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use chunkwright::span::is_blank;
-use chunkwright::{Chars, Chunk, ChunkId, Chunked, Document, Record, TokenCounter, Unit};
+use chunkwright::{Chars, ChunkId, Chunked, LineIndex, Record, Span, TokenCounter, Unit};
 use serde::{Deserialize, Serialize};
 
 /// What is measured of one document.
@@ -81,52 +81,60 @@ pub(super) fn measure(chunks: &Chunked<'_>, records: &[Record]) -> Measured {
         *measured.content_types.entry(record.content_type.clone()).or_default() += 1;
         *measured.cuts.entry(record.cut.to_string()).or_default() += 1;
     }
-    cover(document, chunks, &mut measured);
+    let spans = chunks.iter().map(|chunk| chunk.span);
+    [measured.lines, measured.lines_in_chunks] = cover(source, document.lines(), spans, |line| {
+        measured.violations.push(lost(document.id(), line));
+    });
     measured
 }
 
-/// Counts the lines with visible characters, and those of which all are in chunks.
-fn cover(document: &Document, chunks: &[Chunk], measured: &mut Measured) {
-    let source = document.source();
-    let mut chunks = chunks.iter().peekable();
-    for line in 1..=document.lines().count() {
-        let start = document.lines().start(line);
-        let end = if line < document.lines().count() {
-            document.lines().start(line + 1)
-        } else {
-            source.len() as u32
-        };
-        let visible =
-            |from: u32, to: u32| !source[from as usize..to as usize].trim_matches(is_blank).is_empty();
+/// Counts the lines with visible characters of a source, and those of which all are in chunks, whose spans are in order;
+/// calls `lost` for each of the others.
+pub(crate) fn cover(
+    source: &str,
+    lines: &LineIndex,
+    spans: impl Iterator<Item = Span>,
+    mut lost: impl FnMut(usize),
+) -> [usize; 2] {
+    let (mut all, mut held) = (0, 0);
+    let mut spans = spans.peekable();
+    let visible = |from: u32, to: u32| !source[from as usize..to as usize].trim_matches(is_blank).is_empty();
+    for (index, Span { start, end }) in lines.spans(source.len()).enumerate() {
         if !visible(start, end) {
             continue;
         }
-        measured.lines += 1;
+        all += 1;
         // What of the line lies before, between and after its chunks.
-        let (mut at, mut lost) = (start, false);
-        while let Some(chunk) = chunks.peek() {
-            if chunk.span.start >= end {
+        let (mut at, mut is_lost) = (start, false);
+        while let Some(span) = spans.peek() {
+            if span.start >= end {
                 break;
             }
-            lost |= at < chunk.span.start && visible(at, chunk.span.start);
-            at = at.max(chunk.span.end.min(end));
-            if chunk.span.end > end {
+            is_lost |= at < span.start && visible(at, span.start);
+            at = at.max(span.end.min(end));
+            if span.end > end {
                 break;
             }
-            chunks.next();
+            spans.next();
         }
-        lost |= at < end && visible(at, end);
-        if lost {
-            measured.violations.push(Violation {
-                rule: Promise::NothingLost,
-                doc_id: document.id().to_owned(),
-                chunk_id: None,
-                line,
-                found: "the line has visible characters that are in no chunk".into(),
-            });
+        is_lost |= at < end && visible(at, end);
+        if is_lost {
+            lost(index + 1);
         } else {
-            measured.lines_in_chunks += 1;
+            held += 1;
         }
+    }
+    [all, held]
+}
+
+/// That a line has visible characters that are in no chunk.
+pub(crate) fn lost(doc_id: &str, line: usize) -> Violation {
+    Violation {
+        rule: Promise::NothingLost,
+        doc_id: doc_id.to_owned(),
+        chunk_id: None,
+        line,
+        found: "the line has visible characters that are in no chunk".into(),
     }
 }
 
@@ -167,7 +175,7 @@ mod tests {
     use std::sync::Arc;
 
     use chunkwright::parse::Markdown;
-    use chunkwright::{ChunkConfig, Chunker, Words};
+    use chunkwright::{ChunkConfig, Chunker, Document, Words};
 
     use super::*;
 
@@ -181,10 +189,9 @@ mod tests {
         chunks.remove(1);
         // Only a part of the last line is left.
         chunks[1].span.end -= 2;
-        let mut measured = Measured::default();
-        cover(&document, &chunks, &mut measured);
-        let lost: Vec<usize> = measured.violations.iter().map(|violation| violation.line).collect();
-        assert_eq!((lost, measured.lines, measured.lines_in_chunks), (vec![5, 7, 11], 6, 3));
-        assert!(measured.violations.iter().all(|violation| violation.rule == Promise::NothingLost));
+        let mut lost = Vec::new();
+        let spans = chunks.iter().map(|chunk| chunk.span);
+        let counts = cover(document.source(), document.lines(), spans, |line| lost.push(line));
+        assert_eq!((lost, counts), (vec![5, 7, 11], [6, 3]));
     }
 }

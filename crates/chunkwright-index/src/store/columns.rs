@@ -1,18 +1,20 @@
 //! What lists and statistics read of chunks, in memory: a column for each field that many are asked about.
 //!
-//! It holds no text, terms or vectors, some 40 bytes a chunk, and is made at the first list that is not in the order
+//! It holds no text, terms or vectors, some 50 bytes a chunk, and is made at the first list that is not in the order
 //! of documents, or the first statistics. From then on whole documents come and go. A page, or statistics, costs
 //! one pass over it, whichever page it is.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::convert::Infallible;
 
 use chunkwright::stats::TokenLevel;
-use chunkwright::{ChunkId, Record};
+use chunkwright::{ChunkId, Cut, Record};
+use chunkwright_models::TextHash;
 
 use super::filter::{Facts, Fields, Got, facts};
 use super::list::{ListRequest, OrderKey, Position};
-use super::statistics::{Statistics, StatisticsRequest};
+use super::statistics::{MOST_REPEATED, RepeatedText, RepeatedTexts, Statistics, StatisticsRequest};
 use super::{Field, Filter};
 
 /// Columns of the chunks of one generation.
@@ -37,8 +39,13 @@ struct Row {
     id: ChunkId,
     facts: u32,
     token_count: u32,
+    text: TextKey,
+    cut: Cut,
     enabled: bool,
 }
+
+/// The first bytes of the hash of a text: enough to tell texts apart in one collection.
+pub(super) type TextKey = [u8; 8];
 
 #[derive(Debug, PartialEq, Eq)]
 struct OwnedFacts {
@@ -59,18 +66,28 @@ pub(super) struct NewRow<'a> {
     pub(super) chunk_type: &'a str,
     pub(super) strategy_version: &'a str,
     pub(super) token_count: u32,
+    pub(super) text_hash: TextHash,
+    pub(super) cut: Cut,
     pub(super) enabled: bool,
 }
 
 impl<'a> NewRow<'a> {
     /// The row of a record; `symbols` is what [`record_symbols`](super::filter::record_symbols) gave.
-    pub(super) fn of(id: ChunkId, record: &'a Record, symbols: &'a str, enabled: bool) -> Self {
+    pub(super) fn of(
+        id: ChunkId,
+        record: &'a Record,
+        symbols: &'a str,
+        text_hash: TextHash,
+        enabled: bool,
+    ) -> Self {
         Self {
             id,
             facts: facts(record, symbols),
             chunk_type: &record.chunk_type,
             strategy_version: &record.strategy_version,
             token_count: record.token_count,
+            text_hash,
+            cut: record.cut,
             enabled,
         }
     }
@@ -90,15 +107,17 @@ struct View<'a> {
     facts: Facts<'a>,
     own: &'a OwnedFacts,
     token_count: u32,
+    cut: Cut,
 }
 
 /// Fields beside those of [`Facts`] that have a column.
-const FIELDS: [&str; 4] = ["chunk_type", "strategy_version", "token_count", "token_level"];
+const FIELDS: [&str; 5] = ["chunk_type", "cut", "strategy_version", "token_count", "token_level"];
 
 impl Fields for View<'_> {
     fn get(&self, field: Field) -> Got<'_> {
         match field.name() {
             "chunk_type" => Got::Text(&self.own.chunk_type),
+            "cut" => Got::Text(self.cut.as_str()),
             "strategy_version" => Got::Text(&self.own.strategy_version),
             "token_count" => Got::Number(self.token_count),
             "token_level" => Got::Text(TokenLevel::of(self.token_count as usize).as_str()),
@@ -170,8 +189,8 @@ impl Columns {
             document.facts.push(facts);
         }
         let facts = document.facts.len() as u32 - 1;
-        let NewRow { id, token_count, enabled, .. } = *new;
-        document.rows.push(Row { id, facts, token_count, enabled });
+        let NewRow { id, token_count, text_hash: [a, b, c, d, e, f, g, h, ..], cut, enabled, .. } = *new;
+        document.rows.push(Row { id, facts, token_count, text: [a, b, c, d, e, f, g, h], cut, enabled });
     }
 
     /// The chunks that a page holds, in order, and the one behind it.
@@ -224,10 +243,41 @@ impl Columns {
         after
     }
 
+    /// The texts that several of the rows that pass have.
+    fn repeated(&self, mut texts: HashMap<TextKey, (usize, usize)>, passing: Selection<'_>) -> RepeatedTexts {
+        texts.retain(|_, (chunks, _)| *chunks > 1);
+        let mut most: Vec<(TextKey, (usize, usize))> = texts.iter().map(|(key, it)| (*key, *it)).collect();
+        most.sort_unstable_by_key(|(_, (chunks, first))| (Reverse(*chunks), *first));
+        most.truncate(MOST_REPEATED);
+        let mut found = RepeatedTexts {
+            chunks: texts.values().map(|(chunks, _)| chunks).sum(),
+            texts: texts.len(),
+            most: most
+                .iter()
+                .map(|(_, (chunks, _))| RepeatedText { chunks: *chunks, some: Vec::new() })
+                .collect(),
+        };
+        if most.is_empty() {
+            return found;
+        }
+        for (doc_id, document) in &self.documents {
+            for row in &document.rows {
+                if let Some(at) = most.iter().position(|(key, _)| *key == row.text)
+                    && document.passes(doc_id, row, passing)
+                {
+                    found.most[at].add(doc_id, row.id);
+                }
+            }
+        }
+        found
+    }
+
     /// Statistics of the rows that pass.
     pub(super) fn statistics(&self, request: &StatisticsRequest, passing: Selection<'_>) -> Statistics {
         let mut all = Statistics::default();
         let mut tokens = Vec::new();
+        // How many chunks have a text, and the number of the first of them.
+        let mut texts: HashMap<TextKey, (usize, usize)> = HashMap::new();
         for (doc_id, document) in &self.documents {
             let before = tokens.len();
             for row in &document.rows {
@@ -241,6 +291,8 @@ impl Columns {
                 count(&mut all.content_types, &facts.content_type);
                 count(&mut all.chunk_types, &facts.chunk_type);
                 count(&mut all.categories, &facts.category);
+                count(&mut all.cuts, row.cut.as_str());
+                texts.entry(row.text).or_insert((0, tokens.len())).0 += 1;
                 if let Some(language) = &facts.language {
                     count(&mut all.languages, language);
                 }
@@ -249,7 +301,8 @@ impl Columns {
         }
         all.chunks = tokens.len();
         all.disabled = all.chunks - all.enabled;
-        all.with_tokens(tokens, request.band)
+        all.repeated = self.repeated(texts, passing);
+        all.with_tokens(tokens, request)
     }
 }
 
@@ -259,7 +312,8 @@ impl Document {
             Selection::Chunks(ids) => ids.contains(&row.id),
             Selection::Filter(filter) => {
                 let own = &self.facts[row.facts as usize];
-                filter.passes(&View { facts: own.borrow(doc_id), own, token_count: row.token_count })
+                let (token_count, cut) = (row.token_count, row.cut);
+                filter.passes(&View { facts: own.borrow(doc_id), own, token_count, cut })
             }
         }
     }

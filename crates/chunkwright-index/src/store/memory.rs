@@ -227,7 +227,13 @@ impl MemoryGeneration {
                 columns.push(
                     info.version,
                     &info.doc_id,
-                    &columns::NewRow::of(id, &chunk.record, &record_symbols(&chunk.record), chunk.enabled),
+                    &columns::NewRow::of(
+                        id,
+                        &chunk.record,
+                        &record_symbols(&chunk.record),
+                        chunk.text_hash,
+                        chunk.enabled,
+                    ),
                 );
             }
         }

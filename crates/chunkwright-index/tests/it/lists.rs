@@ -1,12 +1,14 @@
 //! Lists of chunks, statistics and single documents: every store answers what its own records say.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use chunkwright::stats::{Distribution, optimal_ratio};
 use chunkwright::{ChunkId, Record};
 use chunkwright_index::{
-    Change, ChunkPage, Cursor, Direction, Filter, GenerationSpec, ListRequest, ListedChunk, MAX_PAGE,
-    SortKey, Statistics, StatisticsRequest, StoreError, TOKEN_RANGES, Visibility, amend,
+    Change, ChunkPage, ChunkPlace, Cursor, Direction, Filter, GenerationSpec, ListRequest, ListedChunk,
+    MAX_PAGE, MOST_RANGES, RepeatedText, RepeatedTexts, SortKey, Statistics, StatisticsRequest, StoreError,
+    TOKEN_RANGES, Visibility, amend,
 };
 
 use crate::contract::document;
@@ -215,7 +217,33 @@ fn summaries_are_listed_behind_the_chunks_of_their_document_where_they_are_asked
 }
 
 fn statistics(fixture: &Fixture, filter: Filter, band: Option<[usize; 2]>) -> Statistics {
-    fixture.store.statistics(&now(&*fixture.store), &StatisticsRequest { filter, band }).unwrap()
+    let request = StatisticsRequest { filter, band, ranges: Vec::new() };
+    fixture.store.statistics(&now(&*fixture.store), &request).unwrap()
+}
+
+/// The texts that several chunks have, by the plainest means.
+fn repeated(chunks: &[ListedChunk]) -> RepeatedTexts {
+    let with = |text: &str| -> Vec<&Record> {
+        chunks.iter().map(|chunk| &chunk.record).filter(|record| record.text == text).collect()
+    };
+    let mut groups: Vec<Vec<&Record>> = Vec::new();
+    for chunk in chunks {
+        if !groups.iter().any(|group| group[0].text == chunk.record.text) {
+            groups.push(with(&chunk.record.text));
+        }
+    }
+    groups.retain(|group| group.len() > 1);
+    groups.sort_by_key(|group| Reverse(group.len()));
+    let place = |record: &&Record| ChunkPlace { chunk_id: record.chunk_id, doc_id: record.doc_id.clone() };
+    let named = |group: &Vec<&Record>| RepeatedText {
+        chunks: group.len(),
+        some: group.iter().take(5).map(place).collect(),
+    };
+    RepeatedTexts {
+        chunks: groups.iter().map(Vec::len).sum(),
+        texts: groups.len(),
+        most: groups.iter().take(10).map(named).collect(),
+    }
 }
 
 /// Statistics by the plainest means.
@@ -239,6 +267,8 @@ fn counted(chunks: &[ListedChunk], band: Option<[usize; 2]>) -> Statistics {
         chunk_types: by(&|record| Some(record.chunk_type.clone())),
         languages: by(&|record| record.language.clone()),
         categories: by(&|record| Some(record.category.clone())),
+        cuts: by(&|record| Some(record.cut.to_string())),
+        repeated: repeated(chunks),
         band,
         optimal_ratio: band.map(|band| optimal_ratio(&tokens, band)),
         ..Statistics::default()
@@ -282,12 +312,42 @@ fn statistics_are_those_of_the_records_before_and_after_writes() {
             }
         };
         check();
+        fixture.write("docs/copy.md", text(&[100, 101, 102, 100]).as_bytes());
+        fixture.write("说明/copy.md", text(&[100, 900]).as_bytes());
+        fixture.index();
+        let found = statistics(&fixture, Filter::default(), None).repeated;
+        assert!(found.texts >= 2 && found.chunks >= 5, "{kind} {found:?}");
+        check();
         fixture.write("docs/0.md", text(&[1, 2, 900]).as_bytes());
         fixture.remove("описание/1.md");
         fixture.write("new.md", text(&[901]).as_bytes());
         fixture.index();
         hand(&fixture, &all(&fixture)[1].record, true);
         check();
+    });
+}
+
+#[test]
+fn the_ranges_of_a_histogram_are_those_asked_for() {
+    for_each_store(|kind| {
+        let fixture = corpus(kind);
+        let tokens: Vec<usize> = all(&fixture).iter().map(|it| it.record.token_count as usize).collect();
+        let ask = |ranges: Vec<usize>| {
+            let request = StatisticsRequest { ranges, ..StatisticsRequest::default() };
+            fixture.store.statistics(&now(&*fixture.store), &request).unwrap().token_histogram
+        };
+        for wanted in [vec![0, 10, 20, 30], vec![30, 10, 10], vec![1_000_000], (0..1000).collect()] {
+            let ranges = ask(wanted.clone());
+            assert!(ranges.len() <= MOST_RANGES && ranges[0].from == 0, "{kind} {wanted:?}");
+            assert_eq!(ranges.iter().map(|range| range.chunks).sum::<usize>(), tokens.len(), "{kind}");
+            for (at, range) in ranges.iter().enumerate() {
+                assert_eq!(range.to, ranges.get(at + 1).map(|next| next.from - 1), "{kind}");
+                let is_in = |count: &&usize| **count >= range.from && range.to.is_none_or(|to| **count <= to);
+                assert_eq!(range.chunks, tokens.iter().filter(is_in).count(), "{kind} {range:?}");
+                assert!(at == 0 || wanted.contains(&range.from), "{kind} {range:?}");
+            }
+        }
+        assert_eq!(ask(Vec::new()).len(), TOKEN_RANGES.len());
     });
 }
 

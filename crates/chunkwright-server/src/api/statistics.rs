@@ -1,7 +1,7 @@
 //! What are the chunks of a collection, all of them or those that pass a filter?
 
 use axum::extract::State;
-use chunkwright_engine::{Statistics, StatisticsRequest};
+use chunkwright_engine::{CollectionCoverage, MOST_RANGES, Statistics, StatisticsRequest};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -18,9 +18,15 @@ pub(super) fn add(resources: Resources) -> Resources {
         Method::Get,
         "/api/v1/collections/{collection}/statistics",
         "get_statistics",
-        "Counts the chunks that pass a filter: by type, language, level and size.",
+        "Counts the chunks that pass a filter: by type, language, level, size and rule, and those that have the same text.",
     );
-    resources.add("chunks", &statistics, count)
+    let coverage = Operation::read(
+        Method::Get,
+        "/api/v1/collections/{collection}/coverage",
+        "get_coverage",
+        "Compares the chunks of every document with its source: which lines are in chunks, and what was left out.",
+    );
+    resources.add("chunks", &statistics, count).add("chunks", &coverage, cover)
 }
 
 /// Which chunks are counted.
@@ -32,17 +38,38 @@ struct Counted {
     /// Token counts that are wanted, both ends included, such as `410-614`.
     #[schemars(regex(pattern = "^[0-9]{1,9}-[0-9]{1,9}$"))]
     band: Option<String>,
+    /// Where the ranges of the histogram begin, such as `0,64,128`, at most 256 of them.
+    #[schemars(regex(pattern = "^[0-9]{1,9}(,[0-9]{1,9}){0,255}$"))]
+    ranges: Option<String>,
 }
 
 async fn count(
     State(app): State<Shared>,
     Path(OfCollection { collection }): Path<OfCollection>,
-    Query(Counted { filter: text, band }): Query<Counted>,
+    Query(Counted { filter: text, band, ranges }): Query<Counted>,
     has: Has,
 ) -> Result<Tagged<Statistics>, Problem> {
     let band = band.as_deref().map(range).transpose()?;
-    let request = StatisticsRequest { filter: filter(&text)?, band };
+    let ranges = ranges.as_deref().map(starts).transpose()?.unwrap_or_default();
+    let request = StatisticsRequest { filter: filter(&text)?, band, ranges };
     has.tagged(&app.read(collection, move |snapshot| snapshot.statistics(&request)).await?)
+}
+
+async fn cover(
+    State(app): State<Shared>,
+    Path(OfCollection { collection }): Path<OfCollection>,
+    has: Has,
+) -> Result<Tagged<CollectionCoverage>, Problem> {
+    has.tagged(&app.read(collection, |snapshot| snapshot.coverage(|| ())).await?)
+}
+
+fn starts(ranges: &str) -> Result<Vec<usize>, Problem> {
+    let starts: Option<Vec<usize>> = ranges.split(',').map(|start| start.parse().ok()).collect();
+    starts.filter(|starts| starts.len() <= MOST_RANGES).ok_or_else(|| {
+        Problem::invalid(format!(
+            "`ranges` is `{ranges}`; it must be at most {MOST_RANGES} numbers such as `0,64,128`"
+        ))
+    })
 }
 
 fn range(band: &str) -> Result<[usize; 2], Problem> {

@@ -6,8 +6,6 @@ import type { Bin } from "../../ui/histogram.ts";
 
 export type Statistics = Schemas["Statistics"];
 
-/** Most chunks that are counted anew for each bar. */
-const MOST = 20_000;
 const BARS = 24;
 const WIDTHS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
 
@@ -25,7 +23,7 @@ export const rangesOf = ({ token_histogram }: Statistics): Range[] => {
 /** Ranges of equal width to be counted; none where the ranges that the server always answers must do. What is far over the limit shares the last. */
 export function evenRanges(statistics: Statistics, limit: number | null): Range[] | null {
   const { count, max, p99 } = statistics.tokens;
-  if (count === 0 || count > MOST) return null;
+  if (count === 0) return null;
   const top = Math.max(8, Math.min(max + 1, limit ? Math.ceil(limit * 1.25) : Math.ceil(p99 * 1.25)));
   const width = WIDTHS.find((width) => top / width <= BARS);
   if (!width) return null;

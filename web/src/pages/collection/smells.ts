@@ -4,7 +4,7 @@ import { DATA, ofExtensions } from "./filter.ts";
 import type { Statistics } from "./ranges.ts";
 import { statisticsOf } from "./sizes.ts";
 
-export type SmellName = "headings" | "small" | "oversize" | "torn" | "data" | "textless" | "pending" | "disabled";
+export type SmellName = "headings" | "small" | "oversize" | "torn" | "repeated" | "data" | "textless" | "pending" | "disabled";
 
 export interface Smell {
   name: SmellName;
@@ -44,12 +44,16 @@ export async function smellsOf(collection: string, statistics: Statistics, { doc
   const of = statistics.chunks;
   const smell = (name: "headings" | "small" | "oversize" | "torn", found: Statistics | null, share: number): Smell | null =>
     found && { name, count: found.chunks, of, filter: filters[name], isMuch: found.chunks > of * share };
+  const { repeated } = statistics;
+  // Those of the most repeated texts: the filter language cannot ask for all.
+  const copies = repeated.most.flatMap(({ some }) => some).map(({ chunk_id }) => `chunk_id=${chunk_id}`).join(" or ");
   const textless = Math.max(0, documents - statistics.documents);
   return [
     smell("headings", headings, 0),
     smell("small", small, 0.02),
     smell("oversize", oversize, 0),
     smell("torn", torn, 0.02),
+    { name: "repeated" as const, count: repeated.chunks, of, ...(copies && { filter: copies }), isMuch: repeated.chunks > of * 0.02 },
     await dominant(collection, statistics, data, signal),
     { name: "textless" as const, count: textless, of: documents, isMuch: textless > documents * 0.1 },
     { name: "pending" as const, count: pending, of, isMuch: pending > 0 },

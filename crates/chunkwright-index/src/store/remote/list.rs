@@ -190,7 +190,9 @@ impl RemoteStore {
 }
 
 fn push(columns: &mut Columns, version: i64, doc_id: &str, point: &Point) {
-    columns.push(version, doc_id, &NewRow::of(point.id, &point.record, &point.symbols(), point.enabled));
+    let symbols = point.symbols();
+    let row = NewRow::of(point.id, &point.record, &symbols, point.text_hash, point.enabled);
+    columns.push(version, doc_id, &row);
 }
 
 type Flow = Result<ControlFlow<Stop>, StoreError>;

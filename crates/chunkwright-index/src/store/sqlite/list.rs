@@ -153,7 +153,7 @@ pub(super) fn update_columns(
     columns.retain(&live.iter().map(|(doc_id, version)| (doc_id.as_str(), *version)).collect());
     // `+` keeps the index of generations out of it: rows then come in order.
     let mut statement = connection.prepare_cached(
-        "SELECT documents.id, doc_id, chunk_id, category, language, content_type, artifact, symbols, enabled, record
+        "SELECT documents.id, doc_id, chunk_id, category, language, content_type, artifact, symbols, enabled, record, text_hash
          FROM documents JOIN chunks ON chunks.document = documents.id
          WHERE +documents.generation = ?1 AND documents.id > ?2
          ORDER BY documents.id, idx",
@@ -178,6 +178,8 @@ pub(super) fn update_columns(
             chunk_type: facets.chunk_type.as_deref().unwrap_or(category),
             strategy_version: facets.strategy_version.as_deref().unwrap_or(&generation.spec.strategy_version),
             token_count: facets.token_count,
+            text_hash: row.get(10)?,
+            cut: facets.cut,
             enabled: row.get(8)?,
         };
         columns.push(row.get(0)?, text(1)?, &new);

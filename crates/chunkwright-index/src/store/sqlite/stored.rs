@@ -219,6 +219,8 @@ fn unreadable(error: impl std::fmt::Display) -> StoreError {
 pub(super) struct Facets<'a> {
     #[serde(rename = "tc", alias = "token_count")]
     pub(super) token_count: u32,
+    #[serde(rename = "w", alias = "cut")]
+    pub(super) cut: Cut,
     /// None where it is the category.
     #[serde(rename = "k", alias = "chunk_type", borrow, default)]
     pub(super) chunk_type: Option<Cow<'a, str>>,

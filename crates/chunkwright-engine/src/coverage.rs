@@ -1,0 +1,99 @@
+//! Is every line of a collection's documents in a chunk, and what was left out of it?
+
+use chunkwright::{LineIndex, Span};
+use chunkwright_index::MAX_PAGE;
+use serde::{Deserialize, Serialize};
+
+use crate::documents::{cover, lost};
+use crate::{Coverage, Error, Promise, Snapshot, Statistics, Violation};
+
+/// Most broken promises that are listed.
+const MOST: usize = 100;
+
+/// What became of the lines of a collection's documents.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CollectionCoverage {
+    /// Documents read.
+    pub documents: usize,
+    /// Lines, and what the last run that left anything out did so for.
+    #[serde(flatten)]
+    pub coverage: Coverage,
+    /// Promises that were broken, at most 100.
+    pub violations: Vec<Violation>,
+}
+
+/// What a collection holds: its chunks in numbers and, where it was asked for, what became of the lines.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CollectionStatistics {
+    /// The chunks that pass the filter.
+    #[serde(flatten)]
+    pub statistics: Statistics,
+    /// The lines of all documents.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub coverage: Option<CollectionCoverage>,
+}
+
+impl Snapshot {
+    /// Compares the chunks of every document with its source, line by line. All documents are read, so it takes the time
+    /// of an export; `on_progress` is called after each.
+    ///
+    /// # Errors
+    ///
+    /// A generation that is gone, a store that fails, [`Error::Cancelled`].
+    pub fn coverage(&self, mut on_progress: impl FnMut()) -> Result<CollectionCoverage, Error> {
+        let mut answer = CollectionCoverage::default();
+        let runs = self.store().runs(&self.generation().collection)?;
+        let left_out = runs.into_iter().find(|run| !run.skipped.is_empty());
+        answer.coverage.skipped = left_out.map(|run| run.skipped).unwrap_or_default();
+        let mut after: Option<String> = None;
+        loop {
+            let page = self.documents_behind(after.as_deref(), MAX_PAGE)?;
+            let Some(last) = page.last() else { return Ok(answer) };
+            after = Some(last.doc_id.clone());
+            for info in &page {
+                self.engine().check_cancelled()?;
+                self.cover(&info.doc_id, &mut answer)?;
+                on_progress();
+            }
+        }
+    }
+
+    /// Adds a document. One that was replaced or removed meanwhile is left out.
+    fn cover(&self, doc_id: &str, answer: &mut CollectionCoverage) -> Result<(), Error> {
+        let Some(document) = self.store().document(self.generation(), doc_id)? else { return Ok(()) };
+        let records = self.store().records(self.generation(), doc_id)?;
+        if self.store().document_info(self.generation(), doc_id)?.map(|info| info.version)
+            != Some(document.info.version)
+        {
+            return Ok(());
+        }
+        let source = &document.source;
+        let mut found = Vec::new();
+        let own = records.iter().filter(|record| record.artifact.is_none());
+        let spans = own.map(|record| {
+            let Span { start, end } = Span { start: record.start_byte, end: record.end_byte };
+            if source.get(start as usize..end as usize).is_none() {
+                found.push(Violation {
+                    rule: Promise::ContentIsSource,
+                    doc_id: doc_id.to_owned(),
+                    chunk_id: Some(record.chunk_id),
+                    line: record.start_line as usize,
+                    found: "its bytes are not in the source".into(),
+                });
+                return Span { start: 0, end: 0 };
+            }
+            Span { start, end }
+        });
+        let spans: Vec<Span> = spans.collect();
+        let lines = LineIndex::new(source);
+        let [all, held] = cover(source, &lines, spans.into_iter(), |line| found.push(lost(doc_id, line)));
+        answer.documents += 1;
+        answer.coverage.lines += all;
+        answer.coverage.lines_in_chunks += held;
+        found.truncate(MOST - answer.violations.len());
+        answer.violations.append(&mut found);
+        Ok(())
+    }
+}
