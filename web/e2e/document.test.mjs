@@ -409,6 +409,32 @@ test("a chunk is split at a line, the new chunk is selected, and it is undone", 
   await settled(page);
 });
 
+test("splitting a chunk that was changed by hand says what becomes of the change", async () => {
+  await put("changed", guide([0, 1, 2]));
+  const before = await chunksOf("changed");
+  await call("PATCH", `/collections/changed/chunks/${before[1].chunk_id}`, { keywords: ["timetable"] });
+  const page = await workbench("changed", "guide.md");
+  await page.keyboard.press("j");
+  await page.keyboard.press("s");
+  const panel = splitting(page);
+  await panel.getByText("New chunk", { exact: true }).waitFor();
+  assert.equal(await panel.getByText("This chunk was changed by hand.").count(), 0);
+  await page.keyboard.press("Escape");
+  await panel.waitFor({ state: "detached" });
+  await page.keyboard.press("j");
+  await page.keyboard.press("s");
+  await panel.getByText("This chunk was changed by hand.").waitFor();
+  await accessible(page);
+  await panel.getByRole("button", { name: "Split" }).click();
+  await page.getByText("Chunk 1 split").waitFor();
+  const [, keywords] = [await chunksOf("changed"), (await overlaysOf("changed")).find(({ boundary }) => !boundary)];
+  assert.deepEqual(keywords.keywords, ["timetable"]);
+  assert.ok(["carried", "orphaned", "on"].includes(keywords.state), keywords.state);
+  // What was not settled is there to be reviewed.
+  if (keywords.state !== "on") await page.getByRole("button", { name: /review/iu }).first().waitFor();
+  await settled(page);
+});
+
 test("a chunk is split inside a line of Chinese, where text is selected", async () => {
   const sentence = (n) => `第${n}班渡轮每天早上从港口出发，港务长把它记在厚厚的账本里。🍵村里人都知道账本放在炉子后面。`;
   const text = `# 渡轮\n\n${[1, 2, 3].map(sentence).join("")}`;

@@ -40,6 +40,7 @@ export const document = (f: Format) => ({
     split: "Split", second: "New chunk",
     hint: "Click a line of the chunk, or select text: the new chunk begins with it.",
     outside: "Choose a place with text of this chunk on both sides.",
+    edited: "This chunk was changed by hand. The change goes to the piece that is most like it, or is listed for review.",
     wasSplit: (chunk: string) => `${chunk} split`,
     wereMerged: (first: string, second: string) => `${first} and ${second.toLowerCase()} merged`,
   },

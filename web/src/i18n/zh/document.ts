@@ -41,6 +41,7 @@ export const document = (f: Format): Messages["document"] => ({
     split: "拆分", second: "新分块",
     hint: "点击分块中的一行，或选中文本：新分块从那里开始。",
     outside: "请选择前后都有此分块文本的位置。",
+    edited: "此分块已手动修改。修改会转移到最相似的部分，或列入待审核。",
     wasSplit: (chunk) => `${chunk}已拆分`,
     wereMerged: (first, second) => `${first}与${second}已合并`,
   },
