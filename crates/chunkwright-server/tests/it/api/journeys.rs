@@ -187,3 +187,55 @@ fn several_collections_are_searched_at_once_in_an_address_and_in_a_body() {
     assert_eq!(served.get("/api/v1/search?q=water&collection=nowhere").problem(404), "unknown_collection");
     assert_eq!(served.get("/api/v1/search?q=water&top_k=0&collection=tea").problem(400), "invalid_request");
 }
+
+#[test]
+fn two_people_who_split_at_once_lose_nothing_and_neither_is_told_what_is_not_so() {
+    let served = Served::new();
+    let section =
+        |n: usize| format!("# Part {n}\n\nFirst words of {n}.\n\nSecond words of {n}, after a pause.\n\n");
+    let text: String = (0..12).map(section).collect();
+    served.put("shared", &[("a.md", &text)]);
+    let chunks = || served.get("/api/v1/collections/shared/chunks?limit=100").expect(200)["chunks"].clone();
+    let before = chunks();
+    // Each splits every chunk of her own half, from the last to the first, and both the one in the middle.
+    let split = |part: &[usize]| -> Vec<u16> {
+        let split_one = |n: &usize| {
+            let title = format!("# Part {n}\n");
+            let now = chunks();
+            let holds = |it: &&Value| it["content"].as_str().unwrap().contains(&title);
+            let chunk = now.as_array().unwrap().iter().find(holds).unwrap().clone();
+            let byte = text.find(&format!("Second words of {n},")).unwrap();
+            let path =
+                format!("/api/v1/collections/shared/chunks/{}/split", chunk["chunk_id"].as_str().unwrap());
+            served.post(&path, &json!({ "byte": byte })).status
+        };
+        part.iter().map(split_one).collect()
+    };
+    let (one, other) = std::thread::scope(|scope| {
+        let one = scope.spawn(|| split(&[6, 5, 4, 3, 2]));
+        let other = scope.spawn(|| split(&[6, 11, 10, 9, 8]));
+        (one.join().unwrap(), other.join().unwrap())
+    });
+    // Where chunks of both were cut at once, the second may find hers gone: she is told, and tries again.
+    let mut asked: Vec<(usize, u16)> = [6, 5, 4, 3, 2].into_iter().zip(one).collect();
+    asked.extend([6, 11, 10, 9, 8].into_iter().zip(other));
+    for (n, status) in &asked {
+        assert!([200, 404].contains(status), "{n}: {status}");
+    }
+    let after = chunks();
+    let contents: Vec<&str> =
+        after.as_array().unwrap().iter().map(|it| it["content"].as_str().unwrap()).collect();
+    for n in [2, 3, 4, 5, 6, 8, 9, 10, 11] {
+        let begins = contents.iter().any(|content| content.starts_with(&format!("Second words of {n},")));
+        let was_told = asked.iter().any(|it| *it == (n, 200));
+        assert_eq!(begins, was_told, "{n}: {asked:?} {contents:?}");
+    }
+    let visible = |chunks: &Value| -> String {
+        let texts = chunks.as_array().unwrap().iter().map(|it| it["content"].as_str().unwrap());
+        texts.collect::<String>().split_whitespace().collect()
+    };
+    assert_eq!(visible(&after), visible(&before));
+    let overlays = served.get("/api/v1/collections/shared/overlays").expect(200);
+    let told = [2, 3, 4, 5, 6, 8, 9, 10, 11].iter().filter(|n| asked.contains(&(**n, 200))).count();
+    assert_eq!(overlays["total"], told, "{overlays}");
+}
