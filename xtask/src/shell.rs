@@ -27,6 +27,16 @@ pub(crate) fn cargo(arguments: &str) -> Command {
     cargo
 }
 
+/// As [`cargo`], with Clippy as the compiler of our own crates: a warning is an error. It compiles as well as it checks, so
+/// that neither the libraries nor our crates are gone through twice; what one such command compiles the next one finds.
+pub(crate) fn linted(arguments: &str) -> Command {
+    let mut cargo = cargo(arguments);
+    // As `cargo clippy -- -D warnings` asks for it.
+    cargo.env("RUSTC_WORKSPACE_WRAPPER", "clippy-driver");
+    cargo.env("CLIPPY_ARGS", "-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__");
+    cargo
+}
+
 /// Whether `cargo <subcommand>` is there.
 pub(crate) fn has_cargo(subcommand: &str) -> bool {
     let output = cargo(subcommand).arg("--version").output();

@@ -1,6 +1,6 @@
 //! Every check that a change must pass, in the order of what fails fastest.
 //!
-//! All compiling steps use one profile, one set of packages and one set of features, so that what one
+//! All compiling steps use one compiler, one profile, one set of packages and one set of features, so that what one
 //! compiles the next finds. Nothing here swallows a program's output: the last lines are the test
 //! runners' own.
 
@@ -19,8 +19,7 @@ const STEPS: &[Step] = &[
     ("reduced builds", reduced::run),
     ("format", || shell::run(&mut shell::cargo("fmt --all --check"))),
     ("web page", web::run),
-    ("clippy", || shell::run(&mut shell::cargo("clippy --workspace --all-targets -- -D warnings"))),
-    ("build", || shell::run(&mut shell::cargo("build --workspace --bins --tests --examples"))),
+    ("clippy and build", || shell::run(&mut shell::linted("build --workspace --all-targets"))),
     ("models", models),
     ("servers", || {
         servers::install().context("tests need the servers; they need python3 with pip, and a network")
@@ -28,7 +27,7 @@ const STEPS: &[Step] = &[
     ("tests", tests),
     ("browser", web::test),
     ("soak", soak::test),
-    ("doc tests", || shell::run(&mut shell::cargo("test --workspace --doc"))),
+    ("doc tests", || shell::run(&mut shell::linted("test --workspace --doc"))),
 ];
 
 /// Runs every step and says at the end how long each took.
@@ -71,11 +70,11 @@ fn models() -> Result<()> {
 
 /// Runs the tests: by nextest where it is there, which runs them in parallel, otherwise by cargo alone.
 /// Nextest is not installed for the purpose: that takes longer than the tests do. Benchmarks are compiled
-/// by clippy and run by neither.
+/// and run by neither.
 fn tests() -> Result<()> {
     let runner =
         if shell::has_cargo("nextest") { "nextest run" } else { "test --lib --bins --tests --examples" };
-    let mut command = shell::cargo(&format!("{runner} --workspace"));
+    let mut command = shell::linted(&format!("{runner} --workspace"));
     command.env("CHUNKWRIGHT_REQUIRE_MODELS", "1").env(servers::VARIABLE, servers::programs()?);
     // Once for all tests: under nextest each is a process of its own, and a server takes seconds to start.
     let stores = servers::Stores::start()?;
