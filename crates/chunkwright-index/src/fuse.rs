@@ -54,6 +54,12 @@ impl Fusion {
         Self::WeightedSum { dense_weight, sparse_weight: Self::SPARSE_WEIGHT }
     }
 
+    /// One ranking of everything in any stage, best first; equal scores by chunk id. `sparse` is none where that
+    /// stage did not run.
+    pub fn fuse(self, dense: &[Scored], sparse: Option<&[Scored]>, lexical: &[Scored]) -> Vec<Scored> {
+        self.fuse_with_share(1.0, dense, sparse, lexical)
+    }
+
     /// As [`fuse`](Self::fuse), where the model reads a share of the query, from 0 to 1. Below a half the ranking is
     /// that of words: a model that misses most of a question has nothing to say of it. Above, a weighted sum gives
     /// the dense stage that much of its weight; reciprocal ranks know no weights.
@@ -64,49 +70,78 @@ impl Fusion {
         sparse: Option<&[Scored]>,
         lexical: &[Scored],
     ) -> Vec<Scored> {
-        match self {
-            _ if share < 0.5 => self.fuse(&[], None, lexical),
-            Self::WeightedSum { dense_weight, sparse_weight } => {
-                let dense_weight = dense_weight * share;
-                Self::WeightedSum { dense_weight, sparse_weight }.fuse(dense, sparse, lexical)
-            }
-            Self::Rrf { .. } => self.fuse(dense, sparse, lexical),
-        }
-    }
-
-    /// One ranking of everything in any stage, best first; equal scores by chunk id. `sparse` is none where that
-    /// stage did not run.
-    pub fn fuse(self, dense: &[Scored], sparse: Option<&[Scored]>, lexical: &[Scored]) -> Vec<Scored> {
         let all = dense.len() + sparse.map_or(0, <[Scored]>::len) + lexical.len();
         let mut scores: HashMap<ChunkId, f64> = HashMap::with_capacity(all);
-        match self {
-            Self::Rrf { k } => {
-                for stage in [dense, sparse.unwrap_or_default(), lexical] {
-                    for (index, scored) in stage.iter().enumerate() {
-                        *scores.entry(scored.id).or_default() += 1.0 / (k + index as f64 + 1.0);
-                    }
-                }
-            }
-            Self::WeightedSum { dense_weight, sparse_weight } => {
-                let rest = 1.0 - dense_weight;
-                let (own, words) = match sparse {
-                    Some(_) => (rest * sparse_weight, rest * (1.0 - sparse_weight)),
-                    None => (0.0, rest),
-                };
-                let stages = [(dense, dense_weight), (sparse.unwrap_or_default(), own), (lexical, words)];
-                for (stage, weight) in stages {
-                    let (least, span) = range(stage);
-                    for scored in stage {
-                        // Candidates that all score the same are all the best.
-                        let stretched = if span > 0.0 { (scored.score - least) / span } else { 1.0 };
-                        *scores.entry(scored.id).or_default() += weight * stretched;
-                    }
-                }
+        let stages = [dense, sparse.unwrap_or_default(), lexical];
+        for (stage, contribution) in stages.into_iter().zip(self.contributions(share, dense, sparse, lexical))
+        {
+            let Some(contribution) = contribution else { continue };
+            for (index, scored) in stage.iter().enumerate() {
+                *scores.entry(scored.id).or_default() += contribution.of(index, scored.score);
             }
         }
         let mut fused: Vec<Scored> = scores.into_iter().map(|(id, score)| Scored { id, score }).collect();
         fused.sort_unstable_by(|a, b| b.score.total_cmp(&a.score).then(a.id.cmp(&b.id)));
         fused
+    }
+
+    /// What the dense, the sparse and the lexical stage add to the score of a candidate of theirs; none for a stage that
+    /// has no say.
+    pub(crate) fn contributions(
+        self,
+        share: f64,
+        dense: &[Scored],
+        sparse: Option<&[Scored]>,
+        lexical: &[Scored],
+    ) -> [Option<Contribution>; 3] {
+        let is_read = share >= 0.5;
+        match self {
+            Self::Rrf { k } => {
+                let by_rank = Contribution::ByRank { k };
+                [is_read.then_some(by_rank), sparse.filter(|_| is_read).map(|_| by_rank), Some(by_rank)]
+            }
+            Self::WeightedSum { dense_weight, .. } if !is_read => {
+                [None, None, Some(Contribution::by_score(lexical, 1.0 - dense_weight))]
+            }
+            Self::WeightedSum { dense_weight, sparse_weight } => {
+                let dense_weight = dense_weight * share;
+                let rest = 1.0 - dense_weight;
+                let (own, words) = match sparse {
+                    Some(_) => (rest * sparse_weight, rest * (1.0 - sparse_weight)),
+                    None => (0.0, rest),
+                };
+                [
+                    Some(Contribution::by_score(dense, dense_weight)),
+                    sparse.map(|sparse| Contribution::by_score(sparse, own)),
+                    Some(Contribution::by_score(lexical, words)),
+                ]
+            }
+        }
+    }
+}
+
+/// What a stage adds to the fused score of its candidates.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Contribution {
+    ByRank { k: f64 },
+    ByScore { least: f64, span: f64, weight: f64 },
+}
+
+impl Contribution {
+    fn by_score(stage: &[Scored], weight: f64) -> Self {
+        let (least, span) = range(stage);
+        Self::ByScore { least, span, weight }
+    }
+
+    /// To the score of the candidate with this score at `index`, counted from 0.
+    pub(crate) fn of(self, index: usize, score: f64) -> f64 {
+        match self {
+            Self::ByRank { k } => 1.0 / (k + index as f64 + 1.0),
+            // Candidates that all score the same are all the best.
+            Self::ByScore { least, span, weight } => {
+                weight * if span > 0.0 { (score - least) / span } else { 1.0 }
+            }
+        }
     }
 }
 

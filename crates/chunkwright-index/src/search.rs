@@ -14,7 +14,7 @@ mod relevance;
 
 use crate::analysis;
 use crate::bm25::term_id;
-use crate::fuse::Fusion;
+use crate::fuse::{Contribution, Fusion};
 use crate::store::{Filter, Generation, Model, Scored, Store, StoreError, StoredChunk};
 
 pub use explain::{Explained, Verdict, explain};
@@ -219,6 +219,10 @@ pub struct Stage {
     pub rank: usize,
     /// The stage's score, in its own unit.
     pub score: f64,
+    /// What it adds to the fused score; none where scores were not fused, or where the stage has no say because the model
+    /// does not read the query.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub contribution: Option<f64>,
 }
 
 /// Why a search has no answer.
@@ -361,7 +365,11 @@ fn attempt(
 ) -> Result<(Answer, bool), SearchError> {
     let ranked = asked.rank(store, generation, models.watch, options)?;
     let terms = query_terms(query);
-    let stages = [&ranked.dense, &ranked.sparse, &ranked.lexical].map(|stage| places(stage.as_deref()));
+    let contributions = ranked.contributions(options.fusion);
+    let stages: [_; 3] = std::array::from_fn(|at| {
+        let stage = [&ranked.dense, &ranked.sparse, &ranked.lexical][at];
+        places(stage.as_deref(), contributions[at])
+    });
     let pinned = pinned(store, generation, query, options)?;
     let mut fused = measured(models.watch, "fuse", || ranked.fused(options.fusion));
     let reranked = models.reranker.map(|reranker| {
@@ -374,7 +382,7 @@ fn attempt(
         None => (None, None),
     };
     let rerank_used = reranked.is_some();
-    let reranked = places(reranked.as_deref());
+    let reranked = places(reranked.as_deref(), None);
     let best = fused.first().map_or(0.0, |best| best.score);
     fused.retain(|scored| !pinned.contains(&scored.id));
     let order: Vec<Scored> = pinned.iter().map(|&id| Scored { id, score: best }).chain(fused).collect();
@@ -511,7 +519,13 @@ fn matched(terms: &[String], chunk: &StoredChunk) -> Vec<String> {
 }
 
 /// Rank and score by chunk.
-fn places(ranking: Option<&[Scored]>) -> HashMap<ChunkId, Stage> {
+fn places(ranking: Option<&[Scored]>, contribution: Option<Contribution>) -> HashMap<ChunkId, Stage> {
     let ranking = ranking.unwrap_or_default().iter().enumerate();
-    ranking.map(|(index, scored)| (scored.id, Stage { rank: index + 1, score: scored.score })).collect()
+    ranking.map(|(index, scored)| (scored.id, place(index, scored.score, contribution))).collect()
+}
+
+/// The place at `index` of a ranking, counted from 0.
+fn place(index: usize, score: f64, contribution: Option<Contribution>) -> Stage {
+    let contribution = contribution.map(|contribution| contribution.of(index, score));
+    Stage { rank: index + 1, score, contribution }
 }

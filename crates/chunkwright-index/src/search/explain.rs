@@ -6,7 +6,7 @@ use chunkwright::ChunkId;
 use serde::Serialize;
 
 use super::judge::scale;
-use super::{Answer, Models, SearchError, SearchOptions, Stage, matched, query_terms, rank, search};
+use super::{Answer, Models, SearchError, SearchOptions, Stage, matched, place, query_terms, rank, search};
 use crate::store::{Generation, Scored, Store};
 
 /// What became of one chunk in a search.
@@ -156,14 +156,15 @@ pub fn explain(
     // Every chunk of the generation is a candidate, so that each stage tells of this one.
     let all = SearchOptions { candidates: usize::MAX / 2, ..options.clone() };
     let ranked = rank(store, generation, models.embedder, query, &all)?;
-    let place = |ranking: &[Scored]| {
-        let rank = ranking.iter().position(|scored| scored.id == id)?;
-        Some(Stage { rank: rank + 1, score: ranking[rank].score })
+    let find = |ranking: &[Scored], contribution| {
+        let index = ranking.iter().position(|scored| scored.id == id)?;
+        Some(place(index, ranking[index].score, contribution))
     };
-    explained.dense = ranked.dense.as_deref().and_then(place);
-    explained.sparse = ranked.sparse.as_deref().and_then(place);
-    explained.lexical = ranked.lexical.as_deref().and_then(place);
-    explained.fused = place(&ranked.fused(options.fusion));
+    let [dense, sparse, lexical] = ranked.contributions(options.fusion);
+    explained.dense = ranked.dense.as_deref().and_then(|ranking| find(ranking, dense));
+    explained.sparse = ranked.sparse.as_deref().and_then(|ranking| find(ranking, sparse));
+    explained.lexical = ranked.lexical.as_deref().and_then(|ranking| find(ranking, lexical));
+    explained.fused = find(&ranked.fused(options.fusion), None);
     let cosine = explained.dense.map(|stage| stage.score);
     explained.relevance = scale(generation, query, &ranked)
         .and_then(|scale| scale.relevance(cosine.filter(|_| scale.reads_cosine()), &chunk));

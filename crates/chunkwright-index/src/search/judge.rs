@@ -37,7 +37,7 @@ impl<'a> Judge<'a> {
             None => None,
         };
         let reads_cosine = scale.as_ref().is_some_and(Scale::reads_cosine);
-        let dense = places(ranked.dense.as_deref().filter(|_| reads_cosine));
+        let dense = places(ranked.dense.as_deref().filter(|_| reads_cosine), None);
         Ok(Self { store, generation, asked, scale, dense, least })
     }
 

@@ -5,7 +5,7 @@ use chunkwright_models::{EmbedError, Embedder, Embedding, text_hash};
 use super::{Mode, SearchError, SearchOptions, StageWatch, measured};
 use crate::analysis;
 use crate::bm25::{TermId, query_ids};
-use crate::fuse::Fusion;
+use crate::fuse::{Contribution, Fusion};
 use crate::store::{Generation, Scored, Store, StoreError};
 
 /// What the stages of a search ranked, before they become one ranking.
@@ -34,6 +34,18 @@ impl Ranked {
             (None, None, _) => Mode::Lexical,
             _ => Mode::Hybrid,
         }
+    }
+
+    /// What the dense, the sparse and the lexical stage add to the fused score; none for a stage that has no say, and
+    /// where one stage alone ran.
+    pub(crate) fn contributions(&self, fusion: Fusion) -> [Option<Contribution>; 3] {
+        let (dense, sparse, lexical) =
+            (self.dense.as_deref(), self.sparse.as_deref(), self.lexical.as_deref());
+        if [dense, sparse, lexical].iter().flatten().count() < 2 {
+            return [None; 3];
+        }
+        let (dense, lexical) = (dense.unwrap_or_default(), lexical.unwrap_or_default());
+        fusion.contributions(self.dense_share, dense, sparse, lexical)
     }
 
     /// One ranking: all stages by `fusion`, or the only one.

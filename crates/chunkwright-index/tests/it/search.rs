@@ -281,6 +281,9 @@ fn a_reranker_orders_the_best_and_a_failing_one_leaves_their_order() {
         for (index, hit) in reranked.hits.iter().enumerate() {
             assert_eq!(hit.rerank.unwrap().rank, index + 1);
             assert!((hit.score + hit.record.text.len() as f64).abs() < 1e-3);
+            // What it would have had by fusion is still told.
+            let mut stages = [hit.dense, hit.lexical].into_iter().flatten();
+            assert!(stages.all(|stage| stage.contribution.is_some()), "{kind} {hit:?}");
         }
         let fallen_back = run(true);
         assert!(!fallen_back.rerank_used && fallen_back.rerank_error.is_some());

@@ -7,8 +7,8 @@ use chunkwright::ChunkId;
 use chunkwright_index::transfer::{Row, Vectors, export};
 use chunkwright_index::{
     Access, Answer, Cache, Change, Filter, Fusion, Generation, GenerationSpec, Hit, Kept, Mode, Model,
-    Models, Overlay, Scored, SearchOptions, SqliteStore, Store, StoreError, Vector, Verdict, amend, explain,
-    search,
+    Models, Overlay, Scored, SearchOptions, SqliteStore, Stage, Store, StoreError, Vector, Verdict, amend,
+    explain, search,
 };
 use chunkwright_models::{MAX_WEIGHTS, sparse_dot, text_hash};
 use rusqlite::Connection;
@@ -222,14 +222,20 @@ fn every_hit_accounts_for_the_sparse_stage_too() {
             let weights = |text: &str| crate::fixture::weights(text);
             let product = f64::from(sparse_dot(&weights(query), &weights(&hit.record.text)));
             assert!((stage.score - product).abs() < 1e-4, "{kind} {stage:?} {product}");
-            assert_eq!((hit.dense, hit.lexical), (None, None), "{kind}");
+            assert_eq!((hit.dense, hit.lexical, stage.contribution), (None, None, None), "{kind}");
         }
+        let place = |stage: Option<Stage>| stage.map(|stage| (stage.rank, stage.score));
         for fusion in [Fusion::default(), Fusion::Rrf { k: Fusion::RRF_K }] {
             let all = answer(&fixture, query, &SearchOptions { fusion, ..SearchOptions::default() });
             let first = |hit: &&Hit| hit.record.chunk_id == sparse.hits[0].record.chunk_id;
             let first = all.hits.iter().find(first).unwrap();
             assert_eq!((all.mode, first.kept), (Mode::Hybrid, Kept::Both), "{kind}");
-            assert!(first.dense.is_some() && first.sparse == sparse.hits[0].sparse, "{kind}");
+            assert!(first.dense.is_some() && place(first.sparse) == place(sparse.hits[0].sparse), "{kind}");
+            for hit in &all.hits {
+                let stages = [hit.dense, hit.sparse, hit.lexical].into_iter().flatten();
+                let sum: f64 = stages.map(|stage| stage.contribution.unwrap()).sum();
+                assert!((sum - hit.score).abs() < 1e-9, "{kind} {fusion:?} {sum} {}", hit.score);
+            }
             assert_eq!(serde_json::to_value(first).unwrap()["sparse"]["rank"], 1, "{kind}");
         }
         let all = answer(&fixture, query, &SearchOptions::default());
@@ -238,7 +244,7 @@ fn every_hit_accounts_for_the_sparse_stage_too() {
         let options = SearchOptions { top_k: 1, ..SearchOptions::default() };
         let models = Models::embedder(&*fixture.bag);
         let explained = explain(&*fixture.store, &now(&*fixture.store), models, query, &options, id).unwrap();
-        assert!(last.rank > 1 && explained.sparse == last.sparse, "{kind} {explained:?}");
+        assert!(last.rank > 1 && place(explained.sparse) == place(last.sparse), "{kind} {explained:?}");
         assert!(matches!(explained.verdict, Verdict::Outranked { .. }), "{kind} {:?}", explained.verdict);
         let none = SearchOptions { mode: Mode::Sparse, ..options };
         let other = "数据库";

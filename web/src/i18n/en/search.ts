@@ -100,7 +100,6 @@ export const search = (f: Format) => ({
   relevanceNote: (least: string) => `A hit needs ${least}`,
   relevanceNone: "not known",
   kept: { label: "Found by", both: "several stages", lexical: "words only", dense: "meaning only", sparse: "token weights only", pinned: "pinned to this query" },
-  wantFused: "Show fused scores", wantFusedNote: "The server’s reranker is asked again for this",
   terms: "Matched terms",
   noTerms: "none",
   duplicatesOf: (n: number) => f.plural(n, { one: "# duplicate", other: "# duplicates" }),

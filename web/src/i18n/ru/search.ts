@@ -103,7 +103,6 @@ export const search = (f: Format): Messages["search"] => ({
   relevanceNote: (least) => `Результату нужно не меньше ${least}`,
   relevanceNone: "неизвестна",
   kept: { label: "Чем найден", both: "несколькими этапами", lexical: "только по словам", dense: "только по смыслу", sparse: "только по весам токенов", pinned: "закреплён за этим запросом" },
-  wantFused: "Показать оценки слияния", wantFusedNote: "Для этого реранкер сервера вызывается ещё раз",
   terms: "Совпавшие слова",
   noTerms: "нет",
   duplicatesOf: (n) => f.plural(n, { one: "# дубликат", few: "# дубликата", many: "# дубликатов", other: "# дубликата" }),

@@ -99,7 +99,6 @@ export const search = (f: Format): Messages["search"] => ({
   relevanceNote: (least) => `命中至少需要 ${least}`,
   relevanceNone: "未知",
   kept: { label: "命中来源", both: "多个阶段", lexical: "仅词法", dense: "仅语义", sparse: "仅 token 权重", pinned: "已固定到此查询" },
-  wantFused: "显示融合得分", wantFusedNote: "需要再次调用服务器的重排器",
   terms: "匹配的词",
   noTerms: "无",
   duplicatesOf: (n) => `${f.number(n)} 个重复`,

@@ -1,11 +1,10 @@
-// The answer to a search as state of the page, with what each stage adds to its scores and the questions that were saved for it.
+// The answer to a search as state of the page, with the questions that were saved for it.
 
-import type { Schemas } from "../../api/client.ts";
+import { api, ok, type Schemas } from "../../api/client.ts";
 import { resource } from "../../api/resource.svelte.ts";
 import { href } from "../../app/router.svelte.ts";
-import { fusedOf, type Parts } from "./parts.ts";
+import { mostOf, sumOf, valuesOf } from "./parts.ts";
 import { questionsOf, savedFor } from "./questions.ts";
-import { partsOf, search } from "./ranges.ts";
 import { STAGES, hitsOf, passagesOf, type Hit, type SearchAnswer, type SearchRequest, type StageName } from "./setup.ts";
 
 export type Listed = Schemas["ListedCollection"];
@@ -14,13 +13,8 @@ export class Answers {
   #request: () => SearchRequest | null;
   #listed: () => Listed[];
   answer: ReturnType<typeof resource<{ answer: SearchAnswer; request: SearchRequest; took: number } | null>>;
-  #parts: ReturnType<typeof resource<{ of: SearchAnswer; parts: Map<string, Parts> } | null>>;
   #saved: ReturnType<typeof resource<Awaited<ReturnType<typeof questionsOf>>>>;
 
-  /** The answer whose fused scores were asked for although a reranker ordered it: to find them asks the reranker again. */
-  #wanted = $state.raw<SearchAnswer>();
-
-  reranked = $derived.by(() => this.data?.answer.collections.some(({ rerank_used }) => rerank_used) ?? false);
   hits = $derived.by(() => hitsOf(this.data?.answer));
   passages = $derived.by(() => passagesOf(this.data?.answer));
   several = $derived.by(() => (this.data?.answer.collections.length ?? 0) > 1 || this.data?.request.all_versions === true);
@@ -35,17 +29,11 @@ export class Answers {
         const body = JSON.parse(text) as SearchRequest | null;
         if (!body) return null;
         const begun = performance.now();
-        const answer = await search(body, signal);
+        const answer = (await ok(api.POST("/api/v1/search", { body, signal }))) as SearchAnswer;
         return { answer, request: body, took: performance.now() - begun };
       },
       () => request()?.query,
     );
-    this.#parts = resource(async (signal) => {
-      const data = this.answer.data;
-      const wanted = this.#wanted;
-      if (this.reranked && wanted !== data?.answer) return null;
-      return data && hitsOf(data.answer).length > 0 ? { of: data.answer, parts: await partsOf(data.request, data.answer, signal) } : null;
-    });
     const named = $derived.by(() => (this.data?.answer.collections.length === 1 ? this.data.answer.collections[0]!.collection : ""));
     this.#saved = resource(async (signal) => (named ? questionsOf(named, signal) : []), () => named);
   }
@@ -53,11 +41,6 @@ export class Answers {
   get data() { return this.answer.data; }
   get loading() { return this.answer.loading && this.#request() !== null; }
   get failure() { return this.#request() === null ? undefined : this.answer.failure; }
-  /** Whether fused scores can be asked for. */
-  get lacksFused() {
-    return this.reranked && this.hits.length > 0 && this.#wanted !== this.data?.answer;
-  }
-  wantFused = () => (this.#wanted = this.data?.answer);
   reload = () => this.answer.reload();
   questionsChanged = () => this.#saved.reload();
 
@@ -66,15 +49,16 @@ export class Answers {
     return this.data ? savedFor(this.#saved.data, this.data.request.query) : undefined;
   }
 
-  partsOf(hit: Hit): Parts | undefined {
-    const parts = this.#parts.data;
-    return parts && parts.of === this.data?.answer ? parts.parts.get(`${hit.collection}@${hit.generation}`) : undefined;
+  get most(): number {
+    return this.data ? mostOf(this.data.request) : 1;
   }
 
   fusedOf(hit: Hit): { rank: number | null; score: number } | null {
-    const score = fusedOf(hit, this.partsOf(hit), this.reranked);
+    const values = valuesOf(hit);
+    if (!values) return null;
+    const score = sumOf(values);
     // Ranks of one list alone are those of its fusion.
-    return score === null ? null : { rank: this.several || hit.rerank ? null : hit.rank, score };
+    return { rank: this.several || hit.rerank ? null : hit.rank, score };
   }
 
   /** Stages that ran for the collection of a hit. */
