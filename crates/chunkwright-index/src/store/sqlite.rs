@@ -17,6 +17,8 @@ mod list;
 mod migrate;
 mod read;
 mod readers;
+#[cfg(test)]
+mod ready;
 mod recent;
 mod setup;
 mod stored;
@@ -230,6 +232,12 @@ impl SqliteStore {
         Ok(value)
     }
 
+    /// Lets go of what is in memory of a generation; whoever asks for it again waits until it is read.
+    fn forget(&self, generation: &Generation) {
+        lock_mutex(&self.indexes).remove(&generation.number);
+        lock_mutex(&self.columns).remove(&generation.number);
+    }
+
     /// Runs `search` over the index of a generation as the snapshot `transaction` has it, or newer.
     fn with_index<T>(
         &self,
@@ -333,7 +341,18 @@ impl Store for SqliteStore {
     }
 
     fn switch(&self, generation: &Generation) -> Result<(), StoreError> {
-        self.write_with(|transaction| write::switch(transaction, generation))
+        let before =
+            self.open(&generation.collection).ok().filter(|before| before.number != generation.number);
+        let is_searched = |before: &Generation| lock_mutex(&self.indexes).contains_key(&before.number);
+        if before.as_ref().is_some_and(is_searched) {
+            // No search waits until what it searches is read. What fails here is told by the first of them.
+            let _ = self.read(|transaction| self.with_index(transaction, generation, |_| Ok(())));
+        }
+        self.write_with(|transaction| write::switch(transaction, generation))?;
+        if let Some(before) = before {
+            self.forget(&before);
+        }
+        Ok(())
     }
 
     fn is_complete(&self, generation: &Generation) -> Result<bool, StoreError> {
@@ -342,8 +361,7 @@ impl Store for SqliteStore {
 
     fn remove(&self, generation: &Generation) -> Result<(), StoreError> {
         self.write_with(|transaction| write::remove(transaction, generation))?;
-        lock_mutex(&self.indexes).remove(&generation.number);
-        lock_mutex(&self.columns).remove(&generation.number);
+        self.forget(generation);
         self.totals.forget(generation);
         Ok(())
     }

@@ -188,7 +188,7 @@ pub(super) fn update_columns(
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::sync::Arc;
 
     use chunkwright::parse::Text;
@@ -201,7 +201,7 @@ mod tests {
     use super::super::SqliteStore;
     use super::*;
 
-    fn document(doc_id: &str, chunks: usize) -> Change {
+    pub(in super::super) fn document(doc_id: &str, chunks: usize) -> Change {
         let source: String = (0..chunks).map(|n| format!("Paragraph {n}.\n\n")).collect();
         let parsed = Document::parse(doc_id, source.as_str(), &Text);
         let config = ChunkConfig { max_size: 8, target_size: 1, min_size: 0, ..ChunkConfig::default() };

@@ -1,0 +1,37 @@
+//! Is what searches need of a generation read when it becomes the current one?
+
+use super::super::{Access, Filter, GenerationSpec, Store};
+use super::SqliteStore;
+use super::list::tests::document;
+use crate::analysis;
+use crate::bm25::term_id;
+
+#[test]
+fn a_switch_has_the_new_index_ready_and_lets_go_of_the_old_one_where_there_were_searches() {
+    for is_searched in [true, false] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = SqliteStore::open(folder.path(), Access::Write).expect("a store");
+        let spec = |hash: &str| GenerationSpec { config_hash: hash.into(), ..GenerationSpec::default() };
+        let search = |generation| {
+            let terms: Vec<_> = analysis::terms("paragraph").iter().map(|term| term_id(term)).collect();
+            store.lexical(generation, &terms, &Filter::default(), 10).expect("an answer").len()
+        };
+        let before = store.begin("c", &spec("before")).expect("a generation");
+        store.write(&before, &[document("a", 3)]).expect("a write");
+        store.switch(&before).expect("a switch");
+        if is_searched {
+            assert!(search(&before) > 0);
+        }
+        let now = store.begin("c", &spec("now")).expect("a generation");
+        store.write(&now, &[document("a", 5)]).expect("a write");
+        assert!(!store.indexes.lock().expect("a lock").contains_key(&now.number), "nobody searches it yet");
+        store.switch(&now).expect("a switch");
+        let held: Vec<i64> = store.indexes.lock().expect("a lock").keys().copied().collect();
+        assert_eq!(held, if is_searched { vec![now.number] } else { Vec::new() });
+        assert!(search(&now) > 0 && search(&before) > 0);
+        // Going back is a switch as well.
+        store.switch(&before).expect("a switch");
+        let held: Vec<i64> = store.indexes.lock().expect("a lock").keys().copied().collect();
+        assert_eq!(held, [before.number]);
+    }
+}
