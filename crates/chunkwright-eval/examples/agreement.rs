@@ -343,11 +343,10 @@ fn over_all(setup: &Setup, sets: &[Set], rows: &[Row]) -> Result<String> {
     let default = ranking.iter().position(|it| it.candidate == 0).unwrap_or_default();
     let by_chance = 1.0 - 0.95_f64.powi(sets.len() as i32);
     let mut out = format!(
-        "An interval misses the truth once in twenty times, so that with {} sets one lies beyond zero with a chance of \
-        {by_chance:.2} where no way is better. And a default is one for all documents: over all {} sets together, each counting the same, {} ways of cutting were \
-        measured; `auto` is number {}. Those that find most, R@1000 in percent, with the interval of their difference to \
-        `auto`, paired by question and widened for the number of ways:\n\n| way | R@1000 | minus auto | |\n|---|---|---|---|\n",
-        sets.len(),
+        "An interval misses the truth once in twenty times: of {} at least one does so with a chance of {by_chance:.2}. And a \
+        default is one for all documents. Over all sets together, each counting the same, {} ways of cutting were measured; \
+        `auto` is number {}. Those that find most, R@1000 in percent, with the interval of their difference to `auto`, paired \
+        by question and widened for the number of ways:\n\n| way | R@1000 | minus auto | |\n|---|---|---|---|\n",
         sets.len(),
         ways.len(),
         default + 1
