@@ -119,9 +119,12 @@ type Load<'a> = dyn FnOnce() -> Result<Option<Arc<dyn Embedder>>, Error> + 'a;
 /// Models that were loaded before, by what the settings say of them: a model takes longer to load than to answer.
 #[derive(Default)]
 struct Loaded {
-    embedders: Mutex<HashMap<String, Arc<dyn Embedder>>>,
-    rerankers: Mutex<HashMap<String, Arc<dyn Reranker>>>,
+    embedders: Slots<dyn Embedder>,
+    rerankers: Slots<dyn Reranker>,
 }
+
+/// A place for each key, which is locked while what belongs there is loaded.
+type Slots<T> = Mutex<HashMap<String, Arc<Mutex<Option<Arc<T>>>>>>;
 
 impl Loaded {
     fn embedder(
@@ -141,20 +144,19 @@ impl Loaded {
     }
 }
 
-/// What was loaded for `key`, or is now. Whoever needs it meanwhile waits, so that nothing is loaded twice. What is not
-/// there is looked for again the next time.
+/// What was loaded for `key`, or is now. Whoever needs it meanwhile waits, so that nothing is loaded twice; who needs
+/// something else does not. What is not there is looked for again the next time.
 fn once<T: ?Sized>(
-    loaded: &Mutex<HashMap<String, Arc<T>>>,
+    slots: &Slots<T>,
     key: String,
     load: impl FnOnce() -> Result<Option<Arc<T>>, Error>,
 ) -> Result<Option<Arc<T>>, Error> {
-    let mut loaded = loaded.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(known) = loaded.get(&key) {
-        return Ok(Some(Arc::clone(known)));
+    let slot = Arc::clone(slots.lock().unwrap_or_else(PoisonError::into_inner).entry(key).or_default());
+    let mut loaded = slot.lock().unwrap_or_else(PoisonError::into_inner);
+    if loaded.is_none() {
+        *loaded = load()?;
     }
-    let new = load()?;
-    loaded.extend(new.clone().map(|new| (key, new)));
-    Ok(new)
+    Ok(loaded.clone())
 }
 
 /// Is told that another process writes to the store, and that its end is waited for.

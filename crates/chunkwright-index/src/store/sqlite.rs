@@ -349,8 +349,12 @@ impl Store for SqliteStore {
             let _ = self.read(|transaction| self.with_index(transaction, generation, |_| Ok(())));
         }
         self.write_with(|transaction| write::switch(transaction, generation))?;
-        if let Some(before) = before {
-            self.forget(&before);
+        // Searches that began before the switch go on with the generation that was the current one.
+        let is_old =
+            |number: i64| number != generation.number && Some(number) != before.as_ref().map(|it| it.number);
+        let known = self.collections()?.into_iter().filter(|known| known.name == generation.collection);
+        for old in known.flat_map(|known| known.generations).filter(|it| is_old(it.generation.number)) {
+            self.forget(&old.generation);
         }
         Ok(())
     }

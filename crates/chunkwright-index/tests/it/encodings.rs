@@ -3,7 +3,7 @@
 use chunkwright_index::{FetchOptions, Mode, SearchOptions, fetch};
 use chunkwright_models::text_hash;
 
-use crate::fixture::{Fixture, for_each_store, now};
+use crate::fixture::{Fixture, for_each_local_store, now};
 
 const CHINESE: &str = "# 指南\r\n\r\n启动之前必须先配置数据库连接，然后再运行程序。\r\n";
 const RUSSIAN: &str = "# Руководство\n\nПеред запуском настройте подключение к базе данных.\n";
@@ -20,7 +20,7 @@ fn legacy(label: &str, text: &str) -> Vec<u8> {
 
 #[track_caller]
 fn check(bytes: &[u8], encoding: &str, text: &str, query: &str) {
-    for_each_store(|kind| {
+    for_each_local_store(|kind| {
         let fixture = Fixture::new(kind, &[("other.md", "# Other\n\nNothing to see.\n")]);
         fixture.write("a.md", bytes);
         assert_eq!(fixture.index().indexed, 2);

@@ -1,4 +1,4 @@
-//! Is what searches need of a generation read when it becomes the current one?
+//! Is what searches need of a generation read when it becomes the current one, and is no more kept than that and the one before?
 
 use super::super::{Access, Filter, GenerationSpec, Store};
 use super::SqliteStore;
@@ -7,7 +7,7 @@ use crate::analysis;
 use crate::bm25::term_id;
 
 #[test]
-fn a_switch_has_the_new_index_ready_and_lets_go_of_the_old_one_where_there_were_searches() {
+fn a_switch_has_the_new_index_ready_where_there_were_searches_and_keeps_no_more_than_one_before() {
     for is_searched in [true, false] {
         let folder = tempfile::tempdir().expect("a folder");
         let store = SqliteStore::open(folder.path(), Access::Write).expect("a store");
@@ -26,12 +26,20 @@ fn a_switch_has_the_new_index_ready_and_lets_go_of_the_old_one_where_there_were_
         store.write(&now, &[document("a", 5)]).expect("a write");
         assert!(!store.indexes.lock().expect("a lock").contains_key(&now.number), "nobody searches it yet");
         store.switch(&now).expect("a switch");
-        let held: Vec<i64> = store.indexes.lock().expect("a lock").keys().copied().collect();
-        assert_eq!(held, if is_searched { vec![now.number] } else { Vec::new() });
+        let held = || {
+            let mut held: Vec<i64> = store.indexes.lock().expect("a lock").keys().copied().collect();
+            held.sort_unstable();
+            held
+        };
+        // A search that began before goes on with the old one.
+        assert_eq!(held(), if is_searched { vec![before.number, now.number] } else { Vec::new() });
         assert!(search(&now) > 0 && search(&before) > 0);
+        let last = store.begin("c", &spec("last")).expect("a generation");
+        store.write(&last, &[document("a", 2)]).expect("a write");
+        store.switch(&last).expect("a switch");
+        assert_eq!(held(), [now.number, last.number]);
         // Going back is a switch as well.
         store.switch(&before).expect("a switch");
-        let held: Vec<i64> = store.indexes.lock().expect("a lock").keys().copied().collect();
-        assert_eq!(held, [before.number]);
+        assert_eq!(held(), [before.number, last.number]);
     }
 }
