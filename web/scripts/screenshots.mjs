@@ -18,6 +18,11 @@ const PAGES = [
   { name: "collection", path: "/c/examples?from=128&to=191", until: async (page) => {
     for (const part of [page.getByText("limit 256"), page.getByText(/^Nothing found/u), page.getByRole("button", { name: "Show these chunks" })]) await part.waitFor();
   } },
+  { name: "composition", path: "/c/examples", until: async (page) => {
+    await page.getByText(/^All [\d,]+ lines with text/u).waitFor();
+    await page.getByRole("heading", { name: "Composition" }).evaluate((heading) => heading.scrollIntoView());
+    await page.waitForTimeout(300);
+  } },
   {
     name: "chunks", path: "/c/examples?view=chunks&document=zh%2F&sort=longest",
     until: async (page) => {

@@ -326,7 +326,6 @@ fn over_all(setup: &Setup, sets: &[Set], rows: &[Row]) -> Result<String> {
     let questions: usize = rows.iter().map(|row| row.people).sum();
     let mut figures: Vec<Vec<f64>> = vec![Vec::new(); ways.len()];
     for (set, row) in sets.iter().zip(rows) {
-        eprintln!("{}: every way", set.name);
         let asked = Made { questions: set.people.clone(), ..Made::default() };
         let bench = bench(setup, &set.corpus, &asked);
         // Every set counts the same, however many questions it has.
@@ -341,7 +340,7 @@ fn over_all(setup: &Setup, sets: &[Set], rows: &[Row]) -> Result<String> {
     }
     let ranking = ranked(&figures, SEED);
     let default = ranking.iter().position(|it| it.candidate == 0).unwrap_or_default();
-    let by_chance = 1.0 - 0.95_f64.powi(sets.len() as i32);
+    let by_chance = 1.0 - 0.95_f64.powf(sets.len() as f64);
     let mut out = format!(
         "An interval misses the truth once in twenty times: of {} at least one does so with a chance of {by_chance:.2}. And a \
         default is one for all documents. Over all sets together, each counting the same, {} ways of cutting were measured; \

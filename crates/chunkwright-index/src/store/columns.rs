@@ -45,7 +45,7 @@ struct Row {
 }
 
 /// The first bytes of the hash of a text: enough to tell texts apart in one collection.
-pub(super) type TextKey = [u8; 8];
+type TextKey = u64;
 
 #[derive(Debug, PartialEq, Eq)]
 struct OwnedFacts {
@@ -189,8 +189,9 @@ impl Columns {
             document.facts.push(facts);
         }
         let facts = document.facts.len() as u32 - 1;
-        let NewRow { id, token_count, text_hash: [a, b, c, d, e, f, g, h, ..], cut, enabled, .. } = *new;
-        document.rows.push(Row { id, facts, token_count, text: [a, b, c, d, e, f, g, h], cut, enabled });
+        let NewRow { id, token_count, text_hash, cut, enabled, .. } = *new;
+        let text = u128::from_le_bytes(text_hash) as TextKey;
+        document.rows.push(Row { id, facts, token_count, text, cut, enabled });
     }
 
     /// The chunks that a page holds, in order, and the one behind it.

@@ -227,7 +227,7 @@ fn two_people_who_split_at_once_lose_nothing_and_neither_is_told_what_is_not_so(
         after.as_array().unwrap().iter().map(|it| it["content"].as_str().unwrap()).collect();
     for n in [2, 3, 4, 5, 6, 8, 9, 10, 11] {
         let begins = contents.iter().any(|content| content.starts_with(&format!("Second words of {n},")));
-        let was_told = asked.iter().any(|it| *it == (n, 200));
+        let was_told = asked.contains(&(n, 200));
         assert_eq!(begins, was_told, "{n}: {asked:?} {contents:?}");
     }
     let visible = |chunks: &Value| -> String {
