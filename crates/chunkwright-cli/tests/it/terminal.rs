@@ -98,7 +98,9 @@ fn markdown_of_a_mixed_repository_becomes_a_parquet_table() {
         ("repo/build/out.md", "# Generated\n"),
     ]);
     copy(&examples(), &folder.path().join("repo/docs"));
-    let (code, lines) = Terminal::open(&folder, &["chunk", "repo", "-t", "md", "-o", "x.parquet"]).end();
+    let (code, mut lines) = Terminal::open(&folder, &["chunk", "repo", "-t", "md", "-o", "x.parquet"]).end();
+    // On a busy machine it takes long enough for a bar.
+    lines.retain(|line| !line.contains(['█', '░']));
     assert_eq!((code, lines.len()), (0, 1), "{lines:?}");
     // Three sources, a drawing and a lock file.
     assert!(lines[0].starts_with("skipped 6 entries: "), "{lines:?}");

@@ -64,7 +64,7 @@ fn what_may_pass_is_tried_again_with_growing_waits() {
         let (result, asked, _) = call(vec![fault.clone(), ok()], options());
         assert_eq!((result.is_ok(), asked), (true, 2), "{fault:?}");
     }
-    let quick = HttpOptions { timeout_ms: 100, ..options() };
+    let quick = HttpOptions { timeout_ms: 1_000, ..options() };
     let (result, asked, _) = call(vec![Answer::Silence, ok()], quick);
     assert_eq!((result.is_ok(), asked), (true, 2));
 }
@@ -80,7 +80,7 @@ fn what_is_down_for_good_is_given_up_after_a_bounded_number_of_attempts() {
     assert!(matches!(result, Err(HttpError::Connection { .. })), "{result:?}");
     assert_eq!(asked, 3);
     let (result, asked, _) =
-        call(vec![Answer::Silence], HttpOptions { retries: 1, timeout_ms: 100, ..options() });
+        call(vec![Answer::Silence], HttpOptions { retries: 1, timeout_ms: 1_000, ..options() });
     assert!(matches!(result, Err(HttpError::Timeout { .. })), "{result:?}");
     assert_eq!(asked, 2);
 }
