@@ -144,8 +144,8 @@ impl Loaded {
     }
 }
 
-/// What was loaded for `key`, or is now. Whoever needs it meanwhile waits, so that nothing is loaded twice; who needs
-/// something else does not. What is not there is looked for again the next time.
+/// The value of `key`: loaded before, or loaded now. Other threads that need the same key wait for it, so that nothing is
+/// loaded twice; other keys are not held up. A value that is missing is looked for again by the next call.
 fn once<T: ?Sized>(
     slots: &Slots<T>,
     key: String,

@@ -85,8 +85,8 @@ impl Fusion {
         fused
     }
 
-    /// What the dense, the sparse and the lexical stage add to the score of a candidate of theirs; none for a stage that
-    /// has no say.
+    /// What the dense, the sparse and the lexical stage add to the score of each of their candidates; none for a stage that
+    /// is left out of the fusion.
     pub(crate) fn contributions(
         self,
         share: f64,

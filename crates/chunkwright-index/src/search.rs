@@ -219,8 +219,8 @@ pub struct Stage {
     pub rank: usize,
     /// The stage's score, in its own unit.
     pub score: f64,
-    /// What it adds to the fused score; none where scores were not fused, or where the stage has no say because the model
-    /// does not read the query.
+    /// What it adds to the fused score. Absent where scores were not fused, and where the model does not read the query, so
+    /// that its stage is left out of the fusion.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub contribution: Option<f64>,
 }

@@ -36,8 +36,8 @@ impl Ranked {
         }
     }
 
-    /// What the dense, the sparse and the lexical stage add to the fused score; none for a stage that has no say, and
-    /// where one stage alone ran.
+    /// What the dense, the sparse and the lexical stage add to the fused score; none for a stage that is left
+    /// out of the fusion, and where only one stage ran.
     pub(crate) fn contributions(&self, fusion: Fusion) -> [Option<Contribution>; 3] {
         let (dense, sparse, lexical) =
             (self.dense.as_deref(), self.sparse.as_deref(), self.lexical.as_deref());

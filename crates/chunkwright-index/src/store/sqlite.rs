@@ -232,7 +232,7 @@ impl SqliteStore {
         Ok(value)
     }
 
-    /// Lets go of what is in memory of a generation; whoever asks for it again waits until it is read.
+    /// Frees the memory that holds a generation. The next search of it reads it again.
     fn forget(&self, generation: &Generation) {
         lock_mutex(&self.indexes).remove(&generation.number);
         lock_mutex(&self.columns).remove(&generation.number);
@@ -352,7 +352,11 @@ impl Store for SqliteStore {
         // Searches that began before the switch go on with the generation that was the current one.
         let is_old =
             |number: i64| number != generation.number && Some(number) != before.as_ref().map(|it| it.number);
-        let known = self.collections()?.into_iter().filter(|known| known.name == generation.collection);
+        let known = self
+            .collections()
+            .unwrap_or_default()
+            .into_iter()
+            .filter(|known| known.name == generation.collection);
         for old in known.flat_map(|known| known.generations).filter(|it| is_old(it.generation.number)) {
             self.forget(&old.generation);
         }

@@ -93,7 +93,7 @@ export const search = (f: Format) => ({
   stage: { label: "Stage", lexical: "Lexical", dense: "Dense", sparse: "Sparse", fused: "Fused", rerank: "Rerank", score: "Score", rank: "Rank", unit: "Unit", part: "Contribution" },
   units: { lexical: "BM25", dense: "cosine", sparse: "dot product", fused: "fused", rerank: "rerank score", sum: "weighted sum", rrf: "sum of 1/(k+rank)" },
   absent: { lexical: "no term of the query", dense: "not among the candidates", sparse: "not among the candidates" },
-  noWeight: "no weight", noWeightNote: "The model does not read this query, so its ranking has no say",
+  noWeight: "no weight", noWeightNote: "The model does not read this query, so its ranking is left out",
   part: (stage: string, value: string, share: string) => `${stage}: ${value} (${share})`,
   parts: "What each stage adds to the fused score",
   relevance: "Relevance",

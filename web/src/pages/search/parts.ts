@@ -4,7 +4,7 @@ import { STAGES, type Hit, type SearchRequest, type StageName } from "./setup.ts
 
 export type Values = Partial<Record<StageName, number>>;
 
-/** By stage; null where scores were not fused. A stage that has no say is left out. */
+/** By stage; null where scores were not fused. A stage that the fusion leaves out is missing. */
 export function valuesOf(hit: Pick<Hit, StageName>): Values | null {
   const values: Values = {};
   for (const stage of STAGES) {
@@ -14,7 +14,7 @@ export function valuesOf(hit: Pick<Hit, StageName>): Values | null {
   return Object.keys(values).length > 0 ? values : null;
 }
 
-/** The greatest fused score there can be. */
+/** The greatest possible fused score. */
 export const mostOf = ({ fusion }: SearchRequest): number => (fusion.method === "rrf" ? STAGES.length / (fusion.k + 1) : 1);
 
 /** The fused score. */

@@ -1,4 +1,4 @@
-//! Is what searches need of a generation read when it becomes the current one, and is no more kept than that and the one before?
+//! Is the index of a generation read before it becomes the current one, and are older ones freed?
 
 use super::super::{Access, Filter, GenerationSpec, Store};
 use super::SqliteStore;
@@ -24,7 +24,7 @@ fn a_switch_has_the_new_index_ready_where_there_were_searches_and_keeps_no_more_
         }
         let now = store.begin("c", &spec("now")).expect("a generation");
         store.write(&now, &[document("a", 5)]).expect("a write");
-        assert!(!store.indexes.lock().expect("a lock").contains_key(&now.number), "nobody searches it yet");
+        assert!(!store.indexes.lock().expect("a lock").contains_key(&now.number), "it is not searched yet");
         store.switch(&now).expect("a switch");
         let held = || {
             let mut held: Vec<i64> = store.indexes.lock().expect("a lock").keys().copied().collect();
