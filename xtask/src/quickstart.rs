@@ -45,7 +45,7 @@ The index goes to `{}`; nothing else of yours is touched but the models,
 which go to your data directory. A second run finds steps 1 to 3 done.\n",
         inside(&store)
     );
-    let build = shell::timed(|| web::run_if_possible().and_then(|()| build::program()))?;
+    let build = shell::timed(|| web::build_if_possible().and_then(|()| build::program()))?;
     println!();
     let models = shell::timed(|| build::install_models(Profile::Release, &[]));
     if models.is_err() {

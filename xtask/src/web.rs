@@ -16,32 +16,41 @@ use crate::shell;
 const BROWSERS: &[&str] = &["chromium", "chromium-browser", "google-chrome"];
 
 /// What makes the page, in this order.
-const STEPS: &[&str] = &["ci", "run generate", "run check", "test", "run build", "run budget"];
+const BUILD: &[&str] = &["ci", "run generate", "run build"];
 
-/// Builds the page, unless nothing that it is made of has changed since.
+/// What a change of the page must pass, once it is built.
+const CHECK: &[&str] = &["run check", "test", "run budget"];
+
+/// Builds the page and checks it, both unless nothing that it is made of has changed since.
 pub(crate) fn run() -> Result<()> {
-    let stamp = shell::target_dir()?.join("web.stamp");
+    once("web.stamp", BUILD)?;
+    once("web.checked.stamp", CHECK)
+}
+
+/// Builds the page where Node is there; without it the program has none, and says so.
+pub(crate) fn build_if_possible() -> Result<()> {
+    if has_node() {
+        return once("web.stamp", BUILD);
+    }
+    println!("`npm` is missing: the program is built without its web page");
+    Ok(())
+}
+
+/// Runs steps, unless the page is there and they were run since what it is made of last changed, as the file `stamp` says.
+fn once(stamp: &str, steps: &[&str]) -> Result<()> {
+    let stamp = shell::target_dir()?.join(stamp);
     let state = state()?;
     if dist().join("app/index.html").is_file() && fs::read_to_string(&stamp).is_ok_and(|old| old == state) {
-        println!("the page is up to date");
+        println!("nothing of the page has changed since: npm {}", steps.join(", npm "));
         return Ok(());
     }
     if !has_node() {
         bail!("`npm` is missing: the page is built by Node 20.19 or newer");
     }
-    for step in STEPS {
+    for step in steps {
         shell::run(&mut npm(step))?;
     }
     fs::write(&stamp, state).with_context(|| format!("`{}` could not be written", stamp.display()))
-}
-
-/// Builds the page where Node is there; without it the program has none, and says so.
-pub(crate) fn run_if_possible() -> Result<()> {
-    if has_node() {
-        return run();
-    }
-    println!("`npm` is missing: the program is built without its web page");
-    Ok(())
 }
 
 /// Tests the page in a browser, on a server that was built before.
