@@ -18,8 +18,7 @@ use serde_json::Value;
 use crate::collection::Collection;
 use crate::engine::{Access, Engine};
 use crate::error::Error;
-use crate::index::IndexRequest;
-use crate::jobs::JobProgress;
+use crate::index::{IndexRequest, RunProgress};
 use crate::models;
 use crate::notice::{Notice, NoticeCode};
 use crate::settings::Settings;
@@ -194,12 +193,10 @@ impl Shared {
         on_event: &dyn Fn(&Watched),
     ) -> Result<(), Error> {
         let indexer = collection.indexer(request.clone())?;
-        let progress = Cell::new(JobProgress::default());
+        let progress = Cell::new(RunProgress::default());
         let on_progress = |step: Progress<'_>| {
-            // Each run of a watch begins by finding files.
-            let is_first = matches!(step, Progress::Found { .. });
-            let mut now = if is_first { JobProgress::default() } else { progress.get() };
-            now.note(step);
+            let mut now = progress.get();
+            now.note_of_watch(step);
             progress.set(now);
             // A file that grows while it is read has more bytes than were found.
             if let Some(percent) = now.percent() {

@@ -21,6 +21,7 @@ use tracing::field::Empty;
 
 use crate::engine::Engine;
 use crate::error::Error;
+use crate::index::RunProgress;
 use crate::observe::TRACE;
 use crate::task::Task;
 
@@ -45,7 +46,7 @@ pub struct Job {
     pub state: JobState,
     /// How far it is, and how far it came.
     #[serde(default)]
-    pub progress: JobProgress,
+    pub progress: RunProgress,
     /// When it was asked for, in UTC, as RFC 3339 has it.
     pub submitted_at: String,
     /// When it was begun last.
@@ -87,28 +88,6 @@ pub enum JobState {
     Interrupted,
 }
 
-/// How far a run is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct JobProgress {
-    /// Files or documents done: stored, or found unchanged.
-    pub files: usize,
-    /// Files or documents found so far.
-    pub files_found: usize,
-    /// Bytes of those done.
-    pub bytes: u64,
-    /// Bytes of those found.
-    pub bytes_found: u64,
-    /// Texts embedded.
-    pub texts: usize,
-    /// Texts without a vector, those embedded among them.
-    pub texts_found: usize,
-    /// Tokens of the texts embedded.
-    pub tokens: usize,
-    /// Documents stored or removed, durably.
-    pub documents_stored: usize,
-}
-
 /// Why a job failed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -123,28 +102,6 @@ impl JobState {
     /// Whether nothing more becomes of the job.
     pub fn is_over(self) -> bool {
         !matches!(self, Self::Queued | Self::Running)
-    }
-}
-
-impl JobProgress {
-    /// Notes what a run said.
-    pub fn note(&mut self, progress: Progress<'_>) {
-        match progress {
-            Progress::Found { files, bytes } => (self.files_found, self.bytes_found) = (files, bytes),
-            Progress::Read { files, bytes } => (self.files, self.bytes) = (files, bytes),
-            Progress::Embedded { texts, found, tokens } => {
-                (self.texts, self.texts_found, self.tokens) = (texts, found, tokens);
-            }
-            Progress::Committed { doc_ids } => self.documents_stored += doc_ids.len(),
-            _ => {}
-        }
-    }
-
-    /// The share of bytes that is done, in per cent; `None` before files were looked for.
-    pub fn percent(&self) -> Option<u8> {
-        let done = u128::from(self.bytes) * 100;
-        let percent = done.checked_div(u128::from(self.bytes_found))?;
-        Some(u8::try_from(percent.min(100)).unwrap_or(100))
     }
 }
 
@@ -257,7 +214,7 @@ impl Jobs {
             task: task.with_absolute_paths(),
             settings,
             state: JobState::Queued,
-            progress: JobProgress::default(),
+            progress: RunProgress::default(),
             submitted_at: engine.now(),
             started_at: None,
             finished_at: None,

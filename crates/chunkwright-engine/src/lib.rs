@@ -107,7 +107,7 @@ pub use generations::{
 pub use index::{IndexAnswer, IndexRequest, IndexSummary, Indexer, RunProgress};
 pub use installed::{InstallModelsRequest, ModelAction, ModelChange, ModelEntry, RemoveModelsRequest};
 pub use job_request::JobRequest;
-pub use jobs::{Job, JobError, JobProgress, JobState, Jobs};
+pub use jobs::{Job, JobError, JobState, Jobs};
 pub use list::{ChunkDetail, DocumentPage, ListDocumentsRequest, Neighbours};
 pub use maintenance::{ClearedCache, CollectionStatus, ListedCollection};
 pub use notice::{Notice, NoticeCode};

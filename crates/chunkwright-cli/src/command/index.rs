@@ -15,7 +15,7 @@ use crate::interrupt;
 use crate::keys::{FileFlags, WriterFlags};
 use crate::output::{OutputFlags, note};
 use crate::progress::Progress;
-use crate::text::{bold, plain, red};
+use crate::text::{bold, grouped, plain, red};
 
 /// Index files into a collection
 ///
@@ -201,7 +201,7 @@ impl Index {
                     if is_first {
                         self.show(global, &answer)?;
                     } else if answer.changed_anything() {
-                        let written = steps.state().0.written_in_words();
+                        let written = written(&steps.state().written);
                         self.show_change(global, &answer, written)?;
                     }
                     is_first = false;
@@ -260,8 +260,16 @@ fn tell(global: &Global, answer: &IndexAnswer) -> Outcome {
 /// The bar of a run, and what is kept if it ends now.
 struct Steps<'a> {
     global: &'a Global,
-    state: Mutex<(RunProgress, Option<Progress>)>,
+    state: Mutex<State>,
     dry_run: bool,
+}
+
+#[derive(Default)]
+struct State {
+    run: RunProgress,
+    bar: Option<Progress>,
+    /// Ids of the documents that were stored or removed.
+    written: Vec<String>,
 }
 
 impl<'a> Steps<'a> {
@@ -269,16 +277,22 @@ impl<'a> Steps<'a> {
         Self { global, state: Mutex::default(), dry_run }
     }
 
-    fn state(&self) -> MutexGuard<'_, (RunProgress, Option<Progress>)> {
+    fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn advance(&self, step: Step<'_>) {
-        let (run, bar) = &mut *self.state();
-        run.take(step);
+        let State { run, bar, written } = &mut *self.state();
+        run.note_of_watch(step);
         match step {
-            Step::Committed { .. } => return,
-            Step::Found { bytes, .. } => *bar = Some(Progress::of_bytes(self.global, bytes)),
+            Step::Committed { doc_ids } => {
+                written.extend(doc_ids.iter().cloned());
+                return;
+            }
+            Step::Found { bytes, .. } => {
+                *bar = Some(Progress::of_bytes(self.global, bytes));
+                written.clear();
+            }
             _ => {}
         }
         if let Some(bar) = bar {
@@ -288,7 +302,16 @@ impl<'a> Steps<'a> {
     }
 
     fn finish(&self) {
-        self.state().1.take().into_iter().for_each(Progress::finish);
+        self.state().bar.take().into_iter().for_each(Progress::finish);
+    }
+}
+
+/// The documents that were stored or removed: `` `a.md` and 3 more``.
+fn written(doc_ids: &[String]) -> String {
+    match doc_ids {
+        [] => "no document".to_owned(),
+        [one] => format!("`{one}`"),
+        [first, rest @ ..] => format!("`{first}` and {} more", grouped(rest.len())),
     }
 }
 

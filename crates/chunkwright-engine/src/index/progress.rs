@@ -1,49 +1,67 @@
 //! How far is a run?
 
 use chunkwright_index::Progress;
+use serde::{Deserialize, Serialize};
 
 use crate::words::{count, grouped};
 
 /// How far a run is: what its [`Progress`] said so far.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunProgress {
-    /// Number of files done: stored, or found unchanged.
+    /// Files or documents done: stored, or found unchanged.
     pub files: usize,
-    /// Number of files found.
-    pub all_files: usize,
-    /// Bytes of the files done.
+    /// Files or documents found so far.
+    pub files_found: usize,
+    /// Bytes of those done.
     pub bytes: u64,
-    /// Bytes of the files found.
-    pub all_bytes: u64,
-    /// Number of texts embedded. How many there will be is not known before all files are cut.
+    /// Bytes of those found.
+    pub bytes_found: u64,
+    /// Texts embedded.
     pub texts: usize,
-    /// Their tokens.
+    /// Texts without a vector, those embedded among them. How many there will be is not known before all files are cut.
+    pub texts_found: usize,
+    /// Tokens of the texts embedded.
     pub tokens: usize,
-    /// Ids of the documents that were stored or removed.
-    pub written: Vec<String>,
+    /// Documents stored or removed, durably.
+    pub documents_stored: usize,
 }
 
 impl RunProgress {
-    /// Takes what the run says. Where files are found anew, as in the next run of a watch, counts begin again.
-    pub fn take(&mut self, progress: Progress<'_>) {
+    /// Notes what a run said.
+    pub fn note(&mut self, progress: Progress<'_>) {
         match progress {
-            Progress::Found { files, bytes } => {
-                *self = Self { all_files: files, all_bytes: bytes, ..Self::default() };
-            }
+            Progress::Found { files, bytes } => (self.files_found, self.bytes_found) = (files, bytes),
+            // What is to be read again may be read twice, once as a file and once out of the store.
             Progress::Read { files, bytes } => {
-                // What is to be read again may be read twice, once as a file and once out of the store.
-                self.files = files.min(self.all_files);
-                self.bytes = bytes;
+                (self.files, self.bytes) = (files.min(self.files_found), bytes);
             }
-            Progress::Embedded { texts, tokens, .. } => (self.texts, self.tokens) = (texts, tokens),
-            Progress::Committed { doc_ids } => self.written.extend(doc_ids.iter().cloned()),
+            Progress::Embedded { texts, found, tokens } => {
+                (self.texts, self.texts_found, self.tokens) = (texts, found, tokens);
+            }
+            Progress::Committed { doc_ids } => self.documents_stored += doc_ids.len(),
             _ => {}
         }
     }
 
+    /// As [`note`](Self::note), of a watch: each of its runs begins by finding files, and is counted for itself.
+    pub fn note_of_watch(&mut self, progress: Progress<'_>) {
+        if matches!(progress, Progress::Found { .. }) {
+            *self = Self::default();
+        }
+        self.note(progress);
+    }
+
+    /// The share of bytes that is done, in per cent; `None` before files were looked for.
+    pub fn percent(&self) -> Option<u8> {
+        let done = u128::from(self.bytes) * 100;
+        let percent = done.checked_div(u128::from(self.bytes_found))?;
+        Some(u8::try_from(percent.min(100)).unwrap_or(100))
+    }
+
     /// How far it is after so many seconds: `128 of 621 files; 400 texts embedded, 60,000 tokens, 41.5 texts/s`.
     pub fn in_words(&self, seconds: f64) -> String {
-        let files = format!("{} of {}", grouped(self.files), count(self.all_files, "file"));
+        let files = format!("{} of {}", grouped(self.files), count(self.files_found, "file"));
         if self.texts == 0 {
             return files;
         }
@@ -57,18 +75,9 @@ impl RunProgress {
             0 => String::new(),
             texts => format!(", with {}", count(texts, "vector")),
         };
-        let (done, all) = (grouped(self.files), count(self.all_files, "file"));
+        let (done, all) = (grouped(self.files), count(self.files_found, "file"));
         format!(
             "{done} of {all} were indexed and are kept{vectors}; run the same command again to index the rest"
         )
-    }
-
-    /// The documents that were stored or removed: `` `a.md` and 3 more``.
-    pub fn written_in_words(&self) -> String {
-        match self.written.as_slice() {
-            [] => "no document".to_owned(),
-            [one] => format!("`{one}`"),
-            [first, rest @ ..] => format!("`{first}` and {} more", grouped(rest.len())),
-        }
     }
 }

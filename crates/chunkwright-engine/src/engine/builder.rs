@@ -1,0 +1,197 @@
+//! How is an engine opened?
+
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, RwLock};
+use std::thread;
+use std::time::Duration;
+
+use chunkwright::Strategy;
+use chunkwright_index::{Access as StoreAccess, Store, StoreError, open_store};
+use chunkwright_models::{Embedder, Reranker};
+
+use super::clock::{Clock, SystemClock};
+use super::loaded::Loaded;
+use super::{Access, Engine, Held, Owns, Shared};
+use crate::error::Error;
+use crate::models;
+use crate::notice::{Notice, NoticeCode};
+use crate::observe::Teller;
+use crate::owner::Owner;
+use crate::settings::Settings;
+use crate::turns::Turns;
+
+/// Is told that another process writes to the store, and that its end is waited for.
+pub(super) type OnWait = dyn Fn(Notice) + Send + Sync;
+
+/// How often a store that another process writes to is tried again.
+const RETRY: Duration = Duration::from_millis(100);
+
+/// What a program hands in instead of what the settings name.
+#[derive(Clone)]
+pub(super) struct Given {
+    pub(super) store: Option<Arc<dyn Store>>,
+    pub(super) strategy: Option<Arc<dyn Strategy>>,
+    pub(super) embedder: Option<Arc<dyn Embedder>>,
+    pub(super) reranker: Option<Arc<dyn Reranker>>,
+    pub(super) clock: Arc<dyn Clock>,
+}
+
+/// How an engine is opened.
+#[derive(Clone)]
+pub struct Builder {
+    settings: Settings,
+    threads: Option<NonZeroUsize>,
+    cancel: Arc<AtomicBool>,
+    queue: Option<Arc<OnWait>>,
+    owns: Owns,
+    given: Given,
+}
+
+impl Builder {
+    pub(super) fn new(settings: Settings) -> Self {
+        let given = Given {
+            store: None,
+            strategy: None,
+            embedder: None,
+            reranker: None,
+            clock: Arc::new(SystemClock),
+        };
+        Self { settings, threads: None, cancel: Arc::default(), queue: None, owns: Owns::No, given }
+    }
+
+    /// The number of threads that work; without it one for each processor. Answers are the same with any number.
+    pub fn threads(mut self, threads: Option<NonZeroUsize>) -> Self {
+        self.threads = threads;
+        self
+    }
+
+    /// What becomes true when the caller wants work to stop. What is stored by then stays.
+    pub fn cancel(mut self, cancel: Arc<AtomicBool>) -> Self {
+        self.cancel = cancel;
+        self
+    }
+
+    /// Waits while another process writes to the store, until the caller wants work to stop, instead of failing.
+    /// `on_wait` is told so.
+    pub fn queue(mut self, on_wait: impl Fn(Notice) + Send + Sync + 'static) -> Self {
+        self.queue = Some(Arc::new(on_wait));
+        self
+    }
+
+    /// Lets other processes of the user write through this one while it is open. For those that are open for long; without
+    /// it they wait, or fail. Where another process owns the store already, this one writes through it, and takes its
+    /// place when it ends.
+    pub fn owner(mut self) -> Self {
+        self.owns = Owns::Yes;
+        self
+    }
+
+    /// A store of the caller's own.
+    pub fn store(mut self, store: Arc<dyn Store>) -> Self {
+        self.given.store = Some(store);
+        self
+    }
+
+    /// A strategy of the caller's own, in place of the one that the settings name.
+    pub fn strategy(mut self, strategy: Arc<dyn Strategy>) -> Self {
+        self.given.strategy = Some(strategy);
+        self
+    }
+
+    /// An embedder of the caller's own.
+    pub fn embedder(mut self, embedder: Arc<dyn Embedder>) -> Self {
+        self.given.embedder = Some(embedder);
+        self
+    }
+
+    /// A reranker of the caller's own.
+    pub fn reranker(mut self, reranker: Arc<dyn Reranker>) -> Self {
+        self.given.reranker = Some(reranker);
+        self
+    }
+
+    /// Another clock than that of this machine.
+    pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.given.clock = clock;
+        self
+    }
+
+    /// Opens the store and starts the threads. Models are loaded when they are needed.
+    ///
+    /// # Errors
+    ///
+    /// A store that cannot be opened.
+    pub fn open(self, access: Access) -> Result<Engine, Error> {
+        let Self { settings, threads, cancel, queue, owns, given } = self;
+        let held = match (access, &given.store) {
+            (Access::NoStore, _) => Held::Nothing,
+            (_, Some(store)) => Held::Here(Arc::clone(store)),
+            (Access::Read, None) => Held::Here(open_store(&models::place(&settings)?, StoreAccess::Read)?),
+            (Access::Write, None) => hold(&settings, queue.as_deref(), &cancel)?,
+        };
+        let threads = threads.map_or(0, NonZeroUsize::get);
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        let pool = pool.map_err(|error| Error::Threads(std::io::Error::other(error)))?;
+        let teller = Teller::new(Arc::clone(&given.clock));
+        let shared = Arc::new(Shared {
+            access,
+            held: RwLock::new(held),
+            given,
+            pool: Arc::new(pool),
+            queue,
+            loaded: Loaded::default(),
+            turns: Turns::default(),
+            owns,
+            listener: Mutex::default(),
+            teller,
+        });
+        let engine = Engine::on(shared, settings, cancel);
+        engine.listen()?;
+        Ok(engine)
+    }
+}
+
+/// Opens the store to write: holds its lock, or finds the owner who does.
+pub(super) fn hold(
+    settings: &Settings,
+    on_wait: Option<&OnWait>,
+    cancel: &AtomicBool,
+) -> Result<Held, Error> {
+    let place = models::place(settings)?;
+    let folder = models::owner_dir(settings).ok();
+    in_turn(on_wait, cancel, || match open_store(&place, StoreAccess::Write) {
+        Ok(store) => Ok(Held::Here(store)),
+        Err(error @ StoreError::Locked { .. }) => match folder.as_deref().and_then(Owner::of) {
+            Some(owner) => Ok(Held::Through(open_store(&place, StoreAccess::Read)?, owner)),
+            None => Err(error),
+        },
+        Err(error) => Err(error),
+    })
+}
+
+/// Does what only one process may do at a time, as soon as no other does it.
+pub(super) fn in_turn<T>(
+    on_wait: Option<&OnWait>,
+    cancel: &AtomicBool,
+    attempt: impl Fn() -> Result<T, StoreError>,
+) -> Result<T, Error> {
+    let mut attempts = 0;
+    loop {
+        match (attempt(), on_wait) {
+            (Err(StoreError::Locked { path, holder }), Some(on_wait)) => {
+                if cancel.load(Ordering::Relaxed) {
+                    return Err(Error::Cancelled);
+                }
+                attempts += 1;
+                // Who has just begun has not said yet who it is, and may be done before anybody reads this.
+                if attempts == 2 {
+                    let message = format!("waiting for {holder}, which is writing to the store at `{path}`");
+                    on_wait(Notice::new(NoticeCode::Queued, message));
+                }
+                thread::sleep(RETRY);
+            }
+            (result, _) => return Ok(result?),
+        }
+    }
+}
