@@ -222,6 +222,10 @@ test("a missing chunk is explained, by its place and out of a document, and what
   await page.getByLabel("Chunk", { exact: true }).fill("nowhere.md#0");
   await page.getByRole("button", { name: "Explain" }).click();
   await page.getByText(/nowhere\.md/u).last().waitFor();
+  for (const [typed, found] of [["PARCEL", 3], ["EN/par", 1], ["En/", 6], ["parcel*", 0]]) {
+    await page.getByLabel("Document", { exact: true }).fill(typed);
+    await page.waitForFunction((found) => document.querySelectorAll(".chooser li button").length === found, found);
+  }
   await page.getByLabel("Document", { exact: true }).fill("PARCEL");
   await page.getByRole("button", { name: /en\/parcel-api\.md/u }).click();
   await page.getByRole("row").filter({ hasText: "#2" }).click();

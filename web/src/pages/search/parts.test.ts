@@ -12,7 +12,7 @@ test("a fused score is the sum of what the stages add", () => {
   assert.deepEqual(valuesOf(hit({ dense: { rank: 9, score: 0.1, contribution: 0 } })), { dense: 0 });
 });
 
-test("a stage that the fusion leaves out adds nothing, and what was not fused has no parts", () => {
+test("a stage that is not fused adds nothing, and hits that were not fused have no parts", () => {
   assert.deepEqual(valuesOf(hit({ dense: { rank: 1, score: 0.5 }, lexical: { rank: 2, score: 6, contribution: 0.6 } })), { lexical: 0.6 });
   assert.equal(valuesOf(hit({ lexical: { rank: 2, score: 6 } })), null);
   assert.equal(valuesOf(hit({})), null);
