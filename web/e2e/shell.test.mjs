@@ -124,3 +124,14 @@ test("an address that is none says so", async () => {
   await page.getByRole("link", { name: "examples" }).waitFor();
   await settled(page);
 });
+
+test("a page that waits for the server is accessible", async () => {
+  const page = await open(`${server.url}/no/such/place`);
+  await page.route(/\/api\/v1\//u, () => {});
+  for (const at of ["/", "/c/examples", "/c/examples?view=documents", "/c/examples?view=chunks", "/c/examples?view=versions", "/c/examples/d/code%2Fgeometry.rs", "/c/examples/diff", "/jobs", "/log", "/search?collection=examples&q=vector"]) {
+    await page.goto(`${server.url}${at}`);
+    await page.getByRole("status", { name: "Loading" }).first().waitFor();
+    await accessible(page);
+  }
+  await settled(page);
+});
