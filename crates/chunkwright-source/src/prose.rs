@@ -213,6 +213,19 @@ mod tests {
     }
 
     #[test]
+    fn the_language_is_that_of_most_of_a_long_document_wherever_it_stands() {
+        let english = "Download the archive and unpack it into a folder of its own.\n\n".repeat(300);
+        let chinese = "下载压缩包，把它解压到单独的文件夹，然后启动服务器。\n\n".repeat(900);
+        let russian = "Скачайте архив, распакуйте его в отдельную папку и запустите сервер.\n\n".repeat(900);
+        for (expected, most) in [("zh", &chinese), ("ru", &russian)] {
+            assert_eq!(of("a.md", &format!("{english}{most}")), Some(expected));
+            assert_eq!(of("a.md", &format!("{most}{english}")), Some(expected));
+            let (before, after) = most.split_at(most.find("\n\n").unwrap_or(0) + 2);
+            assert_eq!(of("a.md", &format!("{before}{english}{after}")), Some(expected));
+        }
+    }
+
+    #[test]
     fn a_language_is_named_by_its_code_its_name_and_with_a_region() {
         for name in ["zh", "ZH", "zh-CN", "zh_Hans", "Chinese"] {
             assert_eq!(prose_language_named(name), Some("zh"), "{name}");
