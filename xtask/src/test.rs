@@ -72,9 +72,15 @@ fn models() -> Result<()> {
 /// Nextest is not installed for the purpose: that takes longer than the tests do. Benchmarks are compiled
 /// and run by neither.
 fn tests() -> Result<()> {
-    let runner =
-        if shell::has_cargo("nextest") { "nextest run" } else { "test --lib --bins --tests --examples" };
-    let mut command = shell::linted(&format!("{runner} --workspace"));
+    let mut command = if shell::has_cargo("nextest") {
+        let mut command = shell::linted("nextest run --workspace");
+        // One more than cores are: many wait for a server or a disk.
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        command.arg(format!("--test-threads={}", cores + 1));
+        command
+    } else {
+        shell::linted("test --lib --bins --tests --examples --workspace")
+    };
     command.env("CHUNKWRIGHT_REQUIRE_MODELS", "1").env(servers::VARIABLE, servers::programs()?);
     // Once for all tests: under nextest each is a process of its own, and a server takes seconds to start.
     let stores = servers::Stores::start()?;

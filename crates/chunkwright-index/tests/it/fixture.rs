@@ -3,14 +3,16 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use chunkwright::{ChunkConfig, Chunker, Unit, Words};
+use chunkwright_http::{Client, HttpOptions, Method};
 use chunkwright_index::{
     Access, Generation, IndexError, IndexOptions, IndexReport, Models, Pipeline, STORES, SearchOptions,
     Store, StoreLocation, analysis, search,
 };
 use chunkwright_models::{EmbedError, Embedder, Embedding, Languages, ModelInfo, Role};
+use serde_json::json;
 use tempfile::TempDir;
 
 use crate::servers;
@@ -214,9 +216,27 @@ pub(crate) fn open(kind: &str, path: &Path) -> Arc<dyn Store> {
     let kind = STORES.iter().find(|store| kind.starts_with(store.name)).unwrap();
     let mut place = StoreLocation::folder(path);
     if let Some(url) = servers::url(kind.name) {
-        place.location = format!("{url}?prefix={}-", unique());
+        place.location = on_server(&url, &unique());
     }
     (kind.open)(&place, Access::Write).unwrap()
+}
+
+/// The address of a store of its own on the server at `url`, which may be reached by a proxy.
+pub(crate) fn on_server(url: &str, prefix: &str) -> String {
+    static DATABASE: OnceLock<String> = OnceLock::new();
+    let location = format!("{url}?prefix={prefix}-");
+    if !url.starts_with("chroma") {
+        return location;
+    }
+    // Chroma lists the collections of a database only whole: in one that all tests share, every list would have hundreds.
+    let database = DATABASE.get_or_init(|| {
+        let (server, name) = (servers::url("chroma").unwrap().replace("chroma", "http"), unique());
+        let client = Client::new(&server, HttpOptions::default()).unwrap();
+        let path = "/api/v2/tenants/default_tenant/databases";
+        client.send(Method::Post, path, Some(&json!({"name": name}))).unwrap();
+        name
+    });
+    format!("{location}&database={database}")
 }
 
 /// A name that no other test has.

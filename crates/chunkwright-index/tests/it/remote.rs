@@ -16,7 +16,7 @@ use chunkwright_index::{
 use chunkwright_models::text_hash;
 
 use crate::contract::document;
-use crate::fixture::{Bag, chunker, unique};
+use crate::fixture::{Bag, chunker, on_server, unique};
 use crate::proxy::{Fault, Proxy};
 use crate::servers;
 
@@ -37,7 +37,7 @@ pub(crate) fn for_each_server(body: impl Fn(&str)) {
 /// A store on the server at `url`. `retries` of a request follow at once.
 pub(crate) fn open(url: &str, prefix: &str, folder: &Path, retries: u32) -> Arc<dyn Store> {
     let http = HttpOptions { retries, backoff_ms: 1, ..HttpOptions::default() };
-    let location = format!("{url}?prefix={prefix}-");
+    let location = on_server(url, prefix);
     let place = StoreLocation { location, cache: folder.to_owned(), http, ..StoreLocation::default() };
     chunkwright_index::open_store(&place, Access::Write).unwrap()
 }
@@ -47,7 +47,7 @@ fn writers_of_one_machine_are_kept_apart_by_its_lock_and_readers_are_not() {
     for_each_server(|url| {
         let (folder, prefix) = (tempfile::tempdir().unwrap(), unique());
         let place = StoreLocation {
-            location: format!("{url}?prefix={prefix}-"),
+            location: on_server(url, &prefix),
             cache: folder.path().join("cache"),
             lock: Some(folder.path().join("lock")),
             ..StoreLocation::default()
