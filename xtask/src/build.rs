@@ -10,15 +10,19 @@ use crate::shell;
 /// How to build.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Profile {
-    /// For tests.
+    /// For tests and a first try: it compiles in a third of the time.
     Dev,
     /// For use.
     Release,
 }
 
-/// Builds the program in release.
-pub(crate) fn program() -> Result<()> {
-    shell::run(&mut shell::cargo("build --release -p chunkwright-cli"))
+/// Builds the program.
+pub(crate) fn program(profile: Profile) -> Result<()> {
+    let flag = match profile {
+        Profile::Dev => "",
+        Profile::Release => " --release",
+    };
+    shell::run(&mut shell::cargo(&format!("build -p chunkwright-cli{flag}")))
 }
 
 /// The path of a binary that was built before.
@@ -38,7 +42,7 @@ pub(crate) fn setup(arguments: &[String]) -> Result<()> {
         [flag, names] if flag == "--models" => names.split(',').map(str::trim).collect(),
         [first, ..] => bail!("unexpected argument `{first}`; use `--models NAME,NAME`"),
     };
-    program()?;
+    program(Profile::Release)?;
     install_models(Profile::Release, &names)
 }
 

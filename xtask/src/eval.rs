@@ -65,7 +65,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         "This builds the release binary (about 7 minutes from nothing), installs the models, and measures every\n\
          preset: seconds for the example corpus, a few minutes for question sets of a megabyte each."
     );
-    build::program()?;
+    build::program(Profile::Release)?;
     build::install_models(Profile::Release, &[])?;
     let example = Set {
         name: "examples".into(),
