@@ -231,7 +231,8 @@ pub(crate) fn message(body: &[u8]) -> String {
 
 /// The sentence in the JSON of an error, wherever services write it.
 pub fn error_message(json: &Value) -> Option<String> {
-    let places = ["/error/message", "/error", "/message", "/detail", "/status/error"];
+    // Where there are both, `error` is the error's name: `{"error": "InternalError", "message": "…"}`.
+    let places = ["/error/message", "/message", "/error", "/detail", "/status/error"];
     let found = places.iter().find_map(|place| json.pointer(place).filter(|value| !value.is_null()))?;
     Some(found.as_str().map_or_else(|| found.to_string(), str::to_owned))
 }

@@ -133,6 +133,10 @@ fn what_will_not_pass_is_not_tried_again() {
         assert_eq!((error.status(), error.is_size(), asked), (Some(status), false, 1));
         assert!(error.to_string().ends_with(": not so"), "{error}");
     }
+    // Chroma names the error and then says what it is.
+    let named = json!({"error": "InvalidArgumentError", "message": "not so"});
+    let (result, ..) = call(vec![reply(400, &named)], options());
+    assert!(result.unwrap_err().to_string().ends_with("400: not so"));
     let (result, ..) = call(vec![text(401, "no")], options());
     let hint = "answered 401, the key is missing, wrong, or not allowed to do this: no";
     assert!(result.unwrap_err().to_string().ends_with(hint));

@@ -19,7 +19,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use chunkwright_http::{Client, HttpOptions, Method, Secret};
+use chunkwright_http::{Client, HttpError, HttpOptions, Method, Secret};
 use serde_json::{Value, json};
 
 use super::name::CATALOG;
@@ -52,6 +52,9 @@ const KEYS: usize = 200;
 
 /// How often a query is asked again because records were deleted under it.
 const ATTEMPTS: usize = 8;
+
+/// What Chroma answers, with status 500, when a record is deleted between reading its metadata and reading its vector.
+const DELETED_MEANWHILE: &str = "Error finding id";
 
 /// Records in one request where the server does not say.
 const MAX_BATCH: usize = 5_461;
@@ -111,7 +114,17 @@ impl Chroma {
     }
 
     fn send(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Option<Value>, StoreError> {
-        self.client.send(method, path, body).or_missing(self.client.base())
+        let mut attempts = ATTEMPTS;
+        loop {
+            match self.client.send(method, path, body) {
+                Err(HttpError::Status { message, .. })
+                    if message.contains(DELETED_MEANWHILE) && attempts > 0 =>
+                {
+                    attempts -= 1;
+                }
+                answer => return answer.or_missing(self.client.base()),
+            }
+        }
     }
 
     /// The id of a collection; none if it is not there.

@@ -17,7 +17,13 @@ pub(crate) enum Fault {
     UnansweredFrom(usize),
     /// So many pass; the answer to the next one does not arrive. Those after it pass.
     Unanswered(usize),
+    /// So many pass; the next ones, of this number, are answered as Chroma does where a record is deleted while it is read.
+    Deleted(usize, usize),
 }
+
+/// What Chroma 1.5 answers then.
+const DELETED: &str =
+    r#"{"error":"InternalError","message":"Error executing plan: Internal error: Error finding id"}"#;
 
 /// The proxy. It is there as long as the process is.
 #[derive(Clone)]
@@ -116,6 +122,11 @@ impl Proxy {
                 || matches!(fault, Fault::UnansweredFrom(from) if at > from)
             {
                 return None;
+            }
+            if matches!(fault, Fault::Deleted(from, count) if (from..from + count).contains(&at)) {
+                let head = format!("HTTP/1.1 500 Error\r\ncontent-length: {}\r\n\r\n", DELETED.len());
+                client_out.write_all(&[head.as_bytes(), DELETED.as_bytes()].concat()).ok()?;
+                continue;
             }
             server_out.write_all(&request).ok()?;
             let answer = message(&mut server_in)?;

@@ -331,6 +331,35 @@ fn a_reader_beside_a_writer_sees_one_version_whole() {
     });
 }
 
+#[test]
+fn a_record_that_chroma_loses_while_it_is_read_fails_no_request() {
+    for_each_server(|url| {
+        if !url.starts_with("chroma") {
+            return;
+        }
+        let (folder, prefix, proxy) = (tempfile::tempdir().unwrap(), unique(), Proxy::before(url));
+        let written = revision(&*open(url, &prefix, folder.path(), 0), "a.txt", 0, 1);
+        write(&*open(url, &prefix, folder.path(), 0), written.clone()).unwrap();
+        for at in 0.. {
+            // A store that has asked for nothing yet.
+            let store = open(&proxy.url(url), &prefix, folder.path(), 0);
+            proxy.set(Fault::Deleted(at, 2));
+            assert_eq!(seen(&*store, &format!("{at}")), ids(&written));
+            if proxy.requests() <= at {
+                assert!(at > 4, "{at} requests");
+                break;
+            }
+        }
+        // One that stays lost is told, in the server's words.
+        let store = open(&proxy.url(url), &prefix, folder.path(), 0);
+        let generation = store.open(C).unwrap();
+        proxy.set(Fault::Deleted(0, usize::MAX));
+        let error = store.dense(&generation, &[1.0, 1.0], &Filter::default(), 50).unwrap_err();
+        assert!(error.to_string().ends_with("Error finding id"), "{error}");
+        assert!(proxy.requests() < 12, "{}", proxy.requests());
+    });
+}
+
 /// What an index run through `store` embeds anew, and its report.
 fn index(store: &Arc<dyn Store>, files: &Path) -> Result<(Vec<String>, IndexReport), IndexError> {
     let bag = Bag::with_sparse(8);
