@@ -19,12 +19,14 @@ mod notes;
 mod pace;
 mod prepare;
 mod put;
+mod remove;
 mod renames;
 mod run;
+mod target;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -37,15 +39,15 @@ use crate::amend::remember_contents;
 use crate::meta::Meta;
 use crate::report::IndexReport;
 use crate::settle::Tools;
-use crate::store::{
-    Change, DocumentInfo, Generation, GenerationSpec, Glob, Model, Overlay, Overlays, Store, StoreError,
-};
+use crate::store::{DocumentInfo, Overlay, Overlays, Store, StoreError};
 use chunkwright_source::{NewSource, SourceError, SourceFile, WalkOptions, read_file, walk};
 pub use folders::{Folder, FolderError, FolderOptions, folders};
 pub use notes::NoteOptions;
 pub use pace::Clock;
 pub use put::put_cut;
+pub use remove::{remove_documents, remove_folder};
 use run::Run;
+use target::{Generations, Known};
 
 /// Brings a collection to the state of the files it is given.
 #[derive(Clone)]
@@ -335,11 +337,10 @@ impl Pipeline {
         on_progress: &dyn Fn(Progress<'_>),
     ) -> Result<IndexReport, IndexError> {
         let pipeline = &self.as_stored()?;
-        let (known, generations) = (pipeline.known()?, pipeline.generations(options)?);
-        let overlays = pipeline.overlays(&generations, options)?;
-        let state = (generations, known, &overlays);
+        let (generations, known, overlays) = pipeline.state(options)?;
         let (placed, report) = (folders::Placed::default(), IndexReport::default());
-        Run::new(pipeline, options, on_progress, state, placed, report).put(&mut documents.into_iter())
+        Run::new(pipeline, options, on_progress, (generations, known, &overlays), placed, report)
+            .put(&mut documents.into_iter())
     }
 
     /// Indexes documents that are parsed already, as [`put`](Self::put) does documents from memory.
@@ -354,28 +355,10 @@ impl Pipeline {
         on_progress: &dyn Fn(Progress<'_>),
     ) -> Result<IndexReport, IndexError> {
         let pipeline = &self.as_stored()?;
-        let (known, generations) = (pipeline.known()?, pipeline.generations(options)?);
-        let overlays = pipeline.overlays(&generations, options)?;
-        let state = (generations, known, &overlays);
+        let (generations, known, overlays) = pipeline.state(options)?;
         let (placed, report) = (folders::Placed::default(), IndexReport::default());
-        Run::new(pipeline, options, on_progress, state, placed, report).put_parsed(documents)
-    }
-
-    /// What the collection has before anything is written.
-    fn known(&self) -> Result<Known, StoreError> {
-        let target = self.store.find(&self.collection, &self.spec())?;
-        let current = match self.store.open(&self.collection) {
-            Ok(current) => Some(current),
-            Err(StoreError::UnknownCollection { .. }) => None,
-            Err(error) => return Err(error),
-        };
-        let listed = |generation: Option<&Generation>| -> Result<HashMap<String, DocumentInfo>, StoreError> {
-            let listed = generation.map(|generation| self.store.documents(generation)).transpose()?;
-            Ok(listed.unwrap_or_default().into_iter().map(|info| (info.doc_id.clone(), info)).collect())
-        };
-        let stored = listed(target.as_ref())?;
-        let seen = listed(current.as_ref().filter(|current| target.as_ref() != Some(current)))?;
-        Ok(Known { is_building: current.is_some() && target != current, current, stored, seen })
+        Run::new(pipeline, options, on_progress, (generations, known, &overlays), placed, report)
+            .put_parsed(documents)
     }
 
     /// Whether the text of a document that is stored is that of a file, but for blanks.
@@ -394,6 +377,13 @@ impl Pipeline {
         read_file(file, &options.walk).is_ok_and(|(bytes, _)| {
             stored.source.split_whitespace().eq(String::from_utf8_lossy(&bytes).split_whitespace())
         })
+    }
+
+    /// What a run of documents that are of no folder begins with.
+    fn state(&self, options: &IndexOptions) -> Result<(Generations, Known, Overlays), StoreError> {
+        let (known, generations) = (self.known()?, self.generations(options)?);
+        let overlays = self.overlays(&generations, options)?;
+        Ok((generations, known, overlays))
     }
 
     fn overlays(&self, generations: &Generations, options: &IndexOptions) -> Result<Overlays, StoreError> {
@@ -420,159 +410,9 @@ impl Pipeline {
         written: &HashSet<String>,
         options: &IndexOptions,
     ) -> Result<IndexReport, IndexError> {
-        let (generations, known) = (self.generations(options)?, self.known()?);
-        let overlays = self.overlays(&generations, options)?;
-        let state = (generations, known, &overlays);
-        let placed = folders::Placed::default();
-        Ok(Run::new(self, options, &|_| {}, state, placed, IndexReport::default()).carry_over(written)?)
+        let (generations, known, overlays) = self.state(options)?;
+        let (placed, report) = (folders::Placed::default(), IndexReport::default());
+        Ok(Run::new(self, options, &|_| {}, (generations, known, &overlays), placed, report)
+            .carry_over(written)?)
     }
-
-    /// What all chunks that this pipeline makes have in common.
-    pub fn spec(&self) -> GenerationSpec {
-        let model = self.embedder.as_ref().map(|embedder| embedder.model());
-        let chunks = self.chunker.config_hash();
-        let summaries = if self.summaries { "+summaries" } else { "" };
-        let redacted = if self.redacts { "+redacted" } else { "" };
-        // Other notes are other texts.
-        let notes = self.notes.as_ref().map_or(String::new(), |notes| {
-            let kinds = [("contexts", notes.contexts), ("summary", notes.summaries)];
-            let kinds = kinds.into_iter().filter(|(_, is_on)| *is_on);
-            kinds.map(|(kind, _)| format!("+{kind}:{}", notes.writer.name())).collect()
-        });
-        GenerationSpec {
-            strategy_version: self.chunker.strategy_version(),
-            config_hash: [chunks, redacted.into(), summaries.into(), notes].concat(),
-            model: model.map(Model::from),
-        }
-    }
-
-    /// This pipeline with the name that a generation of `spec` has for the same settings, be it of an earlier version;
-    /// `None` if the settings are others.
-    pub fn known_as(&self, spec: &GenerationSpec) -> Option<Self> {
-        let config_hash = spec.config_hash.split('+').next()?;
-        let chunker = self.chunker.clone().known_as(config_hash)?;
-        Some(Self { chunker, ..self.clone() }).filter(|pipeline| pipeline.spec() == *spec)
-    }
-
-    /// This pipeline with the name that the collection has for its settings: a generation that an earlier version
-    /// began is brought up to date, not built anew.
-    fn as_stored(&self) -> Result<Self, StoreError> {
-        let current = match self.store.open(&self.collection) {
-            Ok(current) => current,
-            Err(StoreError::UnknownCollection { .. }) => return Ok(self.clone()),
-            Err(error) => return Err(error),
-        };
-        if let Some(known) = self.known_as(&current.spec) {
-            return Ok(known);
-        }
-        if self.store.find(&self.collection, &self.spec())?.is_some() {
-            return Ok(self.clone());
-        }
-        for config_hash in self.chunker.earlier_hashes() {
-            let Some(chunker) = self.chunker.clone().known_as(&config_hash) else { continue };
-            let earlier = Self { chunker, ..self.clone() };
-            if self.store.find(&self.collection, &earlier.spec())?.is_some() {
-                return Ok(earlier);
-            }
-        }
-        Ok(self.clone())
-    }
-
-    /// The generation to bring up to date and the one that searches see. A dry run makes none.
-    fn generations(&self, options: &IndexOptions) -> Result<Generations, StoreError> {
-        let spec = self.spec();
-        let target = if options.dry_run {
-            self.store.find(&self.collection, &spec)?
-        } else {
-            Some(self.store.begin(&self.collection, &spec)?)
-        };
-        match self.store.open(&self.collection) {
-            Ok(current) => Ok(Generations { target, current: Some(current) }),
-            Err(StoreError::UnknownCollection { .. }) => Ok(Generations { target, current: None }),
-            Err(error) => Err(error),
-        }
-    }
-}
-
-/// The documents of a collection when a run began, by id.
-struct Known {
-    /// The generation that searches see.
-    current: Option<Generation>,
-    /// What the generation to bring up to date has.
-    stored: HashMap<String, DocumentInfo>,
-    /// What searches see, where that is another generation.
-    seen: HashMap<String, DocumentInfo>,
-    /// Whether it is.
-    is_building: bool,
-}
-
-impl Known {
-    /// What searches see.
-    fn visible(&self) -> &HashMap<String, DocumentInfo> {
-        if self.is_building { &self.seen } else { &self.stored }
-    }
-}
-
-/// The generations of a run.
-struct Generations {
-    /// The one to bring up to date; none in a dry run that would begin it.
-    target: Option<Generation>,
-    /// The one that searches see; none before the first.
-    current: Option<Generation>,
-}
-
-/// Removes the documents of a generation whose id matches `pattern`, or all without one, and returns them. A dry run
-/// removes none.
-///
-/// # Errors
-///
-/// A generation that is gone, a store that fails.
-pub fn remove_documents(
-    store: &dyn Store,
-    generation: &Generation,
-    pattern: Option<&Glob>,
-    dry_run: bool,
-) -> Result<Vec<DocumentInfo>, StoreError> {
-    remove_where(
-        store,
-        generation,
-        &|info| pattern.is_none_or(|pattern| pattern.matches(&info.doc_id)),
-        dry_run,
-    )
-}
-
-/// Removes the documents of a generation that are of a folder, which need not exist any more, or of one inside it;
-/// answers which. A dry run removes none.
-///
-/// # Errors
-///
-/// A generation that is gone, a store that fails.
-pub fn remove_folder(
-    store: &dyn Store,
-    generation: &Generation,
-    folder: &Path,
-    dry_run: bool,
-) -> Result<Vec<DocumentInfo>, StoreError> {
-    let folder = folders::absolute(folder);
-    remove_where(
-        store,
-        generation,
-        &|info| !info.root.is_empty() && folders::below(&info.root, &folder).is_some(),
-        dry_run,
-    )
-}
-
-fn remove_where(
-    store: &dyn Store,
-    generation: &Generation,
-    is_removed: &dyn Fn(&DocumentInfo) -> bool,
-    dry_run: bool,
-) -> Result<Vec<DocumentInfo>, StoreError> {
-    let mut documents = store.documents(generation)?;
-    documents.retain(is_removed);
-    if !dry_run && !documents.is_empty() {
-        let remove = |info: &DocumentInfo| Change::Remove { doc_id: info.doc_id.clone() };
-        store.write(generation, &documents.iter().map(remove).collect::<Vec<_>>())?;
-    }
-    Ok(documents)
 }

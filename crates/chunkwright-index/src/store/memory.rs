@@ -4,29 +4,27 @@
 //! stays plain and many searches of one state are quick.
 
 mod cache;
+mod generation;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::convert::Infallible;
-use std::ops::{Bound, ControlFlow};
-use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use chunkwright::{ChunkId, Record};
 
-use super::columns::{self, Columns};
 use super::documents::{DocumentsBehind, ListedDocuments, Totals};
-use super::filter::{facts, record_symbols};
-use super::index::{NewRow, SearchIndex, Selection};
-use super::list::{OrderKey, PageBuilder, Position};
+use super::index::{SearchIndex, Selection};
+use super::list::PageBuilder;
 use super::{
-    Cache, Change, CheckReport, ChunkPage, Collection, Direction, DocumentInfo, Filter, Generation,
-    GenerationSpec, GenerationState, GenerationStatus, ListRequest, ListedChunk, Model, NewChunk,
-    NewDocument, Outcome, Overlay, Overlays, Scored, SortKey, SourcePart, SourceRange, Statistics,
-    StatisticsRequest, Store, StoreError, StoredChunk, StoredDocument, TermId, TextHash, Vector, check_model,
-    check_sparse, check_vector, checked_name, normalized_name, parse_name, unknown_collection,
-    unknown_generation,
+    Cache, Change, CheckReport, ChunkPage, Collection, DocumentInfo, Filter, Generation, GenerationSpec,
+    ListRequest, ListedChunk, Model, NewChunk, Outcome, Overlay, Overlays, Scored, SortKey, SourcePart,
+    SourceRange, Statistics, StatisticsRequest, Store, StoreError, StoredChunk, StoredDocument, TermId,
+    TextHash, Vector, check_model, check_sparse, check_vector, checked_name, normalized_name, parse_name,
+    unknown_collection, unknown_generation,
 };
 use crate::report::PastRun;
 use crate::verify::{self, Counters, Kept};
+use generation::MemoryGeneration;
 
 /// A store that is gone with its process. See [`Store`].
 #[derive(Debug, Default)]
@@ -57,19 +55,6 @@ struct MemoryCollection {
     runs: VecDeque<PastRun>,
 }
 
-/// A generation.
-#[derive(Clone, Debug)]
-struct MemoryGeneration {
-    generation: Generation,
-    was_current: bool,
-    change: u64,
-    documents: BTreeMap<String, Arc<(StoredDocument, Vec<NewChunk>)>>,
-    /// Where each chunk is: its document and its position there.
-    ids: HashMap<ChunkId, (String, usize)>,
-    index: OnceLock<Arc<SearchIndex>>,
-    columns: OnceLock<Arc<Columns>>,
-}
-
 impl MemoryCollection {
     fn find(&self, spec: &GenerationSpec) -> Option<&Generation> {
         self.generations.values().rev().map(|held| &held.generation).find(|found| found.spec == *spec)
@@ -94,7 +79,7 @@ impl MemoryStore {
     ) -> Result<Vec<Scored>, StoreError> {
         let state = self.read();
         let held = state.held(generation)?;
-        let index = held.index.get_or_init(|| Arc::new(state.index(held)));
+        let index = held.index(&state);
         let by_record = || {
             let chunks = held.chunks().filter(|(_, chunk)| filter.passes_record(&chunk.record));
             Ok::<HashSet<ChunkId>, Infallible>(chunks.map(|(id, _)| id).collect())
@@ -130,235 +115,13 @@ impl State {
         let embedded = self.vector(generation, chunk.text_hash).is_some();
         ListedChunk { record: chunk.record.clone(), enabled: chunk.enabled, embedded }
     }
-
-    /// What a search of `held` reads.
-    fn index(&self, held: &MemoryGeneration) -> SearchIndex {
-        let dimension = held.generation.spec.model.as_ref().map_or(0, |model| model.dimension);
-        let mut index = SearchIndex::new(dimension);
-        for document in held.documents.values() {
-            let info = &document.0.info;
-            index.begin(info.version, &info.doc_id);
-            for chunk in &document.1 {
-                let id = chunk.id();
-                let symbols = record_symbols(&chunk.record);
-                let facts = facts(&chunk.record, &symbols);
-                let vector = self.vector(&held.generation, chunk.text_hash);
-                let sparse = vector.and_then(|vector| vector.sparse.as_deref()).unwrap_or_default();
-                let (terms, enabled) = (&chunk.terms, chunk.enabled);
-                let row = NewRow { id, facts, terms, sparse, enabled };
-                index.push(&row, vector.map(|vector| vector.dense.iter().copied()));
-            }
-        }
-        index.finish();
-        index
-    }
-}
-
-impl MemoryGeneration {
-    /// Adds the chunks of a page in the order of documents.
-    fn list(
-        &self,
-        state: &State,
-        request: &ListRequest,
-        after: Option<Position>,
-        page: &mut PageBuilder<'_>,
-    ) {
-        let after = after.map(|after| match self.documents.get(&after.doc_id) {
-            Some(document) => {
-                let Ok(after) = after.at(request, document.0.info.version, |id| {
-                    let place = self.ids.get(&id).filter(|(doc_id, _)| *doc_id == document.0.info.doc_id);
-                    Ok::<_, Infallible>(place.map(|(_, place)| *place as u32))
-                });
-                after
-            }
-            None => after,
-        });
-        let edge = after.as_ref().map_or(Bound::Unbounded, |after| Bound::Included(after.doc_id.as_str()));
-        let mut each = |(doc_id, document): (&String, &Arc<(StoredDocument, Vec<NewChunk>)>)| {
-            let (info, chunks) = (&document.0.info, &document.1);
-            let mut chunk = |place: usize| {
-                let (chunk, place) = (&chunks[place], place as u32);
-                let order_key = OrderKey { key: 0, doc_id, place: i64::from(place) };
-                let is_behind = |after: &Position| request.compare(order_key, after.order_key()).is_gt();
-                if after.as_ref().is_none_or(is_behind)
-                    && request.visibility.shows(chunk.enabled)
-                    && request.filter.passes_record(&chunk.record)
-                {
-                    return page.push(place, info.version, state.listed(&self.generation, chunk));
-                }
-                ControlFlow::Continue(())
-            };
-            match request.direction {
-                Direction::Ascending => (0..chunks.len()).try_for_each(&mut chunk),
-                Direction::Descending => (0..chunks.len()).rev().try_for_each(&mut chunk),
-            }
-        };
-        // Whether it was broken off is known to the page.
-        let _ = match request.direction {
-            Direction::Ascending => {
-                self.documents.range::<str, _>((edge, Bound::Unbounded)).try_for_each(&mut each)
-            }
-            Direction::Descending => {
-                self.documents.range::<str, _>((Bound::Unbounded, edge)).rev().try_for_each(&mut each)
-            }
-        };
-    }
-
-    /// Runs `read` over the columns and what says which of their rows pass.
-    fn with_columns<T>(
-        &self,
-        filter: &Filter,
-        read: impl FnOnce(&Columns, columns::Selection<'_>) -> T,
-    ) -> T {
-        let columns = self.columns.get_or_init(|| Arc::new(self.columns()));
-        if Columns::decide(filter) {
-            return read(columns, columns::Selection::Filter(filter));
-        }
-        let passing = self.chunks().filter(|(_, chunk)| filter.passes_record(&chunk.record));
-        read(columns, columns::Selection::Chunks(&passing.map(|(id, _)| id).collect()))
-    }
-
-    fn columns(&self) -> Columns {
-        let mut columns = Columns::default();
-        for document in self.documents.values() {
-            let info = &document.0.info;
-            for chunk in &document.1 {
-                let id = chunk.id();
-                columns.push(
-                    info.version,
-                    &info.doc_id,
-                    &columns::NewRow::of(
-                        id,
-                        &chunk.record,
-                        &record_symbols(&chunk.record),
-                        chunk.text_hash,
-                        chunk.enabled,
-                    ),
-                );
-            }
-        }
-        columns
-    }
-
-    /// All chunks, with their ids.
-    fn chunks(&self) -> impl Iterator<Item = (ChunkId, &NewChunk)> {
-        let chunks = self.documents.values().flat_map(|document| &document.1);
-        chunks.map(|chunk| (chunk.id(), chunk))
-    }
-
-    /// The chunk and its document.
-    fn find(&self, id: ChunkId) -> Option<(&StoredDocument, &NewChunk)> {
-        let (doc_id, index) = self.ids.get(&id)?;
-        let document = self.documents.get(doc_id)?;
-        Some((&document.0, document.1.get(*index)?))
-    }
-
-    fn remove(&mut self, doc_id: &str) -> bool {
-        let removed = self.documents.remove(doc_id);
-        if removed.is_some() {
-            self.ids.retain(|_, (document, _)| document != doc_id);
-        }
-        removed.is_some()
-    }
-
-    fn touch(&mut self, doc_id: &str, modified: i64) -> Outcome {
-        match self.documents.get_mut(doc_id) {
-            Some(document) if document.0.info.modified != modified => {
-                Arc::make_mut(document).0.info.modified = modified;
-                Outcome::Written
-            }
-            _ => Outcome::Unchanged,
-        }
-    }
-
-    fn amend(
-        &mut self,
-        state: &State,
-        (doc_id, new, base): (&str, &[NewChunk], i64),
-        overlays: &str,
-        version: &mut i64,
-    ) -> Outcome {
-        let document = self.documents.get_mut(doc_id).filter(|document| document.0.info.version == base);
-        let Some(document) = document else { return Outcome::Stale };
-        let mut places = Vec::with_capacity(new.len());
-        for chunk in new {
-            let place = self.ids.get(&chunk.id()).filter(|(known, _)| known == doc_id);
-            let Some((_, index)) = place else { return Outcome::Stale };
-            places.push(*index);
-        }
-        let (stored, chunks) = Arc::make_mut(document);
-        for (chunk, index) in new.iter().zip(places) {
-            chunks[index] = chunk.clone();
-        }
-        *version += 1;
-        stored.info.version = *version;
-        overlays.clone_into(&mut stored.info.overlays);
-        if self.generation.spec.model.is_some() {
-            let without = |chunk: &&NewChunk| state.vector(&self.generation, chunk.text_hash).is_none();
-            stored.info.pending = chunks.iter().filter(without).count() as u32;
-        }
-        Outcome::Written
-    }
-
-    fn replace(
-        &mut self,
-        state: &State,
-        new: &NewDocument,
-        version: &mut i64,
-    ) -> Result<Outcome, StoreError> {
-        let doc_id = &new.document.info.doc_id;
-        let stored = self.documents.get(doc_id).map(|document| &document.0.info);
-        if stored.map_or(0, |stored| stored.version) != new.base {
-            return Ok(Outcome::Stale);
-        }
-        let pending = match &self.generation.spec.model {
-            Some(_) => {
-                let without = |chunk: &&NewChunk| state.vector(&self.generation, chunk.text_hash).is_none();
-                new.chunks.iter().filter(without).count() as u32
-            }
-            None => 0,
-        };
-        if stored.is_some_and(|stored| stored.is_same_input(&new.document.info) && stored.pending <= pending)
-        {
-            return Ok(Outcome::Unchanged);
-        }
-        let mut ids = HashMap::with_capacity(new.chunks.len());
-        for (index, chunk) in new.chunks.iter().enumerate() {
-            let id = chunk.id();
-            let is_taken = self.ids.get(&id).is_some_and(|(other, _)| other != doc_id);
-            if is_taken || ids.insert(id, (doc_id.clone(), index)).is_some() {
-                return Err(StoreError::IdCollision { id, doc_id: doc_id.clone() });
-            }
-        }
-        self.remove(doc_id);
-        self.ids.extend(ids);
-        *version += 1;
-        let mut document = new.document.clone();
-        document.info.version = *version;
-        document.info.chunks = new.chunks.len() as u32;
-        document.info.pending = pending;
-        self.documents.insert(doc_id.clone(), Arc::new((document, new.chunks.clone())));
-        Ok(Outcome::Written)
-    }
 }
 
 impl Store for MemoryStore {
     fn collections(&self) -> Result<Vec<Collection>, StoreError> {
-        let status = |kept: &MemoryCollection, held: &MemoryGeneration| GenerationStatus {
-            generation: held.generation.clone(),
-            state: match (held.generation.number == kept.current, held.was_current) {
-                (true, true) => GenerationState::Current,
-                (false, true) => GenerationState::Old,
-                (_, false) => GenerationState::Building,
-            },
-            documents: held.documents.len(),
-            chunks: held.documents.values().map(|document| document.1.len()).sum(),
-            pending: held.documents.values().map(|document| document.0.info.pending as usize).sum(),
-            change: held.change,
-        };
         let collection = |(name, kept): (&String, &MemoryCollection)| Collection {
             name: name.clone(),
-            generations: kept.generations.values().map(|held| status(kept, held)).collect(),
+            generations: kept.generations.values().map(|held| held.status(kept.current)).collect(),
         };
         Ok(self.read().collections.iter().map(collection).collect())
     }
@@ -396,16 +159,7 @@ impl Store for MemoryStore {
             kept.current = number;
         }
         let generation = Generation { collection: collection.into(), number, spec: spec.clone() };
-        let held = MemoryGeneration {
-            generation: generation.clone(),
-            was_current: false,
-            change: 0,
-            documents: BTreeMap::new(),
-            ids: HashMap::new(),
-            index: OnceLock::new(),
-            columns: OnceLock::new(),
-        };
-        kept.generations.insert(number, held);
+        kept.generations.insert(number, MemoryGeneration::new(generation.clone()));
         state.last = number;
         Ok(generation)
     }
@@ -457,9 +211,7 @@ impl Store for MemoryStore {
             outcomes.push(outcome);
         }
         if is_visible {
-            held.change += 1;
-            held.index = OnceLock::new();
-            held.columns = OnceLock::new();
+            held.changed();
         }
         state.last = version;
         if let Some(kept) = state.collections.get_mut(&generation.collection) {

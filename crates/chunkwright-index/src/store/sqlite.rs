@@ -12,6 +12,7 @@
 mod backup;
 pub(super) mod cache;
 mod check;
+mod derived;
 mod documents;
 mod list;
 mod migrate;
@@ -24,7 +25,7 @@ mod setup;
 mod stored;
 mod write;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
@@ -32,7 +33,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use chunkwright::{ChunkId, Record};
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
-use super::columns::{Columns, Selection};
 use super::documents::{DocumentsBehind, ListedDocuments, Totals};
 use super::index::{Gone, SearchIndex, SharedIndex};
 use super::list::PageBuilder;
@@ -45,6 +45,7 @@ use super::{
 use crate::analysis;
 use crate::report::PastRun;
 pub use backup::Damaged;
+use derived::SharedColumns;
 pub(super) use migrate::ADD_SPARSE;
 use readers::Readers;
 use recent::Recent;
@@ -70,15 +71,6 @@ pub struct SqliteStore {
     totals: Totals,
     /// Chunks and sources that were read lately.
     recent: Recent,
-}
-
-/// Columns as of a change of their generation; none before they are made.
-#[derive(Debug, Default)]
-struct SharedColumns {
-    change: Option<u64>,
-    columns: Columns,
-    /// The chunks that passed the last filter that records were read for: pages of one list have the same.
-    passed: Option<(Filter, HashSet<ChunkId>)>,
 }
 
 #[derive(Debug)]
@@ -230,73 +222,6 @@ impl SqliteStore {
             Commit::NothingChanged => transaction.rollback()?,
         }
         Ok(value)
-    }
-
-    /// Frees the memory that holds a generation. The next search of it reads it again.
-    fn forget(&self, generation: &Generation) {
-        lock_mutex(&self.indexes).remove(&generation.number);
-        lock_mutex(&self.columns).remove(&generation.number);
-    }
-
-    /// Runs `search` over the index of a generation as the snapshot `transaction` has it, or newer.
-    fn with_index<T>(
-        &self,
-        transaction: &Transaction<'_>,
-        generation: &Generation,
-        search: impl FnOnce(&SearchIndex) -> Result<T, StoreError>,
-    ) -> Result<T, StoreError> {
-        let change = read::change(transaction, generation)?;
-        let shared = Arc::clone(lock_mutex(&self.indexes).entry(generation.number).or_default());
-        let update = |last_version, add: &mut dyn FnMut(SearchIndex)| {
-            read::new_versions(transaction, generation, last_version, add)?;
-            Ok(Gone::AllBut(read::versions(transaction, generation)?))
-        };
-        shared.search(change, update, search)
-    }
-
-    /// Runs `read` over the columns of a generation as the snapshot `transaction` has it, or newer, and what says which of
-    /// their rows pass.
-    fn with_columns<T>(
-        &self,
-        transaction: &Transaction<'_>,
-        generation: &Generation,
-        filter: &Filter,
-        read: impl FnOnce(&Columns, Selection<'_>) -> T,
-    ) -> Result<T, StoreError> {
-        let change = read::change(transaction, generation)?;
-        let shared = Arc::clone(lock_mutex(&self.columns).entry(generation.number).or_default());
-        let state = shared.read().unwrap_or_else(PoisonError::into_inner);
-        if state.change.is_some_and(|known| known >= change)
-            && let Some(passing) = state.passing(filter)
-        {
-            return Ok(read(&state.columns, passing));
-        }
-        drop(state);
-        let mut state = shared.write().unwrap_or_else(PoisonError::into_inner);
-        if state.change.is_none_or(|known| known < change) {
-            // What fails half-way is made anew.
-            let mut columns = std::mem::take(&mut *state).columns;
-            list::update_columns(transaction, generation, &mut columns)?;
-            *state = SharedColumns { change: Some(change), columns, passed: None };
-        }
-        if let Some(passing) = state.passing(filter) {
-            return Ok(read(&state.columns, passing));
-        }
-        let passed = read::passing(transaction, generation, filter)?;
-        let result = read(&state.columns, Selection::Chunks(&passed));
-        state.passed = Some((filter.clone(), passed));
-        Ok(result)
-    }
-}
-
-impl SharedColumns {
-    /// What says which rows pass, if no record has to be read for it.
-    fn passing<'a>(&'a self, filter: &'a Filter) -> Option<Selection<'a>> {
-        match &self.passed {
-            _ if Columns::decide(filter) => Some(Selection::Filter(filter)),
-            Some((known, passed)) if known == filter => Some(Selection::Chunks(passed)),
-            _ => None,
-        }
     }
 }
 
@@ -498,12 +423,7 @@ impl Store for SqliteStore {
     ) -> Result<Vec<Scored>, StoreError> {
         let Some(model) = &generation.spec.model else { return Ok(Vec::new()) };
         super::check_vector(query, model.dimension)?;
-        self.read(|transaction| {
-            self.with_index(transaction, generation, |index| {
-                let passing = index.passing(filter, || read::passing(transaction, generation, filter))?;
-                Ok(index.dense(query, &passing, limit))
-            })
-        })
+        self.search(generation, filter, |index, passing| index.dense(query, passing, limit))
     }
 
     fn sparse(
@@ -514,12 +434,7 @@ impl Store for SqliteStore {
         limit: usize,
     ) -> Result<Vec<Scored>, StoreError> {
         super::check_sparse(query)?;
-        self.read(|transaction| {
-            self.with_index(transaction, generation, |index| {
-                let passing = index.passing(filter, || read::passing(transaction, generation, filter))?;
-                Ok(index.sparse(query, &passing, limit))
-            })
-        })
+        self.search(generation, filter, |index, passing| index.sparse(query, passing, limit))
     }
 
     fn lexical(
@@ -529,12 +444,7 @@ impl Store for SqliteStore {
         filter: &Filter,
         limit: usize,
     ) -> Result<Vec<Scored>, StoreError> {
-        self.read(|transaction| {
-            self.with_index(transaction, generation, |index| {
-                let passing = index.passing(filter, || read::passing(transaction, generation, filter))?;
-                Ok(index.lexical(terms, &passing, limit))
-            })
-        })
+        self.search(generation, filter, |index, passing| index.lexical(terms, passing, limit))
     }
 
     fn overlays(&self, collection: &str) -> Result<Overlays, StoreError> {

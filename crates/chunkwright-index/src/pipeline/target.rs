@@ -1,0 +1,118 @@
+//! Which generation a run brings up to date, and what the collection has before it.
+
+use std::collections::HashMap;
+
+use super::{IndexOptions, Pipeline};
+use crate::store::{DocumentInfo, Generation, GenerationSpec, Model, StoreError};
+
+impl Pipeline {
+    /// What the collection has before anything is written.
+    pub(super) fn known(&self) -> Result<Known, StoreError> {
+        let target = self.store.find(&self.collection, &self.spec())?;
+        let current = match self.store.open(&self.collection) {
+            Ok(current) => Some(current),
+            Err(StoreError::UnknownCollection { .. }) => None,
+            Err(error) => return Err(error),
+        };
+        let listed = |generation: Option<&Generation>| -> Result<HashMap<String, DocumentInfo>, StoreError> {
+            let listed = generation.map(|generation| self.store.documents(generation)).transpose()?;
+            Ok(listed.unwrap_or_default().into_iter().map(|info| (info.doc_id.clone(), info)).collect())
+        };
+        let stored = listed(target.as_ref())?;
+        let seen = listed(current.as_ref().filter(|current| target.as_ref() != Some(current)))?;
+        Ok(Known { is_building: current.is_some() && target != current, current, stored, seen })
+    }
+
+    /// What all chunks that this pipeline makes have in common.
+    pub fn spec(&self) -> GenerationSpec {
+        let model = self.embedder.as_ref().map(|embedder| embedder.model());
+        let chunks = self.chunker.config_hash();
+        let summaries = if self.summaries { "+summaries" } else { "" };
+        let redacted = if self.redacts { "+redacted" } else { "" };
+        // Other notes are other texts.
+        let notes = self.notes.as_ref().map_or(String::new(), |notes| {
+            let kinds = [("contexts", notes.contexts), ("summary", notes.summaries)];
+            let kinds = kinds.into_iter().filter(|(_, is_on)| *is_on);
+            kinds.map(|(kind, _)| format!("+{kind}:{}", notes.writer.name())).collect()
+        });
+        GenerationSpec {
+            strategy_version: self.chunker.strategy_version(),
+            config_hash: [chunks, redacted.into(), summaries.into(), notes].concat(),
+            model: model.map(Model::from),
+        }
+    }
+
+    /// This pipeline with the name that a generation of `spec` has for the same settings, be it of an earlier version;
+    /// `None` if the settings are others.
+    pub fn known_as(&self, spec: &GenerationSpec) -> Option<Self> {
+        let config_hash = spec.config_hash.split('+').next()?;
+        let chunker = self.chunker.clone().known_as(config_hash)?;
+        Some(Self { chunker, ..self.clone() }).filter(|pipeline| pipeline.spec() == *spec)
+    }
+
+    /// This pipeline with the name that the collection has for its settings: a generation that an earlier version
+    /// began is brought up to date, not built anew.
+    pub(super) fn as_stored(&self) -> Result<Self, StoreError> {
+        let current = match self.store.open(&self.collection) {
+            Ok(current) => current,
+            Err(StoreError::UnknownCollection { .. }) => return Ok(self.clone()),
+            Err(error) => return Err(error),
+        };
+        if let Some(known) = self.known_as(&current.spec) {
+            return Ok(known);
+        }
+        if self.store.find(&self.collection, &self.spec())?.is_some() {
+            return Ok(self.clone());
+        }
+        for config_hash in self.chunker.earlier_hashes() {
+            let Some(chunker) = self.chunker.clone().known_as(&config_hash) else { continue };
+            let earlier = Self { chunker, ..self.clone() };
+            if self.store.find(&self.collection, &earlier.spec())?.is_some() {
+                return Ok(earlier);
+            }
+        }
+        Ok(self.clone())
+    }
+
+    /// The generation to bring up to date and the one that searches see. A dry run makes none.
+    pub(super) fn generations(&self, options: &IndexOptions) -> Result<Generations, StoreError> {
+        let spec = self.spec();
+        let target = if options.dry_run {
+            self.store.find(&self.collection, &spec)?
+        } else {
+            Some(self.store.begin(&self.collection, &spec)?)
+        };
+        match self.store.open(&self.collection) {
+            Ok(current) => Ok(Generations { target, current: Some(current) }),
+            Err(StoreError::UnknownCollection { .. }) => Ok(Generations { target, current: None }),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// The documents of a collection when a run began, by id.
+pub(super) struct Known {
+    /// The generation that searches see.
+    pub(super) current: Option<Generation>,
+    /// What the generation to bring up to date has.
+    pub(super) stored: HashMap<String, DocumentInfo>,
+    /// What searches see, where that is another generation.
+    pub(super) seen: HashMap<String, DocumentInfo>,
+    /// Whether it is.
+    pub(super) is_building: bool,
+}
+
+impl Known {
+    /// What searches see.
+    pub(super) fn visible(&self) -> &HashMap<String, DocumentInfo> {
+        if self.is_building { &self.seen } else { &self.stored }
+    }
+}
+
+/// The generations of a run.
+pub(super) struct Generations {
+    /// The one to bring up to date; none in a dry run that would begin it.
+    pub(super) target: Option<Generation>,
+    /// The one that searches see; none before the first.
+    pub(super) current: Option<Generation>,
+}
