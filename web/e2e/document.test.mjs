@@ -589,6 +589,53 @@ test("keys move through a file of 10,000 lines, and its last line is reached", a
   await settled(page);
 });
 
+test("the end of a file that is asked for before it is there is reached when it is, unless one went on", async () => {
+  const count = (await call("GET", "/collections/long")).chunks;
+  for (const goesOn of [false, true]) {
+    const page = await open(`${server.url}/no/such/place`);
+    let arrive;
+    const isThere = new Promise((resolve) => (arrive = resolve));
+    await page.route(/\/chunks\?.*cursor=/u, (route) => isThere.then(() => route.continue()));
+    await page.goto(address("long", "long.md"));
+    await grid(page).focus();
+    await page.keyboard.press("End");
+    await selectedCard(page).getByText("#999", { exact: true }).first().waitFor();
+    if (goesOn) await page.keyboard.press("ArrowUp");
+    arrive();
+    await page.getByText(`${count.toLocaleString("en-US")} chunks`).first().waitFor();
+    await selectedCard(page).getByText(goesOn ? "#998" : `#${count - 1}`, { exact: true }).first().waitFor();
+    if (!goesOn) await page.getByRole("region", { name: "Source: long.md" }).getByText("Line 9999 of the long file").waitFor();
+    await settled(page);
+  }
+});
+
+test("the first chunk that is chosen far down the list stays in sight, and the list keeps the focus", async () => {
+  const page = await workbench("long", "long.md");
+  const isInSight = (card) =>
+    card.evaluate((card) => {
+      const [row, list] = [card, card.closest("[role=grid]")].map((element) => element.getBoundingClientRect());
+      return row.top >= list.top - 1 && row.bottom <= list.bottom + 1;
+    });
+  await grid(page).evaluate((list) => (list.scrollTop = list.scrollHeight / 2));
+  await drawn(page);
+  // The lowest that is seen whole: details take its place.
+  const rows = await grid(page).getByRole("row").all();
+  const seen = [];
+  for (const row of rows) if (await isInSight(row)) seen.push(await row.getAttribute("aria-rowindex"));
+  await grid(page).locator(`[aria-rowindex="${seen.at(-1)}"]`).click();
+  await detail(page).waitFor();
+  while (!(await isInSight(selectedCard(page)))) await drawn(page);
+  assert.equal(await selectedCard(page).getAttribute("aria-rowindex"), seen.at(-1));
+  await page.keyboard.press("Escape");
+  await grid(page).focus();
+  await page.keyboard.press("PageDown");
+  await detail(page).waitFor();
+  await page.keyboard.press("ArrowDown");
+  await selectedCard(page).waitFor();
+  assert.ok(await grid(page).evaluate((list) => list === document.activeElement));
+  await settled(page);
+});
+
 test("a hundred thousand chunks scroll without gaps, and the last is found", async () => {
   const many = Array.from({ length: 100_000 }, (_, at) => `## Record ${at}\n\nA short text of record number ${at}.\n`).join("\n");
   server.into("many", server.write("many", { "many.md": many }), "--preset", "stable", "--min-size", "1");
