@@ -624,7 +624,8 @@ test("the first chunk that is chosen far down the list stays in sight, and the l
   for (const row of rows) if (await isInSight(row)) seen.push(await row.getAttribute("aria-rowindex"));
   await grid(page).locator(`[aria-rowindex="${seen.at(-1)}"]`).click();
   await detail(page).waitFor();
-  while (!(await isInSight(selectedCard(page)))) await drawn(page);
+  for (let frames = 0; frames < 100 && !(await isInSight(selectedCard(page))); frames += 1) await drawn(page);
+  assert.ok(await isInSight(selectedCard(page)));
   assert.equal(await selectedCard(page).getAttribute("aria-rowindex"), seen.at(-1));
   await page.keyboard.press("Escape");
   await grid(page).focus();

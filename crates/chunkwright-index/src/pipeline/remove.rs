@@ -1,4 +1,4 @@
-//! Documents that are removed because somebody says so; those whose files are gone are a run's matter.
+//! Removing documents on request. Those whose files are gone are removed by a run.
 
 use std::path::Path;
 

@@ -51,7 +51,7 @@ impl Pipeline {
     }
 
     /// This pipeline with the name that the collection has for its settings: a generation that an earlier version
-    /// began is brought up to date, not built anew.
+    /// began is updated, not rebuilt.
     pub(super) fn as_stored(&self) -> Result<Self, StoreError> {
         let current = match self.store.open(&self.collection) {
             Ok(current) => current,

@@ -53,6 +53,9 @@ const KEYS: usize = 200;
 /// How often a query is asked again because records were deleted under it.
 const ATTEMPTS: usize = 8;
 
+/// How often a request is sent again because Chroma lost a record under it. Each time the client has had its own retries.
+const LOST: usize = 2;
+
 /// What Chroma answers, with status 500, when a record is deleted between reading its metadata and reading its vector.
 const DELETED_MEANWHILE: &str = "Error finding id";
 
@@ -114,7 +117,7 @@ impl Chroma {
     }
 
     fn send(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Option<Value>, StoreError> {
-        let mut attempts = ATTEMPTS;
+        let mut attempts = LOST;
         loop {
             match self.client.send(method, path, body) {
                 Err(HttpError::Status { message, .. })

@@ -17,7 +17,7 @@ pub(crate) enum Fault {
     UnansweredFrom(usize),
     /// So many pass; the answer to the next one does not arrive. Those after it pass.
     Unanswered(usize),
-    /// So many pass; the next ones, of this number, are answered as Chroma does where a record is deleted while it is read.
+    /// The first number of requests pass; the second number after them get Chroma's answer to a read whose record was just deleted.
     Deleted(usize, usize),
 }
 

@@ -59,7 +59,7 @@ impl MemoryGeneration {
         }
     }
 
-    /// Has searches, lists and statistics read the documents anew.
+    /// Drops what searches, lists and statistics derived from the documents: the next one derives it again.
     pub(super) fn changed(&mut self) {
         self.change += 1;
         self.index = OnceLock::new();

@@ -79,7 +79,7 @@ impl SqliteStore {
         drop(state);
         let mut state = shared.write().unwrap_or_else(PoisonError::into_inner);
         if state.change.is_none_or(|known| known < change) {
-            // What fails half-way is made anew.
+            // After a failure there are no columns, and the next call builds them.
             let mut columns = std::mem::take(&mut *state).columns;
             list::update_columns(transaction, generation, &mut columns)?;
             *state = SharedColumns { change: Some(change), columns, passed: None };
