@@ -56,6 +56,26 @@ for (const [doc_id, outline, text] of [
   });
 }
 
+test("a document opens whatever its name is, from the list of documents as well", async () => {
+  const names = ['a"b.md', "a*b.md", "a{b.md", "a\\b.md", '\\".md', "[a]b?.md", "50% #1.md", "茶\"*.md"];
+  await put("names", "# Other\n\nWhat the names mean as patterns.\n", "axb.md");
+  for (const [at, name] of names.entries()) await put("names", `# Heading ${at}\n\nOnly this one says ${at}.\n`, name);
+  for (const [at, name] of names.entries()) {
+    const page = await workbench("names", name);
+    assert.equal(await grid(page).getByRole("row").count(), 1, name);
+    await grid(page).getByText(`Only this one says ${at}.`).first().waitFor();
+    await settled(page);
+  }
+  const page = await open(`${server.url}/c/names?view=documents`);
+  await page.getByRole("link", { name: 'a"b.md' }).click();
+  await page.getByText("Only this one says 0.").first().waitFor();
+  await page.goBack();
+  await page.getByRole("row", { name: /a\\b\.md/u }).getByRole("button", { name: /Chunks/u }).first().click();
+  await page.getByText("Only this one says 3.").first().waitFor();
+  assert.equal(await page.getByText(/Only this one says/u).count(), 1);
+  await settled(page);
+});
+
 test("chunk, source and outline lead to each other, and the selection is in the address", async () => {
   const page = await workbench("examples", "en/parcel-api.md");
   await page.getByRole("treeitem", { name: "Signed webhooks" }).click();

@@ -68,6 +68,7 @@ pub use background::{Background, IndexState, ServedFolder, Then};
 pub use boundary::{BoundaryAnswer, BoundaryChange, BoundaryRequest};
 pub use chunkwright::chunk::BoundaryKind;
 pub use chunkwright_arrow::is_catching;
+pub use chunkwright_index::store::filter::suggestion;
 pub use chunkwright_index::{
     CacheUsage, CheckReport, ChunkPage, Cursor, Damaged, Direction, DocumentInfo, Duplicates, Expand,
     Explained, Field, Filter, Folder, FoundChunk, Fusion, Generation, GenerationSpec, GenerationStatus, Glob,

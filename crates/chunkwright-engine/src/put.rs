@@ -27,6 +27,7 @@ pub struct PutRequest {
     pub documents: Vec<GivenDocument>,
     /// How a new collection is cut: keys of the settings. A collection that exists is cut as it was.
     #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(with = "crate::schema::RequestedSettings"))]
     pub settings: Map<String, Value>,
 }
 
@@ -35,7 +36,7 @@ pub struct PutRequest {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct GivenDocument {
-    /// Its key in the collection: printable, at most 1,024 bytes.
+    /// Its key in the collection: printable, without a part `.` or `..`, at most 1,024 bytes.
     pub doc_id: String,
     /// Its text.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use chunkwright_index::{GenerationState, Mode, SearchError};
+use chunkwright_index::{GenerationState, Mode, SearchError, SearchOptions};
 use serde::{Deserialize, Serialize};
 
 use crate::collection::Collection;
@@ -192,6 +192,10 @@ impl Collection {
     /// As [`Snapshot::search`](crate::Snapshot::search).
     pub fn ask_questions(&self, request: &AskQuestionsRequest) -> Result<AskedQuestions, Error> {
         let questions = self.questions()?;
+        // However many questions there are: with none, no search says so.
+        if !(1..=SearchOptions::MAX_TOP_K).contains(&request.k) {
+            return Err(SearchError::TopK(request.k).into());
+        }
         let mut versions = Vec::new();
         for status in self.generations()?.generations {
             let (generation, state) = (status.generation, status.state);

@@ -6,12 +6,14 @@
 //! Answers have one rule for what is absent: its key is left out. `null` is never written, and no schema of an answer
 //! allows it. An empty list is a value.
 
+mod shape;
+
 use chunkwright::diff::{Change, Diff, Summary};
 use chunkwright::explain::Explanation;
 use chunkwright::{ALIASES, ChunkOptions, Key, Record, Values};
 use schemars::generate::SchemaSettings;
 use schemars::transform::{RecursiveTransform, Transform};
-use schemars::{JsonSchema, Schema, json_schema};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};
 
 use crate::evaluation::{Report, RetrievalLine, Run, StabilityLine};
@@ -29,6 +31,8 @@ use crate::{
     RemoveModelsRequest, SearchAnswer, SearchRequest, Statistics, StatisticsRequest, TuneAnswer,
     TuneCandidate, settings::Setting,
 };
+
+pub use shape::check_shape;
 
 /// A type that is read or written as JSON.
 #[derive(Clone, Copy, Debug)]
@@ -95,6 +99,24 @@ pub fn of_settings() -> Schema {
         properties.insert(alias.name.to_owned(), json!({ "description": description }));
     }
     json_schema!({ "type": "object", "properties": properties, "additionalProperties": false })
+}
+
+/// The settings of a request. Their names are not a matter of shape: what is wrong with a setting, the settings say.
+pub struct RequestedSettings;
+
+impl JsonSchema for RequestedSettings {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "RequestedSettings".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let mut schema = of_settings();
+        let properties = schema.get("properties").and_then(Value::as_object);
+        let names: Vec<String> = properties.into_iter().flat_map(Map::keys).cloned().collect();
+        schema.remove("additionalProperties");
+        schema.insert("propertyNames".into(), json!({ "enum": names }));
+        schema
+    }
 }
 
 fn of_key(key: &Key) -> Value {

@@ -33,7 +33,8 @@ pub use translations::Translation;
 pub struct SearchRequest {
     /// What to look for; may hold conditions such as `path:docs/ lang:rust`.
     pub query: String,
-    /// Names of the collections to search, each may be one generation, `NAME@N`; without a name, that of the settings.
+    /// Names of the collections to search, each may be one generation, `NAME@N`; without a name, that of the settings, or
+    /// the only one that there is.
     /// A [`Collection`](crate::Collection) and a [`Snapshot`] search themselves, whatever is named here.
     pub collections: Vec<String>,
     /// Whether every collection of the store is searched.
@@ -258,6 +259,7 @@ impl SearchAnswer {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub(crate) enum FilterForm {
+    #[cfg_attr(feature = "schema", schemars(extend("format" = "filter")))]
     Expression(String),
     Conditions(Filter),
 }

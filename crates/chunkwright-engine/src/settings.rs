@@ -450,6 +450,11 @@ impl Layer {
 }
 
 impl Settings {
+    /// Whether anything but the defaults says what the value of `key` is.
+    pub(crate) fn is_set(&self, key: &str) -> bool {
+        self.origins.get(key).is_some_and(|origin| origin.source != Source::Default)
+    }
+
     /// These settings with other values of some keys in their highest layer.
     ///
     /// # Errors

@@ -5,6 +5,7 @@
 //! change what stands below them on purpose.
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use crate::bootstrap::Rng;
 use crate::corpus::Corpus;
@@ -40,7 +41,9 @@ pub struct EditError(String);
 pub fn read(jsonl: &str) -> (Vec<Edit>, Vec<(usize, EditError)>) {
     let (mut edits, mut refused) = (Vec::new(), Vec::new());
     for (index, line) in jsonl.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        match serde_json::from_str(line) {
+        // A list of the four values is no edit, though serde would read one of it.
+        let edit = serde_json::from_str::<Map<String, Value>>(line);
+        match edit.and_then(|object| serde_json::from_value(Value::Object(object))) {
             Ok(edit) => edits.push(edit),
             Err(error) => refused.push((index + 1, EditError(error.to_string()))),
         }
@@ -172,9 +175,10 @@ mod tests {
 
     #[test]
     fn edits_are_read_and_what_is_none_is_named() {
-        let (edits, refused) =
-            read("{\"file\":\"a.md\",\"old\":\"x\",\"new\":\"y\",\"commit\":\"1\"}\n\n{\"file\":\"a.md\"}\n");
-        assert_eq!((edits.len(), edits[0].kind.as_str(), refused.len()), (1, "given", 1));
+        let (edits, refused) = read(
+            "{\"file\":\"a.md\",\"old\":\"x\",\"new\":\"y\",\"commit\":\"1\"}\n\n{\"file\":\"a.md\"}\n[\"\",\"a.md\",\"x\",\"y\"]\n",
+        );
+        assert_eq!((edits.len(), edits[0].kind.as_str(), refused.len()), (1, "given", 2));
         assert_eq!(refused[0].0, 3);
         assert!(refused[0].1.to_string().contains("both complete texts"), "{}", refused[0].1);
     }

@@ -21,6 +21,7 @@ pub(crate) use area::Shown;
 /// What a chunk is read with: `parent`, `merge`, or a number of neighbours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(extend("pattern" = "^(parent|merge|[0-9]{1,9})$")))]
 #[serde(try_from = "String", into = "String")]
 pub enum Expand {
     /// The section around it: its record's `parent`. Where that is over the limit, as many whole

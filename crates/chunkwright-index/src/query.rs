@@ -1,6 +1,8 @@
 //! What a query says beside its words: `symbol:render path:src/* -path:tests/ how are pages made`.
 
-use crate::store::filter::{Condition, Field, Filter, FilterError};
+use std::borrow::Cow;
+
+use crate::store::filter::{Condition, Field, Filter, FilterError, quoted};
 
 /// Conditions that a query may hold, as words `KEY:VALUE`, and the fields that they are about.
 const KEYS: &[(&str, Field)] = &[
@@ -19,7 +21,7 @@ const KEYS: &[(&str, Field)] = &[
 ///
 /// `symbol:NAME` (qualified as far as wanted), `path:PATTERN` (a [`Glob`]; without wildcards, any path that
 /// contains it), `lang:NAME`, `prose:NAME`, `artifact:NAME`, `category:NAME`, `type:CONTENT_TYPE`; with `-` before it, what is
-/// excluded. Of conditions on one field, one must hold. A value may stand in quotes. Other
+/// excluded. Of conditions on one field, one must hold. A value may stand in quotes, as in a [`Filter`]. Other
 /// words with a colon are words.
 ///
 /// # Errors
@@ -39,13 +41,13 @@ pub fn parse_query(query: &str, filter: Filter) -> Result<(String, Filter), Filt
         };
         let (value, after) = value(after);
         rest = after.trim_start();
-        let condition = Condition::is(field, value).checked()?;
+        let condition = Condition::is(field, value.as_ref()).checked()?;
         if negated {
             unwanted.push(Condition::Not(Box::new(condition)));
             continue;
         }
         if field == Field::SYMBOL {
-            symbol.get_or_insert(value);
+            symbol.get_or_insert(value.into_owned());
         }
         match wanted.iter_mut().find(|(known, _)| *known == field) {
             Some((_, conditions)) => conditions.push(condition),
@@ -58,7 +60,7 @@ pub fn parse_query(query: &str, filter: Filter) -> Result<(String, Filter), Filt
     });
     let filter = wanted.chain(unwanted).fold(filter, |filter, condition| filter.and(Filter::new(condition)));
     // A symbol alone is looked for by its name.
-    let words = if words.is_empty() { symbol.unwrap_or_default().to_owned() } else { words.join(" ") };
+    let words = if words.is_empty() { symbol.unwrap_or_default() } else { words.join(" ") };
     Ok((words, filter))
 }
 
@@ -73,11 +75,12 @@ fn condition(text: &str) -> Option<(Field, bool, &str)> {
 }
 
 /// The value at the start of `text`, quotes taken off, and what follows.
-fn value(text: &str) -> (&str, &str) {
-    if let Some((value, after)) = text.strip_prefix('"').and_then(|text| text.split_once('"')) {
-        return (value, after);
+fn value(text: &str) -> (Cow<'_, str>, &str) {
+    if let Some((value, after)) = text.strip_prefix('"').and_then(quoted) {
+        return (value.into(), after);
     }
-    text.split_at(text.find(char::is_whitespace).unwrap_or(text.len()))
+    let (value, after) = text.split_at(text.find(char::is_whitespace).unwrap_or(text.len()));
+    (value.into(), after)
 }
 
 #[cfg(test)]
@@ -95,6 +98,12 @@ mod tests {
         let text = "symbol=Report.render and (path=src/* or path=lib) and lang=rs and path!=tests/ and lang!=C and path!=\"a b\"";
         assert_eq!(filter, Filter::parse(text).expect("a filter"));
         assert_eq!(parse_query("symbol:a", Filter::default()).expect("a query").0, "a");
+    }
+
+    #[test]
+    fn a_value_in_quotes_may_hold_quotes() {
+        let (words, filter) = parse_query(r#"path:"a\"b" pears"#, Filter::default()).expect("a query");
+        assert_eq!((words.as_str(), filter), ("pears", Filter::parse(r#"path="a\"b""#).expect("a filter")));
     }
 
     #[test]

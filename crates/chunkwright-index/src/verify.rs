@@ -17,7 +17,7 @@ use chunkwright_code::{CodeParser, EARLIER};
 use chunkwright_models::{COUNTERS, text_hash};
 use chunkwright_source::decode::decode;
 use chunkwright_source::format::{Format, parse};
-use chunkwright_source::walk::is_unprintable;
+use chunkwright_source::walk::{has_dots, is_unprintable};
 use rayon::prelude::*;
 use serde_json::json;
 
@@ -54,9 +54,12 @@ impl Counters {
     }
 }
 
-/// Whether `doc_id` may name a document: not empty, and nothing in it that cannot be shown.
+/// What may name a document, in words.
+pub(crate) const DOC_ID: &str = "a name of visible characters without a part `.` or `..`";
+
+/// Whether `doc_id` may name a document: not empty, nothing in it that cannot be shown, and no part `.` or `..`.
 pub fn is_doc_id(doc_id: &str) -> bool {
-    !doc_id.is_empty() && !doc_id.contains(is_unprintable)
+    !doc_id.is_empty() && !doc_id.contains(is_unprintable) && !has_dots(doc_id)
 }
 
 /// What `document` and its `records`, of a generation that `spec` describes, say that is not true.
@@ -143,7 +146,7 @@ fn of_document(document: &StoredDocument) -> Vec<Finding> {
         findings.push(Finding::new(None, field, found, expected));
     };
     if !is_doc_id(&info.doc_id) {
-        tell("doc_id", &info.doc_id, "a name of visible characters");
+        tell("doc_id", &info.doc_id, DOC_ID);
     }
     if !document.is_intact() {
         tell("file_hash", &info.file_hash, "the BLAKE3 hash of the file that the text was made of");

@@ -6,11 +6,13 @@
 mod connections;
 mod patient;
 mod tls;
+mod unread;
 
 use std::io;
 use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use http_body_util::BodyExt as _;
@@ -185,14 +187,21 @@ struct Connection {
 
 impl Connection {
     /// Answers what comes in, until the client or the server has enough.
-    async fn serve(self, stream: impl AsyncRead + AsyncWrite + Unpin) {
+    async fn serve(self, mut stream: impl AsyncRead + AsyncWrite + Unpin) {
         let Self { http, router, peer, place, stopping } = self;
         let begin = place.requests();
+        let is_unread = Arc::new(AtomicBool::new(false));
+        let unread = Arc::clone(&is_unread);
         let service = service_fn(move |mut request: hyper::Request<Incoming>| {
             request.extensions_mut().insert(Peer(peer));
-            let (busy, mut router) = (begin(), router.clone());
+            let (busy, mut router, unread) = (begin(), router.clone(), Arc::clone(&unread));
             async move {
-                let answered = router.call(request).await;
+                let (parts, body) = request.into_parts();
+                let body = unread::Shared::new(body, &parts.headers);
+                let mut answered = router.call(hyper::Request::from_parts(parts, body.clone())).await;
+                if let Ok(response) = &mut answered {
+                    unread.store(body.settle(response).await, Ordering::Relaxed);
+                }
                 // The request is in progress until the last of the answer is sent.
                 answered.map(|response| {
                     response.map(|body| {
@@ -204,21 +213,29 @@ impl Connection {
                 })
             }
         });
-        let mut connection = pin!(http.serve_connection(TokioIo::new(stream), service));
-        let mut is_stopping = false;
-        loop {
-            tokio::select! {
-                ended = connection.as_mut() => {
-                    if let Err(error) = ended {
-                        tracing::debug!(%error, "a connection ended early");
+        {
+            let mut connection = pin!(http.serve_connection(TokioIo::new(&mut stream), service));
+            let mut is_stopping = false;
+            loop {
+                tokio::select! {
+                    ended = connection.as_mut() => {
+                        if let Err(error) = ended {
+                            tracing::debug!(%error, "a connection ended early");
+                        }
+                        break;
                     }
-                    return;
+                    () = stopping.cancelled(), if !is_stopping => {
+                        is_stopping = true;
+                        connection.as_mut().graceful_shutdown();
+                    }
+                    () = place.told_to_leave() => return,
                 }
-                () = stopping.cancelled(), if !is_stopping => {
-                    is_stopping = true;
-                    connection.as_mut().graceful_shutdown();
-                }
-                () = place.told_to_leave() => return,
+            }
+        }
+        if is_unread.load(Ordering::Relaxed) {
+            tokio::select! {
+                () = unread::linger(&mut stream) => {}
+                () = stopping.cancelled() => {}
             }
         }
     }

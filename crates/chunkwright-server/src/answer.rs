@@ -17,6 +17,7 @@ use schemars::{JsonSchema, SchemaGenerator};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use crate::guard::encoding::unencoded;
 use crate::openapi::{Input, Output, add_answer, add_header, add_header_parameter};
 use crate::problem::Problem;
 
@@ -38,9 +39,10 @@ impl Tags {
         Self(values.flat_map(|value| value.split(',')).map(|tag| tag.trim().to_owned()).collect())
     }
 
-    /// Whether `tag` is among them. Compression makes a weak tag of a strong one, which says the same of the content.
+    /// Whether `tag` is among them. A proxy that encodes a content makes a weak tag of a strong one; it says the same of
+    /// the content, and so does the tag of an encoding of ours.
     fn name(&self, tag: &str) -> bool {
-        self.0.iter().any(|named| named == "*" || named.trim_start_matches("W/") == tag)
+        self.0.iter().any(|named| named == "*" || unencoded(named.trim_start_matches("W/")) == tag)
     }
 }
 

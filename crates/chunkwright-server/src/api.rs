@@ -21,6 +21,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::http::header::CONTENT_TYPE;
+use axum::middleware::from_fn;
 use axum::routing::get;
 use chunkwright_engine::{Cursor, Error, Snapshot};
 use schemars::JsonSchema;
@@ -30,6 +31,7 @@ use serde_json::json;
 pub(crate) use self::dify::answer_dify;
 pub(crate) use crate::answer::Answer;
 use crate::app::{App, Shared};
+use crate::extract::no_parameters;
 use crate::guard::Scopes;
 use crate::openapi::Resources;
 use crate::problem::Problem;
@@ -85,6 +87,7 @@ pub(crate) fn router(app: &Shared) -> Api {
         .fallback(|| async { Problem::no_such_path() })
         .method_not_allowed_fallback(|| async { Problem::method() });
     let descriptions = crate::docs::router().route("/api/openapi.json", get(openapi));
+    let descriptions = descriptions.route_layer(from_fn(no_parameters));
     Api { operations, scopes, descriptions }
 }
 
@@ -118,7 +121,7 @@ impl Page {
 
     /// Where the page begins.
     pub(crate) fn after(&self) -> Option<Cursor> {
-        self.cursor.as_ref().map(Cursor::new)
+        self.cursor.as_ref().filter(|cursor| !cursor.is_empty()).map(Cursor::new)
     }
 }
 

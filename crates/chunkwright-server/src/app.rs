@@ -13,6 +13,7 @@ use crate::guard::Guard;
 use crate::mcp;
 use crate::metrics::{self, Metrics};
 use crate::options::ServerOptions;
+use crate::room::Room;
 use crate::work::Work;
 use crate::{api, health, page};
 
@@ -29,6 +30,8 @@ pub(crate) struct App {
     /// Held by whoever changes chunks by hand, so that nothing is changed that its client did not see.
     pub(crate) changing: tokio::sync::Mutex<()>,
     pub(crate) metrics: Arc<Metrics>,
+    /// That for what is stored.
+    pub(crate) room: Arc<Room>,
     /// Is cancelled when the server begins to stop: streams end then.
     pub(crate) stopping: CancellationToken,
     listens: AtomicBool,
@@ -63,7 +66,8 @@ impl Server {
     ///
     /// Jobs that cannot be read, or that another process runs.
     pub fn new(engine: Engine, options: ServerOptions) -> Result<Self, Error> {
-        let metrics = Arc::new(Metrics::new());
+        let room = Arc::new(Room::of(engine.state_dir()?));
+        let metrics = Arc::new(Metrics::new(Arc::clone(&room)));
         engine.observe_by(Arc::clone(&metrics) as _);
         let work = Work::new(options.limits.calls);
         let jobs = Jobs::open(engine.clone(), &engine.state_dir()?.join("jobs"))?;
@@ -79,6 +83,7 @@ impl Server {
             jobs,
             log,
             metrics,
+            room,
             stopping: CancellationToken::new(),
             listens: AtomicBool::new(false),
         };

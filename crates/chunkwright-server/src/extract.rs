@@ -1,10 +1,18 @@
-//! What do handlers take? As axum reads it, with failures as [`Problem`]s and in the OpenAPI document.
+//! What handlers take: as axum reads it, with failures as [`Problem`]s and in the OpenAPI document.
 
+mod parameters;
+
+use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, Request};
-use axum::http::StatusCode;
+use axum::http::header::CONTENT_TYPE;
 use axum::http::request::Parts;
+use axum::http::{HeaderMap, StatusCode};
+use chunkwright_engine::schema::check_shape;
+use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
+pub(crate) use self::parameters::{Parameters, check_parameters, no_parameters};
 use crate::problem::Problem;
 
 /// The body of a request as JSON.
@@ -16,15 +24,36 @@ pub(crate) struct Query<T>(pub(crate) T);
 /// The parameters of a path.
 pub(crate) struct Path<T>(pub(crate) T);
 
-impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
+impl<S: Send + Sync, T: DeserializeOwned + JsonSchema + 'static> FromRequest<S> for Body<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
-        match axum::Json::from_request(request, state).await {
+        if !is_json(request.headers()) {
+            let detail = "the body is not JSON; send it with `Content-Type: application/json`";
+            return Err(Problem::unreadable(StatusCode::UNSUPPORTED_MEDIA_TYPE, detail));
+        }
+        let bytes = Bytes::from_request(request, state).await;
+        let bytes = bytes.map_err(|error| Problem::unreadable(error.status(), error.body_text()))?;
+        // What is not JSON at all the reader says.
+        let mut json = bytes;
+        if let Ok(mut value) = serde_json::from_slice::<Value>(&json) {
+            let wrong = |sentence| Problem::unreadable(StatusCode::UNPROCESSABLE_ENTITY, sentence);
+            if check_shape::<T>(&mut value).map_err(wrong)? {
+                json = value.to_string().into();
+            }
+        }
+        match axum::Json::from_bytes(&json) {
             Ok(axum::Json(value)) => Ok(Self(value)),
             Err(rejection) => Err(Problem::unreadable(rejection.status(), rejection.body_text())),
         }
     }
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    let given = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let media_type = given.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    let subtype = media_type.strip_prefix("application/");
+    subtype.is_some_and(|subtype| subtype == "json" || subtype.ends_with("+json"))
 }
 
 impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Query<T> {

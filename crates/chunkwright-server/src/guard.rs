@@ -13,6 +13,7 @@
 //! * What limits time counts what the client makes the server wait, never what the server itself takes.
 
 pub(crate) mod body;
+pub(crate) mod encoding;
 pub(crate) mod headers;
 pub(crate) mod hosts;
 pub(crate) mod keys;
@@ -91,6 +92,7 @@ impl Guard {
             .layer(from_fn(answer_dify));
         let compressed = DefaultPredicate::new().and(NotForContentType::new("application/octet-stream"));
         let router = router.layer(CompressionLayer::new().gzip(true).compress_when(compressed));
+        let router = router.layer(from_fn(encoding::tag));
         let router = match cors {
             Some(cors) => router.layer(cors),
             None => router,

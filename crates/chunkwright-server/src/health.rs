@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::State;
+use axum::middleware::from_fn;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
@@ -10,23 +11,28 @@ use chunkwright_engine::Engine;
 use serde_json::json;
 
 use crate::app::Shared;
+use crate::extract::no_parameters;
 use crate::guard::refusal::METADATA;
 use crate::problem::Problem;
 
-/// `/health`: the process answers. `/ready`: its store does, too. They tell nothing of what is indexed, and need no key.
+/// `/health`: the process answers. `/ready`: its store does, too, and has room. They tell nothing of what is indexed, and need no key.
 pub(crate) fn router(app: &Shared) -> Router {
     Router::new()
         .route("/health", get(|| async { Json(json!({ "status": "ok" })) }))
         .route("/ready", get(ready))
         .route(METADATA, get(resource))
         .route(&format!("{METADATA}/mcp"), get(resource_mcp))
+        .route_layer(from_fn(no_parameters))
         .with_state(Arc::clone(app))
 }
 
-/// Whether requests should be sent here: not while the server starts or stops, nor while its store fails.
+/// Whether requests should be sent here: not while the server starts or stops, nor while its store fails or cannot grow.
 async fn ready(State(app): State<Shared>) -> Response {
     if !app.is_ready() {
         return Problem::not_ready().into_response();
+    }
+    if app.room.is_missing() {
+        return Problem::disk_full().into_response();
     }
     match app.call(Engine::list_collections).await {
         Ok(_) => Json(json!({ "status": "ready" })).into_response(),

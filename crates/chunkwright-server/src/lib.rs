@@ -24,6 +24,7 @@ mod openapi;
 mod options;
 mod page;
 mod problem;
+mod room;
 mod run;
 mod traces;
 mod watch;

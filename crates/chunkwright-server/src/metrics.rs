@@ -3,13 +3,17 @@
 //! The state of the store comes from the engine when it is asked for; this counts what happens while the server runs: requests by
 //! the route that answered them (never by what a client sent, of which there is no end), searches by stage, runs, embedder calls.
 
+mod format;
+
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use axum::Router;
 use axum::extract::State;
+use axum::http::HeaderMap;
 use axum::http::header::CONTENT_TYPE;
+use axum::middleware::from_fn;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use chunkwright_engine::{EmbedCall, Engine, Error, IndexedRun, Observer, SearchCall, Timings};
@@ -23,13 +27,13 @@ use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Registry, Unit};
 
 use crate::app::Shared;
+use crate::extract::no_parameters;
+use crate::room::Room;
 use crate::traces;
+use format::Format;
 
 /// What `OpenMetrics` ends with.
 const END: &str = "# EOF\n";
-
-/// The content type of `OpenMetrics`.
-const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// Bounds of times, in seconds: from a search in memory to a run over a large folder.
 const SECONDS: [f64; 13] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 60.0];
@@ -61,6 +65,7 @@ type Times<L> = Family<L, Histogram, fn() -> Histogram>;
 /// What is counted while the server runs.
 pub(crate) struct Metrics {
     registry: Registry,
+    room: Arc<Room>,
     requests: Family<Request, Counter>,
     request_times: Times<Route>,
     in_flight: Gauge,
@@ -106,9 +111,10 @@ fn tokens() -> Histogram {
 }
 
 impl Metrics {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(room: Arc<Room>) -> Self {
         let mut metrics = Self {
             registry: Registry::with_prefix("chunkwright"),
+            room,
             requests: Family::default(),
             request_times: Family::new_with_constructor(times),
             in_flight: Gauge::default(),
@@ -268,7 +274,10 @@ impl Observer for Metrics {
         }
     }
 
-    fn index_failed(&self, _: &Error) {
+    fn index_failed(&self, error: &Error) {
+        if error.is_disk_full() {
+            self.room.note_missed();
+        }
         self.runs.get_or_create(&Outcome { outcome: "error" }).inc();
     }
 
@@ -308,16 +317,20 @@ impl Observer for Metrics {
 
 /// `/metrics`.
 pub(crate) fn router(app: &Shared) -> Router {
-    Router::new().route("/metrics", get(metrics)).with_state(Arc::clone(app))
+    Router::new()
+        .route("/metrics", get(metrics))
+        .route_layer(from_fn(no_parameters))
+        .with_state(Arc::clone(app))
 }
 
-/// What this process counted, and the state of the store where it answers.
-async fn metrics(State(app): State<Shared>) -> Response {
+/// What this process counted, and the state of the store where it answers, in the format that the client asks for.
+async fn metrics(State(app): State<Shared>, headers: HeaderMap) -> Response {
     let own = app.metrics.text();
     let stored = match app.call(Engine::metrics).await {
         Ok(stored) => stored,
         Err(_) => END.to_owned(),
     };
     let own = own.strip_suffix(END).unwrap_or(&own);
-    ([(CONTENT_TYPE, OPEN_METRICS)], format!("{own}{stored}")).into_response()
+    let format = Format::asked(&headers);
+    ([(CONTENT_TYPE, format.content_type())], format.text(format!("{own}{stored}"))).into_response()
 }

@@ -10,6 +10,7 @@ use std::fmt;
 
 use axum::Router;
 use axum::handler::Handler;
+use axum::middleware::from_fn_with_state;
 use axum::routing::{MethodFilter, on};
 use chunkwright_engine::schema;
 use schemars::{Schema, SchemaGenerator};
@@ -18,6 +19,7 @@ use serde_json::{Map, Value, json};
 pub(crate) use describe::{Described, Input, Output, add_answer, add_header, add_header_parameter};
 
 use crate::app::Shared;
+use crate::extract::{Parameters, check_parameters};
 use crate::problem::Problem;
 
 /// Where the document has its schemas.
@@ -139,9 +141,11 @@ impl Resources {
         if answers.get("default").is_none() {
             answers["default"] = failure;
         }
+        let parameters = Parameters::described(&described);
         let item = self.paths.entry(path).or_insert_with(|| json!({}));
         item[method.to_string()] = described.into();
-        self.router = self.router.route(path, on(method.filter(), handler));
+        let checked = from_fn_with_state(parameters, check_parameters);
+        self.router = self.router.route(path, on(method.filter(), handler).route_layer(checked));
         self.scopes.push((method, path, scope));
         self
     }

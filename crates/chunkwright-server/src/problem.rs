@@ -42,6 +42,8 @@ problems! {
     overloaded: 503, "overloaded", "The server has too much to do.", "too many requests are being worked on; try again later";
     /// A server that starts or stops, or whose store does not answer.
     not_ready: 503, "not_ready", "The server is not ready.", "the server starts, stops, or its store does not answer; try again later";
+    /// A disk without room.
+    disk_full: 503, "disk_full", "The disk is full; what is stored is intact.", "the disk is full: searches are answered, and nothing can be stored; free space";
     /// A call that ended without an answer.
     internal: 500, "internal", "The server failed.", "the request ended without an answer; the log of the server says why";
     /// No such path.

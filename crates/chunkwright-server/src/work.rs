@@ -60,7 +60,11 @@ impl App {
     ) -> Result<T, Problem> {
         let engine = self.engine.clone();
         match self.work.run(move || call(&engine)).await {
-            Ok(answer) => Ok(answer?),
+            Ok(answer) => Ok(answer.inspect_err(|error| {
+                if error.is_disk_full() {
+                    self.room.note_missed();
+                }
+            })?),
             Err(NoAnswer::Overloaded) => {
                 self.metrics.refused("overloaded");
                 Err(Problem::overloaded())

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 /// either. A text matches itself, whatever characters it has.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(extend("format" = "glob")))]
 #[serde(try_from = "String", into = "String")]
 pub struct Glob(String);
 

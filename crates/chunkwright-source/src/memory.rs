@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::format::Format;
-use crate::walk::is_unprintable;
+use crate::walk::{has_dots, is_unprintable};
 
 /// A document given as bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NewSource {
-    /// Its key in the collection, which the caller chooses: printable, at most [`MAX_DOC_ID`] bytes.
+    /// Its key in the collection, which the caller chooses: printable, without parts `.` and `..`, at most [`MAX_DOC_ID`] bytes.
     pub doc_id: String,
     /// Its bytes, of any format that files may have.
     pub bytes: Vec<u8>,
@@ -81,6 +81,11 @@ pub enum NewSourceError {
         /// The character.
         character: char,
     },
+    /// Its id leads elsewhere where it is read as a path.
+    #[error(
+        "its id has a part `.` or `..`, which leads elsewhere in an address; name the document without it"
+    )]
+    Dots,
     /// Its hint names a format that does not exist.
     #[error(
         "unknown format `{name}`; expected the name of a format or language, such as `markdown` or `python`"
@@ -107,7 +112,7 @@ impl NewSource {
     ///
     /// # Errors
     ///
-    /// An id that is empty, too long or not printable, and a hint that names an unknown format.
+    /// An id that is empty, too long, not printable or with a part `.` or `..`, and a hint that names an unknown format.
     pub fn check(&self) -> Result<(), NewSourceError> {
         if self.doc_id.is_empty() {
             return Err(NewSourceError::Empty);
@@ -117,6 +122,9 @@ impl NewSource {
         }
         if let Some(character) = self.doc_id.chars().find(|c| is_unprintable(*c)) {
             return Err(NewSourceError::Unprintable { character });
+        }
+        if has_dots(&self.doc_id) {
+            return Err(NewSourceError::Dots);
         }
         match &self.hint {
             Some(FormatHint::Format(name)) if Format::named(name).is_none() => {

@@ -227,6 +227,12 @@ pub fn is_unprintable(c: char) -> bool {
     c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
 }
 
+/// Whether a part of an id between slashes is `.` or `..`. Programs that read an id as part of an address would go elsewhere
+/// by it: from a document to its collection, which they may be about to delete.
+pub fn has_dots(id: &str) -> bool {
+    id.split('/').any(|part| matches!(part, "." | ".."))
+}
+
 fn escape(bytes: &[u8], out: &mut String) {
     let hex = |out: &mut String, bytes: &[u8]| {
         for byte in bytes {

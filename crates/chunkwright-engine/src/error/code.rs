@@ -1,5 +1,7 @@
 //! What does each front end make of a failure? One table of codes, and which error has which.
 
+use std::io::{self, ErrorKind};
+
 use chunkwright_eval::EvalError;
 use chunkwright_index::transfer::ImportError;
 use chunkwright_index::{AmendError, FetchError, IndexError, SearchError, StoreError};
@@ -47,12 +49,18 @@ codes! {
     TOO_LARGE: "too_large", 2, 413, -32602, "TooLargeError", "A text is over the limit.";
     MODEL_UNAVAILABLE: "model_unavailable", 2, 503, -32000, "ModelError", "A model is not installed or cannot be used.";
     SERVICE_FAILED: "service_failed", 2, 502, -32000, "ServiceError", "A service failed or returned an unusable answer.";
+    DISK_FULL: "disk_full", 2, 507, -32000, "DiskFullError", "The disk is full; what is stored is intact.";
     STORE_FAILED: "store_failed", 2, 500, -32603, "StoreError", "The store is missing or damaged, or could not be read or written.";
     INTERNAL: "internal", 2, 500, -32603, "ChunkwrightError", "The operating system refused a resource.";
     CANCELLED: "cancelled", 130, 499, -32000, "CancelledError", "The caller cancelled the request.";
 }
 
 impl Error {
+    /// Whether something could not be stored because there is no room for it.
+    pub fn is_disk_full(&self) -> bool {
+        self.code() == DISK_FULL
+    }
+
     /// What front ends answer.
     pub fn code(&self) -> Code {
         match self {
@@ -161,6 +169,11 @@ impl Error {
             Self::NoAccess { .. } | Self::OutsideRoots { .. } | Self::UntrustedKey => FORBIDDEN,
             Self::ByOwner { code, .. } => *code,
             Self::OwnerGone | Self::JobsElsewhere => LOCKED,
+            Self::Unwritten(error) | Self::Owner(error) | Self::Jobs(error) | Self::Log(error)
+                if is_full(error) =>
+            {
+                DISK_FULL
+            }
             Self::Columns(_)
             | Self::Json(_)
             | Self::Unwritten(_)
@@ -176,7 +189,8 @@ impl Error {
 fn of_installation(error: &InstallError) -> Code {
     match error {
         InstallError::Model(ModelError::Unknown { .. }) => INVALID_REQUEST,
-        InstallError::DiskFull { .. } | InstallError::Unwritable { .. } => INTERNAL,
+        InstallError::DiskFull { .. } => DISK_FULL,
+        InstallError::Unwritable { .. } => INTERNAL,
         _ => MODEL_UNAVAILABLE,
     }
 }
@@ -215,6 +229,8 @@ fn of_service(error: &ServiceError) -> Code {
 
 fn of_store(error: &StoreError) -> Code {
     match error {
+        StoreError::DiskFull => DISK_FULL,
+        StoreError::Io { error, .. } if is_full(error) => DISK_FULL,
         StoreError::Locked { .. } => LOCKED,
         StoreError::ReadOnly => FORBIDDEN,
         StoreError::UnknownCollection { .. } | StoreError::UnknownGeneration { .. } => UNKNOWN_COLLECTION,
@@ -228,11 +244,32 @@ fn of_store(error: &StoreError) -> Code {
     }
 }
 
+/// Whether nothing more can be stored, or nothing more of this user's.
+fn is_full(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded)
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
 
     use super::*;
+
+    #[test]
+    fn a_full_disk_is_one_kind_of_failure_wherever_it_is_met() {
+        let full = || io::Error::from(ErrorKind::StorageFull);
+        let store = StoreError::Io { path: "store".into(), error: full() };
+        for error in [
+            Error::Store(StoreError::DiskFull),
+            Error::Index(IndexError::Store(StoreError::DiskFull)),
+            Error::Store(store),
+            Error::Jobs(full()),
+            Error::Log(io::Error::from(ErrorKind::QuotaExceeded)),
+        ] {
+            assert!(error.is_disk_full() && error.code().http == 507, "{error}");
+        }
+        assert_eq!(Error::Jobs(ErrorKind::PermissionDenied.into()).code(), INTERNAL);
+    }
 
     #[test]
     fn every_code_has_a_name_of_its_own_and_statuses_in_range() {

@@ -19,7 +19,8 @@ use crate::notice::{Notice, NoticeCode};
 use crate::observe::{SearchCall, TRACE};
 
 impl Engine {
-    /// Searches the collections that the request names, or the one of the settings if it names none.
+    /// Searches the collections that the request names. If it names none, that of the settings; where they name none either
+    /// and none has the usual name, the only one of the store.
     ///
     /// # Errors
     ///
@@ -52,9 +53,24 @@ impl Engine {
         if request.all_collections || request.collections.len() > 1 {
             return Err(Error::OneCollection);
         }
-        let usual = &self.settings().collection;
-        let collection = self.collection(request.collections.first().unwrap_or(usual));
+        let collection = match request.collections.first() {
+            Some(name) => self.collection(name),
+            None => self.collection(self.usual_collection()?),
+        };
         collection.read(|snapshot| snapshot.explain_search(request, chunk))
+    }
+
+    /// The collection of a search that names none.
+    fn usual_collection(&self) -> Result<String, Error> {
+        let usual = self.settings().collection.clone();
+        if self.settings().is_set("collection") || self.store()?.open(&usual).is_ok() {
+            return Ok(usual);
+        }
+        let mut all = self.list_collections()?;
+        Ok(match (all.pop(), all.is_empty()) {
+            (Some(only), true) => only.status.generation.collection,
+            _ => usual,
+        })
     }
 
     /// The collections that a request means, each once, and what to know of those that are left out.
@@ -62,9 +78,8 @@ impl Engine {
         let mut snapshots: Vec<Snapshot> = Vec::new();
         let mut notices = Vec::new();
         if !request.all_collections {
-            let usual = std::slice::from_ref(&self.settings().collection);
-            let names = if request.collections.is_empty() { usual } else { &request.collections };
-            for name in names {
+            let usual = if request.collections.is_empty() { Some(self.usual_collection()?) } else { None };
+            for name in request.collections.iter().chain(&usual) {
                 let snapshot = Snapshot::open(self, &normalized_name(name))?;
                 if snapshots.iter().all(|known| known.generation() != snapshot.generation()) {
                     snapshots.push(snapshot);

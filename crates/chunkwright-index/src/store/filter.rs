@@ -11,11 +11,13 @@ use chunkwright::Record;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
+pub use check::suggestion;
 pub use chunkwright_source::{Glob, GlobError};
 pub use field::{Field, FieldType};
 pub use parse::FilterError;
 
 pub(crate) use field::{Facts, Fields, Got, facts, record_symbols};
+pub(crate) use parse::quoted;
 
 /// Which chunks a search may find. The default lets every chunk pass. Summaries pass only where a
 /// condition speaks of `artifact`.
@@ -208,7 +210,7 @@ impl Filter {
 }
 
 impl Condition {
-    /// Whether `field` is `value`. In a text, `*` stands for anything.
+    /// Whether `field` is `value`, exactly.
     pub fn is(field: Field, value: impl Into<Value>) -> Self {
         Self::Field { field, test: Test::Is(value.into()) }
     }

@@ -310,7 +310,7 @@ impl Proof {
         let Some((at, first)) = rows.first() else { return Ok(()) };
         let (at, doc_id) = (*at, first.record.doc_id.clone());
         if !is_doc_id(&doc_id) {
-            let finding = Finding::new(None, "doc_id", &doc_id, "a name of visible characters");
+            let finding = Finding::new(None, "doc_id", &doc_id, verify::DOC_ID);
             return Err(ImportError::Untrue {
                 at,
                 doc_id: doc_id.escape_debug().to_string(),

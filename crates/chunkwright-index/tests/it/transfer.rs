@@ -169,7 +169,7 @@ fn records_that_contradict_themselves_are_refused_with_their_line_and_nothing_is
         });
         assert!(error.starts_with(&line), "{error}");
     }
-    for doc_id in ["", "a\u{0}b", "a\nb", "\u{202e}gpj.md"] {
+    for doc_id in ["", "a\u{0}b", "a\nb", "\u{202e}gpj.md", ".", "..", "a/../b.md", "./a.md"] {
         let error = refused(doc_id, &|rows| {
             for row in rows.iter_mut().filter(|row| row.record.doc_id == "docs/long.md") {
                 row.record.doc_id = doc_id.into();

@@ -4,8 +4,8 @@ use axum::Json;
 use axum::extract::State;
 use chunkwright_engine::{
     AmendRequest, BoundaryAnswer, BoundaryChange, BoundaryRequest, ChunkDetail, ChunkPage, Cursor, Direction,
-    Engine, Filter, ListRequest, ListedOverlay, Neighbours, Overlay, OverlaysRequest, SortKey, Visibility,
-    paging,
+    Engine, Field, Filter, ListRequest, ListedOverlay, Neighbours, Overlay, OverlaysRequest, SortKey,
+    Visibility, paging,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -87,7 +87,10 @@ struct OfChunk {
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(default)]
 struct Listed {
+    /// Only chunks of this document, whatever characters its id has.
+    doc_id: Option<String>,
     /// Only chunks that pass: an expression such as `language=rust and token_count<200`.
+    #[schemars(extend("format" = "filter"))]
     filter: String,
     /// Whether searches may find them.
     visibility: Visibility,
@@ -214,9 +217,10 @@ async fn list(
     Query(asked): Query<Listed>,
     has: Has,
 ) -> Result<Tagged<ChunkPage>, Problem> {
-    let Listed { filter: text, visibility, sort, direction, limit, cursor } = asked;
+    let Listed { doc_id, filter: text, visibility, sort, direction, limit, cursor } = asked;
     let page = Page { limit, cursor };
-    let (after, limit, filter) = (page.after(), page.limit()?, filter(&text)?);
+    let of_document = doc_id.map(|doc_id| Filter::is(Field::DOC_ID, doc_id)).unwrap_or_default();
+    let (after, limit, filter) = (page.after(), page.limit()?, of_document.and(filter(&text)?));
     let request = ListRequest { filter, visibility, sort, direction, after, limit };
     has.tagged(&app.read(collection, move |snapshot| snapshot.chunks(&request)).await?)
 }

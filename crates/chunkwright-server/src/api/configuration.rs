@@ -94,6 +94,7 @@ struct CollectionConfiguration {
 #[serde(deny_unknown_fields)]
 struct Plan {
     /// Keys of the settings, over those in force.
+    #[schemars(with = "schema::RequestedSettings")]
     settings: Map<String, Value>,
 }
 

@@ -266,8 +266,6 @@ fn chunks_of(snapshot: &Snapshot, doc_id: &str) -> Result<Vec<ListedChunk>, Erro
         all.extend(page.chunks);
         request.after = page.next;
         if request.after.is_none() {
-            // In a value of a filter `*` stands for anything.
-            all.retain(|chunk: &ListedChunk| chunk.record.doc_id == doc_id);
             return Ok(all);
         }
     }

@@ -55,11 +55,11 @@ async fn list(
     State(app): State<Shared>,
     Query(Listed { kind, zero_hits, limit, cursor }): Query<Listed>,
 ) -> Answer<Log> {
+    let page = Page { limit, cursor };
+    let request = LoggedRequest { kind, zero_hits, after: page.after(), limit: page.limit()? };
     let Some(log) = app.log.clone() else {
         return Ok(Json(Log { enabled: false, entries: Vec::new(), next: None }));
     };
-    let page = Page { limit, cursor };
-    let request = LoggedRequest { kind, zero_hits, after: page.after(), limit: page.limit()? };
     let (entries, next) = app.call(move |_| log.page(&request)).await?;
     Ok(Json(Log { enabled: true, entries, next }))
 }

@@ -42,7 +42,8 @@ pub(super) fn add(resources: Resources) -> Resources {
 struct Asked {
     /// What to look for; may hold conditions such as `path:docs/ lang:rust`.
     q: String,
-    /// Name of a collection to search; may be given several times. Without one, that of the server's settings.
+    /// Name of a collection to search; may be given several times. Without one, that of the server's settings, or the only
+    /// one that there is.
     collection: Vec<String>,
     /// Whether every collection is searched.
     all_collections: bool,
@@ -54,6 +55,7 @@ struct Asked {
     /// Number of hits before the first of the answer.
     offset: usize,
     /// Only chunks that pass: an expression such as `language=rust and token_count<200`.
+    #[schemars(extend("format" = "filter"))]
     filter: String,
     /// The least relevance of a hit, from 0 to 1, where 0 keeps all.
     #[schemars(range(min = 0, max = 1))]
@@ -77,7 +79,7 @@ struct Asked {
 struct ExplainSearch {
     /// The chunk: its id or `DOC_ID#INDEX`.
     chunk: String,
-    /// The search. Of `collections` it names one, or none for that of the server's settings.
+    /// The search. Of `collections` it names one, or none for that of the server's settings or the only one.
     search: SearchRequest,
 }
 

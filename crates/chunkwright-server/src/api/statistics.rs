@@ -34,6 +34,7 @@ pub(super) fn add(resources: Resources) -> Resources {
 #[serde(default)]
 struct Counted {
     /// Only chunks that pass: an expression such as `language=rust and token_count<200`.
+    #[schemars(extend("format" = "filter"))]
     filter: String,
     /// Token counts that are wanted, both ends included, such as `410-614`.
     #[schemars(regex(pattern = "^[0-9]{1,9}-[0-9]{1,9}$"))]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use axum::extract::{FromRequest, Multipart, Request};
 use axum::http::header::CONTENT_TYPE;
-use chunkwright_engine::{Base64, FormatHint, GivenDocument, PreviewRequest, PutRequest};
+use chunkwright_engine::{Base64, FormatHint, GivenDocument, PreviewRequest, PutRequest, suggestion};
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
@@ -37,7 +37,7 @@ struct FormFile {
     bytes: Vec<u8>,
 }
 
-impl<S: Send + Sync, T: DeserializeOwned + FromForm + Send> FromRequest<S> for Upload<T> {
+impl<S: Send + Sync, T: DeserializeOwned + JsonSchema + FromForm + 'static> FromRequest<S> for Upload<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
@@ -107,12 +107,13 @@ impl Form {
         })
     }
 
-    /// Fails if a field was not taken.
-    fn end(self) -> Result<Vec<FormFile>, Problem> {
-        match self.fields.into_keys().next() {
-            None => Ok(self.files),
-            Some(name) => Err(Problem::invalid(format!("unknown field `{name}` of the form"))),
-        }
+    /// Fails if a field was not taken, which is none of those of `T`.
+    fn end<T: FromForm>(self) -> Result<Vec<FormFile>, Problem> {
+        let Some(name) = self.fields.into_keys().next() else { return Ok(self.files) };
+        let fields = T::fields();
+        let known = fields.as_object().into_iter().flat_map(Map::keys).map(String::as_str).chain(["file"]);
+        let right = suggestion(&name, known);
+        Err(Problem::invalid(format!("unknown field `{name}` of the form; {right}")))
     }
 }
 
@@ -146,7 +147,7 @@ impl FromForm for PutRequest {
         let (doc_id, prefix, kind) = (form.text("doc_id"), form.text("prefix"), form.text("kind"));
         let meta: BTreeMap<String, String> = form.json("meta")?;
         let settings = form.json("settings")?;
-        let files = form.end()?;
+        let files = form.end::<Self>()?;
         if doc_id.is_some() && files.len() != 1 {
             return Err(Problem::invalid("`doc_id` is for one file; give each file its name instead"));
         }
@@ -172,7 +173,7 @@ impl FromForm for PreviewRequest {
         let kind = form.text("kind");
         let (settings, explain, summaries) =
             (form.json("settings")?, form.json("explain")?, form.json("summaries")?);
-        let mut files = form.end()?;
+        let mut files = form.end::<Self>()?;
         let (Some(file), true) = (files.pop(), files.is_empty()) else {
             return Err(Problem::invalid("a preview is of exactly one `file`"));
         };

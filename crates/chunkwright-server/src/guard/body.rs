@@ -18,7 +18,7 @@ use hyper::body::{Body as _, Frame, SizeHint};
 use tokio::time::{Instant, Sleep, sleep};
 
 use super::refusal::Refusal;
-use super::{Guard, refuse};
+use super::{Guard, encoding, refuse};
 use crate::options::Limits;
 
 const FINE: u8 = 0;
@@ -37,6 +37,9 @@ pub(crate) async fn watch(State(guard): State<Arc<Guard>>, request: Request, nex
     }
     if request.body().is_end_stream() {
         return next.run(request).await;
+    }
+    if let Some(name) = encoding::of(request.headers()) {
+        return refuse(&guard, &Refusal::Encoding { name });
     }
     let fault = Arc::new(AtomicU8::new(FINE));
     let request = request.map(|body| Body::new(Watched::new(body, &limits, Arc::clone(&fault))));

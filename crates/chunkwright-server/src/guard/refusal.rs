@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use axum::http::HeaderValue;
-use axum::http::header::{CONNECTION, RETRY_AFTER, WWW_AUTHENTICATE};
+use axum::http::header::{ACCEPT_ENCODING, CONNECTION, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::response::{IntoResponse, Response};
 
 use crate::openapi::Scope;
@@ -32,6 +32,8 @@ pub(crate) enum Refusal {
     TooLarge { most: usize },
     /// A body that does not come.
     SlowBody,
+    /// A body in an encoding that is not read.
+    Encoding { name: String },
 }
 
 impl Refusal {
@@ -46,6 +48,7 @@ impl Refusal {
             Self::Rate { .. } => "rate",
             Self::TooLarge { .. } => "too_large",
             Self::SlowBody => "slow_body",
+            Self::Encoding { .. } => "encoding",
         }
     }
 
@@ -99,6 +102,12 @@ impl Refusal {
                 "The body of the request came too slowly.",
                 "the body did not come in time".to_owned(),
             ),
+            Self::Encoding { name } => (
+                415,
+                "unsupported_encoding",
+                "The body of the request has an encoding that is not read.",
+                format!("the body is encoded as `{name}`; send it as it is, without `Content-Encoding`"),
+            ),
         };
         Problem::new(status, code, title, detail)
     }
@@ -133,6 +142,9 @@ impl Refusal {
             // The rest of the body is not read.
             Self::TooLarge { .. } | Self::SlowBody => {
                 headers.insert(CONNECTION, HeaderValue::from_static("close"));
+            }
+            Self::Encoding { .. } => {
+                headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
             }
             _ => {}
         }

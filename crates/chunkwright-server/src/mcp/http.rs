@@ -21,6 +21,7 @@ use tower::Service;
 
 use super::{McpServer, Profile};
 use crate::app::Shared;
+use crate::extract::Parameters;
 use crate::guard::Scopes;
 use crate::openapi::Scope;
 
@@ -107,7 +108,11 @@ impl Service<Request<Body>> for HttpService {
     }
 
     fn call(&mut self, request: Request<Body>) -> Self::Future {
-        let served = match tools(request.uri().query().unwrap_or_default()) {
+        let query = request.uri().query().unwrap_or_default();
+        if let Err(problem) = Parameters::one("tools").check(query) {
+            return Box::pin(async move { Ok(problem.into_response()) });
+        }
+        let served = match tools(query) {
             None => self.usual.clone(),
             Some("all") => self.all.clone(),
             Some("chatgpt") => self.chatgpt.clone(),

@@ -5,6 +5,7 @@ mod cutting;
 mod documents;
 mod jobs;
 mod journeys;
+mod names;
 mod platforms;
 mod questions;
 mod server;

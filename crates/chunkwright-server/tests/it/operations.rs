@@ -53,7 +53,8 @@ fn metrics_are_one_text_of_open_metrics_without_what_clients_sent() {
     let served = Served::new(|_| {});
     use_it(&served);
     get(served.address, "/secret-path-of-a-client?query=words", &[]);
-    let answer = get(served.address, "/metrics", &[]);
+    let answer =
+        get(served.address, "/metrics", &["Accept: application/openmetrics-text;q=0.6,text/plain;q=0.3"]);
     assert!(answer.header("content-type").unwrap().starts_with("application/openmetrics-text"));
     let text = answer.text();
     assert!(text.ends_with("# EOF\n") && text.matches("# EOF").count() == 1);
@@ -81,6 +82,27 @@ fn metrics_are_one_text_of_open_metrics_without_what_clients_sent() {
     let families: Vec<_> = families.collect();
     let different: HashSet<_> = families.iter().collect();
     assert_eq!(different.len(), families.len(), "a family is there twice");
+}
+
+#[test]
+fn metrics_are_in_the_format_of_prometheus_for_whoever_asks_for_no_other() {
+    let served = Served::new(|_| {});
+    use_it(&served);
+    let answer = get(served.address, "/metrics", &["Accept: */*"]);
+    assert_eq!(answer.header("content-type"), Some("text/plain; version=0.0.4; charset=utf-8"));
+    let text = answer.text();
+    for line in [
+        "# TYPE chunkwright_build_info gauge",
+        "# TYPE chunkwright_http_requests_total counter",
+        "# TYPE chunkwright_search_duration_seconds histogram",
+        "# TYPE chunkwright_index_runs_total counter",
+        "chunkwright_searches_total{mode=\"hybrid\",outcome=\"found\"} 3",
+    ] {
+        assert!(text.lines().any(|known| known == line), "{line} is not in\n{text}");
+    }
+    let open = get(served.address, "/metrics", &["Accept: application/openmetrics-text"]).text();
+    assert_eq!(names(&text), names(&open));
+    assert!(!text.contains("# UNIT") && !text.contains("# EOF"));
 }
 
 #[test]
@@ -112,6 +134,32 @@ fn answers_are_compressed_for_clients_that_ask() {
     let plain = get(served.address, "/api/openapi.json", &[]);
     assert_eq!(plain.header("content-encoding"), None);
     assert!(plain.body.len() > 2 * packed.body.len());
+}
+
+#[test]
+fn a_compressed_answer_has_a_tag_of_its_own_by_which_it_is_known_again() {
+    let served = Served::new(|_| {});
+    let path = "/api/v1/collections/default/chunks";
+    let packed = get(served.address, path, &["Accept-Encoding: gzip"]);
+    let plain = get(served.address, path, &[]);
+    assert_eq!((packed.header("content-encoding"), plain.header("content-encoding")), (Some("gzip"), None));
+    let [packed, plain] = [&packed, &plain].map(|answer| answer.header("etag").unwrap().to_owned());
+    assert!(packed != plain && packed.starts_with('"'), "{packed} {plain}");
+    for tag in [&packed, &plain] {
+        let known = format!("If-None-Match: \"other\", {tag}");
+        for headers in [vec![known.as_str()], vec![known.as_str(), "Accept-Encoding: gzip"]] {
+            let again = get(served.address, path, &headers);
+            assert_eq!((again.status, again.header("etag")), (304, Some(tag.as_str())));
+            assert_eq!(again.header("vary"), Some("accept-encoding"));
+        }
+    }
+    let chunk = get(served.address, path, &[]).json()["chunks"][0]["chunk_id"].as_str().unwrap().to_owned();
+    let chunk = format!("{path}/{chunk}");
+    let tag = get(served.address, &chunk, &["Accept-Encoding: gzip"]).header("etag").unwrap().to_owned();
+    let headers = ["Content-Type: application/json".to_owned(), format!("If-Match: {tag}")];
+    let headers = headers.each_ref().map(String::as_str);
+    assert_eq!(ask(served.address, "PATCH", &chunk, &headers, r#"{"enabled":false}"#).status, 200);
+    assert_eq!(ask(served.address, "PATCH", &chunk, &headers, r#"{"enabled":true}"#).status, 412);
 }
 
 #[test]

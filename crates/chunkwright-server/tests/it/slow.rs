@@ -8,7 +8,7 @@ use std::time::Duration;
 use chunkwright_server::Stopped;
 
 use crate::client::{answer, ask, connect, ends, get, request, search};
-use crate::served::{Gate, Served};
+use crate::served::{Gate, Served, keys};
 
 /// So short that a test does not take long, and long enough for a busy machine to do in it what it has to.
 const SHORT: Duration = Duration::from_millis(300);
@@ -97,8 +97,57 @@ fn a_body_over_the_limit_is_answered_with_413() {
 fn a_compressed_body_is_not_unpacked() {
     let served = Served::new(|_| {});
     let headers = ["Content-Type: application/json", "Content-Encoding: gzip"];
-    let answer = ask(served.address, "POST", "/api/v1/search", &headers, "\x1f\u{8b}\x08");
-    assert!((400..500).contains(&answer.status), "{}", answer.status);
+    for path in ["/api/v1/search", "/api/v1/collections/docs/documents", "/mcp", "/compat/dify/retrieval"] {
+        let answer = ask(served.address, "POST", path, &headers, "\x1f\u{8b}\x08");
+        assert_eq!(answer.status, 415, "{path}: {}", answer.text());
+        assert_eq!(answer.header("accept-encoding"), Some("identity"));
+    }
+    let plain = ["Content-Type: application/json", "Content-Encoding: identity"];
+    let body = r#"{"query":"pears","mode":"lexical"}"#;
+    assert_eq!(ask(served.address, "POST", "/api/v1/search", &plain, body).status, 200);
+}
+
+/// A search without a key that the server asks for.
+fn keyless(address: SocketAddr, length: usize, extra: &str) -> String {
+    head(address, length).replace("\r\n\r\n", &format!("\r\n{extra}\r\n"))
+}
+
+#[test]
+fn a_refusal_that_did_not_wait_for_the_body_leaves_the_connection_to_the_next_request() {
+    let served = Served::new(|options| options.admission = keys().0);
+    let mut stream = connect(served.address);
+    for round in 0..50 {
+        stream.write_all(keyless(served.address, 34, "").as_bytes()).unwrap();
+        stream.write_all(br#"{"query":"pears","mode":"lexical"}"#).unwrap();
+        let refused = answer(&mut stream).unwrap();
+        assert_eq!((refused.status, refused.header("connection")), (401, None), "{round}");
+        stream.write_all(request(served.address, "GET", "/health", &[], "").as_bytes()).unwrap();
+        assert_eq!(answer(&mut stream).unwrap().status, 200, "{round}");
+    }
+}
+
+#[test]
+fn a_refusal_of_a_body_that_does_not_come_says_that_the_connection_ends() {
+    let served = Served::new(|options| options.admission = keys().0);
+    for (length, extra) in [(34, ""), (10 << 20, ""), (34, "Expect: 100-continue\r\n")] {
+        let mut stream = connect(served.address);
+        stream.write_all(keyless(served.address, length, extra).as_bytes()).unwrap();
+        let refused = answer(&mut stream).unwrap();
+        assert_eq!((refused.status, refused.header("connection")), (401, Some("close")), "{length} {extra}");
+        assert!(ends(&mut stream));
+    }
+}
+
+#[test]
+fn a_client_that_sends_a_large_body_reads_why_it_is_refused() {
+    let served = Served::new(|options| options.admission = keys().0);
+    for _ in 0..5 {
+        let mut stream = connect(served.address);
+        stream.write_all(keyless(served.address, 8 << 20, "").as_bytes()).unwrap();
+        stream.write_all(&vec![b' '; 8 << 20]).unwrap();
+        let refused = answer(&mut stream).unwrap();
+        assert_eq!((refused.status, refused.header("connection")), (401, Some("close")));
+    }
 }
 
 #[test]

@@ -69,9 +69,7 @@ impl Values {
             Value::Array(items.filter(|item| !item.is_empty()).map(item).collect())
         };
         match (self, given) {
-            (Self::Text(_), Value::String(_))
-            | (Self::Tables, Value::Array(_))
-            | (Self::Flag, Value::Bool(_)) => Ok(given.clone()),
+            (Self::Text(_), Value::String(_)) | (Self::Flag, Value::Bool(_)) => Ok(given.clone()),
             (Self::Flag, Value::String(text)) if text == "true" || text == "false" => {
                 Ok(Value::from(text == "true"))
             }
@@ -85,6 +83,8 @@ impl Values {
             (Self::List(_), Value::Array(items)) if items.iter().all(Value::is_string) => Ok(given.clone()),
             (Self::List(name), _) => Err(wrong(format!("a list of {name} in quotes"))),
             (Self::Text(_), _) => Err(wrong("text in quotes".into())),
+            // A list of the values of a table would be read in their order.
+            (Self::Tables, Value::Array(tables)) if tables.iter().all(Value::is_object) => Ok(given.clone()),
             (Self::Tables, _) => Err(wrong("a list of tables".into())),
             (Self::Number(least, greatest), _) => {
                 let number = given.as_u64().filter(|number| (least..=greatest).contains(number));

@@ -27,12 +27,16 @@ test("every level is as good as none", () => {
 
 test("a document is found by a part of its path or by a pattern", () => {
   assert.equal(ofDocument("guide"), 'path="guide"');
-  assert.equal(ofDocument("docs/**/*.md"), 'doc_id~"docs/**/*.md"');
+  assert.equal(ofDocument("docs/**/*.md"), 'path="docs/**/*.md"');
 });
 
-test("one document is named exactly, but for quotes, which stand for any character", () => {
-  assert.equal(ofOne("a b.md"), 'doc_id="a b.md"');
-  assert.equal(ofOne('a"b.md'), 'doc_id~"a?b.md"');
+test("one document is named exactly, whatever characters its name has", () => {
+  assert.equal(ofOne("a b*{c}.md"), 'doc_id="a b*{c}.md"');
+  assert.equal(ofOne('a"b\\c.md'), 'doc_id="a\\"b\\\\c.md"');
+});
+
+test("a pattern keeps the backslashes that take the meaning from its characters", () => {
+  assert.equal(ofDocument("docs/\\[a\\]*.md"), 'path="docs/\\\\[a\\\\]*.md"');
 });
 
 test("a size that is no number is none", () => assert.equal(listed(wanted("from=-4&to=1e9")), ""));

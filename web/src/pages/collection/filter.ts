@@ -28,8 +28,8 @@ export const wantedOf = (param: (name: string) => string): Wanted => ({
   to: number(param("to")),
 });
 
-/** A value of a condition. The language has no escape for a quote, which no type or language and hardly a path has. */
-const value = (text: string): string => `"${text.replaceAll('"', "?")}"`;
+/** A value of a condition, whatever characters it has. */
+export const quoted = (text: string): string => `"${text.replaceAll(/[\\"]/gu, "\\$&")}"`;
 
 /** Expressions that all have to hold. */
 export const all = (...parts: (string | null | undefined | false)[]): string => {
@@ -38,14 +38,14 @@ export const all = (...parts: (string | null | undefined | false)[]): string => 
 };
 
 /** One document. */
-export const ofOne = (doc_id: string): string => `doc_id${doc_id.includes('"') ? "~" : "="}${value(doc_id)}`;
+export const ofOne = (doc_id: string): string => `doc_id=${quoted(doc_id)}`;
 
 /** A part of a path, or a pattern. */
-export const ofDocument = (text: string): string => text && (/[*?[{]/u.test(text) ? `doc_id~${value(text)}` : `path=${value(text)}`);
+export const ofDocument = (text: string): string => text && `path=${quoted(text)}`;
 
 /** What the distribution is of: everything but the choice of sizes. */
 export const scopeOf = ({ filter, document, type, language }: Wanted): string =>
-  all(filter, ofDocument(document), type && `content_type=${value(type)}`, language && `language=${value(language)}`);
+  all(filter, ofDocument(document), type && `content_type=${quoted(type)}`, language && `language=${quoted(language)}`);
 
 export const sizesOf = ({ levels, from, to }: Pick<Wanted, "levels" | "from" | "to">): string =>
   all(

@@ -14,8 +14,6 @@ export type Change = Partial<Schemas["ChunkChange"]>;
 const isEdited = (overlay: Overlay | undefined): boolean => overlay?.text != null && overlay.state !== "conflict";
 
 const PAGE = 1000;
-/** A string as filters have it. */
-const quoted = (text: string) => `"${text.replace(/[\\"]/gu, "\\$&")}"`;
 
 export class DocumentData {
   info = $state.raw<Schemas["DocumentInfo"]>();
@@ -84,7 +82,7 @@ export class DocumentData {
     const chunks: Chunk[] = [];
     let cursor: string | undefined;
     do {
-      const query = { filter: `doc_id=${quoted(this.doc_id)}`, limit: PAGE, ...(cursor && { cursor }) };
+      const query = { doc_id: this.doc_id, limit: PAGE, ...(cursor && { cursor }) };
       const page = await ok(api.GET("/api/v1/collections/{collection}/chunks", { params: { path: { collection: this.collection }, query }, signal }));
       // Summaries are no part of the source; they stand behind the chunks.
       for (const chunk of page.chunks) if (!chunk.artifact) chunks.push(chunk);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Chunk } from "../../chunks/types.ts";
 import { binsOfBoth, compare } from "./compare.ts";
-import { filterOf, sourceFor } from "./source.ts";
+import { sourceFor } from "./source.ts";
 
 const chunk = (chunk_id: string, text: string, token_count = 10, more: Partial<Chunk> = {}) => ({ chunk_id, text, content: text, token_count, char_count: 40, ...more }) as Chunk;
 
@@ -23,9 +23,4 @@ test("a source that was not sent is made of its chunks", () => {
   assert.equal(sourceFor(null, chunks), "# A\n\nтекст");
   assert.equal(sourceFor("# A\r\rтекст", chunks), "# A\r\rтекст");
   assert.equal(sourceFor("something else", chunks), "# A\n\nтекст");
-});
-
-test("a filter finds documents whose id has a quotation mark", () => {
-  assert.equal(filterOf("a/b.md"), 'doc_id="a/b.md"');
-  assert.equal(filterOf('a"[1].md'), 'doc_id~"a??1?.md"');
 });

@@ -57,7 +57,3 @@ export function sourceFor(text: string | null, chunks: Chunk[]): string {
   }
   return out;
 }
-
-/** A filter for the chunks of a document. Filters cannot say a quotation mark: a pattern that any character fits stands for it. */
-export const filterOf = (doc_id: string): string =>
-  doc_id.includes('"') ? `doc_id~"${doc_id.replaceAll(/["*?[\]{}\\]/gu, "?")}"` : `doc_id="${doc_id}"`;

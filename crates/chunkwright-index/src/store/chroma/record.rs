@@ -143,9 +143,7 @@ pub(super) const DIALECT: Dialect = Dialect {
         }
         match test {
             // A language that is not known is an empty text there and nothing here.
-            Test::Is(Value::String(text)) if !text.contains('*') && !text.is_empty() => {
-                Some(json!({field.name(): text}))
-            }
+            Test::Is(Value::String(text)) if !text.is_empty() => Some(json!({field.name(): text})),
             Test::In(values) => {
                 let texts = values.iter().all(|value| value.as_str().is_some_and(|text| !text.is_empty()));
                 (texts && !values.is_empty()).then(|| json!({field.name(): {"$in": values}}))

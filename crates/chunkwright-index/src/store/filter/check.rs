@@ -119,7 +119,7 @@ fn wrong(field: Field, value: &Value, right: String) -> FilterError {
 }
 
 /// What would be right instead of `name`: the name that it is like, or all.
-pub(super) fn suggestion<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
+pub fn suggestion<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
     let name = name.trim_start_matches('=').to_lowercase();
     let known: Vec<&str> = known.collect();
     let edits = |known: &&&str| strsim::osa_distance(&name, known);

@@ -1,5 +1,7 @@
 //! Filters as text: `language=rust and (token_count>=100 or not doc_id~docs/**)`.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
 use super::check::{right, suggestion};
@@ -37,19 +39,9 @@ pub enum FilterError {
     /// A pattern that is not a glob.
     #[error(transparent)]
     Glob(#[from] GlobError),
-    /// A path with a wildcard after an operator that compares exactly.
-    #[error("`{operator}` compares exactly; write `{field}~{value}` for a glob")]
-    Wildcard {
-        /// The field.
-        field: &'static str,
-        /// The operator.
-        operator: &'static str,
-        /// The value.
-        value: String,
-    },
     /// A text that cannot be read.
     #[error(
-        "invalid filter at `{rest}`; conditions are `FIELD=VALUE` (or `!=`, `>`, `>=`, `<`, `<=`, `^=` for a prefix, `~` for a glob), joined by `and`, `or`, `not` and parentheses, values with blanks in double quotes"
+        "invalid filter at `{rest}`; conditions are `FIELD=VALUE` (or `!=`, `>`, `>=`, `<`, `<=`, `^=` for a prefix, `~` for a glob), joined by `and`, `or`, `not` and parentheses, values with blanks in double quotes, where `\\\"` is a quote and `\\\\` a backslash"
     )]
     Syntax {
         /// From where it cannot be read.
@@ -73,7 +65,8 @@ fn right_field(name: &str) -> String {
 impl Filter {
     /// Reads a filter: `FIELD=VALUE` and its like, joined by `and`, `or`, `not` and parentheses; `and` binds
     /// more than `or`. A text of blanks lets everything pass. After `~` stands a [`Glob`]; other operators compare
-    /// texts exactly.
+    /// texts exactly. A value in double quotes may hold anything: `\"` in it is a quote, `\\` a backslash, and any other
+    /// backslash stands for itself.
     ///
     /// # Errors
     ///
@@ -151,17 +144,12 @@ impl<'a> Parser<'a> {
             return Err(FilterError::Equals { field, value: value.unwrap_or("VALUE").into() });
         }
         let given = self.value()?;
-        let value = subject.map_or_else(|_| Ok(given.into()), |field| literal(field, given))?;
+        let value = subject.map_or_else(|_| Ok((*given).into()), |field| literal(field, &given))?;
         let range = |range| Test::Range(Box::new(range));
         let test = match operator {
-            // A path with a star that compares equal to nothing is a glob that was meant.
-            "=" | "!=" if subject == Ok(Field::DOC_ID) && given.contains('*') => {
-                let field = Field::DOC_ID.name();
-                return Err(FilterError::Wildcard { field, operator, value: given.into() });
-            }
             "=" | "!=" => Test::Is(value),
-            "^=" => Test::Prefix(given.into()),
-            "~" => Test::Glob(Glob::new(given)?),
+            "^=" => Test::Prefix(given.into_owned()),
+            "~" => Test::Glob(Glob::new(given.into_owned())?),
             ">" => range(Range { gt: Some(value), ..Range::default() }),
             ">=" => range(Range { gte: Some(value), ..Range::default() }),
             "<" => range(Range { lt: Some(value), ..Range::default() }),
@@ -188,15 +176,17 @@ impl<'a> Parser<'a> {
         Ok(if is_meta { Subject::Meta(name) } else { Subject::Field(name) })
     }
 
-    fn value(&mut self) -> Result<&'a str, FilterError> {
-        let (value, after) = if let Some(quoted) = self.rest.strip_prefix('"') {
-            quoted.split_once('"').ok_or_else(|| self.error())?
+    fn value(&mut self) -> Result<Cow<'a, str>, FilterError> {
+        let (value, after) = if let Some(text) = self.rest.strip_prefix('"') {
+            let (value, after) = quoted(text).ok_or_else(|| self.error())?;
+            (value.into(), after)
         } else {
             let end = self.rest.find(|c: char| c.is_whitespace() || c == ')').unwrap_or(self.rest.len());
             if end == 0 {
                 return Err(self.error());
             }
-            self.rest.split_at(end)
+            let (value, after) = self.rest.split_at(end);
+            (value.into(), after)
         };
         self.rest = after.trim_start();
         Ok(value)
@@ -218,6 +208,22 @@ impl<'a> Parser<'a> {
 
     fn error(&self) -> FilterError {
         FilterError::Syntax { rest: self.rest.chars().take(40).collect() }
+    }
+}
+
+/// The value that `text` begins with, whose opening quote is taken off, and what follows its closing quote.
+pub(crate) fn quoted(text: &str) -> Option<(String, &str)> {
+    let (mut value, mut rest) = (String::new(), text);
+    loop {
+        let (before, after) = rest.split_at(rest.find(['"', '\\'])?);
+        value.push_str(before);
+        if let Some(after) = after.strip_prefix('"') {
+            return Some((value, after));
+        }
+        // A backslash before anything else stands for itself, as globs have it.
+        let escaped = after[1..].chars().next().filter(|c| matches!(c, '"' | '\\'));
+        value.push(escaped.unwrap_or('\\'));
+        rest = &after[1 + escaped.map_or(0, char::len_utf8)..];
     }
 }
 
@@ -244,6 +250,32 @@ fn literal(field: Field, text: &str) -> Result<Value, FilterError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_value_in_quotes_may_hold_anything() {
+        for (text, value) in [
+            (r#"doc_id="a b)c.md""#, "a b)c.md"),
+            (r#"doc_id="a\"b.md""#, r#"a"b.md"#),
+            (r#"doc_id="a\\b.md""#, r"a\b.md"),
+            (r#"doc_id="a\b.md""#, r"a\b.md"),
+            (r#"doc_id="\\\"""#, r#"\""#),
+            (r#"doc_id="""#, ""),
+            (r#"doc_id="==*{?[\]}""#, r"==*{?[\]}"),
+            (r#"doc_id="茶\"и""#, r#"茶"и"#),
+            // Without quotes in front, a quote or backslash is itself.
+            (r#"doc_id=a"b\c.md"#, r#"a"b\c.md"#),
+            ("doc_id=docs/*{a}.md", "docs/*{a}.md"),
+        ] {
+            assert_eq!(Filter::parse(text), Ok(Filter::is(Field::DOC_ID, value)), "{text}");
+        }
+        let text = r#"doc_id!="a\"b" and (path^="x\"" or doc_id~"a\*\"*")"#;
+        let json = r#"{"and": [{"not": {"field": "doc_id", "is": "a\"b"}},
+            {"or": [{"field": "doc_id", "prefix": "x\""}, {"field": "doc_id", "glob": "a\\*\"*"}]}]}"#;
+        assert_eq!(Filter::parse(text).expect(text), serde_json::from_str(json).expect(json));
+        for text in [r#"doc_id="a\""#, r#"doc_id="a\\\""#, r#"doc_id=""#] {
+            assert!(matches!(Filter::parse(text), Err(FilterError::Syntax { .. })), "{text}");
+        }
+    }
 
     #[test]
     fn what_is_no_filter_says_what_would_be_right() {

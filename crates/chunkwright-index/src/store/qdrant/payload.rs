@@ -171,9 +171,7 @@ pub(super) const DIALECT: Dialect = Dialect {
         match (field.field_type(), test) {
             // The text is not in the record, and what it begins with is better read than indexed.
             _ if ["content", "context", "text"].contains(&field.name()) => None,
-            (FieldType::Text | FieldType::List, Test::Is(Value::String(text))) if !text.contains('*') => {
-                Some(matches(&key, text))
-            }
+            (FieldType::Text | FieldType::List, Test::Is(Value::String(text))) => Some(matches(&key, text)),
             (FieldType::Text | FieldType::List, Test::In(values)) => {
                 let texts = values.iter().all(Value::is_string);
                 texts.then(|| json!({"key": key, "match": {"any": values}}))
@@ -216,9 +214,7 @@ fn artifact(test: &Test) -> Option<Value> {
 
 fn symbol(test: &Test) -> Option<Value> {
     match test {
-        Test::Is(Value::String(symbol)) if !symbol.contains('*') => {
-            Some(matches("symbols", &symbol.replace("::", ".")))
-        }
+        Test::Is(Value::String(symbol)) => Some(matches("symbols", &symbol.replace("::", "."))),
         _ => None,
     }
 }

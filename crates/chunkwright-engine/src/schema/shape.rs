@@ -1,0 +1,248 @@
+//! Checks that JSON of a client has objects where objects are expected, and no names that are unknown.
+//!
+//! serde reads a struct from a list as well, value by value: `[false]` would disable a chunk. Inside of an enum or a
+//! flattened struct no deserializer can forbid that, since serde keeps such values aside before it knows what they are for.
+//! The schema of a type knows, wherever the type stands.
+
+use std::any::TypeId;
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+
+use chunkwright_index::store::filter::suggestion;
+use schemars::JsonSchema;
+use serde_json::{Map, Value};
+
+/// Why a value does not have the shape of a type.
+enum Misfit {
+    /// It is of another type, which the reader says better.
+    Other,
+    /// It has a name that is unknown, as a sentence.
+    Unknown(String),
+    /// It is a list in place of an object, as a sentence.
+    List(String),
+}
+
+/// Checks the shape of `value`, of which a `T` is to be read: no list in place of an object, and no name that an object
+/// does not have. Makes `83` of `83.0` where a whole number is expected, as JSON Schema has them for one; everything else is
+/// left to the reader. Returns whether it changed the value.
+///
+/// # Errors
+///
+/// A sentence that says where the value is wrong and what would be right.
+pub fn check_shape<T: JsonSchema + 'static>(value: &mut Value) -> Result<bool, String> {
+    static SCHEMAS: LazyLock<Mutex<HashMap<TypeId, Arc<Value>>>> = LazyLock::new(Mutex::default);
+    let schema = {
+        let mut schemas = SCHEMAS.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(
+            schemas.entry(TypeId::of::<T>()).or_insert_with(|| Arc::new(super::read::<T>().to_value())),
+        )
+    };
+    let mut walk = Walk { definitions: &schema["$defs"], has_changed: false };
+    match walk.fits(value, &schema, "") {
+        Err(Misfit::Unknown(sentence) | Misfit::List(sentence)) => Err(sentence),
+        Ok(()) | Err(Misfit::Other) => Ok(walk.has_changed),
+    }
+}
+
+/// A walk through a value and the schema of its type.
+struct Walk<'a> {
+    /// The schemas that others refer to.
+    definitions: &'a Value,
+    has_changed: bool,
+}
+
+impl Walk<'_> {
+    /// Whether `value`, found at `at`, has the shape that `schema` allows.
+    fn fits(&mut self, value: &mut Value, schema: &Value, at: &str) -> Result<(), Misfit> {
+        let Value::Object(schema) = schema else { return Ok(()) };
+        if let Some(name) =
+            schema.get("$ref").and_then(Value::as_str).and_then(|path| path.rsplit('/').next())
+        {
+            self.fits(value, &self.definitions[name], at)?;
+        }
+        for part in listed(schema, "allOf") {
+            self.fits(value, part, at)?;
+        }
+        for forms in ["anyOf", "oneOf"] {
+            one_of(listed(schema, forms).map(|form| self.fits(value, form, at)))?;
+        }
+        if schema.get("const").is_some_and(|constant| constant != value) || !is_of_type(value, schema) {
+            let is_list = value.is_array() && is_of_type(&Value::Object(Map::new()), schema);
+            let sentence = || format!("{} is a list; expected an object", shown(at));
+            return Err(if is_list { Misfit::List(sentence()) } else { Misfit::Other });
+        }
+        let mut fit = Ok(());
+        // What the reader refuses does not hide what it would take.
+        let mut note = |part: Result<(), Misfit>| match part {
+            Err(Misfit::Other) => {
+                fit = Err(Misfit::Other);
+                Ok(())
+            }
+            part => part,
+        };
+        match value {
+            Value::Object(object) => {
+                let properties = schema.get("properties").and_then(Value::as_object);
+                let rest = schema.get("additionalProperties");
+                // Of an enum, which variant is meant stands beside its fields.
+                let mut tags =
+                    properties.into_iter().flatten().filter_map(|(name, it)| Some((name, it.get("const")?)));
+                if tags.any(|(name, tag)| object.get(name).is_some_and(|value| value != tag)) {
+                    return Err(Misfit::Other);
+                }
+                for (name, value) in object {
+                    let place = if at.is_empty() { name.clone() } else { format!("{at}.{name}") };
+                    match (properties.and_then(|known| known.get(name)), rest) {
+                        (None, Some(Value::Bool(false))) => {
+                            let known = properties.into_iter().flat_map(Map::keys).map(String::as_str);
+                            let right = suggestion(name, known);
+                            let place = if at.is_empty() { String::new() } else { format!(" in `{at}`") };
+                            return Err(Misfit::Unknown(format!("unknown field `{name}`{place}; {right}")));
+                        }
+                        (Some(schema), _) | (None, Some(schema)) => note(self.fits(value, schema, &place))?,
+                        (None, None) => {}
+                    }
+                }
+            }
+            Value::Array(values) => {
+                let item = schema.get("items").unwrap_or(&Value::Bool(true));
+                for (index, value) in values.iter_mut().enumerate() {
+                    note(self.fits(value, item, &format!("{at}[{index}]")))?;
+                }
+            }
+            Value::Number(number) => {
+                // Larger ones are not exact.
+                let whole =
+                    number.as_f64().filter(|it| number.is_f64() && it.fract() == 0.0 && it.abs() < 1e15);
+                if let Some(whole) = whole.filter(|_| schema_types(schema).any(|kind| kind == "integer")) {
+                    *value = (whole as i64).into();
+                    self.has_changed = true;
+                }
+            }
+            _ => {}
+        }
+        fit
+    }
+}
+
+/// Fits if one form does, or if there are none. A name is unknown if only one form can be meant.
+fn one_of(forms: impl Iterator<Item = Result<(), Misfit>>) -> Result<(), Misfit> {
+    let mut misfits = Vec::new();
+    for form in forms {
+        match form {
+            Ok(()) => return Ok(()),
+            Err(misfit) => misfits.push(misfit),
+        }
+    }
+    if let Some(list) = misfits.iter().position(|it| matches!(it, Misfit::List(_))) {
+        return Err(misfits.swap_remove(list));
+    }
+    let has_forms = !misfits.is_empty();
+    misfits.retain(|it| matches!(it, Misfit::Unknown(_)));
+    match (misfits.pop(), misfits.is_empty()) {
+        (Some(unknown), true) => Err(unknown),
+        (None, _) if !has_forms => Ok(()),
+        _ => Err(Misfit::Other),
+    }
+}
+
+/// Whether `schema` allows the JSON type of an object or a list; of other values it is not asked.
+fn is_of_type(value: &Value, schema: &Map<String, Value>) -> bool {
+    let name = match value {
+        Value::Object(_) => "object",
+        Value::Array(_) => "array",
+        Value::String(_) => "string",
+        _ => return true,
+    };
+    schema_types(schema).next().is_none() || schema_types(schema).any(|known| known == name)
+}
+
+/// The types that a schema names; without any it allows all.
+fn schema_types(schema: &Map<String, Value>) -> impl Iterator<Item = &str> {
+    let types = schema.get("type").into_iter();
+    types
+        .flat_map(|types| types.as_array().map_or(std::slice::from_ref(types), Vec::as_slice))
+        .filter_map(Value::as_str)
+}
+
+fn listed<'a>(schema: &'a Map<String, Value>, key: &str) -> impl Iterator<Item = &'a Value> {
+    schema.get(key).and_then(Value::as_array).into_iter().flatten()
+}
+
+fn shown(at: &str) -> String {
+    if at.is_empty() { "the value".to_owned() } else { format!("`{at}`") }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::{AmendRequest, JobRequest, SearchRequest};
+
+    #[track_caller]
+    fn refused<T: JsonSchema + 'static>(value: &Value, sentence: &str) {
+        assert_eq!(check_shape::<T>(&mut value.clone()), Err(sentence.to_owned()));
+    }
+
+    #[test]
+    fn a_list_is_no_object_wherever_it_stands() {
+        refused::<AmendRequest>(&json!([["a"], false]), "the value is a list; expected an object");
+        refused::<SearchRequest>(
+            &json!({"query": "a", "expand": ["parent"]}),
+            "`expand` is a list; expected an object",
+        );
+        refused::<JobRequest>(
+            &json!({"kind": "index", "collection": "a", "request": [["docs"]]}),
+            "`request` is a list; expected an object",
+        );
+        refused::<JobRequest>(&json!(["reindex", "a"]), "the value is a list; expected an object");
+        refused::<SearchRequest>(
+            &json!({"query": "a", "fusion": ["rrf", 60]}),
+            "`fusion` is a list; expected an object",
+        );
+    }
+
+    #[test]
+    fn a_name_that_is_unknown_is_answered_by_the_one_that_is_like_it() {
+        refused::<SearchRequest>(
+            &json!({"query": "a", "top-k": 3}),
+            "unknown field `top-k`; did you mean `top_k`?",
+        );
+        refused::<JobRequest>(
+            &json!({"kind": "index", "collection": "a", "request": {"path": ["docs"]}}),
+            "unknown field `path` in `request`; did you mean `paths`?",
+        );
+        refused::<JobRequest>(
+            &json!({"kind": "reindex", "colection": "a"}),
+            "unknown field `colection`; did you mean `collection`?",
+        );
+    }
+
+    #[test]
+    fn a_whole_number_may_be_written_with_a_point() {
+        let mut value = json!({"query": "a", "top_k": 5.0, "min_relevance": 0.0, "expand": {"with": "1", "max_tokens": 9.0}});
+        assert_eq!(check_shape::<SearchRequest>(&mut value), Ok(true));
+        assert_eq!(
+            value,
+            json!({"query": "a", "top_k": 5, "min_relevance": 0.0, "expand": {"with": "1", "max_tokens": 9}})
+        );
+    }
+
+    #[test]
+    fn what_a_type_reads_passes() {
+        for value in [
+            json!({"query": "a", "collections": ["b"], "filter": {"and": [{"field": "language", "in": ["rust"]}, {"meta": "a", "gt": "1"}]}}),
+            json!({"query": "a", "filter": "language=rust", "expand": {"with": "parent"}, "fusion": {"method": "rrf"}}),
+            json!({"query": "a", "expand": null, "filter": null}),
+        ] {
+            assert_eq!(check_shape::<SearchRequest>(&mut value.clone()), Ok(false), "{value}");
+        }
+        for value in [
+            json!({"kind": "reindex", "collection": "a", "settings": {"kinds": [{"name": "api"}], "band": [1, 2]}}),
+            json!({"kind": "index", "collection": "a", "request": {"paths": ["docs"], "meta": {"a": "b"}}}),
+        ] {
+            assert_eq!(check_shape::<JobRequest>(&mut value.clone()), Ok(false), "{value}");
+        }
+    }
+}

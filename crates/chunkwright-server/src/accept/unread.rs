@@ -1,0 +1,104 @@
+//! Bodies of requests that were answered before they were read, such as that of a request without a key.
+//!
+//! What is left of a body comes before the next request on the connection. It is read and forgotten where it is short;
+//! otherwise the client is told that the connection ends, and has time to read that.
+
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use http_body_util::BodyExt as _;
+use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
+use hyper::header::{CONNECTION, EXPECT, HeaderValue};
+use hyper::{HeaderMap, Response};
+use tokio::io::{AsyncRead, AsyncReadExt as _};
+use tokio::time;
+
+/// Most bytes that are read to keep a connection.
+const MOST: u64 = 256 << 10;
+
+/// How long they are waited for.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// How long a client that still sends may take to read that the connection ends.
+const LINGER: Duration = Duration::from_secs(2);
+
+/// The body of a request, which stays with the connection after the handler has dropped its own end of it.
+#[derive(Clone)]
+pub(super) struct Shared(Arc<Mutex<Left>>);
+
+struct Left {
+    body: Incoming,
+    is_read: bool,
+    /// Whether the client sends it only when it is asked to.
+    is_awaited: bool,
+}
+
+impl Shared {
+    pub(super) fn new(body: Incoming, headers: &HeaderMap) -> Self {
+        let is_awaited = headers.contains_key(EXPECT);
+        Self(Arc::new(Mutex::new(Left { body, is_read: false, is_awaited })))
+    }
+
+    /// Makes sure that the next request on the connection is understood: reads what is left, or says in the answer that
+    /// there is no next one. Returns whether the connection ends before all was read.
+    pub(super) async fn settle<B>(mut self, response: &mut Response<B>) -> bool {
+        let close = HeaderValue::from_static("close");
+        let is_closing = response.headers().get(CONNECTION) == Some(&close);
+        let (is_read, is_short) = {
+            let left = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let is_short = !left.is_awaited && left.body.size_hint().lower() <= MOST;
+            (left.is_read || left.body.is_end_stream(), is_short && !is_closing)
+        };
+        let is_read = is_read || is_short && time::timeout(PATIENCE, self.drained()).await.unwrap_or(false);
+        if !is_read {
+            response.headers_mut().insert(CONNECTION, close);
+        }
+        !is_read
+    }
+
+    /// Reads what is left; returns whether that was all.
+    async fn drained(&mut self) -> bool {
+        let mut bytes = 0;
+        while let Some(frame) = self.frame().await {
+            let Ok(frame) = frame else { return false };
+            bytes += frame.data_ref().map_or(0, Bytes::len) as u64;
+            if bytes > MOST {
+                return false;
+            }
+        }
+        true
+    }
+}
+
+impl Body for Shared {
+    type Data = Bytes;
+    type Error = hyper::Error;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
+        let mut left = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let polled = Pin::new(&mut left.body).poll_frame(context);
+        left.is_read |= matches!(polled, Poll::Ready(None));
+        polled
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).body.size_hint()
+    }
+}
+
+/// Reads what a client still sends after the connection was ended: a system that throws it away unread tells the client so,
+/// which then may lose the answer.
+pub(super) async fn linger(stream: &mut (impl AsyncRead + Unpin)) {
+    let mut bytes = vec![0; 64 << 10];
+    let ended = async { while stream.read(&mut bytes).await.is_ok_and(|read| read > 0) {} };
+    let _ = time::timeout(LINGER, ended).await;
+}

@@ -1,0 +1,98 @@
+//! Refuses parameters of a query that an operation does not know.
+//!
+//! A parameter that is ignored lets an operation do something else than its client asked for: with `dry-run` in place of
+//! `dry_run` it removes what it was only to list. So this stands before every handler, and none can forget it.
+
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use chunkwright_engine::suggestion;
+use serde_json::{Map, Value};
+
+use crate::problem::Problem;
+
+/// The parameters of a query that an operation knows.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Parameters(Arc<[Parameter]>);
+
+#[derive(Clone, Debug)]
+struct Parameter {
+    name: String,
+    /// Whether it may be given several times.
+    is_list: bool,
+    /// Whether it is a number, or true or false, which nothing is not.
+    is_value: bool,
+}
+
+impl Parameters {
+    /// Those that the description of an operation has.
+    pub(crate) fn described(operation: &Map<String, Value>) -> Self {
+        let parameters = operation.get("parameters").and_then(Value::as_array).into_iter().flatten();
+        let of_query = parameters.filter(|it| it["in"] == "query");
+        Self(
+            of_query
+                .map(|it| Parameter {
+                    name: it["name"].as_str().unwrap_or_default().to_owned(),
+                    is_list: it["schema"]["type"] == "array",
+                    is_value: is_value(&it["schema"]["type"]),
+                })
+                .collect(),
+        )
+    }
+
+    /// The one parameter called `name`.
+    pub(crate) fn one(name: &str) -> Self {
+        Self([Parameter { name: name.to_owned(), is_list: false, is_value: false }].into())
+    }
+
+    /// Fails if `query` has a parameter that is unknown, or one twice of which there is one.
+    pub(crate) fn check(&self, query: &str) -> Result<(), Problem> {
+        let unreadable = |error| Problem::invalid(format!("the query cannot be read: {error}"));
+        let given: Vec<(String, String)> = serde_html_form::from_str(query).map_err(unreadable)?;
+        for (index, (name, value)) in given.iter().enumerate() {
+            let Some(known) = self.0.iter().find(|known| known.name == *name) else {
+                let right = match &*self.0 {
+                    [] => "this operation has none".to_owned(),
+                    known => suggestion(name, known.iter().map(|known| known.name.as_str())),
+                };
+                return Err(Problem::invalid(format!("unknown parameter `{name}` of the query; {right}")));
+            };
+            if !known.is_list && given[..index].iter().any(|(other, _)| other == name) {
+                return Err(Problem::invalid(format!(
+                    "the query has parameter `{name}` twice; give it once"
+                )));
+            }
+            if known.is_value && value.is_empty() {
+                let detail =
+                    format!("parameter `{name}` of the query is empty; give a value or leave it out");
+                return Err(Problem::invalid(detail));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a type, or one of several, is of numbers or truth.
+fn is_value(types: &Value) -> bool {
+    let is_one = |kind: &Value| ["integer", "number", "boolean"].iter().any(|known| kind == known);
+    types.as_array().map_or_else(|| is_one(types), |types| types.iter().any(is_one))
+}
+
+/// Lets pass only what the operation knows.
+pub(crate) async fn check_parameters(
+    State(known): State<Parameters>,
+    request: Request,
+    next: Next,
+) -> Response {
+    match known.check(request.uri().query().unwrap_or_default()) {
+        Ok(()) => next.run(request).await,
+        Err(problem) => problem.into_response(),
+    }
+}
+
+/// Lets pass only requests without a parameter.
+pub(crate) async fn no_parameters(request: Request, next: Next) -> Response {
+    check_parameters(State(Parameters::default()), request, next).await
+}

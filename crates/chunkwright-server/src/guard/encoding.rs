@@ -1,0 +1,46 @@
+//! Encodings of bodies: which are read of requests, and the tags of answers in one.
+
+use axum::extract::Request;
+use axum::http::header::{CONTENT_ENCODING, ETAG, IF_NONE_MATCH, VARY};
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::middleware::Next;
+use axum::response::Response;
+
+/// What stands at the end of the tag of an answer that is compressed: its bytes are others.
+const COMPRESSED: &str = "-gzip\"";
+
+/// The encoding of a body, where it is one that is not read.
+pub(super) fn of(headers: &HeaderMap) -> Option<String> {
+    let values =
+        headers.get_all(CONTENT_ENCODING).into_iter().map(|value| String::from_utf8_lossy(value.as_bytes()));
+    let names: Vec<String> = values
+        .flat_map(|value| value.split(',').map(|name| name.trim().to_owned()).collect::<Vec<_>>())
+        .collect();
+    names.into_iter().find(|name| !name.is_empty() && !name.eq_ignore_ascii_case("identity"))
+}
+
+/// The tag of a content, of the tag of an encoding of it.
+pub(crate) fn unencoded(tag: &str) -> String {
+    tag.strip_suffix(COMPRESSED).map_or_else(|| tag.to_owned(), |content| format!("{content}\""))
+}
+
+/// Gives an answer that was compressed a tag of its own, and one that says that the client has it the tag that the client
+/// knows it by.
+pub(super) async fn tag(request: Request, next: Next) -> Response {
+    let known = request.headers().get(IF_NONE_MATCH).cloned();
+    let mut response = next.run(request).await;
+    let Some(tag) = response.headers().get(ETAG).and_then(|tag| tag.to_str().ok()) else { return response };
+    let compressed = format!("{}{COMPRESSED}", tag.trim_end_matches('"'));
+    let is_known =
+        || known.is_some_and(|known| known.to_str().is_ok_and(|known| known.contains(&compressed)));
+    let is_unchanged = response.status() == StatusCode::NOT_MODIFIED;
+    let is_compressed = response.headers().contains_key(CONTENT_ENCODING) || is_unchanged && is_known();
+    let headers = response.headers_mut();
+    if is_compressed && let Ok(tag) = HeaderValue::from_str(&compressed) {
+        headers.insert(ETAG, tag);
+    }
+    if is_unchanged && !headers.contains_key(VARY) {
+        headers.insert(VARY, HeaderValue::from_static("accept-encoding"));
+    }
+    response
+}
