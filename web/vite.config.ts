@@ -36,6 +36,8 @@ export default defineConfig(({ mode }) => {
   const file = mode === "file";
   const proxy = { target: server, changeOrigin: true, headers: { origin: server } };
   return {
+    // The page may be below a path that only its server knows, which names its parts from there.
+    base: file ? "/" : "./",
     plugins: [svelte(), ...(file ? [ownMessages, inlineable] : [])],
     server: { proxy: { "/api": proxy, "/health": proxy, "/mcp": proxy } },
     preview: { proxy: { "/api": proxy, "/health": proxy, "/mcp": proxy } },

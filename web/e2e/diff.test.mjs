@@ -83,7 +83,7 @@ test("kinds and names filter documents and chunks, and stand in the address", as
   await ready(page);
   await page.getByRole("heading", { name: "zh/steamed-bread.md" }).waitFor();
   await page.getByRole("link", { name: "Open in Try" }).click();
-  await page.waitForURL(/\/try\?collection=examples&doc=zh%2Fsteamed-bread\.md&preset=stable/u);
+  await page.waitForURL(/\/try\?collection=examples&doc=zh\/steamed-bread\.md&preset=stable/u);
   await page.getByRole("region", { name: "Source: zh/steamed-bread.md" }).waitFor();
   await settled(page);
 });

@@ -136,7 +136,7 @@ test("arrow keys move through the outline, and chunk and source follow", async (
 test("the address of a chunk alone opens its document at it", async () => {
   const chunk = (await chunksOf("examples")).find(({ doc_id, chunk_index }) => doc_id === "en/parcel-api.md" && chunk_index === 8);
   const page = await open(`${server.url}/c/examples/k/${chunk.chunk_id}`);
-  await page.waitForURL(/\/d\/en%2Fparcel-api\.md\?chunk=/u);
+  await page.waitForURL(/\/d\/en\/parcel-api\.md\?chunk=/u);
   await page.locator(".row.selected .number").getByText("#8").waitFor();
   assert.match(await selectedCard(page).innerText(), /#8/u);
   await settled(page);
@@ -554,11 +554,11 @@ test("documents beside it and about the same are a press away", async () => {
   await page.getByRole("link", { name: "a/harbour.md" }).first().waitFor();
   await accessible(page);
   await page.keyboard.press("]");
-  await page.waitForURL(/\/d\/a%2Fbread\.md/u);
+  await page.waitForURL(/\/d\/a\/bread\.md/u);
   await page.getByText("bread.md").first().waitFor();
   await page.getByRole("tab", { name: "Documents" }).click();
   await page.getByRole("link", { name: "harbour.md", exact: true }).click();
-  await page.waitForURL(/\/d\/a%2Fharbour\.md/u);
+  await page.waitForURL(/\/d\/a\/harbour\.md/u);
   await settled(page);
 });
 

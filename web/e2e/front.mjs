@@ -1,7 +1,7 @@
 // The page in front of a server whose program was built without it: the files of `dist`, under the headers that the server sets, and
 // everything else passed on.
 
-import { createReadStream, existsSync, statSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { createServer, request } from "node:http";
 import { extname, join, normalize } from "node:path";
 
@@ -28,7 +28,8 @@ export async function front(api, dist) {
     const file = join(dist, normalize(path));
     const found = path !== "/" && file.startsWith(dist) && existsSync(file) && statSync(file).isFile() ? file : join(dist, "index.html");
     answer.writeHead(200, { "content-type": TYPES[extname(found)] ?? "application/octet-stream", "cache-control": path.startsWith("/assets/") ? "public, max-age=31536000, immutable" : "no-cache", "content-security-policy": POLICY, "x-content-type-options": "nosniff" });
-    createReadStream(found).on("error", () => answer.destroy()).pipe(answer);
+    const bytes = readFileSync(found);
+    answer.end(extname(found) === ".html" ? bytes.toString().replaceAll('"./', '"/') : bytes);
   });
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {

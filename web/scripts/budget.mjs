@@ -19,7 +19,7 @@ function first(app) {
     named.add(path);
     if (path.endsWith(".js")) for (const [, name] of readFileSync(path, "utf8").matchAll(/(?:^|[;}\s])(?:import|export)[^;"'`()]*?(?:from)?["'`]\.\/([^"'`]+)["'`]/gu)) add(join(app, "assets", name));
   };
-  for (const [, name] of readFileSync(join(app, "index.html"), "utf8").matchAll(/(?:src|href)="\/(assets\/[^"]+)"/gu)) add(join(app, name));
+  for (const [, name] of readFileSync(join(app, "index.html"), "utf8").matchAll(/(?:src|href)="\.\/(assets\/[^"]+)"/gu)) add(join(app, name));
   for (const path of assets) {
     // The list of collections is the first page.
     if (/\/Collections-[^/]+\.js$/u.test(path)) add(path);

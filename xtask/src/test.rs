@@ -52,6 +52,9 @@ pub(crate) fn run() -> Result<()> {
             "left out, since `strace` is not there or may not trace: kills and errors at each system call, and losses of power"
         );
     }
+    if Command::new("nginx").arg("-v").output().is_err() {
+        println!("left out, since `nginx` is not there: the server and its page below a path of a proxy");
+    }
     Ok(())
 }
 

@@ -74,7 +74,7 @@ mod tests {
         let index = String::from_utf8_lossy(index.bytes);
         let named: Vec<&str> = index
             .split('"')
-            .filter_map(|part| part.strip_prefix('/'))
+            .filter_map(|part| part.strip_prefix("./"))
             .filter(|path| !path.is_empty())
             .collect();
         assert!(named.len() >= 3, "{named:?}");

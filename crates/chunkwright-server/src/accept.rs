@@ -28,8 +28,8 @@ use tokio_util::task::TaskTracker;
 use tower::Service as _;
 
 use crate::app::Server;
-use crate::guard::Peer;
 use crate::options::OptionsError;
+use crate::proxy::Front;
 use connections::{Connections, Place};
 use patient::Patient;
 use tls::Tls;
@@ -119,7 +119,8 @@ impl Running {
         let limits = self.server.options().limits;
         let app = Arc::clone(self.server.app());
         let connections = Connections::new(limits.connections);
-        let router = self.server.router(self.listener.local_addr()?);
+        let (front, router) = self.server.router(self.listener.local_addr()?);
+        let front = Arc::new(front);
         let mut http = http1::Builder::new();
         http.timer(TokioTimer::new()).header_read_timeout(limits.header_timeout).max_buf_size(64 << 10);
         let (stopping, tasks) = (app.stopping.clone(), TaskTracker::new());
@@ -145,11 +146,12 @@ impl Running {
                 place = connections.place() => place,
             };
             let (http, router, stopping) = (http.clone(), router.clone(), stopping.clone());
+            let front = Arc::clone(&front);
             let tls = self.tls.as_ref().map(|tls| tls.acceptor());
             let open = app.metrics.connection();
             tasks.spawn(async move {
                 let _open = open;
-                let connection = Connection { http, router, peer, place, stopping };
+                let connection = Connection { http, front, router, peer, place, stopping };
                 let Some(tls) = tls else {
                     return connection.serve(Patient::new(stream, limits.write_timeout)).await;
                 };
@@ -179,6 +181,7 @@ impl Running {
 /// A connection that was accepted.
 struct Connection {
     http: http1::Builder,
+    front: Arc<Front>,
     router: axum::Router,
     peer: SocketAddr,
     place: Place,
@@ -188,12 +191,12 @@ struct Connection {
 impl Connection {
     /// Answers what comes in, until the client or the server has enough.
     async fn serve(self, mut stream: impl AsyncRead + AsyncWrite + Unpin) {
-        let Self { http, router, peer, place, stopping } = self;
+        let Self { http, front, router, peer, place, stopping } = self;
         let begin = place.requests();
         let is_unread = Arc::new(AtomicBool::new(false));
         let unread = Arc::clone(&is_unread);
         let service = service_fn(move |mut request: hyper::Request<Incoming>| {
-            request.extensions_mut().insert(Peer(peer));
+            front.receive(&mut request, peer);
             let (busy, mut router, unread) = (begin(), router.clone(), Arc::clone(&unread));
             async move {
                 let (parts, body) = request.into_parts();

@@ -26,7 +26,7 @@ use axum::routing::get;
 use chunkwright_engine::{Cursor, Error, Snapshot};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 pub(crate) use self::dify::answer_dify;
 pub(crate) use crate::answer::Answer;
@@ -35,6 +35,7 @@ use crate::extract::no_parameters;
 use crate::guard::Scopes;
 use crate::openapi::Resources;
 use crate::problem::Problem;
+use crate::proxy::Prefix;
 
 /// What adds a resource.
 type Add = fn(Resources) -> Resources;
@@ -80,8 +81,14 @@ pub(crate) fn router(app: &Shared) -> Api {
     let (router, document, scopes) = resources.finish(&info);
     let scopes =
         scopes.into_iter().map(|(method, path, scope)| ((method.into(), path.to_owned()), scope)).collect();
-    let document: Arc<str> = document.to_string().into();
-    let openapi = move || async move { ([(CONTENT_TYPE, "application/json")], document.to_string()) };
+    let document = Arc::new(document);
+    let openapi = move |prefix: Prefix| async move {
+        let mut document = Value::clone(&document);
+        if !prefix.as_str().is_empty() {
+            document["servers"][0]["url"] = prefix.as_str().into();
+        }
+        ([(CONTENT_TYPE, "application/json")], document.to_string())
+    };
     let operations = router
         .with_state(Shared::clone(app))
         .fallback(|| async { Problem::no_such_path() })

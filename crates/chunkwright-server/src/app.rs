@@ -13,6 +13,7 @@ use crate::guard::Guard;
 use crate::mcp;
 use crate::metrics::{self, Metrics};
 use crate::options::ServerOptions;
+use crate::proxy::Front;
 use crate::room::Room;
 use crate::work::Work;
 use crate::{api, health, page};
@@ -107,14 +108,15 @@ impl Server {
         &self.app
     }
 
-    /// Everything that it answers on `address`, behind its guard.
-    pub(crate) fn router(&self, address: SocketAddr) -> Router {
+    /// Everything that it answers on `address`, behind its guard, and what receives requests before.
+    pub(crate) fn router(&self, address: SocketAddr) -> (Front, Router) {
         let app = &self.app;
         let Api { operations, mut scopes, descriptions } = api::router(app);
         let (mcp, scope) = mcp::mounted(app);
         scopes.extend(scope);
         let private = operations.merge(metrics::router(app)).merge(mcp);
         let public = health::router(app).merge(descriptions).merge(page::router());
-        Guard::new(app, address, scopes).around(private, public)
+        let front = Front::new(&app.options.proxy, scopes.keys().map(|(_, path)| &**path));
+        (front, Guard::new(app, address, scopes).around(private, public))
     }
 }

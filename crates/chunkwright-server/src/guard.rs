@@ -42,6 +42,7 @@ use crate::observe::observe;
 use crate::openapi::Scope;
 use crate::page;
 use crate::problem::Problem;
+use crate::proxy;
 use hosts::Hosts;
 use rate::{Client, Rate};
 use refusal::Refusal;
@@ -86,6 +87,7 @@ impl Guard {
             private.layer(from_fn_with_state(Arc::clone(&guard), admit)).layer(from_fn(page::visits));
         let router = private
             .merge(public)
+            .layer(from_fn(proxy::links))
             .layer(DefaultBodyLimit::disable())
             .layer(from_fn_with_state(Arc::clone(&guard), body::watch))
             .layer(from_fn_with_state(Arc::clone(&guard), in_time))
@@ -174,22 +176,24 @@ async fn from_here(State(guard): State<Arc<Guard>>, request: Request, next: Next
 /// Lets pass whom a key allows what the request does, as often as the limit has it.
 async fn admit(State(guard): State<Arc<Guard>>, mut request: Request, next: Next) -> Response {
     let caller = guard.caller(request.headers());
+    let path = request.uri().path().to_owned();
+    let refuse = |refusal: &Refusal| refuse_at(&guard, refusal, &path);
     if let Some(rate) = &guard.rate {
         let client = match &caller {
             Ok(Caller { name: Some(name), .. }) => Client::Key(Arc::clone(name)),
             _ => Client::address(peer(&request)),
         };
         if let Err(refusal) = rate.check(&client) {
-            return refuse(&guard, &refusal);
+            return refuse(&refusal);
         }
     }
     let caller = match caller {
         Ok(caller) => caller,
-        Err(refusal) => return refuse(&guard, &refusal),
+        Err(refusal) => return refuse(&refusal),
     };
     let needs = guard.needs(request.method(), request.extensions().get::<MatchedPath>());
     if caller.scope < needs {
-        return refuse(&guard, &Refusal::Scope { needs, has: caller.scope });
+        return refuse(&Refusal::Scope { needs, has: caller.scope });
     }
     if let Some(name) = &caller.name {
         tracing::Span::current().record("key", &**name);
@@ -208,8 +212,12 @@ async fn in_time(State(guard): State<Arc<Guard>>, request: Request, next: Next) 
 
 /// The answer to what is not let in; it is counted by its reason.
 pub(crate) fn refuse(guard: &Guard, refusal: &Refusal) -> Response {
+    refuse_at(guard, refusal, "")
+}
+
+fn refuse_at(guard: &Guard, refusal: &Refusal, path: &str) -> Response {
     guard.app.metrics.refused(refusal.reason());
-    refusal.answer(guard.app.options.admission.authorization.as_ref())
+    refusal.answer(guard.app.options.admission.authorization.as_ref(), path)
 }
 
 impl Guard {

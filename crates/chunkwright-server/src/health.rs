@@ -13,17 +13,23 @@ use serde_json::json;
 use crate::app::Shared;
 use crate::extract::no_parameters;
 use crate::guard::refusal::METADATA;
+use crate::mcp::MCP;
+use crate::options::Authorization;
 use crate::problem::Problem;
 
 /// `/health`: the process answers. `/ready`: its store does, too, and has room. They tell nothing of what is indexed, and need no key.
 pub(crate) fn router(app: &Shared) -> Router {
-    Router::new()
+    let router = Router::new()
         .route("/health", get(|| async { Json(json!({ "status": "ok" })) }))
-        .route("/ready", get(ready))
-        .route(METADATA, get(resource))
-        .route(&format!("{METADATA}/mcp"), get(resource_mcp))
-        .route_layer(from_fn(no_parameters))
-        .with_state(Arc::clone(app))
+        .route("/ready", get(ready));
+    // By RFC 9728 the path of a resource stands behind the name of its metadata.
+    let public = app.options.admission.authorization.as_ref().map_or("", Authorization::path);
+    let places = std::iter::once("").chain(Some(public).filter(|path| !path.is_empty()));
+    let router = places.fold(router, |router, path| {
+        let at = format!("{METADATA}{path}");
+        router.route(&at, get(resource)).route(&format!("{at}{MCP}"), get(resource_mcp))
+    });
+    router.route_layer(from_fn(no_parameters)).with_state(Arc::clone(app))
 }
 
 /// Whether requests should be sent here: not while the server starts or stops, nor while its store fails or cannot grow.
@@ -48,7 +54,7 @@ async fn resource(State(app): State<Shared>) -> Response {
 }
 
 async fn resource_mcp(State(app): State<Shared>) -> Response {
-    metadata(&app, "/mcp")
+    metadata(&app, MCP)
 }
 
 /// Who issues tokens for what is at a path, as RFC 9728 has it.
@@ -56,7 +62,7 @@ fn metadata(app: &Shared, path: &str) -> Response {
     let Some(authorization) = &app.options.admission.authorization else {
         return Problem::no_such_path().into_response();
     };
-    let url = authorization.public_url.trim_end_matches('/');
+    let url = authorization.url();
     Json(json!({
         "resource": format!("{url}{path}"),
         "resource_name": "Chunkwright",

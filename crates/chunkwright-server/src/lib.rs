@@ -24,6 +24,7 @@ mod openapi;
 mod options;
 mod page;
 mod problem;
+mod proxy;
 mod room;
 mod run;
 mod traces;
@@ -36,6 +37,7 @@ pub use files::{FileError, append_line, readable_by_us_alone};
 pub use guard::keys::{Key, KeyError, Keys, Scope, ScopeError};
 pub use log::{LogError, LogFormat, begin_log};
 pub use options::{Admission, Authorization, Limits, OptionsError, ServerOptions, TlsFiles};
+pub use proxy::{BasePath, Proxy, ProxyError, TrustedProxy};
 pub use traces::Traces;
 #[cfg(feature = "otlp")]
 pub use traces::{TraceError, TraceOptions};

@@ -44,8 +44,8 @@ use crate::traces;
 use crate::work::{NoAnswer, Work};
 use answer::Form;
 pub use answer::Format;
-pub(crate) use http::mounted;
 pub use http::{HttpOptions, HttpService, http_service, streamable_http};
+pub(crate) use http::{PATH as MCP, mounted};
 pub use stdio::{StdioError, serve_stdio};
 
 /// The MCP server of an engine. Clones serve the same engine.

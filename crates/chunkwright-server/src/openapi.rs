@@ -187,6 +187,7 @@ impl Resources {
         let document = json!({
             "openapi": "3.1.0",
             "info": info,
+            "servers": [{ "url": "/" }],
             "paths": paths,
             "components": {
                 "schemas": schemas,

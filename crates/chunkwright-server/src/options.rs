@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use crate::guard::keys::Keys;
 use crate::mcp::McpOptions;
+use crate::proxy::Proxy;
 
 /// How a server runs.
 #[derive(Clone, Debug)]
@@ -17,6 +18,8 @@ pub struct ServerOptions {
     pub roots: Vec<PathBuf>,
     /// Whom it answers.
     pub admission: Admission,
+    /// What is known of a proxy before it.
+    pub proxy: Proxy,
     /// What it offers to agents at `/mcp`.
     pub mcp: McpOptions,
     /// How much it takes at once.
@@ -122,6 +125,19 @@ pub enum OptionsError {
     },
 }
 
+impl Authorization {
+    /// The address without a `/` at its end.
+    pub(crate) fn url(&self) -> &str {
+        self.public_url.trim_end_matches('/')
+    }
+
+    /// The path of the address; empty at the root of a host.
+    pub(crate) fn path(&self) -> &str {
+        let authority = self.url().split_once("://").map_or("", |(_, rest)| rest);
+        authority.find('/').map_or("", |at| &authority[at..])
+    }
+}
+
 impl Default for ServerOptions {
     fn default() -> Self {
         let listen = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 7878);
@@ -129,6 +145,7 @@ impl Default for ServerOptions {
             listen,
             roots: Vec::new(),
             admission: Admission::default(),
+            proxy: Proxy::default(),
             mcp: McpOptions::default(),
             limits: Limits::default(),
             tls: None,

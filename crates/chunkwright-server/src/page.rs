@@ -2,8 +2,12 @@
 //!
 //! Its places are paths as well (`/c/handbook`), which only its script knows. So a browser that visits a path where nothing
 //! else is gets the page; programs get the answer that they always got.
+//!
+//! The page names its parts relative to itself. Where no proxy says below which path the server is, the depth of the visited
+//! path tells it: so the page also works behind a proxy that takes a prefix off and says nothing.
 
 use axum::Router;
+use axum::body::Body;
 use axum::extract::{Path, Request};
 use axum::http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{Method, StatusCode};
@@ -13,38 +17,38 @@ use axum::routing::get;
 use chunkwright_page::{File, HOW_TO_BUILD};
 
 use crate::problem::Problem;
-
-/// What is below these is never a place of the page.
-const NOT_PLACES: &[&str] =
-    &["/api", "/mcp", "/compat", "/health", "/ready", "/metrics", "/assets", "/.well-known"];
+use crate::proxy::{OWN_PATHS, Prefix, below};
 
 /// The page and its parts.
 pub(crate) fn router() -> Router {
-    Router::new().route("/", get(|| async { index() })).route("/assets/{*name}", get(asset))
+    Router::new()
+        .route("/", get(|request: Request| async move { index(&request) }))
+        .route("/assets/{*name}", get(asset))
 }
 
 /// Answers visits of the page's places by the page, before a key is asked for.
 pub(crate) async fn visits(request: Request, next: Next) -> Response {
-    if is_visit(&request) { index() } else { next.run(request).await }
+    if is_visit(&request) { index(&request) } else { next.run(request).await }
 }
 
 fn is_visit(request: &Request) -> bool {
     let path = request.uri().path();
-    let is_below = |prefix: &&str| {
-        path.strip_prefix(*prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    };
     let wants_markup = || {
         let accept = request.headers().get(ACCEPT).and_then(|accept| accept.to_str().ok());
         accept.is_some_and(|accept| accept.contains("text/html"))
     };
     matches!(*request.method(), Method::GET | Method::HEAD)
-        && !NOT_PLACES.iter().any(is_below)
+        && !OWN_PATHS.iter().any(|own| below(path, own).is_some())
         && wants_markup()
 }
 
-fn index() -> Response {
+fn index(request: &Request) -> Response {
     match chunkwright_page::app("index.html") {
-        Some(page) => answer(page),
+        Some(File { bytes, media_type, is_immutable }) => {
+            let named = format!("\"{}", root(Prefix::of(request).as_str(), request.uri().path()));
+            let page = String::from_utf8_lossy(bytes).replace("\"./", &named);
+            answer(page.into_bytes(), media_type, is_immutable)
+        }
         None => (
             StatusCode::NOT_FOUND,
             [(CONTENT_TYPE, "text/plain; charset=utf-8")],
@@ -55,11 +59,22 @@ fn index() -> Response {
 }
 
 async fn asset(Path(name): Path<String>) -> Response {
-    chunkwright_page::app(&format!("assets/{name}"))
-        .map_or_else(|| Problem::no_such_path().into_response(), answer)
+    chunkwright_page::app(&format!("assets/{name}")).map_or_else(
+        || Problem::no_such_path().into_response(),
+        |File { bytes, media_type, is_immutable }| answer(bytes, media_type, is_immutable),
+    )
 }
 
-fn answer(File { bytes, media_type, is_immutable }: File) -> Response {
+/// Where the page's own folder is, from a path that shows the page.
+fn root(prefix: &str, path: &str) -> String {
+    match (prefix, path.matches('/').count()) {
+        ("", 0 | 1) => "./".to_owned(),
+        ("", slashes) => "../".repeat(slashes - 1),
+        (prefix, _) => format!("{prefix}/"),
+    }
+}
+
+fn answer(bytes: impl Into<Body>, media_type: &'static str, is_immutable: bool) -> Response {
     let kept = if is_immutable { "public, max-age=31536000, immutable" } else { "no-cache" };
-    ([(CONTENT_TYPE, media_type), (CACHE_CONTROL, kept)], bytes).into_response()
+    ([(CONTENT_TYPE, media_type), (CACHE_CONTROL, kept)], bytes.into()).into_response()
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use axum::Json;
-use axum::http::header::{CONTENT_TYPE, RETRY_AFTER};
+use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use chunkwright_engine::Error;
@@ -24,18 +24,24 @@ pub(crate) struct Problem {
     detail: String,
     /// The name of the kind, for programs.
     code: Cow<'static, str>,
+    /// The path of the server that `detail` names.
+    #[serde(skip)]
+    link: Option<&'static str>,
 }
 
 /// A failure that the server itself finds, before or beside the engine.
 macro_rules! problems {
-    ($($(#[$doc:meta])* $name:ident: $status:literal, $code:literal, $title:literal, $detail:literal;)*) => {
+    ($($(#[$doc:meta])* $name:ident: $status:literal, $code:literal, $title:literal, $detail:literal $(, $link:expr)?;)*) => {
         impl Problem {
             $($(#[$doc])* pub(crate) fn $name() -> Self {
-                Self::new($status, $code, $title, $detail)
+                Self::new($status, $code, $title, $detail)$(.naming($link))?
             })*
         }
     };
 }
+
+/// Where the OpenAPI document is.
+const DOCUMENT: &str = "/api/openapi.json";
 
 problems! {
     /// More is asked than can be worked on.
@@ -47,9 +53,9 @@ problems! {
     /// A call that ended without an answer.
     internal: 500, "internal", "The server failed.", "the request ended without an answer; the log of the server says why";
     /// No such path.
-    no_such_path: 404, "no_such_path", "There is nothing at this path.", "nothing is at this path; `/api/openapi.json` lists what there is";
+    no_such_path: 404, "no_such_path", "There is nothing at this path.", "nothing is at this path; `/api/openapi.json` lists what there is", DOCUMENT;
     /// A path that does not take the method.
-    method: 405, "method_not_allowed", "The path does not take this method.", "the path does not take this method; `/api/openapi.json` lists what it takes";
+    method: 405, "method_not_allowed", "The path does not take this method.", "the path does not take this method; `/api/openapi.json` lists what it takes", DOCUMENT;
     /// Something that is not what the client saw.
     changed: 412, "changed", "It was changed meanwhile.", "it is not what `If-Match` says any more; read it again";
     /// A request that took too long.
@@ -65,7 +71,7 @@ impl Problem {
     ) -> Self {
         let code = code.into();
         let kind = format!("urn:chunkwright:{code}");
-        Self { kind, title: title.into(), status, detail: detail.into(), code }
+        Self { kind, title: title.into(), status, detail: detail.into(), code, link: None }
     }
 
     /// A request that cannot be read.
@@ -81,7 +87,27 @@ impl Problem {
     /// A collection that a job works on.
     pub(crate) fn busy(collection: &str) -> Self {
         let detail = format!("a job works on `{collection}` already; `/api/v1/jobs` lists it");
-        Self::new(409, "busy", "A job works on the collection already.", detail)
+        Self::new(409, "busy", "A job works on the collection already.", detail).naming("/api/v1/jobs")
+    }
+
+    fn naming(self, link: &'static str) -> Self {
+        Self { link: Some(link), ..self }
+    }
+
+    /// The same where the server is below the path `prefix`; `None` if it names no path.
+    pub(crate) fn below(&self, prefix: &str) -> Option<Self> {
+        let link = self.link?;
+        let detail = self.detail.replacen(&format!("`{link}`"), &format!("`{prefix}{link}`"), 1);
+        Some(Self { detail, ..self.clone() })
+    }
+
+    /// The answer in place of one that was made of another problem of this kind.
+    pub(crate) fn again(self, response: Response) -> Response {
+        let (mut parts, _) = response.into_parts();
+        let (new, body) = self.into_response().into_parts();
+        parts.extensions.extend(new.extensions);
+        parts.headers.remove(CONTENT_LENGTH);
+        Response::from_parts(parts, body)
     }
 
     /// The name of the kind.

@@ -2,6 +2,7 @@
 
 import createClient, { type FetchResponse, type MaybeOptionalInit } from "openapi-fetch";
 import type { components, paths } from "./schema.d.ts";
+import { base, home } from "../base.ts";
 import { askForKey, key } from "./key.svelte.ts";
 
 export type Schemas = components["schemas"];
@@ -43,7 +44,10 @@ export async function send(request: Request): Promise<Response> {
   }
 }
 
-export const api = createClient<paths>({ baseUrl: location.origin, fetch: send });
+export const api = createClient<paths>({ baseUrl: home, fetch: send });
+
+/** A request of a path of the server. */
+export const requestOf = (path: string, init?: RequestInit): Request => new Request(base + path, init);
 
 /** The failure that an answer is. */
 export async function failureOf(response: Response): Promise<Failure> {

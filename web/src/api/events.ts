@@ -1,6 +1,6 @@
 // Server-sent events by `fetch`, since an EventSource sends no key.
 
-import { failureOf, Failure, send, type Schemas } from "./client.ts";
+import { failureOf, Failure, requestOf, send, type Schemas } from "./client.ts";
 import { eventsOf } from "./sse.ts";
 
 const pause = (ms: number, signal: AbortSignal) =>
@@ -15,7 +15,7 @@ export async function* follow(job: number, signal: AbortSignal): AsyncGenerator<
   for (let failures = 0; !signal.aborted; ) {
     try {
       const headers: Record<string, string> = { accept: "text/event-stream", ...(seen && { "last-event-id": seen }) };
-      const response = await send(new Request(`/api/v1/jobs/${job}/events`, { headers, signal }));
+      const response = await send(requestOf(`/api/v1/jobs/${job}/events`, { headers, signal }));
       if (response.status === 204) return;
       if (!response.ok || !response.body) throw await failureOf(response);
       for await (const { event, id, data } of eventsOf(response.body)) {

@@ -1,6 +1,8 @@
-// The key of the API: kept for this tab only, asked for when the server wants one.
+// The key of the API: kept for this tab and server only, asked for when the server wants one.
 
-const STORED = "chunkwright.key";
+import { base } from "../base.ts";
+
+const STORED = `chunkwright.key${base}`;
 
 export type Reason = "unauthorized" | "insufficient_scope";
 

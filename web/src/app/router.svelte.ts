@@ -1,6 +1,7 @@
 // Where the page is: a path and a query. Every state that is worth a link stands there.
 
 import type { Component } from "svelte";
+import { base } from "../base.ts";
 import { routes, type Crumb, type Route } from "./routes.ts";
 
 export interface Place {
@@ -26,7 +27,10 @@ interface Entry {
   key: number;
 }
 
-const read = (): Place => ({ path: location.pathname, query: new URLSearchParams(location.search) });
+/** The path in the page, without what a proxy has it below. */
+const inner = (path: string): string => (path.startsWith(`${base}/`) ? path.slice(base.length) : "/");
+
+const read = (): Place => ({ path: inner(location.pathname), query: new URLSearchParams(location.search) });
 
 let place = $state.raw(read());
 let shown = $state.raw<Shown>({ route: null, params: {}, component: null, failure: undefined });
@@ -54,7 +58,7 @@ export function setParams(changes: Record<string, string | number | null | undef
   }
   const search = query.toString();
   if (search === place.query.toString()) return;
-  const url = place.path + (search && `?${search}`);
+  const url = base + place.path + (search && `?${search}`);
   if (push) {
     keepScroll();
     history.pushState({ scroll: 0, key: ++keys } satisfies Entry, "", url);
@@ -81,9 +85,10 @@ function write(): void {
   pause = setTimeout(write, 150);
 }
 
-/** An address in the page: parts of the path are escaped. */
-export const href = (parts: TemplateStringsArray, ...values: (string | number)[]): string =>
-  parts.reduce((out, part, at) => out + encodeURIComponent(String(values[at - 1])) + part);
+/** An address in the page: parts of the path are escaped. A `/` stays, since proxies decode it, but where a browser would resolve it. */
+export const href = (parts: TemplateStringsArray, ...values: (string | number)[]): string => base + parts.reduce((out, part, at) => out + escaped(String(values[at - 1])) + part);
+
+const escaped = (value: string): string => (/(?:^|\/)\.{0,2}(?:\/|$)/u.test(value) ? encodeURIComponent(value) : encodeURIComponent(value).replaceAll("%2F", "/"));
 
 /** Goes somewhere. */
 export function go(url: string, replace = false): void {
@@ -109,10 +114,11 @@ function match(path: string): [Route, Params] | null {
   const parts = path.replace(/\/+$/u, "").split("/");
   for (const route of routes) {
     const names = route.path.replace(/\/+$/u, "").split("/");
-    if (names.length !== parts.length) continue;
+    const last = names.length - 1;
+    if (names.length !== parts.length && !(route.rest && parts.length > names.length)) continue;
     const params: Params = {};
     const fits = names.every((name, at) => {
-      const part = parts[at] ?? "";
+      const part = at === last ? parts.slice(at).join("/") : (parts[at] ?? "");
       if (!name.startsWith(":")) return name === part;
       try {
         params[name.slice(1)] = decodeURIComponent(part);
@@ -189,8 +195,8 @@ export function setCrumbs(list: Crumb[]): void {
 function follow(event: MouseEvent): void {
   if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
   const link = (event.target as Element | null)?.closest?.("a[href]");
-  if (!(link instanceof HTMLAnchorElement) || link.target || link.hasAttribute("download") || link.origin !== location.origin) return;
-  if (/^\/(?:api|mcp|compat|health|ready|metrics)(?:\/|$)/u.test(link.pathname)) return;
+  if (!(link instanceof HTMLAnchorElement) || link.target || link.hasAttribute("download") || link.origin !== location.origin || !`${link.pathname}/`.startsWith(`${base}/`)) return;
+  if (/^\/(?:api|mcp|compat|health|ready|metrics)(?:\/|$)/u.test(inner(link.pathname))) return;
   if (link.hash && link.pathname === location.pathname && link.search === location.search) return;
   event.preventDefault();
   go(link.pathname + link.search + link.hash);

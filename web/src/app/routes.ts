@@ -1,5 +1,6 @@
 // Every page: its path, what the header says of it, and where its code is. A new page is a line here and a folder in pages/.
 
+import { base } from "../base.ts";
 import { t } from "../i18n/index.svelte.ts";
 import { href, type PageComponent, type Params } from "./router.svelte.ts";
 
@@ -13,13 +14,15 @@ export type NavName = "collections" | "search" | "try" | "jobs" | "log";
 export interface Route {
   /** Parts that begin with `:` are parameters. */
   path: string;
+  /** Whether the last parameter is all that is left of the path. */
+  rest?: true;
   /** Under which entry of the navigation it stands. */
   nav: NavName;
   crumbs: (params: Params) => Crumb[];
   load: () => Promise<{ default: PageComponent }>;
 }
 
-const collections = (): Crumb => ({ text: t().app.nav.collections, href: "/" });
+const collections = (): Crumb => ({ text: t().app.nav.collections, href: href`/` });
 
 export const routes: Route[] = [
   {
@@ -39,6 +42,7 @@ export const routes: Route[] = [
   { path: "/log", nav: "log", crumbs: () => [{ text: t().log.title }], load: () => import("../pages/log/Log.svelte") },
   {
     path: "/c/:collection/d/:doc_id",
+    rest: true,
     nav: "collections",
     crumbs: ({ collection = "", doc_id = "" }) => [collections(), { text: collection, href: href`/c/${collection}` }, { text: doc_id }],
     load: () => import("../pages/document/Document.svelte"),
@@ -68,4 +72,6 @@ export const navigation: { name: NavName; href: string; key: string }[] = (
     { name: "jobs", href: "/jobs", key: "j" },
     { name: "log", href: "/log", key: "l" },
   ] as const
-).filter(({ href }) => routes.some(({ path }) => path === href));
+)
+  .filter((entry) => routes.some(({ path }) => path === entry.href))
+  .map((entry) => ({ ...entry, href: base + entry.href }));

@@ -11,7 +11,7 @@ use chunkwright_server::{Server, ServerOptions, Stopped, Watch};
 
 use crate::app::{CollectionFlags, Global, Outcome};
 use crate::interrupt;
-use flags::{AdmissionFlags, LimitFlags, LogFlags};
+use flags::{AdmissionFlags, LimitFlags, LogFlags, ProxyFlags};
 
 /// Serve the HTTP API
 ///
@@ -34,6 +34,8 @@ pub(crate) struct Serve {
     #[command(flatten)]
     admission: AdmissionFlags,
     #[command(flatten)]
+    proxy: ProxyFlags,
+    #[command(flatten)]
     limits: LimitFlags,
     #[command(flatten)]
     log: LogFlags,
@@ -51,16 +53,17 @@ impl Serve {
         }
         let limits = self.limits.read(self.listen);
         let tls = self.admission.tls();
-        let options = ServerOptions { listen: self.listen, roots: self.root.clone(), admission, limits, tls, log_queries: self.log_queries, ..ServerOptions::default() };
+        let options = ServerOptions { listen: self.listen, roots: self.root.clone(), admission, proxy: self.proxy.read(), limits, tls, log_queries: self.log_queries, ..ServerOptions::default() };
         // What is wrong with the flags is said before a store is opened, which may take its time.
         options.check()?;
         let engine = global.builder(None, &[&self.collection])?.owner().open(Access::Write)?;
         interrupt::keeps("the server has stopped; stored data is intact");
         interrupt::wait_at_most(limits.shutdown_timeout);
+        let base = options.proxy.base_path.as_str().to_owned();
         let scheme = if options.tls.is_some() { "https" } else { "http" };
         let watch = (!self.watch.is_empty()).then(|| Watch::start(&engine, self.watch.clone())).transpose()?;
         let stopped = Server::new(engine, options)?
-            .run(&interrupt::flag(), |address| global.say(&format!("listening on {scheme}://{address}")))?;
+            .run(&interrupt::flag(), |address| global.say(&format!("listening on {scheme}://{address}{base}")))?;
         drop(watch);
         if stopped == Stopped::CutShort {
             global.say("requests that took too long were ended");

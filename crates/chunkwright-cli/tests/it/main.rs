@@ -20,6 +20,7 @@ mod models;
 mod outline;
 mod outputs;
 mod page;
+mod proxy;
 mod schema;
 mod search;
 mod serve;

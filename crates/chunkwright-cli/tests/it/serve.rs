@@ -60,19 +60,46 @@ impl Drop for Server {
 
 /// Calls a server once; an answer that ends early is an error.
 fn call(address: &str, method: &str, path: &str, body: &Value) -> io::Result<(u16, Value)> {
-    let mut stream = TcpStream::connect(address)?;
     let body = if body.is_null() { String::new() } else { body.to_string() };
+    let headers = "Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n";
+    let (status, _, body) = exchange(address, method, path, headers, &body)?;
+    Ok((status, serde_json::from_str(&body).map_err(|_| early())?))
+}
+
+/// Sends a request with these lines of headers; the status, the head and the body of its answer.
+pub(crate) fn ask(
+    address: &str,
+    method: &str,
+    path: &str,
+    headers: &str,
+    body: &str,
+) -> (u16, String, String) {
+    exchange(address, method, path, headers, body).unwrap()
+}
+
+fn exchange(
+    address: &str,
+    method: &str,
+    path: &str,
+    headers: &str,
+    body: &str,
+) -> io::Result<(u16, String, String)> {
+    let mut stream = TcpStream::connect(address)?;
+    // By 1.0 no proxy divides an answer.
     write!(
         stream,
-        "{method} {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+        "{method} {path} HTTP/1.0\r\nHost: {address}\r\n{headers}Content-Length: {}\r\n\r\n{body}",
         body.len()
     )?;
     let mut answer = String::new();
     stream.read_to_string(&mut answer)?;
-    let early = || io::Error::new(io::ErrorKind::UnexpectedEof, "the answer ends early");
     let (head, body) = answer.split_once("\r\n\r\n").ok_or_else(early)?;
     let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).ok_or_else(early)?;
-    Ok((status, serde_json::from_str(body).map_err(|_| early())?))
+    Ok((status, head.to_owned(), body.to_owned()))
+}
+
+fn early() -> io::Error {
+    io::Error::new(io::ErrorKind::UnexpectedEof, "the answer ends early")
 }
 
 #[test]

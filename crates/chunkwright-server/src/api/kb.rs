@@ -207,7 +207,7 @@ impl App {
             return Err(Problem::busy(collection));
         }
         let Accepted { location, body: Job { id, .. } } = self.submit(request).await?;
-        let message = format!("`{collection}` is cut again; `{location}` says how far that is");
+        let message = format!("`{collection}` is cut again; `Location` says where the job is");
         let body = Reindex { task_id: id.to_string(), status: "queued".into(), message };
         Ok(Accepted { location, body })
     }

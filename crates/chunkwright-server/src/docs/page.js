@@ -5,6 +5,9 @@ const METHODS = ["get", "post", "put", "patch", "delete"];
 /** Most characters of an answer that are shown. */
 const SHOWN = 200000;
 
+/** Where the server is on its host: the page is at `api/docs` of it. */
+const root = new URL("..", location.href).pathname.slice(0, -1);
+
 const by = (id) => document.getElementById(id);
 
 /** An element with attributes and children; texts are texts, never markup. */
@@ -129,7 +132,7 @@ function operationOf(path, method, operation) {
     event.preventDefault();
     const query = new URLSearchParams();
     const headers = new Headers();
-    let address = path;
+    let address = root + path;
     for (const { name, place, input, isList } of parameters) {
       if (place === "path") address = address.replace(`{${name}}`, encodeURIComponent(input.value));
       else if (input.value === "") continue;
@@ -183,10 +186,10 @@ by("find").addEventListener("input", (event) => {
 });
 
 try {
-  const response = await fetch("/api/openapi.json");
+  const response = await fetch("openapi.json");
   if (!response.ok) throw new Error(`the OpenAPI document was refused: ${response.status} ${response.statusText}`);
   api = await response.json();
-  by("summary").replaceChildren(`${api.info.summary} Version ${api.info.version}. `, make("a", { href: "/api/openapi.json" }, "OpenAPI document"));
+  by("summary").replaceChildren(`${api.info.summary} Version ${api.info.version}. `, make("a", { href: "openapi.json" }, "OpenAPI document"));
   list();
   document.getElementById(location.hash.slice(1))?.setAttribute("open", "");
 } catch (error) {

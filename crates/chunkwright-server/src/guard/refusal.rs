@@ -6,6 +6,7 @@ use axum::http::HeaderValue;
 use axum::http::header::{ACCEPT_ENCODING, CONNECTION, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::response::{IntoResponse, Response};
 
+use crate::mcp::MCP;
 use crate::openapi::Scope;
 use crate::options::Authorization;
 use crate::problem::Problem;
@@ -112,13 +113,14 @@ impl Refusal {
         Problem::new(status, code, title, detail)
     }
 
-    /// The answer, with what clients need to do better.
-    pub(crate) fn answer(&self, authorization: Option<&Authorization>) -> Response {
+    /// The answer to a request of `path`, with what clients need to do better.
+    pub(crate) fn answer(&self, authorization: Option<&Authorization>, path: &str) -> Response {
         let mut response = self.problem().into_response();
         let headers = response.headers_mut();
         let metadata = authorization.map(|authorization| {
-            let url = authorization.public_url.trim_end_matches('/');
-            format!(", resource_metadata=\"{url}{METADATA}\"")
+            // A client has to find the resource that it asked for in what it reads there.
+            let resource = if path == MCP { MCP } else { "" };
+            format!(", resource_metadata=\"{}{METADATA}{resource}\"", authorization.url())
         });
         let metadata = metadata.unwrap_or_default();
         let challenge = match self {

@@ -26,7 +26,7 @@ use crate::guard::Scopes;
 use crate::openapi::Scope;
 
 /// Where the server has it.
-const PATH: &str = "/mcp";
+pub(crate) const PATH: &str = "/mcp";
 
 /// How requests over HTTP are checked.
 #[derive(Clone, Debug)]

@@ -6,6 +6,7 @@ mod client;
 mod mcp;
 mod operations;
 mod page;
+mod proxy;
 mod security;
 mod served;
 mod slow;

@@ -63,7 +63,8 @@ fn parts_of_the_page_are_kept_for_good() {
     }
     let served = Served::new(|_| {});
     let page = get(served.address, "/", &[]).text();
-    let script = page.split('"').find(|part| part.starts_with("/assets/") && part.contains(".js")).unwrap();
+    let script = page.split('"').find(|part| part.starts_with("./assets/") && part.contains(".js")).unwrap();
+    let script = script.trim_start_matches('.');
     let answer = get(served.address, script, &[]);
     assert_eq!((answer.status, answer.header("content-type")), (200, Some("text/javascript; charset=utf-8")));
     assert_eq!(answer.header("cache-control"), Some("public, max-age=31536000, immutable"));

@@ -282,7 +282,7 @@ fn clients_of_mcp_are_told_who_issues_tokens() {
     assert_eq!(metadata["authorization_servers"][0], "https://login.example.com");
     let challenge = get(served.address, "/mcp", &[]);
     assert_eq!(challenge.status, 401);
-    let named = "resource_metadata=\"https://docs.example.com/.well-known/oauth-protected-resource\"";
+    let named = "resource_metadata=\"https://docs.example.com/.well-known/oauth-protected-resource/mcp\"";
     assert!(challenge.header("www-authenticate").unwrap().contains(named));
     let without = Served::new(|_| {});
     assert_eq!(get(without.address, "/.well-known/oauth-protected-resource", &[]).status, 404);

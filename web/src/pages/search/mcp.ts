@@ -1,6 +1,6 @@
 // A search as an agent makes it: the tool `search` of the MCP server, by JSON-RPC over streamable HTTP.
 
-import { api, Failure, failureOf, ok, send } from "../../api/client.ts";
+import { api, Failure, failureOf, ok, requestOf, send } from "../../api/client.ts";
 import { memberOf, messageOf, pathOf, type Call, type Form } from "./message.ts";
 
 /** A version of the protocol whose clients read `structuredContent`, and need not say who they are. */
@@ -18,7 +18,7 @@ export interface AgentAnswer {
 export async function callSearch(call: Call, form: Form, signal: AbortSignal): Promise<AgentAnswer> {
   const begun = performance.now();
   const headers = { "content-type": "application/json", accept: "application/json, text/event-stream", "mcp-protocol-version": VERSION };
-  const response = await send(new Request(pathOf(form), { method: "POST", headers, body: JSON.stringify(messageOf(call, form)), signal }));
+  const response = await send(requestOf(pathOf(form), { method: "POST", headers, body: JSON.stringify(messageOf(call, form)), signal }));
   if (!response.ok) throw await failureOf(response);
   const body = await response.text();
   // An answer may come as a stream of one event.

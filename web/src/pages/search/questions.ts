@@ -1,6 +1,6 @@
 // Questions whose answers are known, kept with a collection, and how well its versions find them.
 
-import { failureOf, send } from "../../api/client.ts";
+import { failureOf, requestOf, send } from "../../api/client.ts";
 import type { Hit, Mode } from "./setup.ts";
 
 export interface Expected {
@@ -34,7 +34,7 @@ const pathOf = (collection: string, rest = ""): string => `/api/v1/collections/$
 
 async function call<T>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<T> {
   const headers: Record<string, string> = body === undefined ? {} : { "content-type": "application/json" };
-  const response = await send(new Request(path, { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }), ...(signal && { signal }) }));
+  const response = await send(requestOf(path, { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }), ...(signal && { signal }) }));
   if (!response.ok) throw await failureOf(response);
   return (response.status === 204 ? undefined : await response.json()) as T;
 }

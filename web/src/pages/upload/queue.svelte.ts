@@ -1,6 +1,6 @@
 // Uploads: files that wait, are sent, and what became of each. It goes on while other pages are shown.
 
-import { Failure, failureOf, send, type Schemas } from "../../api/client.ts";
+import { Failure, failureOf, requestOf, send, type Schemas } from "../../api/client.ts";
 import { adapt, FIRST, isHidden, together, type Picked } from "./files.ts";
 
 export type State = "waiting" | "sending" | "stored" | "unchanged" | "failed" | "skipped";
@@ -108,7 +108,7 @@ class Uploads {
     if (prefix) form.append("prefix", prefix.endsWith("/") ? prefix : `${prefix}/`);
     if (preset) form.append("settings", JSON.stringify({ preset }));
     for (const { file, path } of batch) form.append("file", file, path);
-    const request = new Request(`/api/v1/collections/${encodeURIComponent(collection)}/documents`, { method: "POST", body: form, signal: this.#control.signal });
+    const request = requestOf(`/api/v1/collections/${encodeURIComponent(collection)}/documents`, { method: "POST", body: form, signal: this.#control.signal });
     const response = await send(request);
     if (!response.ok) throw await failureOf(response);
     return (await response.json()) as Schemas["PutAnswer"];

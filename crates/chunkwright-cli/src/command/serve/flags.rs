@@ -10,8 +10,8 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use chunkwright_engine::settings::{API_KEY, LOG_LEVEL};
 use chunkwright_server::{
-    Admission, Authorization, Key, Keys, Limits, LogFormat, Scope, TlsFiles, Traces, begin_log,
-    readable_by_us_alone,
+    Admission, Authorization, BasePath, Key, Keys, Limits, LogFormat, Proxy, Scope, TlsFiles, Traces, TrustedProxy,
+    begin_log, readable_by_us_alone,
 };
 #[cfg(feature = "otlp")]
 use chunkwright_server::TraceOptions;
@@ -52,6 +52,18 @@ pub(super) struct AdmissionFlags {
     /// OAuth server that MCP clients are sent to; a proxy has to check its tokens. May be given several times
     #[arg(long, value_name = "URL", requires = "public_url")]
     authorization_server: Vec<String>,
+}
+
+/// What stands before it.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Behind a proxy")]
+pub(super) struct ProxyFlags {
+    /// Path below which clients find the server, such as /lamp; the proxy may pass it on or take it off
+    #[arg(long, value_name = "PATH", default_value = "/", hide_default_value = true)]
+    base_path: BasePath,
+    /// Address or network of a proxy whose X-Forwarded-Prefix and X-Forwarded-For are believed; may be given several times
+    #[arg(long, value_name = "ADDRESS")]
+    trusted_proxy: Vec<TrustedProxy>,
 }
 
 /// How much it takes.
@@ -129,6 +141,12 @@ impl AdmissionFlags {
     pub(super) fn tls(&self) -> Option<TlsFiles> {
         let (certificate, key) = (self.tls_cert.clone()?, self.tls_key.clone()?);
         Some(TlsFiles { certificate, key })
+    }
+}
+
+impl ProxyFlags {
+    pub(super) fn read(&self) -> Proxy {
+        Proxy { base_path: self.base_path.clone(), trusted: self.trusted_proxy.clone() }
     }
 }
 
