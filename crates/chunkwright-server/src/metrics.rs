@@ -314,7 +314,7 @@ pub(crate) fn router(app: &Shared) -> Router {
 /// What this process counted, and the state of the store where it answers.
 async fn metrics(State(app): State<Shared>) -> Response {
     let own = app.metrics.text();
-    let stored = match app.call(Engine::metrics).await {
+    let stored = match app.call(Engine::metrics_at_hand).await {
         Ok(stored) => stored,
         Err(_) => END.to_owned(),
     };
