@@ -46,10 +46,6 @@ fn layers() -> Layers {
 fn collections() -> Vec<CompletionCandidate> {
     let settings = layers().settings(Source::Flags, []).ok();
     let engine = settings.and_then(|settings| Engine::open(settings, Access::Read).ok());
-    let listed = engine.and_then(|engine| engine.list_collections().ok()).unwrap_or_default();
-    let named = listed.iter().map(|listed| {
-        let help = format!("{} documents, {} chunks", listed.status.documents, listed.status.chunks);
-        candidate(&listed.status.generation.collection, &help)
-    });
-    named.collect()
+    let names = engine.and_then(|engine| engine.collection_names().ok()).unwrap_or_default();
+    names.iter().map(|name| candidate(name, "")).collect()
 }

@@ -1,10 +1,10 @@
 //! What is indexed and searched together?
 
-use chunkwright_index::{FetchError, PastRun, SearchError, StoreError, normalized_name};
+use chunkwright_index::{FetchError, PastRun, SearchError, StoreError, folders, normalized_name};
 
+use crate::collections::{CollectionStatus, ListedCollection};
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::maintenance::ListedCollection;
 use crate::search::{SearchAnswer, SearchRequest};
 use crate::snapshot::Snapshot;
 
@@ -66,9 +66,19 @@ impl Collection {
     /// A collection that does not exist, a store that fails.
     pub fn listed(&self) -> Result<ListedCollection, Error> {
         let name = self.snapshot()?.generation().collection.clone();
-        let all = self.engine.list_collections()?;
-        let found = all.into_iter().find(|listed| listed.status.generation.collection == name);
+        let found = self.engine.store()?.collection(&name)?.as_ref().and_then(ListedCollection::of);
         found.ok_or_else(|| StoreError::UnknownCollection { name, known: String::new() }.into())
+    }
+
+    /// What the collection holds, and the folders that its documents are of.
+    ///
+    /// # Errors
+    ///
+    /// A collection that does not exist, a store that fails.
+    pub fn status(&self) -> Result<CollectionStatus, Error> {
+        let status = self.listed()?.status;
+        let folders = folders(&*self.engine.store()?, &status.generation)?;
+        Ok(CollectionStatus { status, folders })
     }
 
     /// The last runs that changed the collection, newest first.

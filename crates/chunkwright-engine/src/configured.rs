@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use chunkwright::Chunker;
 use chunkwright::preset::PRESETS;
-use chunkwright_index::{Generation, StoreError};
+use chunkwright_index::Generation;
 use chunkwright_models::Embedder;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -60,10 +60,8 @@ impl Collection {
     /// [`Error::UnknownConfiguration`] where none of the known settings cut it, a store that fails.
     pub fn configuration(&self) -> Result<Settings, Error> {
         let engine = self.engine();
-        let generation = match engine.store()?.open(self.name()) {
-            Ok(generation) => generation,
-            Err(StoreError::UnknownCollection { .. }) => return Ok(engine.settings().clone()),
-            Err(error) => return Err(error.into()),
+        let Some(generation) = engine.store()?.lookup(self.name())? else {
+            return Ok(engine.settings().clone());
         };
         let embedder = engine.embedder_of(generation.spec.model.as_ref())?;
         match cut_by(engine, &generation, embedder.as_deref())? {

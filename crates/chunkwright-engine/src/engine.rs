@@ -7,7 +7,7 @@ mod loaded;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, Weak};
 use std::time::Duration;
 
 use chunkwright::{Chunker, TokenCounter};
@@ -23,6 +23,7 @@ use self::loaded::{Load, Loaded};
 use crate::collection::Collection;
 use crate::embedding::EngineEmbedder;
 use crate::error::Error;
+use crate::metrics::KnownFigures;
 use crate::models;
 use crate::notice::{Notice, NoticeCode};
 use crate::observe::{self, Observer, Stages, Teller};
@@ -78,6 +79,18 @@ pub(crate) struct Shared {
     listener: Mutex<Option<Listener>>,
     /// Is told what engines do.
     teller: Teller,
+    /// What metrics tell of chunks.
+    figures: KnownFigures,
+}
+
+/// An engine that does not keep its store open.
+pub(crate) struct WeakEngine(Weak<Inner>);
+
+impl WeakEngine {
+    /// The engine, if it is still there.
+    pub(crate) fn upgrade(&self) -> Option<Engine> {
+        self.0.upgrade().map(|inner| Engine { inner })
+    }
 }
 
 /// The store as it is held now.
@@ -138,6 +151,16 @@ impl Engine {
     /// observer stays.
     pub fn observe_by(&self, observer: Arc<dyn Observer>) {
         self.inner.shared.teller.set(observer);
+    }
+
+    /// What metrics tell of chunks.
+    pub(crate) fn figures(&self) -> &KnownFigures {
+        &self.inner.shared.figures
+    }
+
+    /// This engine, without keeping its store open.
+    pub(crate) fn weak(&self) -> WeakEngine {
+        WeakEngine(Arc::downgrade(&self.inner))
     }
 
     /// Tells the observer, if there is one.

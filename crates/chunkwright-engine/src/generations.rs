@@ -112,7 +112,7 @@ impl Collection {
     pub fn generations(&self) -> Result<GenerationsAnswer, Error> {
         let store = self.engine().store()?;
         let name = store.open(self.name())?.collection;
-        let found = store.collections()?.into_iter().find(|known| known.name == name);
+        let found = store.collection(&name)?;
         let stats = found.as_ref().map(chunkwright_index::Collection::version_stats).unwrap_or_default();
         let generations = found.map(|known| known.generations).unwrap_or_default();
         Ok(GenerationsAnswer { collection: name, generations, stats })

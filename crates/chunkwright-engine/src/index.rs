@@ -213,7 +213,7 @@ impl Collection {
     /// that a model that is missing today does not rebuild it; for a new collection the best that is installed.
     fn index_embedder(&self, notices: &mut Vec<Notice>) -> Result<Option<Arc<dyn Embedder>>, Error> {
         let engine = self.engine();
-        let generation = engine.store()?.open(self.name()).ok();
+        let generation = engine.store()?.lookup(self.name()).ok().flatten();
         let stored = generation.as_ref().and_then(|generation| generation.spec.model.as_ref());
         if generation.is_some() && !engine.chooses_embedder() {
             let Some(model) = stored else {

@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use chunkwright_index::StoreError;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -130,12 +129,9 @@ impl Engine {
         };
         let mut values = settings.cutting();
         // Vectors stay those of the collection's model; a job of its own changes it.
-        match self.store()?.open(collection) {
-            Ok(known) => values.extend(
-                embedder_for(known.spec.model.as_ref()).map(|name| ("embedder".to_owned(), name.into())),
-            ),
-            Err(StoreError::UnknownCollection { .. }) => {}
-            Err(error) => return Err(error.into()),
+        if let Some(known) = self.store()?.lookup(collection)? {
+            let embedder = embedder_for(known.spec.model.as_ref());
+            values.extend(embedder.map(|name| ("embedder".to_owned(), name.into())));
         }
         // What does not cut, such as which files are taken, is as it was asked for.
         values.extend(asked.into_iter().filter(|(key, _)| crate::settings::key::is_of_files(key)));

@@ -1,10 +1,12 @@
 //! Work that outlives the request that asked for it: queued, followed, cancelled, and taken up again after a restart.
 //!
-//! Jobs of one collection run one after another, those of different ones side by side. Every change of a job but its
+//! Jobs of one collection run one after another, those of different ones side by side, a few at a time. Every change of a job but its
 //! progress is on disk before it is answered, so that a process that is killed finds its jobs again: what was running or
 //! waiting then is run again where that leads to the same end, and is `interrupted` where it does not.
 
-use std::collections::{BTreeMap, HashMap};
+mod queues;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -24,9 +26,13 @@ use crate::error::Error;
 use crate::index::RunProgress;
 use crate::observe::TRACE;
 use crate::task::Task;
+use queues::Queues;
 
 /// How many jobs that have ended are remembered, the last ones.
 const KEPT: usize = 1_000;
+
+/// Most jobs that run at once.
+const MOST_WORKERS: usize = 16;
 
 /// How often a job is begun before it is given up: a job that ends its process would be begun for ever.
 const MOST_ATTEMPTS: u32 = 3;
@@ -126,8 +132,12 @@ struct Known {
     jobs: BTreeMap<u64, Job>,
     /// What stops each job that is not over.
     cancels: HashMap<u64, Arc<AtomicBool>>,
-    /// The collections that a thread works for, and how many threads there are for none.
-    busy: HashMap<Option<String>, usize>,
+    /// Those that wait.
+    queues: Queues,
+    /// Those that are over.
+    over: BTreeSet<u64>,
+    /// Number of threads that work.
+    workers: usize,
     last: u64,
 }
 
@@ -189,11 +199,15 @@ impl Jobs {
                 self.save(job)?;
             }
         }
-        let collections: Vec<Option<String>> = known.jobs.values().map(Job::queue).collect();
-        for collection in collections {
-            self.work_for(&mut known, collection)?;
+        let Known { jobs, queues, over, .. } = &mut *known;
+        for job in jobs.values() {
+            if job.state.is_over() {
+                over.insert(job.id);
+            } else {
+                queues.push(job.queue(), job.id);
+            }
         }
-        Ok(())
+        self.work(&mut known)
     }
 
     /// Queues a task, with values of the settings over those of the engine.
@@ -225,10 +239,12 @@ impl Jobs {
         };
         self.save(&job)?;
         known.cancels.insert(job.id, Arc::default());
-        known.jobs.insert(job.id, job.clone());
+        known.queues.push(job.queue(), job.id);
+        let shown = job.shown();
+        known.jobs.insert(job.id, job);
         self.forget(&mut known);
-        self.work_for(&mut known, job.queue())?;
-        Ok(job.shown())
+        self.work(&mut known)?;
+        Ok(shown)
     }
 
     /// All jobs that are remembered, newest first.
@@ -256,11 +272,14 @@ impl Jobs {
         if let Some(cancel) = known.cancels.get(&id) {
             cancel.store(true, Ordering::SeqCst);
         }
-        let job = known.jobs.get_mut(&id).ok_or(Error::UnknownJob { id })?;
+        let Known { jobs, queues, over, .. } = &mut *known;
+        let job = jobs.get_mut(&id).ok_or(Error::UnknownJob { id })?;
         if job.state == JobState::Queued {
             job.state = JobState::Cancelled;
             job.finished_at = Some(self.inner.engine.now());
             job.revision += 1;
+            queues.remove(&job.queue(), id);
+            over.insert(id);
             self.save(job)?;
             self.inner.changed.notify_all();
         }
@@ -282,8 +301,7 @@ impl Jobs {
 
     /// Whether a job of the collection waits or runs.
     pub fn is_busy(&self, collection: &str) -> bool {
-        let known = self.lock();
-        known.jobs.values().any(|job| !job.state.is_over() && job.task.collection() == Some(collection))
+        self.lock().queues.has(&Some(queue_of(collection)))
     }
 
     /// Asks what runs to stop at its next step, and waits for that, at most for `timeout`. What was not over is taken up
@@ -293,40 +311,40 @@ impl Jobs {
         let known = self.lock();
         known.cancels.values().for_each(|cancel| cancel.store(true, Ordering::SeqCst));
         self.inner.changed.notify_all();
-        let waited = self.inner.changed.wait_timeout_while(known, timeout, |known| !known.busy.is_empty());
+        let waited = self.inner.changed.wait_timeout_while(known, timeout, |known| known.workers > 0);
         let (known, _) = waited.unwrap_or_else(PoisonError::into_inner);
-        let is_stopped = known.busy.is_empty();
+        let is_stopped = known.workers == 0;
         if is_stopped {
             self.inner.lock.lock().unwrap_or_else(PoisonError::into_inner).take();
         }
         is_stopped
     }
 
-    /// Sees to it that a thread works for the jobs of a collection that wait.
-    fn work_for(&self, known: &mut Known, queue: Option<String>) -> Result<(), Error> {
-        let waits = |job: &Job| job.state == JobState::Queued && job.queue() == queue;
-        if known.busy.contains_key(&queue) || !known.jobs.values().any(waits) {
-            return Ok(());
+    /// Sees to it that threads work for the jobs that wait and may run.
+    fn work(&self, known: &mut Known) -> Result<(), Error> {
+        // Each thread that has no job yet takes one of those that are ready.
+        while known.workers < MOST_WORKERS && known.workers - known.queues.running() < known.queues.ready() {
+            let jobs = self.clone();
+            let spawned = thread::Builder::new().name("jobs".into()).spawn(move || {
+                while let Some(job) = jobs.begin() {
+                    jobs.run(job);
+                }
+            });
+            spawned.map_err(Error::Threads)?;
+            known.workers += 1;
         }
-        known.busy.insert(queue.clone(), 1);
-        let jobs = self.clone();
-        let spawned = thread::Builder::new().name("jobs".into()).spawn(move || {
-            while let Some(job) = jobs.begin(queue.as_deref()) {
-                jobs.run(job);
-            }
-        });
-        spawned.map(|_| ()).map_err(Error::Threads)
+        Ok(())
     }
 
-    /// Begins the next job of a collection; without one, the thread that asks is done.
-    fn begin(&self, queue: Option<&str>) -> Option<Job> {
+    /// Begins the next job that may run; without one, the thread that asks is done.
+    fn begin(&self) -> Option<Job> {
         let mut known = self.lock();
         let now = self.inner.engine.now();
         let is_stopping = self.inner.is_stopping.load(Ordering::SeqCst);
-        let waits = |job: &&mut Job| job.state == JobState::Queued && job.queue().as_deref() == queue;
-        let next = known.jobs.values_mut().find(waits).filter(|_| !is_stopping);
-        let Some(job) = next else {
-            known.busy.remove(&queue.map(str::to_owned));
+        let Known { jobs, queues, .. } = &mut *known;
+        let next = if is_stopping { None } else { queues.pop() };
+        let Some(job) = next.and_then(|id| jobs.get_mut(&id)) else {
+            known.workers -= 1;
             self.inner.changed.notify_all();
             return None;
         };
@@ -400,6 +418,11 @@ impl Jobs {
         if let Err(error) = self.save(job) {
             tracing::warn!(%error, job = id, "how a job ended could not be remembered");
         }
+        let (queue, is_over) = (job.queue(), job.state.is_over());
+        known.queues.done(&queue);
+        if is_over {
+            known.over.insert(id);
+        }
         self.inner.changed.notify_all();
     }
 
@@ -414,12 +437,12 @@ impl Jobs {
 
     /// Forgets the oldest jobs that are over where there are too many.
     fn forget(&self, known: &mut Known) {
-        let over: Vec<u64> =
-            known.jobs.values().filter(|job| job.state.is_over()).map(|job| job.id).collect();
-        for id in over.iter().take(over.len().saturating_sub(KEPT)) {
-            known.jobs.remove(id);
+        while known.over.len() > KEPT
+            && let Some(id) = known.over.pop_first()
+        {
+            known.jobs.remove(&id);
             // One that stays is remembered again the next time.
-            let _ = fs::remove_file(path_of(&self.inner.folder, *id));
+            let _ = fs::remove_file(path_of(&self.inner.folder, id));
         }
     }
 
@@ -431,15 +454,28 @@ impl Jobs {
 impl Job {
     /// The job without the bytes of documents that came with it.
     fn shown(&self) -> Self {
-        let mut shown = self.clone();
-        shown.task.drop_contents();
-        shown
+        Self {
+            task: self.task.without_contents(),
+            settings: self.settings.clone(),
+            progress: self.progress,
+            submitted_at: self.submitted_at.clone(),
+            started_at: self.started_at.clone(),
+            finished_at: self.finished_at.clone(),
+            answer: self.answer.clone(),
+            error: self.error.clone(),
+            ..*self
+        }
     }
 
     /// The jobs that run one after another: those of a collection, and those of none.
     fn queue(&self) -> Option<String> {
-        self.task.collection().map(|name| name.split('@').next().unwrap_or_default().to_owned())
+        self.task.collection().map(queue_of)
     }
+}
+
+/// The jobs of a collection that run one after another, those of its generations among them.
+fn queue_of(collection: &str) -> String {
+    collection.split('@').next().unwrap_or_default().to_owned()
 }
 
 fn path_of(folder: &Path, id: u64) -> PathBuf {

@@ -18,6 +18,7 @@ mod amend;
 mod background;
 mod boundary;
 mod collection;
+mod collections;
 mod configured;
 mod coverage;
 mod doctor;
@@ -70,15 +71,16 @@ pub use chunkwright::chunk::BoundaryKind;
 pub use chunkwright_arrow::is_catching;
 pub use chunkwright_index::store::filter::suggestion;
 pub use chunkwright_index::{
-    CacheUsage, CheckReport, ChunkPage, Cursor, Damaged, Direction, DocumentInfo, Duplicates, Expand,
-    Explained, Field, Filter, Folder, FoundChunk, Fusion, Generation, GenerationSpec, GenerationStatus, Glob,
-    IndexReport, Kept, ListRequest, ListedChunk, ListedOverlay, MAX_PAGE, MOST_RANGES, Metadata, Mode,
-    Overlay, OverlayState, Passage, PastRun, Prefix, Progress, Prune, Related, Renamed, RepeatedText,
-    Siblings, SortKey, SourceForm, SourcePart, Stage, Statistics, StatisticsRequest, Timings, Verdict,
-    Visibility, meta,
+    CacheUsage, CheckReport, ChunkPage, CollectionSort, Cursor, Damaged, Direction, DocumentInfo, Duplicates,
+    Expand, Explained, Field, Filter, Folder, FoundChunk, Fusion, Generation, GenerationSpec,
+    GenerationStatus, Glob, IndexReport, Kept, ListRequest, ListedChunk, ListedOverlay, MAX_PAGE,
+    MOST_RANGES, Metadata, Mode, Overlay, OverlayState, Passage, PastRun, Prefix, Progress, Prune, Related,
+    Renamed, RepeatedText, Siblings, SortKey, SourceForm, SourcePart, Stage, Statistics, StatisticsRequest,
+    Timings, Verdict, Visibility, meta,
 };
 pub use chunkwright_source::{FormatHint, Input, NewSource, SkipReason, Skipped, Stream, redact};
 pub use collection::Collection;
+pub use collections::{CollectionPage, CollectionStatus, ListCollectionsRequest, ListedCollection};
 pub use coverage::{CollectionCoverage, CollectionStatistics};
 pub use doctor::{Finding, State};
 pub use documents::{
@@ -110,7 +112,7 @@ pub use installed::{InstallModelsRequest, ModelAction, ModelChange, ModelEntry, 
 pub use job_request::JobRequest;
 pub use jobs::{Job, JobError, JobState, Jobs};
 pub use list::{ChunkDetail, DocumentPage, ListDocumentsRequest, Neighbours};
-pub use maintenance::{ClearedCache, CollectionStatus, ListedCollection};
+pub use maintenance::ClearedCache;
 pub use notice::{Notice, NoticeCode};
 pub use observe::{EmbedCall, IndexedRun, Observer, SearchCall, TRACE};
 pub use put::{Base64, GivenDocument, PutAnswer, PutRequest, PutResult, PutState};

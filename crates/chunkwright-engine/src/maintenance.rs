@@ -1,38 +1,13 @@
-//! What is in the store as a whole, is it sound, and how is it copied?
+//! Proves that a store is sound, copies it, and says what it remembers of models.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
-use chunkwright_index::{CacheUsage, CheckReport, Damaged, Folder, GenerationStatus, SqliteStore, folders};
+use chunkwright_index::{CacheUsage, CheckReport, Damaged, SqliteStore};
 use serde::{Deserialize, Serialize};
 
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::task::Task;
-
-/// A collection, by the generation that searches see, and its folders.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct CollectionStatus {
-    /// The generation that searches see.
-    #[serde(flatten)]
-    pub status: GenerationStatus,
-    /// The folders that its documents are of.
-    pub folders: Vec<Folder>,
-}
-
-/// A collection in a list, and its generations as numbers.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct ListedCollection {
-    /// The generation that searches see.
-    #[serde(flatten)]
-    pub status: GenerationStatus,
-    /// Number of generations.
-    pub generations: usize,
-    /// Number of chunks by strategy version, over all generations.
-    pub versions: BTreeMap<String, usize>,
-}
 
 /// How much was forgotten.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,35 +18,6 @@ pub struct ClearedCache {
 }
 
 impl Engine {
-    /// Lists all collections, by name, without reading their documents.
-    ///
-    /// # Errors
-    ///
-    /// A store that fails.
-    pub fn list_collections(&self) -> Result<Vec<ListedCollection>, Error> {
-        let listed = |collection: &chunkwright_index::Collection| {
-            let (status, versions) = (collection.visible()?.clone(), collection.version_stats());
-            Some(ListedCollection { status, generations: collection.generations.len(), versions })
-        };
-        Ok(self.store()?.collections()?.iter().filter_map(listed).collect())
-    }
-
-    /// All collections, by name.
-    ///
-    /// # Errors
-    ///
-    /// A store that fails.
-    pub fn collections(&self) -> Result<Vec<CollectionStatus>, Error> {
-        let store = self.store()?;
-        let mut found = Vec::new();
-        for collection in store.collections()? {
-            let Some(status) = collection.visible().cloned() else { continue };
-            let folders = folders(&*store, &status.generation)?;
-            found.push(CollectionStatus { status, folders });
-        }
-        Ok(found)
-    }
-
     /// Proves that the store is sound: the storage engine's own checks, and every document from its file to its vectors.
     ///
     /// # Errors

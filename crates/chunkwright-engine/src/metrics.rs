@@ -1,10 +1,18 @@
 //! What does a monitoring system read of the store?
 //!
+//! Never more series than of [`LABELLED`] collections, and never an answer that waits until a store that was just opened has
+//! read its chunks: [`figures`] keeps what they tell.
+//!
 //! The text format of `OpenMetrics`, which Prometheus and its node exporter read.
+
+mod figures;
 
 use std::sync::atomic::AtomicU64;
 
-use chunkwright_index::{GenerationState, PastRun, StatisticsRequest};
+use chunkwright_index::{
+    CollectionSort, CollectionsBehind, Direction, GenerationState, GenerationStatus, PastRun,
+    StatisticsRequest, StoreError,
+};
 use jiff::Timestamp;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
@@ -14,12 +22,20 @@ use prometheus_client::registry::{Registry, Unit};
 
 use crate::engine::Engine;
 use crate::error::Error;
+use figures::Figures;
+pub(crate) use figures::KnownFigures;
 
 /// Seconds and parts of them.
 type Seconds = Gauge<f64, AtomicU64>;
 
 /// The band where the settings have none: what is best for BGE-M3, as its makers say.
 const BAND: [usize; 2] = [410, 614];
+
+/// Most collections that have series of their own.
+const LABELLED: usize = 100;
+
+/// What the others are called together: no collection's name begins so.
+const OTHERS: &str = "_other";
 
 type Labels = Vec<(&'static str, String)>;
 
@@ -37,9 +53,10 @@ impl Of<'_> {
     }
 }
 
-/// The families of metrics. Each is of one collection, by its label `collection`.
+/// The families of metrics. Each but the first is of one collection, by its label `collection`.
 #[derive(Default)]
 struct Metrics {
+    collections: Gauge,
     documents: Family<Labels, Gauge>,
     chunks: Family<Labels, Gauge>,
     disabled: Family<Labels, Gauge>,
@@ -59,7 +76,29 @@ struct Metrics {
 }
 
 impl Metrics {
+    /// Counts of collections together.
+    fn add_counts(&self, of: &Of<'_>, collections: &[chunkwright_index::Collection]) {
+        let visible = || collections.iter().filter_map(chunkwright_index::Collection::visible);
+        let sum = |count: fn(&GenerationStatus) -> usize| integer(visible().map(count).sum());
+        self.documents.get_or_create(&of.all()).set(sum(|status| status.documents));
+        self.chunks.get_or_create(&of.all()).set(sum(|status| status.chunks));
+        self.pending.get_or_create(&of.all()).set(sum(|status| status.pending));
+        let generations = collections.iter().map(|collection| collection.generations.len()).sum();
+        self.generations.get_or_create(&of.all()).set(integer(generations));
+    }
+
+    fn add_figures(&self, of: &Of<'_>, figures: &Figures) {
+        if let Some(ratio) = figures.optimal_ratio {
+            self.optimal_ratio.get_or_create(&of.all()).set(ratio);
+        }
+        self.disabled.get_or_create(&of.all()).set(integer(figures.disabled));
+        for (level, chunks) in &figures.levels {
+            self.levels.get_or_create(&of.each("level", level)).set(integer(*chunks));
+        }
+    }
+
     fn register(&self, registry: &mut Registry) {
+        registry.register("collections", "Collections of the store", self.collections.clone());
         registry.register("documents", "Documents that searches see", self.documents.clone());
         registry.register("chunks", "Chunks that searches see", self.chunks.clone());
         registry.register("disabled_chunks", "Chunks that were disabled by hand", self.disabled.clone());
@@ -144,43 +183,83 @@ fn integer(number: usize) -> i64 {
 }
 
 impl Engine {
-    /// The state of every collection and its last run, for a monitoring system, in the text format of `OpenMetrics`.
+    /// The state of the collections and their last runs, for a monitoring system, in the text format of `OpenMetrics`. The
+    /// 100 collections with the most chunks have series of their own; counts of the others are summed as `_other`.
     ///
     /// # Errors
     ///
     /// A store that fails.
     pub fn metrics(&self) -> Result<String, Error> {
+        self.metrics_by(|engine, stale| stale.iter().try_for_each(|status| engine.measure(status)))
+    }
+
+    /// As [`metrics`](Self::metrics), without waiting for anything that has to be read chunk by chunk: sizes and disabled
+    /// chunks of a collection are those that were known last, and are left out until they are known. They are brought up to
+    /// date on a thread of their own.
+    ///
+    /// # Errors
+    ///
+    /// A store that fails.
+    pub fn metrics_at_hand(&self) -> Result<String, Error> {
+        self.metrics_by(|engine, stale| {
+            engine.figures().refresh(engine, stale);
+            Ok(())
+        })
+    }
+
+    fn metrics_by(
+        &self,
+        measure: impl FnOnce(&Self, &[GenerationStatus]) -> Result<(), Error>,
+    ) -> Result<String, Error> {
         let store = self.store()?;
         let mut registry = Registry::with_prefix("chunkwright");
         let metrics = Metrics::default();
         metrics.register(&mut registry);
-        for collection in store.collections()? {
+        let request = CollectionsBehind {
+            sort: CollectionSort::Chunks,
+            direction: Direction::Descending,
+            ..CollectionsBehind::default()
+        };
+        let all = store.list_collections(&request)?.collections;
+        metrics.collections.set(integer(all.len()));
+        let (own, others) = all.split_at(all.len().min(LABELLED));
+        let visible: Vec<&GenerationStatus> =
+            own.iter().filter_map(chunkwright_index::Collection::visible).collect();
+        let is_stale = |status: &&&GenerationStatus| !self.figures().is_current(status);
+        let stale: Vec<GenerationStatus> = visible.iter().filter(is_stale).copied().cloned().collect();
+        measure(self, &stale)?;
+        for collection in own {
             let Some(status) = collection.visible() else { continue };
             let of = Of(&collection.name);
-            let band = self.settings().chunk.band_wanted().unwrap_or(BAND);
-            let request = StatisticsRequest { band: Some(band), ..StatisticsRequest::default() };
-            let statistics = store.statistics(&status.generation, &request)?;
-            if let Some(ratio) = statistics.optimal_ratio {
-                metrics.optimal_ratio.get_or_create(&of.all()).set(ratio);
-            }
-            metrics.documents.get_or_create(&of.all()).set(integer(status.documents));
-            metrics.chunks.get_or_create(&of.all()).set(integer(status.chunks));
-            metrics.disabled.get_or_create(&of.all()).set(integer(statistics.disabled));
-            metrics.pending.get_or_create(&of.all()).set(integer(status.pending));
-            for (level, chunks) in &statistics.levels {
-                let labels = of.each("level", level.as_str());
-                metrics.levels.get_or_create(&labels).set(integer(*chunks));
-            }
-            metrics.generations.get_or_create(&of.all()).set(integer(collection.generations.len()));
+            metrics.add_counts(&of, std::slice::from_ref(collection));
             let is_complete = status.state == GenerationState::Current;
             metrics.complete.get_or_create(&of.all()).set(is_complete.into());
+            if let Some(figures) = self.figures().get(&status.generation) {
+                metrics.add_figures(&of, &figures);
+            }
             if let Some(run) = store.runs(&collection.name)?.first() {
                 metrics.add_run(&of, run);
             }
+        }
+        if !others.is_empty() {
+            metrics.add_counts(&Of(OTHERS), others);
         }
         let mut text = String::new();
         // Writing to a string cannot fail.
         let _ = encode(&mut text, &registry);
         Ok(text)
+    }
+
+    /// Counts what only the chunks of a generation tell, and keeps it.
+    pub(crate) fn measure(&self, status: &GenerationStatus) -> Result<(), Error> {
+        let band = self.settings().chunk.band_wanted().unwrap_or(BAND);
+        let request = StatisticsRequest { band: Some(band), ..StatisticsRequest::default() };
+        match self.store()?.statistics(&status.generation, &request) {
+            Ok(statistics) => self.figures().put(status, Figures::of(&statistics)),
+            // It was removed meanwhile.
+            Err(StoreError::UnknownGeneration { .. }) => {}
+            Err(error) => return Err(error.into()),
+        }
+        Ok(())
     }
 }

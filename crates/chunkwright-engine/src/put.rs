@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use chunkwright_index::{Failure, Generation, StoreError, meta};
+use chunkwright_index::{Failure, Generation, meta};
 use chunkwright_source::memory::printable;
 use chunkwright_source::{FormatHint, NewSource};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -156,11 +156,7 @@ impl Collection {
         let engine = self.engine();
         // Nothing switches the collection to other settings between the look at them and the end of the run.
         let turn = if engine.owner()?.is_none() { Some(engine.turn(self.name())?) } else { None };
-        let generation = match engine.store()?.open(self.name()) {
-            Ok(generation) => Some(generation),
-            Err(StoreError::UnknownCollection { .. }) => None,
-            Err(error) => return Err(error.into()),
-        };
+        let generation = engine.store()?.lookup(self.name())?;
         let mut settings = self.settings_alike(generation.as_ref())?;
         if !request.settings.is_empty() {
             let asked = engine.settings().requested(request.settings)?;
@@ -282,11 +278,7 @@ impl Collection {
     /// The stored version of documents and the number of its chunks, of those that are stored.
     fn versions(&self, doc_ids: &[String]) -> Result<HashMap<String, (i64, u32)>, Error> {
         let store = self.engine().store()?;
-        let generation = match store.open(self.name()) {
-            Ok(generation) => generation,
-            Err(StoreError::UnknownCollection { .. }) => return Ok(HashMap::new()),
-            Err(error) => return Err(error.into()),
-        };
+        let Some(generation) = store.lookup(self.name())? else { return Ok(HashMap::new()) };
         let mut versions = HashMap::new();
         for doc_id in doc_ids {
             if let Some(info) = store.document_info(&generation, doc_id)? {

@@ -7,6 +7,7 @@ mod passages;
 mod several;
 mod translations;
 
+use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -93,7 +94,13 @@ pub struct SearchAnswer {
     /// The hits, or the passages that hold them.
     #[serde(flatten)]
     pub found: Found,
-    /// How each collection was searched, in the order in which they were named.
+    /// Number of collections that were searched.
+    pub searched: usize,
+    /// Hits of all collections that were left out because they are not relevant enough.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub below: Option<Below>,
+    /// How each collection was searched, in the order in which they were named; of more than 100 those with hits in the
+    /// answer, then the first of the others.
     pub collections: Vec<SearchedCollection>,
     /// How much text this is and what was left out, where the request has a limit.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -147,7 +154,20 @@ pub struct SearchedCollection {
     pub below: Option<Below>,
 }
 
+/// Most collections of which an answer says how they were searched.
+const COLLECTIONS_LISTED: usize = 100;
+
 impl SearchedCollection {
+    /// How collections were searched: all of a few, of many those in `first` before others.
+    fn listed(found: &[(&Snapshot, Answer)], first: &HashSet<&str>) -> Vec<Self> {
+        let mut listed: Vec<&(&Snapshot, Answer)> = found.iter().collect();
+        if listed.len() > COLLECTIONS_LISTED {
+            listed.sort_by_key(|(snapshot, _)| !first.contains(snapshot.generation().collection.as_str()));
+            listed.truncate(COLLECTIONS_LISTED);
+        }
+        listed.into_iter().map(|(snapshot, answer)| Self::new(snapshot, answer)).collect()
+    }
+
     fn new(snapshot: &Snapshot, answer: &Answer) -> Self {
         let Answer { mode, degraded, rerank_used, rerank_error, min_relevance, below, .. } = answer.clone();
         let generation = snapshot.generation();

@@ -20,8 +20,11 @@ pub struct Snapshot {
     store: Arc<dyn Store>,
     generation: Generation,
     /// Loaded when the first query needs it. Snapshots with vectors of one model share it.
-    embedder: Arc<OnceLock<Option<Arc<dyn Embedder>>>>,
+    embedder: SharedEmbedder,
 }
+
+/// The embedder of a model, once it was needed.
+pub(crate) type SharedEmbedder = Arc<OnceLock<Option<Arc<dyn Embedder>>>>;
 
 /// Documents beside one, and documents about the same.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -37,7 +40,11 @@ impl Snapshot {
     pub(crate) fn open(engine: &Engine, name: &str) -> Result<Self, Error> {
         let store = engine.store()?;
         let generation = store.open(name)?;
-        Ok(Self { engine: engine.clone(), store, generation, embedder: Arc::default() })
+        Ok(Self::of(engine, store, generation))
+    }
+
+    pub(crate) fn of(engine: &Engine, store: Arc<dyn Store>, generation: Generation) -> Self {
+        Self { engine: engine.clone(), store, generation, embedder: Arc::default() }
     }
 
     /// The generation that is read.
@@ -110,11 +117,9 @@ impl Snapshot {
         Arc::clone(&self.store)
     }
 
-    /// Takes the embedder of another snapshot, if both have vectors of one model.
-    pub(crate) fn share_embedder(&mut self, other: &Self) {
-        if self.generation.spec.model == other.generation.spec.model {
-            self.embedder = Arc::clone(&other.embedder);
-        }
+    /// This snapshot with the embedder of others that have vectors of its model.
+    pub(crate) fn sharing(self, embedder: &SharedEmbedder) -> Self {
+        Self { embedder: Arc::clone(embedder), ..self }
     }
 
     /// The embedder for queries in this mode.

@@ -158,6 +158,18 @@ impl Task {
         !matches!(self, Self::Evaluate { .. } | Self::Import { .. })
     }
 
+    /// This task with only the keys of documents from memory.
+    pub(crate) fn without_contents(&self) -> Self {
+        let Self::Put { collection, request, documents } = self else { return self.clone() };
+        let key = |document: &PutDocument| PutDocument {
+            doc_id: document.doc_id.clone(),
+            bytes: Vec::new(),
+            hint: document.hint.clone(),
+        };
+        let documents = documents.iter().map(key).collect();
+        Self::Put { collection: collection.clone(), request: request.clone(), documents }
+    }
+
     /// Leaves of documents from memory only their keys.
     pub(crate) fn drop_contents(&mut self) {
         if let Self::Put { documents, .. } = self {

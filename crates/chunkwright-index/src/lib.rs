@@ -70,13 +70,14 @@ pub use settle::{ListedOverlay, OverlayCounts, Tools, list_overlays, settle, set
 pub use store::QdrantOptions;
 pub use store::{
     Access, Applied, AppliedBoundary, Cache, CacheUsage, Change, CheckReport, ChunkPage, ChunkPlace,
-    Collection, Condition, Cursor, DamagedDocument, Direction, DocumentInfo, DocumentsBehind, Field, Filter,
-    FilterError, Generation, GenerationSpec, GenerationState, GenerationStatus, Glob, GlobError, LEAST_LEAD,
-    LEAST_LIKENESS, ListRequest, ListedChunk, ListedDocuments, MAX_PAGE, MOST_RANGES, MemoryStore, Metadata,
-    Model, NewChunk, NewDocument, OriginalText, Outcome, Overlay, OverlayState, Overlays, RepeatedText,
-    RepeatedTexts, STORES, Scored, SetBoundary, SortKey, SourceForm, SourcePart, SourceRange, Statistics,
-    StatisticsRequest, Store, StoreError, StoreLocation, StoredChunk, StoredDocument, TOKEN_RANGES,
-    TokenRange, Vector, Visibility, normalized_name, open_store,
+    Collection, CollectionPlace, CollectionSort, CollectionsBehind, Condition, Cursor, DamagedDocument,
+    Direction, DocumentInfo, DocumentsBehind, Field, Filter, FilterError, Generation, GenerationSpec,
+    GenerationState, GenerationStatus, Glob, GlobError, LEAST_LEAD, LEAST_LIKENESS, ListRequest, ListedChunk,
+    ListedCollections, ListedDocuments, MAX_PAGE, MOST_RANGES, MemoryStore, Metadata, Model, NewChunk,
+    NewDocument, OriginalText, Outcome, Overlay, OverlayState, Overlays, RepeatedText, RepeatedTexts, STORES,
+    Scored, SetBoundary, SortKey, SourceForm, SourcePart, SourceRange, Statistics, StatisticsRequest, Store,
+    StoreError, StoreLocation, StoredChunk, StoredDocument, TOKEN_RANGES, TokenRange, Vector, Visibility,
+    normalized_name, open_store,
 };
 #[cfg(feature = "chroma")]
 pub use store::{ChromaOptions, chroma_name};

@@ -297,7 +297,8 @@ impl SearchOptions {
 }
 
 impl Below {
-    fn sum(a: Option<Self>, b: Option<Self>) -> Option<Self> {
+    /// What is said of two lists together.
+    pub fn sum(a: Option<Self>, b: Option<Self>) -> Option<Self> {
         match (a, b) {
             (Some(a), Some(b)) => Some(Self { count: a.count + b.count, best: a.best.max(b.best) }),
             (a, b) => a.or(b),
@@ -467,8 +468,8 @@ pub fn search_all_versions(
 ) -> Result<Answer, SearchError> {
     let current = store.open(collection)?;
     let mut answer = search(store, &current, models, query, options)?;
-    let others = store.collections()?.into_iter().filter(|known| known.name == current.collection);
-    for status in others.flat_map(|known| known.generations) {
+    let others = store.collection(&current.collection)?;
+    for status in others.into_iter().flat_map(|known| known.generations) {
         if status.generation.number == current.number {
             continue;
         }

@@ -128,8 +128,11 @@ pub(crate) fn settle_all_but(
 }
 
 fn old_generations(store: &dyn Store, current: &Generation) -> Result<Vec<Generation>, StoreError> {
-    let known = store.collections()?.into_iter().filter(|known| known.name == current.collection);
-    let old = known.flat_map(|known| known.generations).filter(|status| status.state == GenerationState::Old);
+    let known = store.collection(&current.collection)?;
+    let old = known
+        .into_iter()
+        .flat_map(|known| known.generations)
+        .filter(|status| status.state == GenerationState::Old);
     Ok(old.map(|status| status.generation).collect())
 }
 

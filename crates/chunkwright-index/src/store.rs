@@ -3,6 +3,7 @@
 mod cache;
 #[cfg(feature = "chroma")]
 mod chroma;
+mod collections;
 mod columns;
 mod documents;
 mod error;
@@ -38,6 +39,7 @@ use serde::{Deserialize, Serialize};
 pub use cache::{Cache, CacheUsage};
 #[cfg(feature = "chroma")]
 pub use chroma::{ChromaOptions, chroma_name};
+pub use collections::{CollectionPlace, CollectionSort, CollectionsBehind, ListedCollections};
 pub use documents::{DocumentsBehind, ListedDocuments};
 pub use error::StoreError;
 pub use filter::{Condition, Field, Filter, FilterError, Glob, GlobError};
@@ -70,7 +72,7 @@ use crate::report::PastRun;
 use crate::verify::Unsound;
 use chunkwright_source::format::file_hash;
 
-use error::{check_model, unknown_collection, unknown_generation};
+use error::{check_model, no_collection, unknown_collection, unknown_generation};
 use name::{checked_name, parse_name};
 use vector::{check_sparse, check_vector};
 
@@ -89,12 +91,36 @@ use vector::{check_sparse, check_vector};
 /// Every method fails if the storage engine does, or if the generation or collection does not exist.
 #[expect(clippy::missing_errors_doc, reason = "what holds for all methods is said once, above")]
 pub trait Store: Send + Sync {
+    /// A page of the collections whose name has a part. In the order of names it costs what it holds and the names that
+    /// are passed over on the way.
+    fn list_collections(&self, request: &CollectionsBehind<'_>) -> Result<ListedCollections, StoreError>;
+
     /// All collections, by name.
-    fn collections(&self) -> Result<Vec<Collection>, StoreError>;
+    fn collections(&self) -> Result<Vec<Collection>, StoreError> {
+        Ok(self.list_collections(&CollectionsBehind::default())?.collections)
+    }
+
+    /// The collection of this name with its generations, without a look at any other; none if there is none. Here and below
+    /// names are [normalized](normalized_name).
+    fn collection(&self, name: &str) -> Result<Option<Collection>, StoreError>;
+
+    /// The generation that searches see of every collection, by name, without a look at their documents.
+    fn visible(&self) -> Result<Vec<Generation>, StoreError>;
 
     /// The generation that `name` means: the current one of the collection `name`, or number `N` of
-    /// it if the name is `COLLECTION@N`. Costs no more than a look. Here and below names are [normalized](normalized_name).
-    fn open(&self, name: &str) -> Result<Generation, StoreError>;
+    /// it if the name is `COLLECTION@N`; none if there is no such collection. Costs no more than a look, however many
+    /// there are.
+    fn lookup(&self, name: &str) -> Result<Option<Generation>, StoreError>;
+
+    /// As [`lookup`](Self::lookup), of a collection that has to exist.
+    fn open(&self, name: &str) -> Result<Generation, StoreError> {
+        if let Some(found) = self.lookup(name)? {
+            return Ok(found);
+        }
+        let known = self.visible()?;
+        let names = known.iter().map(|generation| generation.collection.as_str());
+        Err(unknown_collection(&parse_name(name).0, names))
+    }
 
     /// The newest generation of the collection that `spec` describes and that can be searched; none where
     /// [`begin`](Self::begin) would begin one.

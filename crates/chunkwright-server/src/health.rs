@@ -7,7 +7,7 @@ use axum::middleware::from_fn;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
-use chunkwright_engine::Engine;
+use chunkwright_engine::ListCollectionsRequest;
 use serde_json::json;
 
 use crate::app::Shared;
@@ -40,7 +40,8 @@ async fn ready(State(app): State<Shared>) -> Response {
     if app.room.is_missing() {
         return Problem::disk_full().into_response();
     }
-    match app.call(Engine::list_collections).await {
+    let one = ListCollectionsRequest { limit: 1, ..ListCollectionsRequest::default() };
+    match app.call(move |engine| engine.list_collections(&one)).await {
         Ok(_) => Json(json!({ "status": "ready" })).into_response(),
         Err(problem) => {
             tracing::warn!(?problem, "the store does not answer");

@@ -326,7 +326,7 @@ pub(crate) fn router(app: &Shared) -> Router {
 /// What this process counted, and the state of the store where it answers, in the format that the client asks for.
 async fn metrics(State(app): State<Shared>, headers: HeaderMap) -> Response {
     let own = app.metrics.text();
-    let stored = match app.call(Engine::metrics).await {
+    let stored = match app.call(Engine::metrics_at_hand).await {
         Ok(stored) => stored,
         Err(_) => END.to_owned(),
     };

@@ -65,7 +65,7 @@ fn sort() -> impl TypedValueParser<Value = SortKey> {
     ])
 }
 
-fn page_size(text: &str) -> Result<usize, String> {
+pub(super) fn page_size(text: &str) -> Result<usize, String> {
     let limit = text.parse().ok().filter(|limit| (1..=MAX_PAGE).contains(limit));
     limit.ok_or_else(|| format!("it must be a number from 1 to {MAX_PAGE}"))
 }

@@ -1,9 +1,12 @@
 //! `chunkwright collections`
 
 use anyhow::Result;
-use chunkwright_engine::{Access, ListedCollection};
+use chunkwright_engine::{Access, CollectionSort, Direction, ListCollectionsRequest, ListedCollection, MAX_PAGE};
+use clap::builder::TypedValueParser;
 
 use crate::app::{CollectionFlags, Global, Outcome};
+use crate::choice::choice;
+use crate::command::chunks::page_size;
 use crate::command::status;
 use crate::output::OutputFlags;
 use crate::text::{Table, bold, grouped, plain};
@@ -13,19 +16,67 @@ use crate::text::{Table, bold, grouped, plain};
 /// Counts are those of the generation that searches see; `chunkwright versions` lists all generations of one collection.
 /// The exit status is 1 if there are none.
 #[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub(crate) struct Collections {
+    /// Only collections whose name contains this, whatever the case
+    #[arg(value_name = "NAME", default_value = "", hide_default_value = true)]
+    name: String,
+    /// Sort key
+    #[arg(long, value_name = "KEY", default_value = "name", value_parser = sort())]
+    sort: CollectionSort,
+    /// From the other end: the greatest first
+    #[arg(long)]
+    descending: bool,
+    /// Collections to list, at most 1000; without it all
+    #[arg(short = 'n', long, value_name = "N", value_parser = page_size)]
+    limit: Option<usize>,
     #[command(flatten)]
     collection: CollectionFlags,
     #[command(flatten)]
     output: OutputFlags,
 }
 
+const EXAMPLES: &str = "\
+Examples:
+  chunkwright collections team-
+  chunkwright collections --sort chunks --descending --limit 20";
+
+fn sort() -> impl TypedValueParser<Value = CollectionSort> {
+    choice(&[
+        ("name", "The name"),
+        ("documents", "The number of documents"),
+        ("chunks", "The number of chunks"),
+    ])
+}
+
 impl Collections {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
         let engine = global.engine(&[&self.collection], Access::Read)?;
-        let listed = engine.list_collections()?;
+        let mut request = ListCollectionsRequest {
+            name: self.name.clone(),
+            sort: self.sort,
+            direction: if self.descending { Direction::Descending } else { Direction::Ascending },
+            after: None,
+            limit: self.limit.unwrap_or(MAX_PAGE),
+        };
+        let mut listed = Vec::new();
+        let total = loop {
+            let page = engine.list_collections(&request)?;
+            listed.extend(page.collections);
+            request.after = page.next;
+            if request.after.is_none() || self.limit.is_some() {
+                break page.total;
+            }
+        };
         self.output.list(&listed, describe)?;
-        Ok(global.found(listed.len(), "nothing is stored; `chunkwright index` stores documents"))
+        if total > listed.len() {
+            global.say(&format!("{} of {} collections are listed", listed.len(), grouped(total)));
+        }
+        let none = match self.name.is_empty() {
+            true => "nothing is stored; `chunkwright index` stores documents".to_owned(),
+            false => format!("no collection has `{}` in its name", self.name),
+        };
+        Ok(global.found(listed.len(), &none))
     }
 }
 

@@ -180,7 +180,7 @@ fn describe_explained(explained: &Explained) -> String {
 }
 
 fn describe(answer: &SearchAnswer) -> String {
-    let several = answer.collections.len() > 1;
+    let several = answer.searched > 1;
     let shown: Vec<String> = match &answer.found {
         Found::Hits { hits } => hits.iter().map(|hit| describe_hit(hit, several)).collect(),
         Found::Passages { passages } => {

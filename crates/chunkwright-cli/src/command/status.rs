@@ -63,12 +63,11 @@ impl Status {
             })?;
             documents.len()
         } else {
-            let (mut rows, place) = (engine.collections()?, engine.store_name()?);
-            if self.collection.is_named() {
-                // A name that is unknown is an error that lists the others.
-                let named = engine.default_collection().snapshot()?.generation().collection.clone();
-                rows.retain(|row| row.status.generation.collection == named);
-            }
+            let place = engine.store_name()?;
+            let rows = match self.collection.is_named() {
+                true => vec![engine.default_collection().status()?],
+                false => engine.collections()?,
+            };
             let store = dim(&format!("store {}", plain(&place)));
             self.output.list(&rows, |rows| format!("{store}\n{}", describe(rows)))?;
             rows.len()

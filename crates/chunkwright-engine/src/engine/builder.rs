@@ -14,6 +14,7 @@ use super::clock::{Clock, SystemClock};
 use super::loaded::Loaded;
 use super::{Access, Engine, Held, Owns, Shared};
 use crate::error::Error;
+use crate::metrics::KnownFigures;
 use crate::models;
 use crate::notice::{Notice, NoticeCode};
 use crate::observe::Teller;
@@ -145,6 +146,7 @@ impl Builder {
             owns,
             listener: Mutex::default(),
             teller,
+            figures: KnownFigures::default(),
         });
         let engine = Engine::on(shared, settings, cancel);
         engine.listen()?;

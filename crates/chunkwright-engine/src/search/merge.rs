@@ -13,9 +13,10 @@
 //! Each list keeps its own order, so that the first `n` hits of the answer are among the first `n` of each list. Pages
 //! depend on that.
 
-use std::collections::{HashMap, VecDeque};
+use std::cmp::Ordering;
+use std::collections::{BinaryHeap, HashMap};
 
-use chunkwright_index::{Answer, Kept, Mode, Model};
+use chunkwright_index::{Answer, Hit as FoundHit, Kept, Mode, Model};
 
 use super::hit::{Hit, HitPlace};
 use super::{Duplicates, Snapshot};
@@ -52,15 +53,16 @@ fn order(found: &[(&Snapshot, Answer)]) -> Order {
 
 /// The hits of all lists in one order, ranked from 1. Lists that come first win ties.
 pub(super) fn merged(found: &[(&Snapshot, Answer)], duplicates: Duplicates) -> Vec<Hit> {
-    let mut lists: Vec<VecDeque<Hit>> = Vec::with_capacity(found.len());
-    for (snapshot, answer) in found {
-        let collection = &snapshot.generation().collection;
-        lists.push(answer.hits.iter().map(|hit| Hit::new(collection, hit.clone())).collect());
-    }
     let order = order(found);
+    let mut lists: Vec<_> = found.iter().map(|(_, answer)| answer.hits.iter()).collect();
+    let next = |list: usize, lists: &mut Vec<std::slice::Iter<'_, FoundHit>>| {
+        lists[list].next().map(|hit| Head { order, list, hit: hit.clone() })
+    };
+    let mut heads: BinaryHeap<Head> = (0..found.len()).filter_map(|list| next(list, &mut lists)).collect();
     let mut hits = Vec::new();
-    while let Some(next) = next(&lists, order) {
-        hits.extend(lists[next].pop_front());
+    while let Some(Head { list, hit, .. }) = heads.pop() {
+        hits.push(Hit::new(&found[list].0.generation().collection, hit));
+        heads.extend(next(list, &mut lists));
     }
     if found.len() > 1 && duplicates == Duplicates::Collapse {
         hits = collapsed(hits);
@@ -71,24 +73,43 @@ pub(super) fn merged(found: &[(&Snapshot, Answer)], duplicates: Duplicates) -> V
     hits
 }
 
-/// The list whose first hit is next, the first of equal ones; none if all are empty.
-fn next(lists: &[VecDeque<Hit>], order: Order) -> Option<usize> {
-    let heads = lists.iter().enumerate().filter_map(|(list, hits)| Some((list, hits.front()?)));
-    let best = heads.min_by(|(a_list, a), (b_list, b)| {
-        let is_unpinned = |hit: &Hit| hit.kept != Kept::Pinned;
-        let by_rank = || a.rank.cmp(&b.rank);
-        let dense = |hit: &Hit| hit.dense.map_or(f64::MIN, |dense| dense.score);
-        let relevance = |hit: &Hit| hit.relevance.unwrap_or_default();
-        let by_order = match order {
-            Order::Score => b.score.total_cmp(&a.score),
-            Order::Relevance => relevance(b).total_cmp(&relevance(a)),
-            Order::RankThenDense => by_rank().then_with(|| dense(b).total_cmp(&dense(a))),
+/// The first hit of a list that is left; the greatest is next.
+struct Head {
+    order: Order,
+    list: usize,
+    hit: FoundHit,
+}
+
+impl Ord for Head {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let (a, b) = (&self.hit, &other.hit);
+        let is_pinned = |hit: &FoundHit| hit.kept == Kept::Pinned;
+        let by_rank = || b.rank.cmp(&a.rank);
+        let dense = |hit: &FoundHit| hit.dense.map_or(f64::MIN, |dense| dense.score);
+        let relevance = |hit: &FoundHit| hit.relevance.unwrap_or_default();
+        let by_order = match self.order {
+            Order::Score => a.score.total_cmp(&b.score),
+            Order::Relevance => relevance(a).total_cmp(&relevance(b)),
+            Order::RankThenDense => by_rank().then_with(|| dense(a).total_cmp(&dense(b))),
             Order::Rank => by_rank(),
         };
-        is_unpinned(a).cmp(&is_unpinned(b)).then(by_order).then(a_list.cmp(b_list))
-    });
-    best.map(|(list, _)| list)
+        is_pinned(a).cmp(&is_pinned(b)).then(by_order).then(other.list.cmp(&self.list))
+    }
 }
+
+impl PartialOrd for Head {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Head {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Head {}
 
 /// Leaves out hits with the content of a better one of another collection, which names them.
 fn collapsed(hits: Vec<Hit>) -> Vec<Hit> {

@@ -1,5 +1,7 @@
 //! What are hits of several collections read with?
 
+use std::collections::HashMap;
+
 use chunkwright_index::{Answer, Expansion, Mode, expand};
 
 use super::hit::{FoundPassage, Hit};
@@ -15,16 +17,16 @@ pub(super) fn passages(
     notices: &mut Vec<Notice>,
 ) -> Result<Found, Error> {
     let mut passages: Vec<FoundPassage> = Vec::new();
-    for (at, snapshot) in snapshots.iter().enumerate() {
+    let mut by_collection: HashMap<&str, Vec<chunkwright_index::Hit>> = HashMap::new();
+    for hit in hits {
+        by_collection.entry(&hit.collection).or_default().push(hit.found.clone());
+    }
+    for snapshot in snapshots {
         let generation = snapshot.generation();
-        // Two generations of one collection: what follows reads each hit in its own.
-        if snapshots[..at].iter().any(|before| before.generation().collection == generation.collection) {
-            continue;
-        }
+        // Of two generations of one collection the first has all hits: what follows reads each in its own.
+        let Some(hits) = by_collection.remove(&*generation.collection) else { continue };
         let counter = snapshot.engine().counter()?;
         let expansion = Expansion { expand: with, max_tokens, counter: &*counter };
-        let is_of = |hit: &&Hit| hit.collection == generation.collection;
-        let hits = hits.iter().filter(is_of).map(|hit| hit.found.clone()).collect();
         let answer = Answer {
             hits,
             mode: Mode::default(),

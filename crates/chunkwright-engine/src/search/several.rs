@@ -1,10 +1,11 @@
 //! Which collections does a search read, and what becomes of one that cannot be searched?
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
 
 use chunkwright_index::{
-    Answer, DocumentInfo, Explained, Metadata, SearchError, StoreError, normalized_name,
+    Answer, Below, DocumentInfo, Explained, Generation, Metadata, SearchError, StoreError,
 };
 
 use tracing::field::Empty;
@@ -13,6 +14,7 @@ use super::passages::passages;
 use super::translations;
 use super::{Budget, Found, Hit, SearchAnswer, SearchRequest, SearchedCollection, Snapshot, merge};
 use crate::collection::is_gone;
+use crate::collections::ListCollectionsRequest;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::notice::{Notice, NoticeCode};
@@ -29,16 +31,13 @@ impl Engine {
     pub fn search(&self, request: &SearchRequest) -> Result<SearchAnswer, Error> {
         let mut last = None;
         loop {
-            let (snapshots, mut notices) = self.searched(request)?;
+            let snapshots = self.searched(request)?;
             let numbers: Vec<i64> = snapshots.iter().map(|snapshot| snapshot.generation().number).collect();
             match search_in(&snapshots.iter().collect::<Vec<_>>(), request) {
                 // Another generation was switched to meanwhile.
                 Err(error) if is_gone(&error) && last.as_ref() != Some(&numbers) => last = Some(numbers),
                 Err(error) => return Err(error),
-                Ok(mut answer) => {
-                    notices.append(&mut answer.notices);
-                    return Ok(SearchAnswer { notices, ..answer });
-                }
+                Ok(answer) => return Ok(answer),
             }
         }
     }
@@ -66,51 +65,36 @@ impl Engine {
         if self.settings().is_set("collection") || self.store()?.open(&usual).is_ok() {
             return Ok(usual);
         }
-        let mut all = self.list_collections()?;
-        Ok(match (all.pop(), all.is_empty()) {
-            (Some(only), true) => only.status.generation.collection,
+        let page = self.list_collections(&ListCollectionsRequest { limit: 1, ..ListCollectionsRequest::default() })?;
+        Ok(match page.collections.first() {
+            Some(only) if page.total == 1 => only.name().to_owned(),
             _ => usual,
         })
     }
 
-    /// The collections that a request means, each once, and what to know of those that are left out.
-    fn searched(&self, request: &SearchRequest) -> Result<(Vec<Snapshot>, Vec<Notice>), Error> {
-        let mut snapshots: Vec<Snapshot> = Vec::new();
-        let mut notices = Vec::new();
-        if !request.all_collections {
+    /// The collections that a request means, each once. Those with vectors of one model share its embedder.
+    fn searched(&self, request: &SearchRequest) -> Result<Vec<Snapshot>, Error> {
+        let store = self.store()?;
+        let generations = if !request.all_collections {
             let usual = if request.collections.is_empty() { Some(self.usual_collection()?) } else { None };
-            for name in request.collections.iter().chain(&usual) {
-                let snapshot = Snapshot::open(self, &normalized_name(name))?;
-                if snapshots.iter().all(|known| known.generation() != snapshot.generation()) {
-                    snapshots.push(snapshot);
-                }
-            }
+            let names = request.collections.iter().chain(&usual);
+            let mut known = HashSet::new();
+            let opened = names.map(|name| store.open(name)).collect::<Result<Vec<_>, _>>()?;
+            opened.into_iter().filter(|generation| known.insert(generation.clone())).collect()
         } else if !request.collections.is_empty() {
             return Err(Error::NamedAndAll);
         } else {
-            for listed in self.list_collections()? {
-                let generation = listed.status.generation;
-                match Snapshot::open(self, &generation.collection) {
-                    Ok(snapshot) => snapshots.push(snapshot),
-                    // It was deleted meanwhile.
-                    Err(Error::Store(StoreError::UnknownCollection { .. })) => {}
-                    Err(error) if is_of_one_collection(&error) => {
-                        notices.push(left_out(&generation.collection, &error));
-                    }
-                    Err(error) => return Err(error),
-                }
-            }
-            if snapshots.is_empty() && notices.is_empty() {
-                return Err(Error::NoCollections);
-            }
+            store.visible()?
+        };
+        if generations.is_empty() {
+            return Err(Error::NoCollections);
         }
-        for at in 1..snapshots.len() {
-            let (before, rest) = snapshots.split_at_mut(at);
-            for other in before {
-                rest[0].share_embedder(other);
-            }
-        }
-        Ok((snapshots, notices))
+        let mut embedders = HashMap::new();
+        let snapshot = |generation: Generation| {
+            let embedder = embedders.entry(generation.spec.model.clone()).or_default();
+            Snapshot::of(self, Arc::clone(&store), generation).sharing(embedder)
+        };
+        Ok(generations.into_iter().map(snapshot).collect())
     }
 }
 
@@ -193,8 +177,11 @@ fn merged(snapshots: &[&Snapshot], request: &SearchRequest) -> Result<SearchAnsw
     }
     hits.truncate(page.end);
     hits.drain(..page.start.min(hits.len()));
-    let collections =
-        found.iter().map(|(snapshot, answer)| SearchedCollection::new(snapshot, answer)).collect();
+    let with_hits: HashSet<&str> = hits.iter().map(|hit| hit.collection.as_str()).collect();
+    let collections = SearchedCollection::listed(&found, &with_hits);
+    let below = found.iter().fold(None, |sum, (_, answer)| Below::sum(sum, answer.below));
+    let searched = found.len();
+    let mut notices = bounded(notices);
     let snapshots: Vec<&Snapshot> = found.iter().map(|(snapshot, _)| *snapshot).collect();
     let mut found = match request.expand {
         None => Found::Hits { hits: described(&snapshots, hits, request)? },
@@ -208,7 +195,29 @@ fn merged(snapshots: &[&Snapshot], request: &SearchRequest) -> Result<SearchAnsw
         notices.extend(kept.notice(&found));
         budget = Some(kept);
     }
-    Ok(SearchAnswer { found, collections, budget, notices })
+    Ok(SearchAnswer { found, searched, below, collections, budget, notices })
+}
+
+/// Most notices of one kind in an answer.
+const ALIKE: usize = 5;
+
+/// The first notices of each kind, and how many more there are.
+fn bounded(notices: Vec<Notice>) -> Vec<Notice> {
+    let mut counts: BTreeMap<NoticeCode, usize> = BTreeMap::new();
+    let mut kept = Vec::new();
+    for notice in notices {
+        let count = counts.entry(notice.code).or_default();
+        *count += 1;
+        if *count <= ALIKE {
+            kept.push(notice);
+        }
+    }
+    for (code, count) in counts.into_iter().filter(|(_, count)| *count > ALIKE) {
+        let message = format!("the same holds for {} more collections", count - ALIKE);
+        let last = kept.iter().rposition(|notice| notice.code == code).map_or(kept.len(), |last| last + 1);
+        kept.insert(last, Notice::new(code, message));
+    }
+    kept
 }
 
 /// Hits with what is known of their documents.
@@ -218,12 +227,13 @@ fn described(
     request: &SearchRequest,
 ) -> Result<Vec<Hit>, Error> {
     let mut known: HashMap<(String, String), Option<DocumentInfo>> = HashMap::new();
+    let of = snapshots.iter().map(|snapshot| (snapshot.generation().collection.as_str(), *snapshot));
+    let of: HashMap<&str, &Snapshot> = of.collect();
     for hit in &mut hits {
-        let is_of = |snapshot: &&&Snapshot| snapshot.generation().collection == hit.collection;
         let info = match known.entry((hit.collection.clone(), hit.record.doc_id.clone())) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(new) => {
-                let snapshot = snapshots.iter().find(is_of);
+                let snapshot = of.get(hit.collection.as_str());
                 let read = |of: &&Snapshot| of.store().document_info(of.generation(), &hit.record.doc_id);
                 new.insert(snapshot.map(read).transpose()?.flatten())
             }

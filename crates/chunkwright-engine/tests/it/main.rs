@@ -1,6 +1,7 @@
 //! The engine as a program uses it.
 #![expect(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
+mod collections;
 mod documents;
 mod given;
 mod jobs;

@@ -9,11 +9,7 @@ impl Pipeline {
     /// What the collection has before anything is written.
     pub(super) fn known(&self) -> Result<Known, StoreError> {
         let target = self.store.find(&self.collection, &self.spec())?;
-        let current = match self.store.open(&self.collection) {
-            Ok(current) => Some(current),
-            Err(StoreError::UnknownCollection { .. }) => None,
-            Err(error) => return Err(error),
-        };
+        let current = self.store.lookup(&self.collection)?;
         let listed = |generation: Option<&Generation>| -> Result<HashMap<String, DocumentInfo>, StoreError> {
             let listed = generation.map(|generation| self.store.documents(generation)).transpose()?;
             Ok(listed.unwrap_or_default().into_iter().map(|info| (info.doc_id.clone(), info)).collect())
@@ -53,11 +49,7 @@ impl Pipeline {
     /// This pipeline with the name that the collection has for its settings: a generation that an earlier version
     /// began is updated, not rebuilt.
     pub(super) fn as_stored(&self) -> Result<Self, StoreError> {
-        let current = match self.store.open(&self.collection) {
-            Ok(current) => current,
-            Err(StoreError::UnknownCollection { .. }) => return Ok(self.clone()),
-            Err(error) => return Err(error),
-        };
+        let Some(current) = self.store.lookup(&self.collection)? else { return Ok(self.clone()) };
         if let Some(known) = self.known_as(&current.spec) {
             return Ok(known);
         }
@@ -82,11 +74,7 @@ impl Pipeline {
         } else {
             Some(self.store.begin(&self.collection, &spec)?)
         };
-        match self.store.open(&self.collection) {
-            Ok(current) => Ok(Generations { target, current: Some(current) }),
-            Err(StoreError::UnknownCollection { .. }) => Ok(Generations { target, current: None }),
-            Err(error) => Err(error),
-        }
+        Ok(Generations { target, current: self.store.lookup(&self.collection)? })
     }
 }
 

@@ -135,9 +135,9 @@ impl Totals {
         Ok(total)
     }
 
-    /// Forgets a generation.
-    pub(super) fn forget(&self, generation: &Generation) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&generation.number);
+    /// Forgets a generation, by its number.
+    pub(super) fn forget(&self, generation: i64) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&generation);
     }
 }
 
@@ -170,7 +170,7 @@ mod tests {
         assert_eq!(get(1, None, 10), (10, 4), "a reader of an older moment");
         assert_eq!(get(2, None, 99), (11, 4));
         assert_eq!(get(2, Some(&glob), 4), (4, 5));
-        totals.forget(&generation);
+        totals.forget(generation.number);
         assert_eq!(get(2, None, 12), (12, 6));
     }
 }

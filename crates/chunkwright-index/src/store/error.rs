@@ -314,9 +314,30 @@ pub(super) fn unknown_collection<'a>(name: &str, known: impl Iterator<Item = &'a
     if let Err(error) = checked_name(name) {
         return error;
     }
-    let known = known.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
-    let known = if known.is_empty() { "none".into() } else { known };
-    StoreError::UnknownCollection { name: name.into(), known }
+    StoreError::UnknownCollection { name: name.into(), known: nearest(name, known.collect()) }
+}
+
+/// What is found by a name that no collection has: nothing, if one could have it.
+pub(super) fn no_collection<T>(name: &str) -> Result<Option<T>, StoreError> {
+    checked_name(name).map(|_| None)
+}
+
+/// Most names that a message lists.
+const NAMES_LISTED: usize = 20;
+
+/// Names of collections in words: all of a few, of many those nearest to `name`.
+fn nearest(name: &str, mut known: Vec<&str>) -> String {
+    let total = known.len();
+    if total > NAMES_LISTED {
+        known.sort_by_cached_key(|other| strsim::osa_distance(name, other));
+        known.truncate(NAMES_LISTED / 4);
+    }
+    let listed = known.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    match total - known.len() {
+        _ if total == 0 => "none".into(),
+        0 => listed,
+        more => format!("{listed} and {more} more"),
+    }
 }
 
 /// `name` is `COLLECTION@N`.

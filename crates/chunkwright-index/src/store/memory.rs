@@ -8,6 +8,7 @@ mod generation;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::convert::Infallible;
+use std::ops::Bound;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use chunkwright::{ChunkId, Record};
@@ -16,11 +17,12 @@ use super::documents::{DocumentsBehind, ListedDocuments, Totals};
 use super::index::{SearchIndex, Selection};
 use super::list::PageBuilder;
 use super::{
-    Cache, Change, CheckReport, ChunkPage, Collection, DocumentInfo, Filter, Generation, GenerationSpec,
-    ListRequest, ListedChunk, Model, NewChunk, Outcome, Overlay, Overlays, Scored, SortKey, SourcePart,
-    SourceRange, Statistics, StatisticsRequest, Store, StoreError, StoredChunk, StoredDocument, TermId,
-    TextHash, Vector, check_model, check_sparse, check_vector, checked_name, normalized_name, parse_name,
-    unknown_collection, unknown_generation,
+    Cache, Change, CheckReport, ChunkPage, Collection, CollectionSort, CollectionsBehind, Direction,
+    DocumentInfo, Filter, Generation, GenerationSpec, ListRequest, ListedChunk, ListedCollections, Model,
+    NewChunk, Outcome, Overlay, Overlays, Scored, SortKey, SourcePart, SourceRange, Statistics,
+    StatisticsRequest, Store, StoreError, StoredChunk, StoredDocument, TermId, TextHash, Vector, check_model,
+    check_sparse, check_vector, checked_name, no_collection, normalized_name, parse_name, unknown_collection,
+    unknown_generation,
 };
 use crate::report::PastRun;
 use crate::verify::{self, Counters, Kept};
@@ -61,6 +63,22 @@ impl MemoryCollection {
     }
 }
 
+impl MemoryCollection {
+    /// The generation that searches see.
+    fn visible(&self) -> Option<&MemoryGeneration> {
+        self.generations.get(&self.current)
+    }
+
+    /// What an order of collections counts.
+    fn count(&self, sort: CollectionSort) -> usize {
+        match sort {
+            CollectionSort::Name => 0,
+            CollectionSort::Documents => self.visible().map_or(0, |held| held.documents.len()),
+            CollectionSort::Chunks => self.visible().map_or(0, MemoryGeneration::chunk_count),
+        }
+    }
+}
+
 impl MemoryStore {
     fn read(&self) -> RwLockReadGuard<'_, State> {
         self.state.read().unwrap_or_else(PoisonError::into_inner)
@@ -90,6 +108,12 @@ impl MemoryStore {
 }
 
 impl State {
+    fn collection(&self, name: &str) -> Option<Collection> {
+        let kept = self.collections.get(name)?;
+        let generations = kept.generations.values().map(|held| held.status(kept.current)).collect();
+        Some(Collection { name: name.to_owned(), generations })
+    }
+
     fn kept(&self, name: &str) -> Result<&MemoryCollection, StoreError> {
         let known = || self.collections.keys().map(String::as_str);
         self.collections.get(name).ok_or_else(|| unknown_collection(name, known()))
@@ -118,20 +142,42 @@ impl State {
 }
 
 impl Store for MemoryStore {
-    fn collections(&self) -> Result<Vec<Collection>, StoreError> {
-        let collection = |(name, kept): (&String, &MemoryCollection)| Collection {
-            name: name.clone(),
-            generations: kept.generations.values().map(|held| held.status(kept.current)).collect(),
+    fn list_collections(&self, request: &CollectionsBehind<'_>) -> Result<ListedCollections, StoreError> {
+        let (state, fits) = (self.read(), request.names());
+        let listed = || state.collections.iter().filter(|(name, _)| fits(name));
+        let (total, names, is_more) = if request.sort == CollectionSort::Name {
+            let total = if request.has_all() { state.collections.len() } else { listed().count() };
+            let edge = request.after.map_or(Bound::Unbounded, |after| Bound::Excluded(after.name));
+            let name = |(name, _): (&String, _)| Ok::<_, Infallible>(name.clone());
+            let behind = |range: (Bound<&str>, Bound<&str>)| state.collections.range::<str, _>(range);
+            let Ok((names, is_more)) = match request.direction {
+                Direction::Ascending => request.take(behind((edge, Bound::Unbounded)).map(name)),
+                Direction::Descending => request.take(behind((Bound::Unbounded, edge)).rev().map(name)),
+            };
+            (total, names, is_more)
+        } else {
+            request.page(listed().map(|(name, kept)| (kept.count(request.sort), name.clone())).collect())
         };
-        Ok(self.read().collections.iter().map(collection).collect())
+        let collections = names.iter().filter_map(|name| state.collection(name)).collect();
+        Ok(ListedCollections { collections, total, is_more })
     }
 
-    fn open(&self, name: &str) -> Result<Generation, StoreError> {
+    fn collection(&self, name: &str) -> Result<Option<Collection>, StoreError> {
+        Ok(self.read().collection(&normalized_name(name)))
+    }
+
+    fn visible(&self) -> Result<Vec<Generation>, StoreError> {
+        let state = self.read();
+        let visible = state.collections.values().filter_map(MemoryCollection::visible);
+        Ok(visible.map(|held| held.generation.clone()).collect())
+    }
+
+    fn lookup(&self, name: &str) -> Result<Option<Generation>, StoreError> {
         let (collection, number) = parse_name(name);
         let state = self.read();
-        let kept = state.kept(&collection)?;
+        let Some(kept) = state.collections.get(&*collection) else { return no_collection(&collection) };
         let held = kept.generations.get(&number.unwrap_or(kept.current));
-        held.map(|held| held.generation.clone()).ok_or_else(|| unknown_generation(&name))
+        held.map(|held| Some(held.generation.clone())).ok_or_else(|| unknown_generation(&name))
     }
 
     fn find(&self, collection: &str, spec: &GenerationSpec) -> Result<Option<Generation>, StoreError> {
@@ -186,7 +232,7 @@ impl Store for MemoryStore {
         } else {
             kept.generations.remove(&generation.number);
         }
-        self.totals.forget(generation);
+        self.totals.forget(generation.number);
         Ok(())
     }
 

@@ -19,6 +19,7 @@
 //!   the old one and switched to. A generation whose terms are not ours can be read, and not be searched or added to.
 
 mod catalog;
+mod collections;
 mod database;
 mod documents;
 mod filter;
@@ -39,13 +40,13 @@ use chunkwright::{ChunkId, Record};
 use super::documents::{DocumentsBehind, ListedDocuments, Totals};
 use super::local_cache::SqliteCache;
 use super::{
-    Access, Cache, CacheUsage, Change, CheckReport, ChunkPage, Collection, DocumentInfo, Filter, Generation,
-    GenerationSpec, GenerationState, GenerationStatus, ListRequest, Outcome, Overlay, Overlays, Scored,
+    Access, Cache, CacheUsage, Change, CheckReport, ChunkPage, Collection, CollectionsBehind, DocumentInfo,
+    Filter, Generation, GenerationSpec, ListRequest, ListedCollections, Outcome, Overlay, Overlays, Scored,
     SourcePart, SourceRange, Statistics, StatisticsRequest, Store, StoreError, StoreLocation, StoredChunk,
     StoredDocument, TermId, TextHash, Vector, check_model, check_sparse, check_vector, checked_name,
-    normalized_name, parse_name, unknown_collection, unknown_generation,
+    normalized_name, unknown_collection, unknown_generation,
 };
-use catalog::{CollectionEntry, Counter, DocumentEntry, GenerationEntry};
+use catalog::{CollectionEntry, Counter, GenerationEntry};
 pub(super) use catalog::{Entry, Kind};
 pub(super) use database::{
     Database, Found, Mark, Part, Point, Which, Written, hex, numbered, point_id, unhex,
@@ -205,7 +206,7 @@ impl RemoteStore {
         lock(&self.live).remove(generation);
         lock(&self.indexes).remove(generation);
         lock(&self.columns).remove(generation);
-        self.totals.forget(generation);
+        self.totals.forget(generation.number);
         Ok(())
     }
 }
@@ -230,64 +231,24 @@ fn fitting(known: &[GenerationEntry], collection: &str, spec: &GenerationSpec) -
 const OVERLAYS_AT_ONCE: usize = 100;
 
 impl Store for RemoteStore {
-    fn collections(&self) -> Result<Vec<Collection>, StoreError> {
-        let current = self.current()?;
-        let mut collections: HashMap<String, Collection> = HashMap::new();
-        for entry in self.list::<GenerationEntry>(Kind::Generation, "")? {
-            let generation = entry.generation;
-            let Some(&current) = current.get(&generation.collection) else { continue };
-            let documents: Vec<DocumentEntry> = self.list(Kind::Document, &generation.to_string())?;
-            let total = |of: fn(&DocumentInfo) -> u32| {
-                documents.iter().map(|document| of(&document.info) as usize).sum()
-            };
-            let state = match (generation.number == current, entry.was_current) {
-                (true, true) => GenerationState::Current,
-                (false, true) => GenerationState::Old,
-                (_, false) => GenerationState::Building,
-            };
-            let name = generation.collection.clone();
-            let status = GenerationStatus {
-                state,
-                documents: documents.len(),
-                chunks: total(|info| info.chunks),
-                pending: total(|info| info.pending),
-                change: entry.change,
-                generation,
-            };
-            let collection = collections.entry(name.clone());
-            collection
-                .or_insert_with(|| Collection { name, generations: Vec::new() })
-                .generations
-                .push(status);
-        }
-        let mut collections: Vec<Collection> = collections.into_values().collect();
-        for collection in &mut collections {
-            collection.generations.sort_by_key(|status| status.generation.number);
-        }
-        collections.sort_by(|a, b| a.name.cmp(&b.name));
-        Ok(collections)
+    fn list_collections(&self, request: &CollectionsBehind<'_>) -> Result<ListedCollections, StoreError> {
+        self.page_of_collections(request)
     }
 
-    fn open(&self, name: &str) -> Result<Generation, StoreError> {
-        let (collection, number) = parse_name(name);
-        let collection = &*collection;
-        let entry: Option<CollectionEntry> = self.entry(&catalog::key(Kind::Collection, "", collection))?;
-        let Some(entry) = entry else {
-            if let Some(spec) = self.database.foreign(collection)? {
-                return Ok(Generation { collection: collection.into(), number: FOREIGN, spec });
-            }
-            let mut known: Vec<String> = self.current()?.into_keys().collect();
-            known.sort();
-            return Err(unknown_collection(collection, known.iter().map(String::as_str)));
-        };
-        let named = format!("{collection}@{}", number.unwrap_or(entry.current));
-        let found: Option<GenerationEntry> = self.entry(&catalog::key(Kind::Generation, "", &named))?;
-        found.map(|entry| entry.generation).ok_or_else(|| unknown_generation(&name))
+    fn collection(&self, name: &str) -> Result<Option<Collection>, StoreError> {
+        self.read_collection(name)
+    }
+
+    fn visible(&self) -> Result<Vec<Generation>, StoreError> {
+        self.visible_generations()
+    }
+
+    fn lookup(&self, name: &str) -> Result<Option<Generation>, StoreError> {
+        self.look_up(name)
     }
 
     fn find(&self, collection: &str, spec: &GenerationSpec) -> Result<Option<Generation>, StoreError> {
-        let (collection, known) = (&*normalized_name(collection), self.list(Kind::Generation, "")?);
-        Ok(self.current()?.get(collection).and_then(|_| fitting(&known, collection, spec)))
+        self.find_generation(collection, spec)
     }
 
     fn begin(&self, collection: &str, spec: &GenerationSpec) -> Result<Generation, StoreError> {
@@ -355,7 +316,7 @@ impl Store for RemoteStore {
     fn remove(&self, generation: &Generation) -> Result<(), StoreError> {
         self.writable()?;
         let key = catalog::key(Kind::Collection, "", &generation.collection);
-        let entry: Option<CollectionEntry> = self.entry(&key)?;
+        let entry = self.collection_entry(&generation.collection)?;
         if entry.is_none_or(|entry| entry.current != generation.number) {
             return self.forget_generation(generation);
         }
@@ -495,8 +456,7 @@ impl Store for RemoteStore {
     fn put_overlays(&self, collection: &str, overlays: &[Overlay]) -> Result<(), StoreError> {
         self.writable()?;
         let collection = &*normalized_name(collection);
-        let entry: Option<CollectionEntry> = self.entry(&catalog::key(Kind::Collection, "", collection))?;
-        if entry.is_none() {
+        if self.collection_entry(collection)?.is_none() {
             return Err(unknown_collection(collection, std::iter::empty()));
         }
         let (gone, kept): (Vec<&Overlay>, Vec<&Overlay>) =
@@ -521,8 +481,7 @@ impl Store for RemoteStore {
     fn add_run(&self, collection: &str, run: &PastRun) -> Result<(), StoreError> {
         self.writable()?;
         let name = &*normalized_name(collection);
-        let is_known = self.entry::<CollectionEntry>(&catalog::key(Kind::Collection, "", name))?.is_some();
-        if !is_known {
+        if self.collection_entry(name)?.is_none() {
             return Ok(());
         }
         let mut runs = self.runs(name)?;

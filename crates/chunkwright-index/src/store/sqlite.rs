@@ -12,6 +12,7 @@
 mod backup;
 pub(super) mod cache;
 mod check;
+mod collections;
 mod derived;
 mod documents;
 mod list;
@@ -37,14 +38,16 @@ use super::documents::{DocumentsBehind, ListedDocuments, Totals};
 use super::index::{Gone, SearchIndex, SharedIndex};
 use super::list::PageBuilder;
 use super::{
-    Access, Cache, CacheUsage, Change, CheckReport, ChunkPage, Collection, DocumentInfo, Filter, Generation,
-    GenerationSpec, ListRequest, Outcome, Overlay, Overlays, Scored, SortKey, SourcePart, SourceRange,
-    Statistics, StatisticsRequest, Store, StoreError, StoredChunk, StoredDocument, TermId, TextHash, Vector,
-    checked_name, normalized_name, parse_name, unknown_collection, unknown_generation,
+    Access, Cache, CacheUsage, Change, CheckReport, ChunkPage, Collection, CollectionsBehind, DocumentInfo,
+    Filter, Generation, GenerationSpec, ListRequest, ListedCollections, Outcome, Overlay, Overlays, Scored,
+    SortKey, SourcePart, SourceRange, Statistics, StatisticsRequest, Store, StoreError, StoredChunk,
+    StoredDocument, TermId, TextHash, Vector, checked_name, no_collection, normalized_name, parse_name,
+    unknown_collection, unknown_generation,
 };
 use crate::analysis;
 use crate::report::PastRun;
 pub use backup::Damaged;
+use collections::Counts;
 use derived::SharedColumns;
 pub(super) use migrate::ADD_SPARSE;
 use readers::Readers;
@@ -69,6 +72,8 @@ pub struct SqliteStore {
     columns: Mutex<HashMap<i64, Arc<RwLock<SharedColumns>>>>,
     /// Numbers of documents that were listed.
     totals: Totals,
+    /// What is in generations that were listed.
+    counts: Counts,
     /// Chunks and sources that were read lately.
     recent: Recent,
 }
@@ -143,6 +148,7 @@ impl SqliteStore {
             indexes: Mutex::default(),
             columns: Mutex::default(),
             totals: Totals::default(),
+            counts: Counts::default(),
             recent: Recent::default(),
         };
         if store.writer.is_some() {
@@ -244,12 +250,20 @@ fn lock_mutex<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Store for SqliteStore {
-    fn collections(&self) -> Result<Vec<Collection>, StoreError> {
-        self.read(|transaction| read::collections(transaction))
+    fn list_collections(&self, request: &CollectionsBehind<'_>) -> Result<ListedCollections, StoreError> {
+        self.read(|transaction| collections::page(transaction, request, &self.counts))
     }
 
-    fn open(&self, name: &str) -> Result<Generation, StoreError> {
-        self.read(|transaction| read::open(transaction, name))
+    fn collection(&self, name: &str) -> Result<Option<Collection>, StoreError> {
+        self.read(|transaction| collections::collection(transaction, &normalized_name(name), &self.counts))
+    }
+
+    fn visible(&self) -> Result<Vec<Generation>, StoreError> {
+        self.read(|transaction| collections::visible(transaction))
+    }
+
+    fn lookup(&self, name: &str) -> Result<Option<Generation>, StoreError> {
+        self.read(|transaction| read::lookup(transaction, name))
     }
 
     fn find(&self, collection: &str, spec: &GenerationSpec) -> Result<Option<Generation>, StoreError> {
@@ -266,8 +280,8 @@ impl Store for SqliteStore {
     }
 
     fn switch(&self, generation: &Generation) -> Result<(), StoreError> {
-        let before =
-            self.open(&generation.collection).ok().filter(|before| before.number != generation.number);
+        let before = self.lookup(&generation.collection).ok().flatten();
+        let before = before.filter(|before| before.number != generation.number);
         let is_searched = |before: &Generation| lock_mutex(&self.indexes).contains_key(&before.number);
         if before.as_ref().is_some_and(is_searched) {
             // No search waits until what it searches is read. What fails here is told by the first of them.
@@ -277,13 +291,10 @@ impl Store for SqliteStore {
         // Searches that began before the switch go on with the generation that was the current one.
         let is_old =
             |number: i64| number != generation.number && Some(number) != before.as_ref().map(|it| it.number);
-        let known = self
-            .collections()
-            .unwrap_or_default()
-            .into_iter()
-            .filter(|known| known.name == generation.collection);
-        for old in known.flat_map(|known| known.generations).filter(|it| is_old(it.generation.number)) {
-            self.forget(&old.generation);
+        let known = self.collection(&generation.collection).unwrap_or_default();
+        let known = known.into_iter().flat_map(|known| known.generations);
+        for old in known.filter(|it| is_old(it.generation.number)) {
+            self.forget(old.generation.number);
         }
         Ok(())
     }
@@ -293,9 +304,8 @@ impl Store for SqliteStore {
     }
 
     fn remove(&self, generation: &Generation) -> Result<(), StoreError> {
-        self.write_with(|transaction| write::remove(transaction, generation))?;
-        self.forget(generation);
-        self.totals.forget(generation);
+        let removed = self.write_with(|transaction| write::remove(transaction, generation))?;
+        removed.iter().for_each(|number| self.forget(*number));
         Ok(())
     }
 
@@ -305,13 +315,15 @@ impl Store for SqliteStore {
         let turn = shared.as_ref().and_then(|shared| shared.turn());
         let (outcomes, added) = self.write_with(|transaction| {
             let before = read::change(transaction, generation)?;
+            let last = read::last_version(transaction)?;
             let write::Written { outcomes, commit, gone } =
                 write::write(transaction, generation, changes, &prepared)?;
             // An index that lacks other changes too is brought up to date by the next search.
             let turn = turn.as_ref().filter(|turn| commit == Commit::Yes && turn.is_of(before));
             let added = turn.map(|turn| {
                 let gone = turn.add(|last_version, add: &mut dyn FnMut(SearchIndex)| {
-                    let read = read::new_versions(transaction, generation, last_version, add);
+                    let lacking = (last_version, read::Newer::Written(last));
+                    let read = read::new_versions(transaction, generation, lacking, add);
                     read.map(|()| Gone::These(gone))
                 })?;
                 Ok::<_, StoreError>((read::change(transaction, generation)?, gone))

@@ -183,11 +183,7 @@ pub fn import<I: Iterator<Item = Result<(RowAt, Row), ImportError>>>(
     let mut proof = Proof::default();
     each_document(open()?, &mut |document| proof.document(document, options.counters))?;
     let Some((strategy_version, config_hash)) = proof.cut.clone() else { return Ok(Imported::default()) };
-    let current = match store.open(collection) {
-        Ok(current) => Some(current),
-        Err(StoreError::UnknownCollection { .. }) => None,
-        Err(error) => return Err(error.into()),
-    };
+    let current = store.lookup(collection)?;
     let mut spec = GenerationSpec { strategy_version, config_hash, model: proof.model.clone() };
     if let Some(current) = &current
         && spec.model.is_none()

@@ -7,10 +7,11 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use chunkwright::{ChunkConfig, ChunkId, Chunker, Record, Words};
 use chunkwright_index::bm25::TermId;
 use chunkwright_index::{
-    Cache, CacheUsage, Change, CheckReport, ChunkPage, Collection, DocumentInfo, DocumentsBehind, Filter,
-    Generation, GenerationSpec, IndexError, ListRequest, ListedDocuments, Mode, Models, Outcome, Overlay,
-    Overlays, PastRun, Pipeline, Prune, Scored, SearchOptions, SourcePart, SourceRange, Statistics,
-    StatisticsRequest, Store, StoreError, StoredChunk, StoredDocument, Vector, amend, list_overlays, search,
+    Cache, CacheUsage, Change, CheckReport, ChunkPage, Collection, CollectionsBehind, DocumentInfo,
+    DocumentsBehind, Filter, Generation, GenerationSpec, IndexError, ListRequest, ListedCollections,
+    ListedDocuments, Mode, Models, Outcome, Overlay, Overlays, PastRun, Pipeline, Prune, Scored,
+    SearchOptions, SourcePart, SourceRange, Statistics, StatisticsRequest, Store, StoreError, StoredChunk,
+    StoredDocument, Vector, amend, list_overlays, search,
 };
 use chunkwright_models::{RerankError, Reranker, TextHash};
 use chunkwright_source::NewSource;
@@ -49,8 +50,10 @@ macro_rules! forward {
 
 impl Store for Failing {
     forward! {
-        collections() -> Vec<Collection>;
-        open(name: &str) -> Generation;
+        list_collections(request: &CollectionsBehind<'_>) -> ListedCollections;
+        collection(name: &str) -> Option<Collection>;
+        visible() -> Vec<Generation>;
+        lookup(name: &str) -> Option<Generation>;
         find(collection: &str, spec: &GenerationSpec) -> Option<Generation>;
         begin(collection: &str, spec: &GenerationSpec) -> Generation;
         switch(generation: &Generation) -> ();

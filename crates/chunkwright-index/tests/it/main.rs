@@ -8,6 +8,7 @@ mod amend;
 mod atomic_file;
 mod binary;
 mod boundaries;
+mod collections;
 mod contract;
 mod crash;
 mod damage;

@@ -2,7 +2,10 @@
 
 use axum::Json;
 use axum::extract::State;
-use chunkwright_engine::{Cursor, DeleteRequest, Deleted, Engine, ListedCollection, paging};
+use chunkwright_engine::{
+    CollectionPage, CollectionSort, DeleteRequest, Deleted, Direction, Engine, ListCollectionsRequest,
+    ListedCollection,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +21,7 @@ pub(super) fn add(resources: Resources) -> Resources {
         Method::Get,
         "/api/v1/collections",
         "list_collections",
-        "Lists the collections, by name.",
+        "Lists the collections, those whose name has a part, in an order.",
     );
     let of_one = Operation::read(
         Method::Get,
@@ -39,14 +42,21 @@ pub(super) fn add(resources: Resources) -> Resources {
     )
 }
 
-/// Some collections of the store.
-#[derive(Serialize, JsonSchema)]
-struct CollectionPage {
-    /// The collections, by name.
-    collections: Vec<ListedCollection>,
-    /// Where the next page begins; none after the last collection.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    next: Option<Cursor>,
+/// Which collections are listed.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(default)]
+struct Listed {
+    /// Only collections whose name contains this, whatever the case.
+    name: String,
+    /// What they are ordered by.
+    sort: CollectionSort,
+    /// From which end.
+    direction: Direction,
+    /// Most entries of the page, from 1 to 1,000; by default 100.
+    #[schemars(range(min = 1, max = 1000))]
+    limit: Option<usize>,
+    /// `next` of the page before; none for the first page.
+    cursor: Option<String>,
 }
 
 /// What was removed of a collection.
@@ -72,16 +82,12 @@ pub(super) struct DryRun {
 
 async fn list(
     State(app): State<Shared>,
-    Query(page): Query<Page>,
+    Query(Listed { name, sort, direction, limit, cursor }): Query<Listed>,
     has: Has,
 ) -> Result<Tagged<CollectionPage>, Problem> {
-    let (limit, after) = (page.limit()?, page.after());
-    let list = move |engine: &Engine| {
-        let name = |listed: &ListedCollection| listed.status.generation.collection.clone();
-        paging::page(engine.list_collections()?, name, &"collections", after.as_ref(), limit)
-    };
-    let (collections, next) = app.call(list).await?;
-    has.tagged(&CollectionPage { collections, next })
+    let page = Page { limit, cursor };
+    let request = ListCollectionsRequest { name, sort, direction, after: page.after(), limit: page.limit()? };
+    has.tagged(&app.call(move |engine| engine.list_collections(&request)).await?)
 }
 
 async fn get(

@@ -368,8 +368,7 @@ async fn get(
         let collections: Vec<String> = if let Some(course_id) = course_id {
             vec![collection_of(engine, &course_id)?]
         } else {
-            let all = engine.list_collections()?;
-            all.into_iter().map(|listed| listed.status.generation.collection).collect()
+            engine.collection_names()?
         };
         let mut last = Error::NoCollections;
         for collection in collections {

@@ -31,7 +31,7 @@ pub(super) fn complete(
     }
     let chosen = request.context.as_ref().and_then(|context| context.get_argument(COLLECTION));
     let values = match &*request.argument.name {
-        COLLECTION => collections(server),
+        COLLECTION => server.engine().collection_names(),
         DOCUMENT | REFERENCE => documents(server, chosen.map(String::as_str)),
         _ => Ok(Vec::new()),
     };
@@ -42,11 +42,6 @@ pub(super) fn complete(
     values.truncate(CompletionInfo::MAX_VALUES);
     let values = CompletionInfo::with_pagination(values, Some(total), has_more);
     Ok(CompleteResult::new(values.map_err(|message| ErrorData::internal_error(message, None))?))
-}
-
-fn collections(server: &McpServer) -> Result<Vec<String>, Error> {
-    let collections = server.engine().list_collections()?;
-    Ok(collections.into_iter().map(|listed| listed.status.generation.collection).collect())
 }
 
 fn documents(server: &McpServer, collection: Option<&str>) -> Result<Vec<String>, Error> {

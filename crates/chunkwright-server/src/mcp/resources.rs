@@ -36,10 +36,7 @@ pub(super) fn list(server: &McpServer, cursor: Option<&str>) -> Result<ListResou
             ErrorData::invalid_params("unknown cursor: expected `nextCursor` of an earlier answer", None)
         })?),
     };
-    let collections = server.engine().list_collections().map_err(|error| protocol_error(&error))?;
-    let mut names: Vec<String> =
-        collections.into_iter().map(|listed| listed.status.generation.collection).collect();
-    names.sort();
+    let names = server.engine().collection_names().map_err(|error| protocol_error(&error))?;
     let mut found: Vec<(Uri, DocumentInfo)> = Vec::new();
     for name in names {
         if after.as_ref().is_some_and(|after| name < after.collection) {

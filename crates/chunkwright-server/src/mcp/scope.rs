@@ -1,6 +1,6 @@
 //! Which collection does a call mean, and which document in it?
 
-use chunkwright_engine::{Engine, Error};
+use chunkwright_engine::{CollectionPage, Engine, Error, ListCollectionsRequest};
 
 use super::uri::{SCHEME, Uri};
 
@@ -30,19 +30,21 @@ pub(super) fn collection(engine: &Engine, given: Option<&str>) -> Result<String,
         return Ok(name.to_owned());
     }
     let usual = &engine.settings().collection;
-    let all = engine.list_collections()?;
-    let names: Vec<&String> = all.iter().map(|listed| &listed.status.generation.collection).collect();
-    Ok(match names[..] {
-        [only] => only.clone(),
+    let page = first(engine)?;
+    Ok(match &page.collections[..] {
+        [only] if page.total == 1 => only.name().to_owned(),
         _ => usual.clone(),
     })
 }
 
 /// Whether a call that names no collection means all of them: there are several, and none has the name in the settings.
 pub(super) fn means_all(engine: &Engine) -> Result<bool, Error> {
-    let all = engine.list_collections()?;
-    let usual = &engine.settings().collection;
-    Ok(all.len() > 1 && all.iter().all(|listed| listed.status.generation.collection != *usual))
+    Ok(first(engine)?.total > 1 && !engine.has_collection(&engine.settings().collection)?)
+}
+
+/// The first collection, and how many there are.
+fn first(engine: &Engine) -> Result<CollectionPage, Error> {
+    engine.list_collections(&ListCollectionsRequest { limit: 1, ..ListCollectionsRequest::default() })
 }
 
 /// What an `id` names: a `chunk://` URI, or a reference in `named` or in the collection that is meant.

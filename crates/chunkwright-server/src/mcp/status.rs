@@ -1,6 +1,6 @@
 //! What does `status` answer?
 
-use chunkwright_engine::{IndexState, ListedCollection};
+use chunkwright_engine::{IndexState, ListCollectionsRequest, ListedCollection};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -15,7 +15,7 @@ pub(super) struct StatusAnswer {
     indexing: String,
     /// The collection that is meant where a call names none.
     default_collection: String,
-    /// The collections, by name.
+    /// The collections, by name: the first 100.
     collections: Vec<CollectionRow>,
     /// Number of collections.
     total: usize,
@@ -52,7 +52,8 @@ pub(super) fn status(server: &McpServer) -> Result<StatusAnswer, CallError> {
         model: status.generation.spec.model.map(|model| model.name),
         generation: status.generation.number,
     };
-    let collections: Vec<CollectionRow> = engine.list_collections()?.into_iter().map(row).collect();
+    let page = engine.list_collections(&ListCollectionsRequest::default())?;
+    let collections: Vec<CollectionRow> = page.collections.into_iter().map(row).collect();
     let state = server.background().map_or(IndexState::Ready, |background| background.state());
     let next_step = match (&state, collections.is_empty()) {
         (IndexState::Indexing { .. } | IndexState::Waiting, _) => {
@@ -64,7 +65,7 @@ pub(super) fn status(server: &McpServer) -> Result<StatusAnswer, CallError> {
     Ok(StatusAnswer {
         indexing: state.to_string(),
         default_collection: super::scope::collection(engine, None)?,
-        total: collections.len(),
+        total: page.total,
         collections,
         next_step: next_step.to_owned(),
     })

@@ -17,6 +17,8 @@ export const collections = (f: Format) => ({
   mixedNote: (n: number) => `${f.number(n)} versions of chunks are stored`,
   filter: "Filter by name",
   noMatch: "No collection has this in its name.",
+  find: "Type a part of its name",
+  findMore: (n: number, total: number) => `${f.number(n)} of ${f.number(total)} shown; type a part of its name`,
   document: "Document", format: "Format", size: "Size", indexed: "Indexed", preset: "Preset",
   documentsTitle: "Documents",
   filterDocuments: "Filter by pattern, such as docs/**/*.md",

@@ -18,6 +18,8 @@ export const collections = (f: Format): Messages["collections"] => ({
   mixedNote: (n) => `хранятся чанки разных версий: ${f.number(n)}`,
   filter: "Фильтр по имени",
   noMatch: "Нет коллекции с таким именем.",
+  find: "Введите часть названия",
+  findMore: (n: number, total: number) => `показано ${f.number(n)} из ${f.number(total)}; введите часть названия`,
   document: "Документ", format: "Формат", size: "Размер", indexed: "Проиндексирован", preset: "Профиль",
   documentsTitle: "Документы",
   filterDocuments: "Шаблон, например docs/**/*.md",

@@ -18,6 +18,8 @@ export const collections = (f: Format): Messages["collections"] => ({
   mixedNote: (n) => `存有 ${f.number(n)} 个版本的分块`,
   filter: "按名称筛选",
   noMatch: "没有名称包含此内容的集合。",
+  find: "输入名称的一部分",
+  findMore: (n: number, total: number) => `显示 ${f.number(n)} 个，共 ${f.number(total)} 个；输入名称的一部分`,
   document: "文档", format: "格式", size: "大小", indexed: "索引时间", preset: "预设",
   documentsTitle: "文档",
   filterDocuments: "按模式筛选，例如 docs/**/*.md",

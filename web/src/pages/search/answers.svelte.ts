@@ -1,27 +1,23 @@
 // The answer to a search as state of the page, with the questions that were saved for it.
 
-import { api, ok, type Schemas } from "../../api/client.ts";
+import { api, ok } from "../../api/client.ts";
 import { resource } from "../../api/resource.svelte.ts";
 import { href } from "../../app/router.svelte.ts";
 import { mostOf, sumOf, valuesOf } from "./parts.ts";
 import { questionsOf, savedFor } from "./questions.ts";
 import { STAGES, hitsOf, passagesOf, type Hit, type SearchAnswer, type SearchRequest, type StageName } from "./setup.ts";
 
-export type Listed = Schemas["ListedCollection"];
-
 export class Answers {
   #request: () => SearchRequest | null;
-  #listed: () => Listed[];
   answer: ReturnType<typeof resource<{ answer: SearchAnswer; request: SearchRequest; took: number } | null>>;
   #saved: ReturnType<typeof resource<Awaited<ReturnType<typeof questionsOf>>>>;
 
   hits = $derived.by(() => hitsOf(this.data?.answer));
   passages = $derived.by(() => passagesOf(this.data?.answer));
-  several = $derived.by(() => (this.data?.answer.collections.length ?? 0) > 1 || this.data?.request.all_versions === true);
+  several = $derived.by(() => (this.data?.answer.searched ?? 0) > 1 || this.data?.request.all_versions === true);
 
-  constructor(request: () => SearchRequest | null, listed: () => Listed[]) {
+  constructor(request: () => SearchRequest | null) {
     this.#request = request;
-    this.#listed = listed;
     // Another request only if it says something else.
     const text = $derived(JSON.stringify(request()));
     this.answer = resource(
@@ -34,7 +30,7 @@ export class Answers {
       },
       () => request()?.query,
     );
-    const named = $derived.by(() => (this.data?.answer.collections.length === 1 ? this.data.answer.collections[0]!.collection : ""));
+    const named = $derived.by(() => (this.data?.answer.searched === 1 ? this.data.answer.collections[0]!.collection : ""));
     this.#saved = resource(async (signal) => (named ? questionsOf(named, signal) : []), () => named);
   }
 
@@ -70,8 +66,11 @@ export class Answers {
 
   /** The collection of a hit, with its version where that is not the one that is searched without saying so. */
   nameOf({ collection, generation }: { collection: string; generation?: number }): string {
-    const current = this.#listed().find((listed) => listed.collection === collection)?.generation;
-    return generation === undefined || current === undefined || current === generation ? collection : `${collection}@${generation}`;
+    if (generation === undefined || !this.data) return collection;
+    const { answer, request } = this.data;
+    const name = `${collection}@${generation}`;
+    const isOld = request.all_versions && answer.collections.some((searched) => searched.collection === collection && searched.generation !== generation);
+    return isOld || request.collections.includes(name) ? name : collection;
   }
 
   /** Where a hit stands in its document. */

@@ -11,6 +11,9 @@ export type Passage = Schemas["FoundPassage"];
 export interface SearchAnswer {
   hits?: Hit[];
   passages?: Passage[];
+  /** How many collections were searched; of many only some are in `collections`. */
+  searched: number;
+  below?: Schemas["Below"] | null;
   collections: Schemas["SearchedCollection"][];
   budget?: Schemas["Budget"];
   notices?: Schemas["Notice"][];

@@ -53,10 +53,15 @@ impl MemoryGeneration {
                 (_, false) => GenerationState::Building,
             },
             documents: self.documents.len(),
-            chunks: self.documents.values().map(|document| document.1.len()).sum(),
+            chunks: self.chunk_count(),
             pending: self.documents.values().map(|document| document.0.info.pending as usize).sum(),
             change: self.change,
         }
+    }
+
+    /// Number of its chunks.
+    pub(super) fn chunk_count(&self) -> usize {
+        self.documents.values().map(|document| document.1.len()).sum()
     }
 
     /// Drops what searches, lists and statistics derived from the documents: the next one derives it again.

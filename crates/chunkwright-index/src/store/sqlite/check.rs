@@ -3,7 +3,7 @@
 use rusqlite::Connection;
 
 use super::super::{CheckReport, DocumentInfo, Generation, NewChunk, Overlays, StoreError};
-use super::{cache, read};
+use super::{cache, collections, read};
 use crate::bm25::TermCounts;
 use crate::verify::{self, Counters, Kept, Unsound, is_unit};
 
@@ -84,7 +84,7 @@ pub(super) fn check(connection: &Connection) -> Result<CheckReport, StoreError> 
         }
     }
     let counters = Counters::default();
-    for collection in read::collections(connection)? {
+    for collection in collections::all(connection)? {
         let overlays = read::overlays(connection, &collection.name);
         if let Err(StoreError::Damaged { problem }) = &overlays {
             report.problems.push(problem.clone());

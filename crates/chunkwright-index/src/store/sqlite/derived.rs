@@ -7,6 +7,7 @@ use std::sync::{Arc, PoisonError};
 use chunkwright::ChunkId;
 use rusqlite::Transaction;
 
+use super::read::Newer;
 use super::{SqliteStore, list, lock_mutex, read};
 use crate::store::columns::{Columns, Selection};
 use crate::store::index::{self, Gone, SearchIndex};
@@ -22,10 +23,12 @@ pub(super) struct SharedColumns {
 }
 
 impl SqliteStore {
-    /// Frees the memory that holds a generation. The next search of it reads it again.
-    pub(super) fn forget(&self, generation: &Generation) {
-        lock_mutex(&self.indexes).remove(&generation.number);
-        lock_mutex(&self.columns).remove(&generation.number);
+    /// Frees the memory that holds a generation, by its number. The next search of it reads it again.
+    pub(super) fn forget(&self, generation: i64) {
+        lock_mutex(&self.indexes).remove(&generation);
+        lock_mutex(&self.columns).remove(&generation);
+        self.totals.forget(generation);
+        self.counts.forget(generation);
     }
 
     /// Runs `search` over the index of a generation and the rows that pass.
@@ -53,7 +56,7 @@ impl SqliteStore {
         let change = read::change(transaction, generation)?;
         let shared = Arc::clone(lock_mutex(&self.indexes).entry(generation.number).or_default());
         let update = |last_version, add: &mut dyn FnMut(SearchIndex)| {
-            read::new_versions(transaction, generation, last_version, add)?;
+            read::new_versions(transaction, generation, (last_version, Newer::Than(last_version)), add)?;
             Ok(Gone::AllBut(read::versions(transaction, generation)?))
         };
         shared.search(change, update, search)

@@ -1,6 +1,5 @@
 //! Pages of chunks: in the order of documents straight from the tables, in another order by their ids.
 
-use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use chunkwright::ChunkId;
@@ -10,7 +9,7 @@ use super::super::columns::{Columns, NewRow};
 use super::super::filter::Facts;
 use super::super::list::{PageBuilder, Position};
 use super::super::{Direction, DocumentInfo, Generation, ListRequest, ListedChunk, StoreError};
-use super::read::{self, PLACE, damaged, info, info_columns};
+use super::read::{self, Newer, PLACE, damaged, info, info_columns};
 use super::recent::Recent;
 use super::stored::{Facets, Stored};
 
@@ -145,44 +144,41 @@ pub(super) fn update_columns(
     generation: &Generation,
     columns: &mut Columns,
 ) -> Result<(), StoreError> {
-    let mut statement =
-        connection.prepare_cached("SELECT doc_id, id FROM documents WHERE generation = ?1")?;
-    let live = statement.query_map([generation.number], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    let live = live.collect::<Result<HashMap<String, i64>, _>>()?;
+    let live = read::newer(connection, generation, Newer::Than(0))?;
     let last_version = columns.last_version();
-    columns.retain(&live.iter().map(|(doc_id, version)| (doc_id.as_str(), *version)).collect());
-    // `+` keeps the index of generations out of it: rows then come in order.
+    columns.retain(&live.iter().map(|(version, doc_id)| (doc_id.as_str(), *version)).collect());
     let mut statement = connection.prepare_cached(
-        "SELECT documents.id, doc_id, chunk_id, category, language, content_type, artifact, symbols, enabled, record, text_hash
-         FROM documents JOIN chunks ON chunks.document = documents.id
-         WHERE +documents.generation = ?1 AND documents.id > ?2
-         ORDER BY documents.id, idx",
+        "SELECT chunk_id, category, language, content_type, artifact, symbols, enabled, record, text_hash
+         FROM chunks WHERE document = ?1 ORDER BY idx",
     )?;
-    let mut rows = statement.query(params![generation.number, last_version])?;
-    while let Some(row) = rows.next()? {
-        let text = |column| row.get_ref(column).and_then(|value| Ok(value.as_str()?));
-        let maybe = |column| row.get_ref(column).and_then(|value| Ok(value.as_str_or_null()?));
-        let category = text(3)?;
-        let facets =
-            Facets::read(text(9)?).ok_or_else(|| damaged("the token count of a chunk cannot be read"))?;
-        let new = NewRow {
-            id: ChunkId(row.get(2)?),
-            facts: Facts {
-                doc_id: "",
-                category,
-                language: maybe(4)?,
-                content_type: text(5)?,
-                artifact: maybe(6)?,
-                symbols: text(7)?,
-            },
-            chunk_type: facets.chunk_type.as_deref().unwrap_or(category),
-            strategy_version: facets.strategy_version.as_deref().unwrap_or(&generation.spec.strategy_version),
-            token_count: facets.token_count,
-            text_hash: row.get(10)?,
-            cut: facets.cut,
-            enabled: row.get(8)?,
-        };
-        columns.push(row.get(0)?, text(1)?, &new);
+    for (version, doc_id) in live.iter().filter(|(version, _)| *version > last_version) {
+        let mut rows = statement.query([version])?;
+        while let Some(row) = rows.next()? {
+            let text = |column| row.get_ref(column).and_then(|value| Ok(value.as_str()?));
+            let maybe = |column| row.get_ref(column).and_then(|value| Ok(value.as_str_or_null()?));
+            let category = text(1)?;
+            let facets =
+                Facets::read(text(7)?).ok_or_else(|| damaged("the token count of a chunk cannot be read"))?;
+            let strategy_version = facets.strategy_version.as_deref();
+            let new = NewRow {
+                id: ChunkId(row.get(0)?),
+                facts: Facts {
+                    doc_id: "",
+                    category,
+                    language: maybe(2)?,
+                    content_type: text(3)?,
+                    artifact: maybe(4)?,
+                    symbols: text(5)?,
+                },
+                chunk_type: facets.chunk_type.as_deref().unwrap_or(category),
+                strategy_version: strategy_version.unwrap_or(&generation.spec.strategy_version),
+                token_count: facets.token_count,
+                text_hash: row.get(8)?,
+                cut: facets.cut,
+                enabled: row.get(6)?,
+            };
+            columns.push(*version, doc_id, &new);
+        }
     }
     Ok(())
 }

@@ -13,7 +13,7 @@ use rusqlite::{Connection, params};
 use super::super::{DocumentInfo, Generation, GenerationStatus, Overlay, StoreError, StoredChunk};
 use super::recent::Recent;
 use super::setup::{LAYOUT, TABLES, pragma};
-use super::{cache, read, stored, write};
+use super::{cache, collections, read, stored, write};
 use crate::parsed::parse_again;
 use crate::settle::guess_applied;
 
@@ -41,7 +41,7 @@ pub(super) fn migrate(connection: &Connection) -> Result<bool, StoreError> {
 /// Has overlays remember the content of the chunks they were made for, and documents what of the overlays is on
 /// their chunks: up to layout 5 there were hashes of both.
 fn keep_overlays(connection: &Connection) -> Result<(), StoreError> {
-    for collection in read::collections(connection)? {
+    for collection in collections::all(connection)? {
         let mut overlays = read::overlays(connection, &collection.name)?;
         for overlay in overlays.clone().iter().filter(|overlay| overlay.lacks_content()) {
             let mut known = overlay.clone();
@@ -92,7 +92,7 @@ const ADD_PREFIX: &str = "ALTER TABLE documents ADD COLUMN prefix TEXT NOT NULL 
 /// Older programs stored some parents that begin after their chunk. They are computed again from the stored
 /// text, so that nothing has to be indexed again.
 fn repair_parents(connection: &Connection) -> Result<(), StoreError> {
-    let collections = read::collections(connection)?;
+    let collections = collections::all(connection)?;
     let generations = collections.into_iter().flat_map(|collection| collection.generations);
     for generation in generations.map(|status| status.generation) {
         for info in read::documents(connection, &generation)? {
@@ -213,7 +213,7 @@ fn keep_disabled(connection: &Connection) -> Result<(), StoreError> {
         .query_map([], |row| Ok((row.get(0)?, ChunkId(row.get(1)?))))?
         .collect::<Result<Vec<(String, ChunkId)>, _>>()?;
     for (collection, id) in disabled {
-        let generation = read::open(connection, &collection)?;
+        let Some(generation) = read::lookup(connection, &collection)? else { continue };
         let overlay = match chunk(connection, &generation, id)? {
             Some(chunk) => Overlay::of(&chunk.record),
             None => Overlay { chunk_id: id.to_string(), ..Overlay::default() },

@@ -6,24 +6,24 @@ use std::collections::{HashMap, HashSet};
 use super::super::filter::Facts;
 use super::super::index::{NewRow, SearchIndex};
 use super::super::{
-    Collection, DocumentInfo, Filter, Generation, GenerationSpec, GenerationState, GenerationStatus, Model,
-    Overlay, Overlays, SourceForm, SourcePart, SourceRange, StoreError, StoredChunk, StoredDocument,
+    DocumentInfo, Filter, Generation, GenerationSpec, Model, Overlay, Overlays, SourceForm, SourcePart,
+    SourceRange, StoreError, StoredChunk, StoredDocument,
 };
 use super::cache::{numbers, weights};
 use super::recent::Recent;
 use super::stored::{Place, Stored, decode};
-use super::{parse_name, unknown_collection, unknown_generation};
+use super::{no_collection, parse_name, unknown_generation};
 use crate::bm25::TermCounts;
 use crate::report::PastRun;
 use chunkwright::{ChunkId, Record};
 use rusqlite::{CachedStatement, Connection, MAIN_DB, OptionalExtension, Row, params};
 
-const GENERATION: &str =
+pub(super) const GENERATION: &str =
     "collections.name, generations.id, strategy_version, config_hash, models.name, dimension, models.sparse
     FROM generations JOIN collections ON collections.id = generations.collection
     LEFT JOIN models ON models.id = generations.model";
 
-fn generation(row: &Row<'_>) -> rusqlite::Result<Generation> {
+pub(super) fn generation(row: &Row<'_>) -> rusqlite::Result<Generation> {
     let model = match row.get::<_, Option<String>>(4)? {
         Some(name) => Some(Model { name, dimension: row.get(5)?, sparse: row.get(6)? }),
         None => None,
@@ -32,64 +32,29 @@ fn generation(row: &Row<'_>) -> rusqlite::Result<Generation> {
     Ok(Generation { collection: row.get(0)?, number: row.get(1)?, spec })
 }
 
-pub(super) fn collections(connection: &Connection) -> Result<Vec<Collection>, StoreError> {
-    let counted = format!("SELECT {GENERATION} WHERE collections.id = ?1 ORDER BY generations.id");
-    let mut statement =
-        connection.prepare_cached("SELECT id, name, current FROM collections ORDER BY name")?;
-    let found = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
-    let found = found.collect::<Result<Vec<(i64, String, i64)>, _>>()?;
-    let mut statement = connection.prepare_cached(&counted)?;
-    let mut counts = connection.prepare_cached(
-        "SELECT was_current, change, (SELECT count(*) FROM documents WHERE generation = ?1),
-            (SELECT total(chunks) FROM documents WHERE generation = ?1),
-            (SELECT total(pending) FROM documents WHERE generation = ?1)
-         FROM generations WHERE id = ?1",
-    )?;
-    let mut collections = Vec::with_capacity(found.len());
-    for (id, name, current) in found {
-        let generations = statement.query_map([id], generation)?.collect::<Result<Vec<_>, _>>()?;
-        let mut statuses = Vec::with_capacity(generations.len());
-        for generation in generations {
-            let status = counts.query_row([generation.number], |row| {
-                let state = match (generation.number == current, row.get(0)?) {
-                    (true, true) => GenerationState::Current,
-                    (false, true) => GenerationState::Old,
-                    (_, false) => GenerationState::Building,
-                };
-                Ok(GenerationStatus {
-                    state,
-                    documents: row.get(2)?,
-                    chunks: row.get::<_, f64>(3)? as usize,
-                    pending: row.get::<_, f64>(4)? as usize,
-                    change: row.get(1)?,
-                    generation,
-                })
-            })?;
-            statuses.push(status);
-        }
-        collections.push(Collection { name, generations: statuses });
-    }
-    Ok(collections)
-}
-
-pub(super) fn open(connection: &Connection, name: &str) -> Result<Generation, StoreError> {
+pub(super) fn lookup(connection: &Connection, name: &str) -> Result<Option<Generation>, StoreError> {
     let (collection, number) = parse_name(name);
     let collection = &*collection;
-    let query = format!(
-        "SELECT {GENERATION} WHERE collections.name = ?1 AND generations.id = coalesce(?2, collections.current)"
-    );
-    let mut statement = connection.prepare_cached(&query)?;
+    let mut statement = connection.prepare_cached(&lookup_sql())?;
     if let Some(found) = statement.query_row(params![collection, number], generation).optional()? {
-        return Ok(found);
+        return Ok(Some(found));
     }
     if number.is_some()
         && connection.prepare("SELECT 1 FROM collections WHERE name = ?1")?.exists([collection])?
     {
         return Err(unknown_generation(&name));
     }
-    let mut statement = connection.prepare("SELECT name FROM collections ORDER BY name")?;
-    let known = statement.query_map([], |row| row.get(0))?.collect::<Result<Vec<String>, _>>()?;
-    Err(unknown_collection(collection, known.iter().map(String::as_str)))
+    no_collection(collection)
+}
+
+pub(super) fn lookup_sql() -> String {
+    format!(
+        "SELECT {GENERATION} WHERE collections.name = ?1 AND generations.id = coalesce(?2, collections.current)"
+    )
+}
+
+pub(super) fn find_sql() -> String {
+    format!("SELECT {GENERATION} WHERE collections.name = ?1 ORDER BY generations.id DESC")
 }
 
 pub(super) fn find_spec(
@@ -97,8 +62,7 @@ pub(super) fn find_spec(
     collection: &str,
     spec: &GenerationSpec,
 ) -> Result<Option<Generation>, StoreError> {
-    let query = format!("SELECT {GENERATION} WHERE collections.name = ?1 ORDER BY generations.id DESC");
-    let mut statement = connection.prepare_cached(&query)?;
+    let mut statement = connection.prepare_cached(&find_sql())?;
     let mut found = statement.query_map([collection], generation)?;
     Ok(found.find(|found| found.as_ref().is_ok_and(|found| found.spec == *spec)).transpose()?)
 }
@@ -396,60 +360,105 @@ pub(super) fn versions(connection: &Connection, generation: &Generation) -> Resu
     Ok(versions.collect::<Result<_, _>>()?)
 }
 
+/// Versions of documents that something made before lacks.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Newer {
+    /// Those of the generation after this one. Finding them costs what the generation holds, whatever else the store does.
+    Than(i64),
+    /// Those that this transaction wrote, all after this one, which was the last of the store. Finding them costs what
+    /// was written.
+    Written(i64),
+}
+
+impl Newer {
+    pub(super) fn sql(self) -> (&'static str, i64) {
+        match self {
+            // `+` keeps the order of keys out of it, which is that of all generations together.
+            Self::Than(last) => {
+                ("SELECT id, doc_id FROM documents WHERE generation = ?1 AND +id > ?2 ORDER BY +id", last)
+            }
+            Self::Written(last) => {
+                ("SELECT id, doc_id FROM documents WHERE +generation = ?1 AND id > ?2 ORDER BY id", last)
+            }
+        }
+    }
+}
+
+/// The greatest version of a document in the store.
+pub(super) fn last_version(connection: &Connection) -> Result<i64, StoreError> {
+    let mut statement = connection.prepare_cached("SELECT coalesce(max(id), 0) FROM documents")?;
+    Ok(statement.query_row([], |row| row.get(0))?)
+}
+
+/// Versions of documents and their ids, in order.
+pub(super) fn newer(
+    connection: &Connection,
+    generation: &Generation,
+    newer: Newer,
+) -> Result<Vec<(i64, String)>, StoreError> {
+    let (sql, last) = newer.sql();
+    let mut statement = connection.prepare_cached(sql)?;
+    let found = statement.query_map([generation.number, last], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(found.collect::<Result<_, _>>()?)
+}
+
+pub(super) const INDEXED: &str =
+    "SELECT chunk_id, category, language, content_type, artifact, symbols, terms, enabled,
+        vectors.vector, vectors.sparse
+     FROM chunks LEFT JOIN vectors ON vectors.key = chunks.vector
+     WHERE document = ?1 ORDER BY idx";
+
 /// What an index lacks that has no version after `last_version`: calls `add` with indexes of newer ones. An index that has
 /// nothing is made at once.
 pub(super) fn new_versions(
     connection: &Connection,
     generation: &Generation,
-    last_version: i64,
+    (last_version, lacking): (i64, Newer),
     add: &mut dyn FnMut(SearchIndex),
 ) -> Result<(), StoreError> {
     let dimension = generation.spec.model.as_ref().map_or(0, |model| model.dimension);
     let mut index = SearchIndex::new(dimension);
-    // `+` keeps the index of generations out of it: rows then come in order and are not sorted with their vectors.
-    let mut statement = connection.prepare_cached(
-        "SELECT documents.id, doc_id, chunk_id, category, language, content_type, artifact, symbols, terms, enabled,
-            vectors.vector, vectors.sparse
-         FROM documents JOIN chunks ON chunks.document = documents.id
-             LEFT JOIN vectors ON vectors.key = chunks.vector
-         WHERE +documents.generation = ?1 AND documents.id > ?2
-         ORDER BY documents.id, idx",
-    )?;
-    let mut rows = statement.query(params![generation.number, last_version])?;
-    let mut version = 0;
-    while let Some(row) = rows.next()? {
-        let text = |column| row.get_ref(column).and_then(|value| Ok(value.as_str()?));
-        let maybe = |column| row.get_ref(column).and_then(|value| Ok(value.as_str_or_null()?));
-        if row.get::<_, i64>(0)? != version {
-            version = row.get(0)?;
-            if last_version > 0 && index.len() >= ROWS_AT_ONCE {
-                index.finish();
-                add(std::mem::replace(&mut index, SearchIndex::new(dimension)));
-            }
-            index.begin(version, text(1)?);
+    let mut statement = connection.prepare_cached(INDEXED)?;
+    for (version, doc_id) in newer(connection, generation, lacking)? {
+        if last_version > 0 && index.len() >= ROWS_AT_ONCE {
+            index.finish();
+            add(std::mem::replace(&mut index, SearchIndex::new(dimension)));
         }
-        let terms = row.get_ref(8)?.as_blob().map_err(rusqlite::Error::from)?;
-        let terms =
-            TermCounts::decode(terms).ok_or_else(|| damaged("the terms of a chunk cannot be read"))?;
-        let blob = |column| row.get_ref(column).and_then(|value| Ok(value.as_blob_or_null()?));
-        let (dense, sparse) = (blob(10)?, blob(11)?);
-        let sparse = dense.zip(sparse).map(|(dense, sparse)| weights(dense, sparse)).transpose()?;
-        let vector = dense.map(numbers).transpose()?;
-        let facts = Facts {
-            doc_id: "",
-            category: text(3)?,
-            language: maybe(4)?,
-            content_type: text(5)?,
-            artifact: maybe(6)?,
-            symbols: text(7)?,
-        };
-        let (id, enabled) = (ChunkId(row.get(2)?), row.get(9)?);
-        let sparse = sparse.as_deref().unwrap_or_default();
-        let new = NewRow { id, facts, terms: &terms, sparse, enabled };
-        index.push(&new, vector);
+        let mut rows = statement.query([version])?;
+        let mut is_begun = false;
+        while let Some(row) = rows.next()? {
+            if !std::mem::replace(&mut is_begun, true) {
+                index.begin(version, &doc_id);
+            }
+            index_row(row, &mut index)?;
+        }
     }
     index.finish();
     add(index);
+    Ok(())
+}
+
+/// Adds a row of [`INDEXED`] to an index.
+fn index_row(row: &Row<'_>, index: &mut SearchIndex) -> Result<(), StoreError> {
+    let text = |column| row.get_ref(column).and_then(|value| Ok(value.as_str()?));
+    let maybe = |column| row.get_ref(column).and_then(|value| Ok(value.as_str_or_null()?));
+    let terms = row.get_ref(6)?.as_blob().map_err(rusqlite::Error::from)?;
+    let terms = TermCounts::decode(terms).ok_or_else(|| damaged("the terms of a chunk cannot be read"))?;
+    let blob = |column| row.get_ref(column).and_then(|value| Ok(value.as_blob_or_null()?));
+    let (dense, sparse) = (blob(8)?, blob(9)?);
+    let sparse = dense.zip(sparse).map(|(dense, sparse)| weights(dense, sparse)).transpose()?;
+    let vector = dense.map(numbers).transpose()?;
+    let facts = Facts {
+        doc_id: "",
+        category: text(1)?,
+        language: maybe(2)?,
+        content_type: text(3)?,
+        artifact: maybe(4)?,
+        symbols: text(5)?,
+    };
+    let (id, enabled) = (ChunkId(row.get(0)?), row.get(7)?);
+    let sparse = sparse.as_deref().unwrap_or_default();
+    index.push(&NewRow { id, facts, terms: &terms, sparse, enabled }, vector);
     Ok(())
 }
 
@@ -488,9 +497,14 @@ pub(super) fn overlays(connection: &Connection, collection: &str) -> Result<Over
 
 /// Whether there is a table that not every store has.
 pub(super) fn has_table(connection: &Connection, name: &str) -> Result<bool, StoreError> {
+    has(connection, "table", name)
+}
+
+/// Whether there is a table or an index of this name.
+pub(super) fn has(connection: &Connection, kind: &str, name: &str) -> Result<bool, StoreError> {
     let mut statement =
-        connection.prepare_cached("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1")?;
-    Ok(statement.exists([name])?)
+        connection.prepare_cached("SELECT 1 FROM sqlite_schema WHERE type = ?1 AND name = ?2")?;
+    Ok(statement.exists([kind, name])?)
 }
 
 pub(super) fn runs(connection: &Connection, collection: &str) -> Result<Vec<PastRun>, StoreError> {

@@ -9,7 +9,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 
 use super::super::StoreError;
-use super::{migrate, write};
+use super::{migrate, read, write};
 use crate::analysis;
 use crate::atomic_file::{folder_of, persist_new, sync_folder};
 
@@ -112,6 +112,13 @@ CREATE TABLE overlays (
     overlay TEXT NOT NULL,
     PRIMARY KEY (collection, chunk_id)
 ) WITHOUT ROWID;
+";
+
+/// Finds the generations of a collection without a look at those of others, and counts what is in a generation without
+/// reading a row. No part of the layout: a store that lacks them gets them when it is opened to write.
+const INDEXES: &str = "
+CREATE INDEX IF NOT EXISTS generations_by_collection ON generations (collection);
+CREATE INDEX IF NOT EXISTS documents_counted ON documents (generation, chunks, pending);
 ";
 
 /// What the caller said of documents: `meta` is JSON. As [`RUNS`], it is made with the first of them.
@@ -243,6 +250,7 @@ const PAGE_SIZE: i64 = 16_384;
 
 fn create_tables(connection: &Connection) -> Result<(), StoreError> {
     connection.execute_batch(TABLES)?;
+    connection.execute_batch(INDEXES)?;
     connection.pragma_update(None, "application_id", APPLICATION_ID)?;
     connection.pragma_update(None, "user_version", LAYOUT)?;
     connection.execute("INSERT INTO meta VALUES ('analysis', ?1)", [analysis::VERSION])?;
@@ -270,7 +278,9 @@ pub(super) fn prepare(connection: &mut Connection) -> Result<(), StoreError> {
         write::analyse_again(&transaction)?;
         transaction.execute("INSERT OR REPLACE INTO meta VALUES ('analysis', ?1)", [analysis::VERSION])?;
     }
-    if migrated || analysed {
+    let is_indexed = read::has(&transaction, "index", "documents_counted")?;
+    transaction.execute_batch(INDEXES)?;
+    if migrated || analysed || !is_indexed {
         transaction.commit()?;
     }
     Ok(())

@@ -15,7 +15,7 @@ use super::super::{
 };
 use super::setup::{META, RUNS};
 use super::stored::{Place, Stored, encode};
-use super::{Commit, cache, read, unknown_collection};
+use super::{Commit, cache, collections, read, unknown_collection};
 use crate::bm25::TermCounts;
 use crate::report::PastRun;
 
@@ -194,7 +194,11 @@ pub(super) fn switch(connection: &Connection, generation: &Generation) -> Result
     Ok(((), Commit::from(changed + completed > 0)))
 }
 
-pub(super) fn remove(connection: &Connection, generation: &Generation) -> Result<((), Commit), StoreError> {
+/// Removes a generation, and with the current one its collection; answers the numbers of the generations that are gone.
+pub(super) fn remove(
+    connection: &Connection,
+    generation: &Generation,
+) -> Result<(Vec<i64>, Commit), StoreError> {
     let is_current = connection
         .prepare("SELECT 1 FROM collections WHERE name = ?1 AND current = ?2")?
         .exists(params![generation.collection, generation.number])?;
@@ -233,7 +237,8 @@ pub(super) fn remove(connection: &Connection, generation: &Generation) -> Result
         }
         connection.execute("DELETE FROM collections WHERE name = ?1", [&generation.collection])?;
     }
-    Ok(((), Commit::from(!removed.is_empty())))
+    let commit = Commit::from(!removed.is_empty());
+    Ok((removed, commit))
 }
 
 fn replace(
@@ -536,8 +541,7 @@ pub(super) fn put_overlay(
 
 /// Makes the terms of every chunk again, from its text and the keywords of the overlay on it.
 pub(super) fn analyse_again(connection: &Connection) -> Result<(), StoreError> {
-    let generations =
-        read::collections(connection)?.into_iter().flat_map(|collection| collection.generations);
+    let generations = collections::all(connection)?.into_iter().flat_map(|collection| collection.generations);
     for status in generations {
         let overlays = read::overlays(connection, &status.generation.collection)?;
         let documents = read::documents(connection, &status.generation)?;

@@ -1,0 +1,90 @@
+//! Figures that only the chunks of a generation tell, as they were known last, and the thread that brings them up to date.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use chunkwright_index::{Generation, GenerationStatus, Statistics};
+
+use crate::engine::Engine;
+
+/// What the chunks of a generation tell.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Figures {
+    pub(super) optimal_ratio: Option<f64>,
+    pub(super) disabled: usize,
+    pub(super) levels: Vec<(&'static str, usize)>,
+}
+
+/// Figures by the generation that they are of.
+#[derive(Debug, Default)]
+pub(crate) struct KnownFigures(Mutex<Known>);
+
+#[derive(Debug, Default)]
+struct Known {
+    /// As of which change, by collection and number.
+    figures: HashMap<(String, i64), (u64, Figures)>,
+    /// Whether a thread is at work.
+    is_refreshing: bool,
+}
+
+impl Figures {
+    pub(super) fn of(statistics: &Statistics) -> Self {
+        let levels = statistics.levels.iter().map(|(level, chunks)| (level.as_str(), *chunks)).collect();
+        Self { optimal_ratio: statistics.optimal_ratio, disabled: statistics.disabled, levels }
+    }
+}
+
+fn key(generation: &Generation) -> (String, i64) {
+    (generation.collection.clone(), generation.number)
+}
+
+impl KnownFigures {
+    pub(super) fn get(&self, generation: &Generation) -> Option<Figures> {
+        self.lock().figures.get(&key(generation)).map(|(_, figures)| figures.clone())
+    }
+
+    /// Whether what is known is of the generation as it is.
+    pub(super) fn is_current(&self, status: &GenerationStatus) -> bool {
+        self.lock().figures.get(&key(&status.generation)).is_some_and(|(change, _)| *change == status.change)
+    }
+
+    /// Keeps figures in place of those of any other generation of the collection.
+    pub(super) fn put(&self, status: &GenerationStatus, figures: Figures) {
+        let mut known = self.lock();
+        let of @ (collection, _) = &key(&status.generation);
+        known.figures.retain(|other, _| other.0 != *collection || other == of);
+        known.figures.insert(of.clone(), (status.change, figures));
+    }
+
+    /// Brings figures up to date on a thread of their own, one generation after another, unless one is at work already.
+    /// What cannot be read is tried again the next time.
+    pub(super) fn refresh(&self, engine: &Engine, stale: &[GenerationStatus]) {
+        if stale.is_empty() || std::mem::replace(&mut self.lock().is_refreshing, true) {
+            return;
+        }
+        let (own, stale) = (engine.weak(), stale.to_vec());
+        let refresh = move || {
+            for status in &stale {
+                let Some(engine) = own.upgrade() else { return };
+                if engine.check_cancelled().is_err() {
+                    break;
+                }
+                if let Err(error) = engine.measure(status) {
+                    tracing::debug!(%error, generation = %status.generation, "its metrics could not be read");
+                }
+            }
+            if let Some(engine) = own.upgrade() {
+                engine.figures().lock().is_refreshing = false;
+            }
+        };
+        if let Err(error) = thread::Builder::new().name("metrics".into()).spawn(refresh) {
+            tracing::warn!(%error, "no thread could be started for metrics");
+            self.lock().is_refreshing = false;
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Known> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
