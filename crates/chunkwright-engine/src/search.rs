@@ -17,6 +17,7 @@ use chunkwright_index::{
 };
 use chunkwright_models::Embedder;
 use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 
 use crate::error::Error;
 use crate::notice::{Notice, NoticeCode};
@@ -274,21 +275,23 @@ impl SearchAnswer {
     }
 }
 
-/// A filter as an expression or as its conditions.
-#[derive(Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(untagged)]
+/// What a filter may be in JSON: an expression, or its conditions.
+#[cfg(feature = "schema")]
+#[derive(schemars::JsonSchema)]
+#[schemars(untagged)]
+#[expect(dead_code, reason = "it is for the schema only")]
 pub(crate) enum FilterForm {
-    #[cfg_attr(feature = "schema", schemars(extend("format" = "filter")))]
+    #[schemars(extend("format" = "filter"))]
     Expression(String),
     Conditions(Filter),
 }
 
 pub(crate) fn filter<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Filter, D::Error> {
-    match FilterForm::deserialize(deserializer)? {
-        FilterForm::Expression(text) => Filter::parse(&text).map_err(serde::de::Error::custom),
-        FilterForm::Conditions(filter) => Ok(filter),
-    }
+    let filter = match Value::deserialize(deserializer)? {
+        Value::String(text) => return Filter::parse(&text).map_err(serde::de::Error::custom),
+        conditions => Filter::deserialize(conditions),
+    };
+    filter.map_err(serde::de::Error::custom)
 }
 
 /// The embedder of queries, if there is one, and why a hybrid search has to do without.

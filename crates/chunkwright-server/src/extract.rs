@@ -44,10 +44,28 @@ impl<S: Send + Sync, T: DeserializeOwned + JsonSchema + 'static> FromRequest<S> 
         }
         match axum::Json::from_bytes(&json) {
             Ok(axum::Json(value)) => Ok(Self(value)),
-            Err(rejection) => Err(Problem::unreadable(rejection.status(), rejection.body_text())),
+            Err(rejection) => {
+                let said = rejection.body_text();
+                // What serde says is of the shape; what a type says itself is of a value that it does not take.
+                let is_value = !OF_SHAPE.iter().any(|begin| said.contains(begin));
+                let status = if is_value { StatusCode::BAD_REQUEST } else { rejection.status() };
+                Err(Problem::unreadable(status, said))
+            }
         }
     }
 }
+
+/// How serde begins what it says of the shape of a value.
+const OF_SHAPE: [&str; 8] = [
+    "invalid type: ",
+    "invalid value: ",
+    "invalid length ",
+    "unknown variant ",
+    "unknown field ",
+    "missing field ",
+    "duplicate field ",
+    "data did not match any variant",
+];
 
 fn is_json(headers: &HeaderMap) -> bool {
     let given = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();

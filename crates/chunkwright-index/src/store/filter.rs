@@ -40,7 +40,13 @@ fn checked<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Conditio
     if let Some(name) = unknown_field(&value) {
         return Err(serde::de::Error::custom(FilterError::Field { name: name.into() }));
     }
-    let condition = Condition::deserialize(value).map_err(serde::de::Error::custom)?;
+    // Nor what a condition is made of.
+    let condition = Condition::deserialize(&value).map_err(|_| {
+        serde::de::Error::custom(format!(
+            "`{value}` is not a condition; expected `field` or `meta` with one of `is`, `in`, `prefix`, `glob`, or with bounds `gt`, `gte`, \
+             `lt`, `lte`; or `and`, `or` or `not` alone"
+        ))
+    })?;
     condition.checked().map(Some).map_err(serde::de::Error::custom)
 }
 

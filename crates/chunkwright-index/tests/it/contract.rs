@@ -394,6 +394,36 @@ fn filters_hold_in_words_too() {
 }
 
 #[test]
+fn a_filter_for_one_document_finds_it_alone_whatever_its_name_is() {
+    let names = [
+        "a\"b.txt",
+        "a*b.txt",
+        "a{b.txt",
+        "a\\b.txt",
+        "a'b.txt",
+        "[a]?.txt",
+        "\\\"",
+        "\u{8336}\"*.txt",
+        "axb.txt",
+        "ab.txt",
+    ];
+    check(|store| {
+        for name in names {
+            put(&*store, name, &["A word."]);
+        }
+        for name in names {
+            let text = format!("doc_id=\"{}\"", name.replace('\\', "\\\\").replace('"', "\\\""));
+            let filter = Filter::parse(&text).unwrap();
+            let found = lexical(&*store, "word", &filter);
+            assert_eq!(found.len(), 1, "{text}");
+            let own = store.records(&g(&*store), name).unwrap()[0].chunk_id;
+            assert_eq!(found[0].id, own, "{text}");
+            assert_eq!(lexical(&*store, "word", &filter.negated()).len(), names.len() - 1, "{text}");
+        }
+    });
+}
+
+#[test]
 fn a_chunk_that_is_not_enabled_is_hidden_and_there() {
     check(|store| {
         let mut new = document("a.txt", 0, &["Hidden words."]);

@@ -1,7 +1,7 @@
 //! Encodings of bodies: which are read of requests, and the tags of answers in one.
 
 use axum::extract::Request;
-use axum::http::header::{CONTENT_ENCODING, ETAG, IF_NONE_MATCH, VARY};
+use axum::http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, ETAG, IF_NONE_MATCH, VARY};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::middleware::Next;
 use axum::response::Response;
@@ -19,6 +19,19 @@ pub(super) fn of(headers: &HeaderMap) -> Option<String> {
     names.into_iter().find(|name| !name.is_empty() && !name.eq_ignore_ascii_case("identity"))
 }
 
+/// Whether a client accepts gzip.
+fn takes_gzip(headers: &HeaderMap) -> bool {
+    let values = headers.get_all(ACCEPT_ENCODING).into_iter().filter_map(|value| value.to_str().ok());
+    values.flat_map(|value| value.split(',')).any(|range| {
+        let mut parts = range.split(';').map(str::trim);
+        let is_gzip = parts
+            .next()
+            .is_some_and(|name| ["gzip", "x-gzip", "*"].iter().any(|it| name.eq_ignore_ascii_case(it)));
+        let weight = parts.find_map(|part| part.strip_prefix("q=")?.parse::<f32>().ok());
+        is_gzip && weight.is_none_or(|weight| weight > 0.0)
+    })
+}
+
 /// The tag of a content, of the tag of an encoding of it.
 pub(crate) fn unencoded(tag: &str) -> String {
     tag.strip_suffix(COMPRESSED).map_or_else(|| tag.to_owned(), |content| format!("{content}\""))
@@ -26,7 +39,11 @@ pub(crate) fn unencoded(tag: &str) -> String {
 
 /// Gives an answer that was compressed a tag of its own, and one that says that the client has it the tag that the client
 /// knows it by.
-pub(super) async fn tag(request: Request, next: Next) -> Response {
+pub(super) async fn tag(mut request: Request, next: Next) -> Response {
+    // What is done is done: a client that takes no encoding of ours gets the answer as it is, not 406 in its place.
+    if !takes_gzip(request.headers()) {
+        request.headers_mut().remove(ACCEPT_ENCODING);
+    }
     let known = request.headers().get(IF_NONE_MATCH).cloned();
     let mut response = next.run(request).await;
     let Some(tag) = response.headers().get(ETAG).and_then(|tag| tag.to_str().ok()) else { return response };

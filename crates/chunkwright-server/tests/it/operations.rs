@@ -139,6 +139,10 @@ fn answers_are_compressed_for_clients_that_ask() {
     assert!(packed.body.starts_with(b"\x1f\x8b"));
     let plain = get(served.address, "/api/openapi.json", &[]);
     assert_eq!(plain.header("content-encoding"), None);
+    for encodings in ["br", "br, identity;q=0", "gzip;q=0, *;q=0", "identity"] {
+        let answer = get(served.address, "/api/openapi.json", &[&format!("Accept-Encoding: {encodings}")]);
+        assert_eq!((answer.status, answer.header("content-encoding")), (200, None), "{encodings}");
+    }
     assert!(plain.body.len() > 2 * packed.body.len());
 }
 

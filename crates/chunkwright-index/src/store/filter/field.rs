@@ -10,9 +10,21 @@ use super::FilterError;
 
 /// The name of a field that a condition may be about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct Field(&'static str);
+
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for Field {
+    fn schema_name() -> Cow<'static, str> {
+        "Field".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        let aliases = Self::ALIASES.iter().map(|(alias, _)| *alias);
+        let names: Vec<&str> = Self::all().map(Self::name).chain(aliases).collect();
+        schemars::json_schema!({ "type": "string", "enum": names })
+    }
+}
 
 impl<'de> Deserialize<'de> for Field {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -162,7 +162,7 @@ fn a_document_whose_id_leads_elsewhere_as_a_path_is_refused_at_every_door() {
         let request = json!({ "paths": ["docs"], "prefix": prefix });
         let job = served
             .post("/api/v1/jobs", &json!({ "kind": "index", "collection": "docs", "request": request }));
-        assert_eq!(job.status, 422, "{}", job.text());
+        assert_eq!(job.problem(400), "invalid_request", "{}", job.text());
     }
     assert_eq!(served.get(ALL).problem(404), "unknown_collection", "nothing is stored");
     // What only looks like it is a name.
