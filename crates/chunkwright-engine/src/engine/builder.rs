@@ -12,7 +12,7 @@ use chunkwright_models::{Embedder, Reranker};
 
 use super::clock::{Clock, SystemClock};
 use super::loaded::Loaded;
-use super::{Access, Engine, Held, Owns, Shared};
+use super::{Access, Engine, Held, Owns, Places, Shared};
 use crate::error::Error;
 use crate::models;
 use crate::notice::{Notice, NoticeCode};
@@ -136,6 +136,7 @@ impl Builder {
         let teller = Teller::new(Arc::clone(&given.clock));
         let shared = Arc::new(Shared {
             access,
+            places: Places::of(&settings),
             held: RwLock::new(held),
             given,
             pool: Arc::new(pool),
