@@ -34,6 +34,7 @@ mod index;
 mod installed;
 mod job_request;
 mod jobs;
+pub mod json_lines;
 mod list;
 mod maintenance;
 mod metrics;
