@@ -106,9 +106,11 @@ impl Error {
                 ImportError::Hides { .. } | ImportError::SameId { .. } => CONFLICT,
                 _ => INVALID_REQUEST,
             },
+            Self::LargeDiff { .. } | Self::LargePreview { .. } => TOO_LARGE,
             Self::Filter(_)
             | Self::TooSmall { .. }
             | Self::Offset { .. }
+            | Self::PageSize { .. }
             | Self::NamedAndAll
             | Self::OneCollection
             | Self::Input(_)
@@ -130,6 +132,7 @@ impl Error {
             | Self::NoDocument { .. }
             | Self::NoSuchLine { .. }
             | Self::FileAndFolder { .. }
+            | Self::NoState { .. }
             | Self::Revision { .. }
             | Self::UnknownField { .. }
             | Self::NotAFolder { .. }
@@ -157,6 +160,7 @@ impl Error {
             Self::UnknownDocument { .. }
             | Self::NothingMatches { .. }
             | Self::UnknownJob { .. }
+            | Self::NoResult { .. }
             | Self::UnknownQuestion { .. } => NOT_FOUND,
             Self::NoAccess { .. } | Self::OutsideRoots { .. } | Self::UntrustedKey => FORBIDDEN,
             Self::ByOwner { code, .. } => *code,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use axum::extract::multipart::Field;
 use axum::extract::{FromRequest, Multipart, Request};
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
-use chunkwright_engine::{Base64, FormatHint, GivenDocument, PreviewRequest, PutRequest};
+use chunkwright_engine::{Base64, FormatHint, GivenDocument, MOST_CHUNKS, PreviewRequest, PutRequest};
 use percent_encoding::percent_decode_str;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::de::DeserializeOwned;
@@ -181,6 +181,8 @@ impl FromForm for PreviewRequest {
             "settings": { "type": "object", "description": "How it is cut: keys of the settings, as JSON." },
             "explain": { "type": "boolean", "description": "Whether the answer says of every chunk why it is cut there." },
             "summaries": { "type": "boolean", "description": "Whether source code gets summaries." },
+            "offset": { "type": "integer", "minimum": 0, "description": "Number of chunks before the first that is answered." },
+            "limit": { "type": "integer", "minimum": 1, "maximum": MOST_CHUNKS, "description": "Most chunks that are answered." },
         })
     }
 
@@ -188,6 +190,7 @@ impl FromForm for PreviewRequest {
         let kind = form.text("kind");
         let (settings, explain, summaries) =
             (form.json("settings")?, form.json("explain")?, form.json("summaries")?);
+        let (offset, limit) = (form.json("offset")?, form.json("limit")?);
         let mut files = form.end()?;
         let (Some(file), true) = (files.pop(), files.is_empty()) else {
             return Err(Problem::invalid("a preview is of exactly one `file`"));
@@ -201,6 +204,8 @@ impl FromForm for PreviewRequest {
             settings,
             explain,
             summaries,
+            offset,
+            limit,
         })
     }
 }
