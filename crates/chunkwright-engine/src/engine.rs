@@ -68,6 +68,8 @@ struct Inner {
 /// What engines of one store share, whatever their settings.
 pub(crate) struct Shared {
     access: Access,
+    /// Settings that say where the store and the models are: no other settings move them.
+    places: Places,
     held: RwLock<Held>,
     given: Given,
     pool: Arc<ThreadPool>,
@@ -90,6 +92,27 @@ impl WeakEngine {
     /// The engine, if it is still there.
     pub(crate) fn upgrade(&self) -> Option<Engine> {
         self.0.upgrade().map(|inner| Engine { inner })
+    }
+}
+
+/// Where the store and the models are.
+#[derive(Clone)]
+struct Places {
+    store: Option<String>,
+    store_key_file: Option<String>,
+    data: Option<String>,
+}
+
+impl Places {
+    fn of(settings: &Settings) -> Self {
+        let Settings { store, store_key_file, data, .. } = settings;
+        Self { store: store.clone(), store_key_file: store_key_file.clone(), data: data.clone() }
+    }
+
+    fn put_into(&self, mut settings: Settings) -> Settings {
+        let Self { store, store_key_file, data } = self.clone();
+        (settings.store, settings.store_key_file, settings.data) = (store, store_key_file, data);
+        settings
     }
 }
 
@@ -129,8 +152,9 @@ impl Engine {
         Builder::new(settings)
     }
 
-    /// An engine on what others share.
+    /// An engine on what others share, and where that is.
     pub(crate) fn on(shared: Arc<Shared>, settings: Settings, cancel: Arc<AtomicBool>) -> Self {
+        let settings = shared.places.put_into(settings);
         Self { inner: Arc::new(Inner { settings, counter: OnceLock::new(), cancel, shared }) }
     }
 
@@ -140,10 +164,7 @@ impl Engine {
         let shared = Arc::clone(&self.inner.shared);
         let is_same = settings.tokenizer == self.inner.settings.tokenizer;
         let counter = if is_same { self.inner.counter.clone() } else { OnceLock::new() };
-        let own = &self.inner.settings;
-        let mut settings = settings;
-        (settings.store, settings.store_key_file, settings.data) =
-            (own.store.clone(), own.store_key_file.clone(), own.data.clone());
+        let settings = shared.places.put_into(settings);
         Self { inner: Arc::new(Inner { settings, counter, cancel, shared }) }
     }
 

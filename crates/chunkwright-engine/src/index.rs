@@ -4,7 +4,7 @@ mod progress;
 mod summary;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use chunkwright_index::{
@@ -12,7 +12,7 @@ use chunkwright_index::{
     Pipeline, Prefix, Progress, Prune, meta,
 };
 use chunkwright_models::{EmbedError, Embedder};
-use chunkwright_source::{LeftOut, NewSource, Skipped, WalkOptions};
+use chunkwright_source::{LeftOut, NewSource, SkipReason, Skipped, WalkOptions};
 use serde::{Deserialize, Serialize};
 use tracing::field::Empty;
 
@@ -57,6 +57,8 @@ pub struct IndexRequest {
     pub summaries: bool,
     /// Leave out files that are generated or minified.
     pub skip_generated: bool,
+    /// Take documents from memory even if their names or contents are those of files with credentials.
+    pub force: bool,
     /// Let the writer add a note to each chunk that says what it is about, within the limit.
     pub context_notes: bool,
     /// Have the writer summarise each document.
@@ -261,7 +263,7 @@ impl Indexer {
     pub fn run(&self, on_progress: &dyn Fn(Progress<'_>)) -> Result<IndexAnswer, Error> {
         if let Some(owner) = self.owner()? {
             let (collection, request) = (self.collection.name().to_owned(), self.request.clone());
-            return owner.perform(self.collection.engine(), Task::Index { collection, request }, on_progress);
+            return self.through(&owner, Task::Index { collection, request }, on_progress);
         }
         let work = self.work()?;
         let _turn = self.turn()?;
@@ -282,11 +284,23 @@ impl Indexer {
             let (collection, request) = (self.collection.name().to_owned(), self.request.clone());
             let documents = documents.into_iter().map(Into::into).collect();
             let task = Task::Put { collection, request, documents };
-            return owner.perform(self.collection.engine(), task, on_progress);
+            return self.through(&owner, task, on_progress);
         }
         let work = self.work()?;
         let _turn = self.turn()?;
         self.observed(work, || work.pipeline.put(documents, &self.options(work), on_progress))
+    }
+
+    /// Has the owner run. It may call the store otherwise, by a path that means something else here.
+    fn through(
+        &self,
+        owner: &Owner,
+        task: Task,
+        on_progress: &dyn Fn(Progress<'_>),
+    ) -> Result<IndexAnswer, Error> {
+        let engine = self.collection.engine();
+        let answer: IndexAnswer = owner.perform(engine, task, on_progress)?;
+        Ok(IndexAnswer { store: engine.store_name()?, ..answer })
     }
 
     /// Runs, tells the observer of it, and answers.
@@ -389,6 +403,7 @@ impl Indexer {
             meta: Meta { all: request.meta.clone(), folders: engine.settings().meta().to_vec() },
             dry_run: request.dry_run,
             skip_generated: request.skip_generated,
+            force: request.force,
             walk: WalkOptions { output: request.exclude.clone(), ..engine.settings().walk.clone() },
             clock: Some(Clock::new({
                 let engine = engine.clone();
@@ -402,6 +417,13 @@ impl Indexer {
     fn notices_of(&self, report: &IndexReport) -> Vec<Notice> {
         let mut notices = Vec::new();
         let mut say = |code, message: String| notices.push(Notice::new(code, message));
+        if self.request.paths.iter().all(|path| path == Path::new("-")) {
+            let secret = report.skipped.iter().filter(|entry| entry.reason == SkipReason::Secret);
+            for Skipped { path, reason } in secret {
+                let message = format!("left out `{path}`: {}; `force` takes it", reason.sentence());
+                say(NoticeCode::LeftOut, message);
+            }
+        }
         notices_of_files(&report.skipped, &report.left_out, report.dominant.as_ref(), &mut say);
         for nuls in &report.nuls {
             let message =

@@ -35,6 +35,7 @@ mod index;
 mod installed;
 mod job_request;
 mod jobs;
+pub mod json_lines;
 mod list;
 mod maintenance;
 mod metrics;
@@ -85,9 +86,9 @@ pub use coverage::{CollectionCoverage, CollectionStatistics};
 pub use doctor::{Finding, State};
 pub use documents::{
     ChunkRequest, ChunkedDocument, Coverage, DiffAnswer, DiffSide, DocumentStatistics, Documents,
-    DocumentsRequest, ExplainAnswer, ExplainRequest, ExplainedChunk, Operation, OutlineAnswer, OutlineRow,
-    PlannedDiffRequest, PreviewAnswer, PreviewRequest, Promise, ReadReport, Revision, Shard, ShardError,
-    Violation, skipped_in_words,
+    DocumentsRequest, ExplainAnswer, ExplainRequest, ExplainedChunk, MOST_CHUNKS, Operation, OutlineAnswer,
+    OutlineRow, PlannedDiffAnswer, PlannedDiffRequest, PreviewAnswer, PreviewRequest, Promise, ReadReport,
+    Revision, Shard, ShardError, Violation, skipped_in_words,
 };
 pub use engine::{Access, Builder, Clock, Engine};
 pub use error::{CODES, Code, Error};

@@ -18,14 +18,16 @@ pub struct ClearedCache {
 }
 
 impl Engine {
-    /// Proves that the store is sound: the storage engine's own checks, and every document from its file to its vectors.
+    /// Proves that the store is sound: the storage engine's own checks, and every document from its file to its vectors,
+    /// of one collection or of all.
     ///
     /// # Errors
     ///
-    /// A store that cannot be read.
-    pub fn check(&self) -> Result<CheckReport, Error> {
+    /// A store that cannot be read, a collection that does not exist.
+    pub fn check(&self, collection: Option<&str>) -> Result<CheckReport, Error> {
         let store = self.store()?;
-        Ok(self.on_threads(|| store.check())?)
+        let collection = collection.map(|name| store.open(name)).transpose()?.map(|known| known.collection);
+        Ok(self.on_threads(|| store.check_documents_of(collection.as_deref()))?)
     }
 
     /// What is remembered of models: vectors and notes.

@@ -102,6 +102,8 @@ pub struct IndexOptions {
     pub prune: Prune,
     /// Count what would be done, and write nothing.
     pub dry_run: bool,
+    /// Take documents from memory even if their names or contents are those of files with credentials.
+    pub force: bool,
     /// What the caller says of documents.
     pub meta: Meta,
     /// Leave out generated and minified files (see [`chunkwright_source::generated`]).

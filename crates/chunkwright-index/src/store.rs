@@ -257,7 +257,12 @@ pub trait Store: Send + Sync {
 
     /// Proves what is stored: the storage engine's own checks, documents, records, texts, vectors and changes by
     /// hand, by [`verify`](crate::verify).
-    fn check(&self) -> Result<CheckReport, StoreError>;
+    fn check(&self) -> Result<CheckReport, StoreError> {
+        self.check_documents_of(None)
+    }
+
+    /// As [`check`](Self::check), of the documents those of one collection only.
+    fn check_documents_of(&self, collection: Option<&str>) -> Result<CheckReport, StoreError>;
 }
 
 /// A kind of store, for help texts and for the tests that run over all of them.

@@ -82,6 +82,9 @@ pub(crate) struct Index {
     /// Price per million tokens; adds the cost to the report
     #[arg(long, value_name = "MONEY", value_parser = price, allow_negative_numbers = true)]
     price: Option<f64>,
+    /// Index standard input even if its name or content is that of a file with credentials
+    #[arg(long)]
+    force: bool,
     /// Store summaries of functions, classes and files of source code beside their chunks
     #[arg(long)]
     summaries: bool,
@@ -185,6 +188,7 @@ impl Index {
             price: self.price,
             summaries: self.summaries,
             skip_generated: self.skip_generated,
+            force: self.force,
             context_notes: self.context_notes,
             document_summaries: self.document_summaries,
             exclude: global.replaced.clone(),

@@ -108,6 +108,17 @@ fn commands_work_on_a_store_while_a_server_has_it() {
     let server = Server::start(&folder, &[]);
     let run = folder.run(&["index", "docs", "--embedder", "none"]);
     assert_eq!(run.lines()[0]["indexed"], 1);
+    // However each names the store, the one that is written to is named as its user named it.
+    let store = folder.home().join(".local/share/chunkwright/store");
+    let run = folder.run(&["index", "docs", "--embedder", "none", "--store", store.to_str().unwrap()]);
+    assert_eq!(run.lines()[0]["store"], store.to_str().unwrap());
+    let other = Folder::new(&[("docs/a.md", "# A\n\nText.\n")]);
+    let _beside = Server::start(&other, &["--store", "kept"]);
+    for line in [&["index", "docs"][..], &["index", "-", "--stdin-filename", "b.md"]] {
+        let line = [line, &["--embedder", "none", "--store", "kept"]].concat();
+        assert_eq!(other.run_with_input(&line, b"# B\n").lines()[0]["store"], "kept", "{line:?}");
+    }
+    assert!(other.path().join("kept").is_dir());
     let search = json!({ "query": "ferry" });
     let hits = |answer: &Value| answer["hits"].as_array().map_or(0, Vec::len);
     let found = |server: &Server| hits(&server.call("POST", "/api/v1/search", &search).unwrap().1);

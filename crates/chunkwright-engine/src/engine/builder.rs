@@ -12,7 +12,7 @@ use chunkwright_models::{Embedder, Reranker};
 
 use super::clock::{Clock, SystemClock};
 use super::loaded::Loaded;
-use super::{Access, Engine, Held, Owns, Shared};
+use super::{Access, Engine, Held, Owns, Places, Shared};
 use crate::error::Error;
 use crate::metrics::KnownFigures;
 use crate::models;
@@ -137,6 +137,7 @@ impl Builder {
         let teller = Teller::new(Arc::clone(&given.clock));
         let shared = Arc::new(Shared {
             access,
+            places: Places::of(&settings),
             held: RwLock::new(held),
             given,
             pool: Arc::new(pool),

@@ -114,9 +114,11 @@ impl Error {
                 ImportError::Hides { .. } | ImportError::SameId { .. } => CONFLICT,
                 _ => INVALID_REQUEST,
             },
+            Self::LargeDiff { .. } | Self::LargePreview { .. } => TOO_LARGE,
             Self::Filter(_)
             | Self::TooSmall { .. }
             | Self::Offset { .. }
+            | Self::PageSize { .. }
             | Self::NamedAndAll
             | Self::OneCollection
             | Self::Input(_)
@@ -138,6 +140,7 @@ impl Error {
             | Self::NoDocument { .. }
             | Self::NoSuchLine { .. }
             | Self::FileAndFolder { .. }
+            | Self::NoState { .. }
             | Self::Revision { .. }
             | Self::UnknownField { .. }
             | Self::NotAFolder { .. }
@@ -165,6 +168,7 @@ impl Error {
             Self::UnknownDocument { .. }
             | Self::NothingMatches { .. }
             | Self::UnknownJob { .. }
+            | Self::NoResult { .. }
             | Self::UnknownQuestion { .. } => NOT_FOUND,
             Self::NoAccess { .. } | Self::OutsideRoots { .. } | Self::UntrustedKey => FORBIDDEN,
             Self::ByOwner { code, .. } => *code,

@@ -447,11 +447,12 @@ impl Store for MemoryStore {
         self
     }
 
-    fn check(&self) -> Result<CheckReport, StoreError> {
+    fn check_documents_of(&self, collection: Option<&str>) -> Result<CheckReport, StoreError> {
         let state = self.read();
         let mut report = CheckReport::default();
         let counters = Counters::default();
-        for shelf in state.collections.values() {
+        let all = state.collections.iter();
+        for (_, shelf) in all.filter(|(name, _)| collection.is_none_or(|wanted| wanted == name.as_str())) {
             for held in shelf.generations.values() {
                 let mut seen = BTreeSet::new();
                 report.documents += held.documents.len();

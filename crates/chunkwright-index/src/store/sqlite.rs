@@ -494,8 +494,8 @@ impl Store for SqliteStore {
         self
     }
 
-    fn check(&self) -> Result<CheckReport, StoreError> {
-        self.read(|transaction| check::check(transaction))
+    fn check_documents_of(&self, collection: Option<&str>) -> Result<CheckReport, StoreError> {
+        self.read(|transaction| check::check(transaction, collection))
     }
 }
 

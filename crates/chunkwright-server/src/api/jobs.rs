@@ -4,18 +4,24 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 use axum::Json;
+use axum::body;
 use axum::extract::{FromRequestParts, State};
 use axum::http::StatusCode;
+use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use axum::http::request::Parts;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
+use chunkwright::diff::Change;
+use chunkwright_engine::json_lines::to_line;
 use chunkwright_engine::{Cursor, Job, JobRequest, JobState, paging};
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
+use tokio::fs::File;
 use tokio::sync::mpsc;
 use tokio::time;
 use tokio_stream::wrappers::ReceiverStream;
+use tokio_util::io::ReaderStream;
 
 use super::{Answer, Page};
 use crate::answer::{Accepted, Has, Tagged};
@@ -36,7 +42,7 @@ pub(super) fn add(resources: Resources) -> Resources {
         Method::Post,
         ALL,
         "submit_job",
-        "Indexes files, cuts a collection again, moves it to another model, prunes or evaluates it, as a job.",
+        "Indexes files, cuts a collection again, moves it to another model, prunes, compares or evaluates it, as a job.",
     );
     let of_one = Operation::read(Method::Get, ONE, "get_job", "Answers how far a job is.");
     let cancel = Operation::write(
@@ -51,7 +57,14 @@ pub(super) fn add(resources: Resources) -> Resources {
         "follow_job",
         "Follows a job by server-sent events until it is over.",
     );
+    let result = Operation::read(
+        Method::Get,
+        "/api/v1/jobs/{job}/result",
+        "get_job_result",
+        "Answers the changes that a job of the kind `diff` found, one a line, and last a line with their summary.",
+    );
     resources
+        .add("jobs", &result, result_of)
         .add("jobs", &of_all, list)
         .add("jobs", &submit, post)
         .add("jobs", &of_one, get)
@@ -143,6 +156,43 @@ impl Output for Events {
     }
 }
 
+/// Lines of JSON, read from a file as the client reads them.
+struct Lines(Response);
+
+impl IntoResponse for Lines {
+    fn into_response(self) -> Response {
+        self.0
+    }
+}
+
+impl Output for Lines {
+    fn describe(operation: &mut Map<String, Value>, schemas: &mut SchemaGenerator) {
+        let change = schemas.subschema_for::<Change>();
+        let content =
+            json!({ "application/x-ndjson": { "schema": { "type": "string", "contentSchema": change } } });
+        add_answer(
+            operation,
+            200,
+            "A change a line, as JSON, and last the summary with `kind` `summary`.",
+            Some(content),
+        );
+    }
+}
+
+async fn result_of(State(app): State<Shared>, Path(OfJob { job }): Path<OfJob>) -> Result<Lines, Problem> {
+    let jobs = app.jobs.clone();
+    let (file, length) = app
+        .call(move |_| {
+            let file = jobs.result(job)?;
+            let length = file.metadata().map_err(chunkwright_engine::Error::Jobs)?.len();
+            Ok((file, length))
+        })
+        .await?;
+    let lines = body::Body::from_stream(ReaderStream::with_capacity(File::from_std(file), 1 << 16));
+    let headers = [(CONTENT_TYPE, "application/x-ndjson".to_owned()), (CONTENT_LENGTH, length.to_string())];
+    Ok(Lines((headers, lines).into_response()))
+}
+
 impl App {
     /// Submits a job.
     pub(crate) async fn submit(&self, request: JobRequest) -> Result<Accepted<Job>, Problem> {
@@ -227,9 +277,9 @@ async fn follow(
             };
             let name = if now.state.is_over() { "end" } else { "progress" };
             seen = Some(now.revision);
-            let Ok(event) = Event::default().event(name).id(now.revision.to_string()).json_data(&now) else {
-                return;
-            };
+            // Readers of events that take lines as Python does end one at U+2028 too.
+            let Some(data) = to_line(&now).ok().and_then(|line| String::from_utf8(line).ok()) else { return };
+            let event = Event::default().event(name).id(now.revision.to_string()).data(data.trim_end());
             if sender.send(Ok(event)).await.is_err() || now.state.is_over() {
                 return;
             }
