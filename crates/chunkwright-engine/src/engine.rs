@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
 use chunkwright::{Chunker, TokenCounter};
-use chunkwright_index::{Model, Store};
+use chunkwright_index::{Model, Store, on_pool};
 use chunkwright_models::{Embedder, Reranker, Writer};
 use rayon::ThreadPool;
 
@@ -420,7 +420,7 @@ impl Engine {
     /// Runs `work` on the engine's own threads.
     pub(crate) fn on_threads<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
         let span = tracing::Span::current();
-        self.inner.shared.pool.install(|| span.in_scope(work))
+        on_pool(&self.inner.shared.pool, || span.in_scope(work))
     }
 
     /// Number of threads that work.

@@ -78,8 +78,7 @@ impl Engine {
     ///
     /// A store that cannot be read.
     pub fn check(&self) -> Result<CheckReport, Error> {
-        let store = self.store()?;
-        Ok(self.on_threads(|| store.check())?)
+        Ok(self.store()?.check()?)
     }
 
     /// What is remembered of models: vectors and notes.
@@ -111,7 +110,7 @@ impl Engine {
     /// A store on a server, a file that cannot be written.
     pub fn backup(&self, file: &Path) -> Result<CheckReport, Error> {
         let store = SqliteStore::open(&self.store_dir()?, chunkwright_index::Access::Read)?;
-        Ok(self.on_threads(|| store.backup(file))?)
+        Ok(store.backup(file)?)
     }
 
     /// Makes a store of a copy that [`backup`](Self::backup) wrote, which is proven first. The report says what was
@@ -122,6 +121,6 @@ impl Engine {
     /// A copy that is damaged, unless damaged documents are left out; a folder that has a store.
     pub fn restore(&self, file: &Path, damaged: Damaged) -> Result<CheckReport, Error> {
         let folder = self.store_dir()?;
-        Ok(self.on_threads(|| SqliteStore::restore(file, &folder, damaged))?)
+        Ok(SqliteStore::restore(file, &folder, damaged)?)
     }
 }

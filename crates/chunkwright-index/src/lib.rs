@@ -40,6 +40,7 @@ pub mod report;
 pub mod search;
 mod settle;
 pub mod store;
+mod threads;
 pub mod transfer;
 pub mod verify;
 
@@ -84,3 +85,4 @@ pub use store::{ChromaOptions, chroma_name};
 pub use store::{Damaged, SqliteStore};
 #[cfg(any(feature = "chroma", feature = "qdrant"))]
 pub use store::{HybridQuery, RemoteStore};
+pub use threads::on_pool;

@@ -38,5 +38,6 @@ mod servers;
 mod sources;
 mod sparse;
 mod strace;
+mod threads;
 mod transfer;
 mod verify;
