@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
 use chunkwright::{Chunker, TokenCounter};
-use chunkwright_index::{Model, Store, on_pool};
+use chunkwright_index::{Model, Store, on_pool, stoppable};
 use chunkwright_models::{Embedder, Reranker, Writer};
 use rayon::ThreadPool;
 
@@ -131,6 +131,13 @@ impl Engine {
         let mut settings = settings;
         (settings.store, settings.store_key_file, settings.data) =
             (own.store.clone(), own.store_key_file.clone(), own.data.clone());
+        Self { inner: Arc::new(Inner { settings, counter, cancel, shared }) }
+    }
+
+    /// The same engine, whose work `cancel` alone stops: what a server answers one request with.
+    pub fn stopped_by(&self, cancel: Arc<AtomicBool>) -> Self {
+        let (settings, counter) = (self.inner.settings.clone(), self.inner.counter.clone());
+        let shared = Arc::clone(&self.inner.shared);
         Self { inner: Arc::new(Inner { settings, counter, cancel, shared }) }
     }
 
@@ -410,6 +417,13 @@ impl Engine {
     /// Fails if the caller asked to stop.
     pub(crate) fn check_cancelled(&self) -> Result<(), Error> {
         if self.inner.cancel.load(Ordering::SeqCst) { Err(Error::Cancelled) } else { Ok(()) }
+    }
+
+    /// Does work that ends early, with [`Error::Cancelled`], once the caller asks to stop.
+    pub(crate) fn stoppable<T>(&self, work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+        self.check_cancelled()?;
+        let done = stoppable(&self.inner.cancel, work);
+        done.map_err(|error| self.check_cancelled().err().unwrap_or(error))
     }
 
     /// What becomes true when the caller wants work to stop.
