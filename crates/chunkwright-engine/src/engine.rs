@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, Weak};
 use std::time::Duration;
 
 use chunkwright::{Chunker, TokenCounter};
-use chunkwright_index::{Model, Store};
+use chunkwright_index::{Model, Store, on_pool, stoppable};
 use chunkwright_models::{Embedder, Reranker, Writer};
 use rayon::ThreadPool;
 
@@ -165,6 +165,13 @@ impl Engine {
         let is_same = settings.tokenizer == self.inner.settings.tokenizer;
         let counter = if is_same { self.inner.counter.clone() } else { OnceLock::new() };
         let settings = shared.places.put_into(settings);
+        Self { inner: Arc::new(Inner { settings, counter, cancel, shared }) }
+    }
+
+    /// The same engine, whose work `cancel` alone stops: what a server answers one request with.
+    pub fn stopped_by(&self, cancel: Arc<AtomicBool>) -> Self {
+        let (settings, counter) = (self.inner.settings.clone(), self.inner.counter.clone());
+        let shared = Arc::clone(&self.inner.shared);
         Self { inner: Arc::new(Inner { settings, counter, cancel, shared }) }
     }
 
@@ -456,6 +463,13 @@ impl Engine {
         if self.inner.cancel.load(Ordering::SeqCst) { Err(Error::Cancelled) } else { Ok(()) }
     }
 
+    /// Does work that ends early, with [`Error::Cancelled`], once the caller asks to stop.
+    pub(crate) fn stoppable<T>(&self, work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+        self.check_cancelled()?;
+        let done = stoppable(&self.inner.cancel, work);
+        done.map_err(|error| self.check_cancelled().err().unwrap_or(error))
+    }
+
     /// What becomes true when the caller wants work to stop.
     pub(crate) fn cancel_flag(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.inner.cancel)
@@ -464,7 +478,7 @@ impl Engine {
     /// Runs `work` on the engine's own threads.
     pub(crate) fn on_threads<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
         let span = tracing::Span::current();
-        self.inner.shared.pool.install(|| span.in_scope(work))
+        on_pool(&self.inner.shared.pool, || span.in_scope(work))
     }
 
     /// Number of threads that work.

@@ -79,7 +79,7 @@ impl Snapshot {
     ///
     /// A cursor of another list, a generation that is gone, a store that fails.
     pub fn chunks(&self, request: &ListRequest) -> Result<ChunkPage, Error> {
-        self.engine().on_threads(|| Ok(self.store().list(self.generation(), request)?))
+        self.engine().stoppable(|| Ok(self.store().list(self.generation(), request)?))
     }
 
     /// Statistics of the chunks that pass a filter.
@@ -88,7 +88,7 @@ impl Snapshot {
     ///
     /// A generation that is gone, a store that fails.
     pub fn statistics(&self, request: &StatisticsRequest) -> Result<Statistics, Error> {
-        self.engine().on_threads(|| Ok(self.store().statistics(self.generation(), request)?))
+        self.engine().stoppable(|| Ok(self.store().statistics(self.generation(), request)?))
     }
 
     /// What is known about one document.

@@ -40,6 +40,7 @@ use crate::meta::Meta;
 use crate::report::IndexReport;
 use crate::settle::Tools;
 use crate::store::{DocumentInfo, Overlay, Overlays, Store, StoreError};
+use crate::threads::on_pool;
 use chunkwright_source::{NewSource, SourceError, SourceFile, WalkOptions, read_file, walk};
 pub use folders::{Folder, FolderError, FolderOptions, folders};
 pub use notes::NoteOptions;
@@ -122,7 +123,7 @@ impl IndexOptions {
     /// Runs `work`, and what it does in parallel, on the threads of the run.
     fn on_threads<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
         match &self.threads {
-            Some(threads) => threads.install(work),
+            Some(threads) => on_pool(threads, work),
             None => work(),
         }
     }

@@ -147,9 +147,11 @@ impl McpServer {
     /// The same with another profile.
     #[must_use]
     pub fn with_profile(&self, profile: Profile) -> Self {
-        let Inner { engine, options, work, background } = &*self.inner;
-        let (engine, work, background) = (engine.clone(), work.clone(), Arc::clone(background));
-        let options = McpOptions { profile, ..options.clone() };
+        self.with(self.engine().clone(), McpOptions { profile, ..self.options().clone() })
+    }
+
+    fn with(&self, engine: Engine, options: McpOptions) -> Self {
+        let (work, background) = (self.inner.work.clone(), Arc::clone(&self.inner.background));
         Self { inner: Arc::new(Inner { engine, options, work, background }) }
     }
 
@@ -204,21 +206,24 @@ impl McpServer {
         }
     }
 
-    /// Calls the engine, which blocks, on a thread where that is allowed.
+    /// Calls the engine, which blocks, on a thread where that is allowed, until the client is gone or takes the request back.
     async fn blocking<T: Send + 'static>(
         &self,
+        context: &RequestContext<RoleServer>,
         work: impl FnOnce(&Self) -> T + Send + 'static,
     ) -> Result<T, ErrorData> {
         let server = self.clone();
-        self.inner.work.run(move || work(&server)).await.map_err(|no_answer| {
-            ErrorData::internal_error(
-                match no_answer {
-                    NoAnswer::Overloaded => "too many requests are being worked on; try again later",
-                    NoAnswer::Panicked => "the request failed unexpectedly",
-                },
-                None,
-            )
-        })
+        let asked = self.inner.work.ask(move |stop| {
+            let (engine, options) = (server.engine().stopped_by(stop), server.options().clone());
+            work(&server.with(engine, options))
+        });
+        let message = match context.ct.run_until_cancelled(asked).await {
+            Some(Ok(answer)) => return Ok(answer),
+            Some(Err(NoAnswer::Overloaded)) => "too many requests are being worked on; try again later",
+            Some(Err(NoAnswer::Panicked)) => "the request failed unexpectedly",
+            None => "the client cancelled the request",
+        };
+        Err(ErrorData::internal_error(message, None))
     }
 }
 
@@ -289,10 +294,10 @@ impl ServerHandler for McpServer {
     async fn list_resources(
         &self,
         request: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         let cursor = request.and_then(|request| request.cursor);
-        self.blocking(move |server| resources::list(server, cursor.as_deref())).await?
+        self.blocking(&context, move |server| resources::list(server, cursor.as_deref())).await?
     }
 
     async fn list_resource_templates(
@@ -307,9 +312,9 @@ impl ServerHandler for McpServer {
     async fn read_resource(
         &self,
         request: ReadResourceRequestParams,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let read = self.blocking(move |server| resources::read(server, &request.uri)).await?;
+        let read = self.blocking(&context, move |server| resources::read(server, &request.uri)).await?;
         Ok(read?.into())
     }
 
@@ -333,8 +338,8 @@ impl ServerHandler for McpServer {
     async fn complete(
         &self,
         request: CompleteRequestParams,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
-        self.blocking(move |server| complete::complete(server, &request)).await?
+        self.blocking(&context, move |server| complete::complete(server, &request)).await?
     }
 }

@@ -204,6 +204,7 @@ fn of_search(error: &SearchError) -> Code {
         SearchError::Store(error) => of_store(error),
         SearchError::Embed(error) => of_embedder(error),
         SearchError::Rerank(error) => of_reranker(error),
+        SearchError::Query(_) => TOO_LARGE,
         SearchError::NoDense(_) | SearchError::NoSparse(_) | SearchError::NoRelevance(_) => MODEL_UNAVAILABLE,
         _ => INVALID_REQUEST,
     }
@@ -236,6 +237,7 @@ fn of_store(error: &StoreError) -> Code {
         StoreError::DiskFull => DISK_FULL,
         StoreError::Io { error, .. } if is_full(error) => DISK_FULL,
         StoreError::Locked { .. } => LOCKED,
+        StoreError::Cancelled => CANCELLED,
         StoreError::ReadOnly => FORBIDDEN,
         StoreError::UnknownCollection { .. } | StoreError::UnknownGeneration { .. } => UNKNOWN_COLLECTION,
         StoreError::CollectionName { .. }

@@ -127,7 +127,7 @@ pub(super) fn search_in(snapshots: &[&Snapshot], request: &SearchRequest) -> Res
         otel.status_code = Empty,
     );
     let started = engine.now_nanos();
-    let answer = span.in_scope(|| merged(snapshots, request));
+    let answer = span.in_scope(|| engine.stoppable(|| merged(snapshots, request)));
     let outcome = match &answer {
         Ok(answer) if answer.is_empty() => "nothing",
         Ok(_) => "found",
@@ -152,6 +152,7 @@ fn merged(snapshots: &[&Snapshot], request: &SearchRequest) -> Result<SearchAnsw
     // What is collapsed here leaves room for hits further down.
     let wanted = if request.collapse_translations { page.end.max(request.last_page_end()) } else { page.end };
     for &snapshot in snapshots {
+        snapshot.engine().check_cancelled()?;
         match snapshot.find(request, wanted) {
             Ok(answer) => {
                 notices.extend(snapshot.notices(&answer, snapshots.len() > 1)?);

@@ -27,6 +27,9 @@ pub enum StoreError {
         /// The folder that was looked at.
         path: String,
     },
+    /// The caller does not wait any more.
+    #[error("the caller cancelled the request")]
+    Cancelled,
     /// The store was opened to read.
     #[error("the store was opened read-only; open it for writing")]
     ReadOnly,

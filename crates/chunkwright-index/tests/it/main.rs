@@ -39,5 +39,6 @@ mod servers;
 mod sources;
 mod sparse;
 mod strace;
+mod threads;
 mod transfer;
 mod verify;

@@ -332,7 +332,7 @@ async fn list(State(app): State<Shared>, Query(asked): Query<Listed>) -> Answer<
         };
         Ok((collection, chunks))
     };
-    let (collection, mut chunks) = app.call(read).await?;
+    let (collection, mut chunks) = app.ask(read).await?;
     let mut token_levels = Map::new();
     for level in ["normal", "warning", "large", "oversized"] {
         let count = chunks.iter().filter(|chunk| chunk.record.token_level.as_str() == level).count();
@@ -379,7 +379,7 @@ async fn get(
         }
         Err(last)
     };
-    let found = app.call(read).await?;
+    let found = app.ask(read).await?;
     let ListedChunk { record, enabled, .. } = found.chunk;
     let mut metadata = metadata(&found.collection, &record);
     let Metadata { section_path, .. } = found.metadata;

@@ -2,6 +2,7 @@
 //!
 //! An argument that may be absent has no `null` in its schema: some models send what a schema allows.
 
+use chunkwright_engine::MAX_QUERY_CHARS;
 use rmcp::ErrorData;
 use rmcp::model::JsonObject;
 use schemars::JsonSchema;
@@ -11,9 +12,6 @@ use serde_json::Value;
 
 use super::answer::Format;
 
-/// Most characters of a query: more than anybody asks, and few enough that no query is slow.
-const MAX_QUERY: usize = 10_000;
-
 /// Most hits of a page.
 const MAX_LIMIT: usize = 50;
 
@@ -22,7 +20,7 @@ const MAX_LIMIT: usize = 50;
 #[serde(deny_unknown_fields)]
 pub(super) struct Search {
     /// A question, or names from the code. May hold conditions such as `path:docs/ lang:rust`.
-    #[schemars(length(max = MAX_QUERY))]
+    #[schemars(length(max = MAX_QUERY_CHARS))]
     pub(super) query: String,
     /// Number of results.
     #[serde(default = "Search::usual_limit")]
@@ -115,7 +113,7 @@ pub(super) struct Index {
 #[serde(deny_unknown_fields)]
 pub(super) struct ChatGptSearch {
     /// What to look for.
-    #[schemars(length(max = MAX_QUERY))]
+    #[schemars(length(max = MAX_QUERY_CHARS))]
     pub(super) query: String,
 }
 
@@ -137,7 +135,6 @@ impl Search {
         if !(1..=MAX_LIMIT).contains(&self.limit) {
             return Err(invalid(format!("`limit` is `{}`; it must be from 1 to {MAX_LIMIT}", self.limit)));
         }
-        check_query(&self.query)?;
         Ok(self)
     }
 }
@@ -153,15 +150,6 @@ impl From<ChatGptFetch> for Fetch {
     fn from(ChatGptFetch { id }: ChatGptFetch) -> Self {
         Self { id, collection: None, window: 0, format: None }
     }
-}
-
-fn check_query(query: &str) -> Result<(), ErrorData> {
-    let length = query.chars().count();
-    if length > MAX_QUERY {
-        let message = format!("`query` has {length} characters; at most {MAX_QUERY} are searched for");
-        return Err(invalid(message));
-    }
-    Ok(())
 }
 
 /// Reads arguments.
