@@ -431,7 +431,8 @@ impl Jobs {
         if let Err(error) = self.save(job) {
             tracing::warn!(%error, job = id, "how a job ended could not be remembered");
         }
-        let (queue, is_over, is_diff) = (job.queue(), job.state.is_over(), matches!(job.task, Task::Diff { .. }));
+        let (queue, is_over, is_diff) =
+            (job.queue(), job.state.is_over(), matches!(job.task, Task::Diff { .. }));
         known.queues.done(&queue);
         if is_over {
             known.over.insert(id);

@@ -65,7 +65,8 @@ impl Engine {
         if self.settings().is_set("collection") || self.store()?.open(&usual).is_ok() {
             return Ok(usual);
         }
-        let page = self.list_collections(&ListCollectionsRequest { limit: 1, ..ListCollectionsRequest::default() })?;
+        let page =
+            self.list_collections(&ListCollectionsRequest { limit: 1, ..ListCollectionsRequest::default() })?;
         Ok(match page.collections.first() {
             Some(only) if page.total == 1 => only.name().to_owned(),
             _ => usual,
