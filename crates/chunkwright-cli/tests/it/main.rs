@@ -33,5 +33,6 @@ mod sweep;
 mod systems;
 mod tables;
 mod terminal;
+mod threads;
 #[cfg(feature = "otlp")]
 mod traces;
