@@ -66,6 +66,7 @@ fn a_question_that_is_too_long_is_named_and_the_rest_is_asked() {
     let sentence =
         "error: q.jsonl:1: the query has 12000 characters; the limit is 10000: ask for less at once";
     assert_eq!((run.code, run.stderr.lines().next()), (2, Some(sentence)));
+    folder.run(&["index", "docs", "--embedder", "none", "-q"]).success();
     folder.run(&["search", &"apple ".repeat(2_000)]).fails(&sentence.replace("q.jsonl:1: ", ""));
 }
 
