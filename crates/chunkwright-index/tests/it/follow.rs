@@ -194,7 +194,7 @@ fn an_unfinished_generation_is_no_generation_to_be_kept() {
         }
         let left = fixture.store.collections().unwrap().remove(0).generations;
         let states: Vec<_> = left.iter().map(|it| it.state).collect();
-        use GenerationState::{Building, Current, Old};
-        assert_eq!(states, [Building, Old, Current], "{kind}");
+        let expected = [GenerationState::Building, GenerationState::Old, GenerationState::Current];
+        assert_eq!(states, expected, "{kind}");
     });
 }

@@ -66,7 +66,7 @@ pub(super) fn watch(world: &mut World<'_>, random: &mut Random) -> Result<()> {
     let changes = vec![before.changes()];
     if !is_over {
         // What was written last of them is there, or what was indexed before.
-        let seen = |doc_id: &String| {
+        let seen = |doc_id: &String| -> Vec<Option<Vec<u8>>> {
             let written = world.written.iter().filter(|(name, _)| name == doc_id);
             let all = written.map(|(_, bytes)| bytes.clone()).chain([before.documents.get(doc_id).cloned()]);
             all.chain([None]).collect()
