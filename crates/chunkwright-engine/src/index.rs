@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use chunkwright_index::{
-    Clock, Dominant, FolderOptions, IndexError, IndexOptions, IndexReport, Meta, NoteOptions, OverlayCounts,
-    Pipeline, Prefix, Progress, Prune, meta,
+    Away, Clock, Dominant, FolderOptions, IndexError, IndexOptions, IndexReport, Meta, NoteOptions,
+    OverlayCounts, Pipeline, Prefix, Progress, Prune, WhyAway, meta,
 };
 use chunkwright_models::{EmbedError, Embedder};
 use chunkwright_source::{LeftOut, NewSource, SkipReason, Skipped, WalkOptions};
@@ -400,6 +400,7 @@ impl Indexer {
             rehash: request.rehash,
             price: work.price,
             prune: request.prune,
+            keep_generations: Some(engine.settings().keep_generations),
             meta: Meta { all: request.meta.clone(), folders: engine.settings().meta().to_vec() },
             dry_run: request.dry_run,
             skip_generated: request.skip_generated,
@@ -437,10 +438,18 @@ impl Indexer {
         }
         if let Some(before) = report.switched {
             let (name, now) = (self.collection.name(), report.generation.unwrap_or_default());
-            let message = format!(
-                "searches now use `{name}@{now}`; `{name}@{before}` is kept until `chunkwright prune`"
-            );
+            let keep = self.collection.engine().settings().keep_generations;
+            let is_kept = (!report.dropped.contains(&before)).then(|| format!("`{name}@{before}` is kept"));
+            let dropped: Vec<String> = report.dropped.iter().map(|it| format!("`{name}@{it}`")).collect();
+            let were = if dropped.len() == 1 { "was" } else { "were" };
+            let dropped = (!dropped.is_empty()).then(|| format!("{} {were} removed", dropped.join(", ")));
+            let rest: Vec<String> = is_kept.into_iter().chain(dropped).collect();
+            let rest = rest.join(" and ");
+            let message = format!("searches now use `{name}@{now}`; {rest} (`keep_generations` is {keep})");
             say(NoticeCode::Switched, message);
+        }
+        for away in &report.away {
+            say(NoticeCode::FolderAway, away_in_words(away));
         }
         if let Some(why) = &report.withheld {
             let message =
@@ -475,6 +484,22 @@ impl Indexer {
             say(NoticeCode::Nothing, message);
         }
         notices
+    }
+}
+
+/// Why documents stay whose files were not found.
+fn away_in_words(away: &Away) -> String {
+    let Away { folder, documents, why } = away;
+    let stay = if *documents == 1 { "stays" } else { "stay" };
+    let documents = count(*documents, "document");
+    match why {
+        WhyAway::Missing => format!("`{folder}` does not exist now; its {documents} {stay}"),
+        WhyAway::Empty => format!(
+            "`{folder}` is empty, and nothing was removed from it, so it may not be mounted; its {documents} {stay} until `chunkwright delete` removes them"
+        ),
+        WhyAway::Most => format!(
+            "{documents} of `{folder}` are gone, more than half; they stay unless `--prune=force` is given"
+        ),
     }
 }
 

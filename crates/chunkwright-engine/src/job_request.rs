@@ -73,6 +73,19 @@ pub enum JobRequest {
     },
 }
 
+impl JobRequest {
+    /// The collection that it is about, if it is about one that is changed.
+    pub fn collection(&self) -> Option<&str> {
+        match self {
+            Self::Index { collection, .. }
+            | Self::Reindex { collection, .. }
+            | Self::Migrate { collection, .. }
+            | Self::Prune { collection, .. } => Some(collection),
+            Self::Evaluate { .. } => None,
+        }
+    }
+}
+
 impl Engine {
     /// The task that a request asks for, and the settings for it.
     ///

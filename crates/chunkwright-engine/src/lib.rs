@@ -72,12 +72,12 @@ pub use chunkwright::chunk::BoundaryKind;
 pub use chunkwright_arrow::is_catching;
 pub use chunkwright_index::store::filter::suggestion;
 pub use chunkwright_index::{
-    CacheUsage, CheckReport, ChunkPage, CollectionSort, Cursor, Damaged, Direction, DocumentInfo, Duplicates,
+    Away, CacheUsage, CheckReport, ChunkPage, CollectionSort, Cursor, Damaged, Direction, DocumentInfo, Duplicates,
     Expand, Explained, Field, Filter, Folder, FoundChunk, Fusion, Generation, GenerationSpec,
     GenerationStatus, Glob, IndexReport, Kept, ListRequest, ListedChunk, ListedOverlay, MAX_PAGE,
     MAX_QUERY_CHARS, MOST_RANGES, Metadata, Mode, Overlay, OverlayState, Passage, PastRun, Prefix, Progress,
     Prune, Related, Renamed, RepeatedText, Siblings, SortKey, SourceForm, SourcePart, Stage, Statistics,
-    StatisticsRequest, Timings, Verdict, Visibility, meta,
+    StatisticsRequest, Timings, Verdict, Visibility, WhyAway, meta,
 };
 pub use chunkwright_source::{FormatHint, Input, NewSource, SkipReason, Skipped, Stream, redact};
 pub use collection::Collection;

@@ -62,7 +62,9 @@ pub use pipeline::{
 pub use prefix::{Prefix, PrefixError};
 pub use query::{MAX_QUERY_CHARS, MAX_QUERY_TERMS, QueryError, check_query, parse_query};
 pub use related::{Related, Siblings, related, siblings};
-pub use report::{Dominant, Failure, IndexReport, Moved, Nuls, PastRun, Renamed, Timings, TokensByKind};
+pub use report::{
+    Away, Dominant, Failure, IndexReport, Moved, Nuls, PastRun, Renamed, Timings, TokensByKind, WhyAway,
+};
 pub use search::{
     Answer, Below, CALIBRATIONS, Calibration, Duplicates, Explained, Hit, Kept, LEXICAL, Mode, Models,
     QueryWords, Ranked, SearchError, SearchOptions, Stage, StageWatch, Verdict, explain, rank, search,

@@ -264,7 +264,7 @@ fn symbols_paths_and_summaries_are_searched_for() {
         (second.code, second.stderr.as_str()),
         (
             0,
-            "note: left out 1 minified file; 1 of them was in the collection and was removed; `--include 'bundle.min.js'` takes them\nsearches now use `default@2`; `default@1` is kept until `chunkwright prune`\n"
+            "note: left out 1 minified file; 1 of them was in the collection and was removed; `--include 'bundle.min.js'` takes them\nsearches now use `default@2`; `default@1` is kept (`keep_generations` is 2)\n"
         )
     );
 }
@@ -274,7 +274,7 @@ fn generations_are_listed_searched_pruned_and_gone_back_to() {
     let folder = indexed();
     let run = folder.run(&["index", "docs", "--embedder", "none", "--max-size", "100"]);
     assert!(
-        run.stderr.contains("searches now use `default@2`; `default@1` is kept until `chunkwright prune`"),
+        run.stderr.contains("searches now use `default@2`; `default@1` is kept (`keep_generations` is 2)"),
         "{}",
         run.stderr
     );

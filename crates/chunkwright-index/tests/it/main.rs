@@ -19,6 +19,7 @@ mod expand;
 mod faults;
 mod fixture;
 mod folders;
+mod follow;
 mod hashes;
 mod lists;
 mod meta;
