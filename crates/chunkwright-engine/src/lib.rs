@@ -72,8 +72,8 @@ pub use chunkwright::chunk::BoundaryKind;
 pub use chunkwright_arrow::is_catching;
 pub use chunkwright_index::store::filter::suggestion;
 pub use chunkwright_index::{
-    Away, CacheUsage, CheckReport, ChunkPage, CollectionSort, Cursor, Damaged, Direction, DocumentInfo, Duplicates,
-    Expand, Explained, Field, Filter, Folder, FoundChunk, Fusion, Generation, GenerationSpec,
+    Away, CacheUsage, CheckReport, ChunkPage, CollectionSort, Cursor, Damaged, Direction, DocumentInfo,
+    Duplicates, Expand, Explained, Field, Filter, Folder, FoundChunk, Fusion, Generation, GenerationSpec,
     GenerationStatus, Glob, IndexReport, Kept, ListRequest, ListedChunk, ListedOverlay, MAX_PAGE,
     MAX_QUERY_CHARS, MOST_RANGES, Metadata, Mode, Overlay, OverlayState, Passage, PastRun, Prefix, Progress,
     Prune, Related, Renamed, RepeatedText, Siblings, SortKey, SourceForm, SourcePart, Stage, Statistics,

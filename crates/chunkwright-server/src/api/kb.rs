@@ -257,7 +257,8 @@ impl App {
         for request in requests {
             let collection = request.collection().unwrap_or_default().to_owned();
             let Accepted { location, body: Job { id, .. } } = self.submit(request).await?;
-            let message = format!("`{collection}` is cut again by job {id}; `Location` says where the first is");
+            let message =
+                format!("`{collection}` is cut again by job {id}; `Location` says where the first is");
             let body = Reindex { task_id: id.to_string(), status: "queued".into(), message };
             begun.push(Accepted { location, body });
         }
