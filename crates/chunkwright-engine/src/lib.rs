@@ -44,6 +44,7 @@ mod observe;
 mod owner;
 pub mod page;
 pub mod paging;
+mod places;
 mod put;
 mod query_log;
 mod questions;
@@ -112,6 +113,7 @@ pub use list::{ChunkDetail, DocumentPage, ListDocumentsRequest, Neighbours};
 pub use maintenance::{ClearedCache, CollectionStatus, ListedCollection};
 pub use notice::{Notice, NoticeCode};
 pub use observe::{EmbedCall, IndexedRun, Observer, SearchCall, TRACE};
+pub use places::without_places;
 pub use put::{Base64, GivenDocument, PutAnswer, PutRequest, PutResult, PutState};
 pub use query_log::{Door, LoggedQuery, LoggedRequest, QueryCall, QueryLog};
 pub use questions::{

@@ -215,7 +215,7 @@ fn of_service(error: &ServiceError) -> Code {
 
 fn of_store(error: &StoreError) -> Code {
     match error {
-        StoreError::Locked { .. } => LOCKED,
+        StoreError::Locked { .. } | StoreError::Replaced => LOCKED,
         StoreError::ReadOnly => FORBIDDEN,
         StoreError::UnknownCollection { .. } | StoreError::UnknownGeneration { .. } => UNKNOWN_COLLECTION,
         StoreError::CollectionName { .. }

@@ -203,6 +203,7 @@ fn described(
     request: &SearchRequest,
 ) -> Result<Vec<Hit>, Error> {
     let mut known: HashMap<(String, String), Option<DocumentInfo>> = HashMap::new();
+    let hides_places = snapshots.iter().any(|snapshot| snapshot.engine().hides_places());
     for hit in &mut hits {
         let is_of = |snapshot: &&&Snapshot| snapshot.generation().collection == hit.collection;
         let info = match known.entry((hit.collection.clone(), hit.record.doc_id.clone())) {
@@ -213,7 +214,8 @@ fn described(
                 new.insert(snapshot.map(read).transpose()?.flatten())
             }
         };
-        hit.metadata = Metadata::new(&hit.record, info.as_ref(), &hit.doc_toc);
+        let info = info.as_ref().filter(|_| !hides_places);
+        hit.metadata = Metadata::new(&hit.record, info, &hit.doc_toc);
         if request.text {
             hit.text = Some(hit.record.text.clone());
         }
