@@ -36,7 +36,7 @@ async fn ready(State(app): State<Shared>) -> Response {
         return Problem::not_ready().into_response();
     }
     match app.call(Engine::list_collections).await {
-        Ok(_) => Json(json!({ "status": "ready" })).into_response(),
+        Ok(_) => Json(json!({ "status": "ready", "read_only": app.engine.is_read_only() })).into_response(),
         Err(problem) => {
             tracing::warn!(?problem, "the store does not answer");
             Problem::not_ready().into_response()

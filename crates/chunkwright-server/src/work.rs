@@ -8,6 +8,7 @@ use tokio::task;
 use tracing::Span;
 
 use crate::app::App;
+use crate::guard;
 use crate::problem::Problem;
 
 /// Bounds the calls that are worked on at once, whichever door they come through. What would wait behind as many again is
@@ -58,7 +59,7 @@ impl App {
         &self,
         call: impl FnOnce(&Engine) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Problem> {
-        let engine = self.engine.clone();
+        let engine = if guard::sees_places() { &self.engine } else { &self.discreet }.clone();
         match self.work.run(move || call(&engine)).await {
             Ok(answer) => Ok(answer?),
             Err(NoAnswer::Overloaded) => {

@@ -36,7 +36,7 @@ pub(super) fn list(server: &McpServer, cursor: Option<&str>) -> Result<ListResou
             ErrorData::invalid_params("unknown cursor: expected `nextCursor` of an earlier answer", None)
         })?),
     };
-    let collections = server.engine().list_collections().map_err(|error| protocol_error(&error))?;
+    let collections = server.engine().list_collections().map_err(|error| protocol_error(server, &error))?;
     let mut names: Vec<String> =
         collections.into_iter().map(|listed| listed.status.generation.collection).collect();
     names.sort();
@@ -85,10 +85,10 @@ pub(super) fn read(server: &McpServer, uri: &str) -> Result<ReadResourceResult, 
     let not_found = |message: String| ErrorData::resource_not_found(message, Some(json!({ "uri": uri })));
     let parsed = uri.parse().map_err(|()| not_found(CallError::Uri(uri.to_owned()).to_string()))?;
     let page = fetch::fetch_uri(server, uri, parsed, 0).map_err(|error| match error {
-        CallError::Engine(error) => protocol_error(&error),
+        CallError::Engine(error) => protocol_error(server, &error),
         error => not_found(error.to_string()),
     })?;
-    let counter = server.engine().counter().map_err(|error| protocol_error(&error))?;
+    let counter = server.engine().counter().map_err(|error| protocol_error(server, &error))?;
     let mime_type = mime_type(page.format());
     let (text, next) = page.into_page(server.options().max_tokens, &*counter);
     let mut meta = MetaObject::new();
