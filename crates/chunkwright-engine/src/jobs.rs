@@ -146,20 +146,19 @@ struct Known {
 
 impl Jobs {
     /// The jobs that are remembered in `folder`, which is made if it is not there. What was not over is taken up again, or
-    /// is interrupted.
+    /// is interrupted. Where the store can only be read, jobs are only listed.
     ///
     /// # Errors
     ///
     /// A folder that cannot be read or written, or whose jobs another process runs.
     pub fn open(engine: Engine, folder: &Path) -> Result<Self, Error> {
-        fs::create_dir_all(folder).map_err(Error::Jobs)?;
-        let lock = File::create(folder.join("lock")).map_err(Error::Jobs)?;
-        lock.try_lock().map_err(|error| match error {
-            TryLockError::WouldBlock => Error::JobsElsewhere,
-            TryLockError::Error(error) => Error::Jobs(error),
-        })?;
+        let lock = (!engine.is_read_only()).then(|| claim(folder)).transpose()?;
         let mut known = Known::default();
-        for entry in fs::read_dir(folder).map_err(Error::Jobs)? {
+        let entries = match fs::read_dir(folder) {
+            Err(error) if lock.is_some() => return Err(Error::Jobs(error)),
+            entries => entries.into_iter().flatten(),
+        };
+        for entry in entries {
             let path = entry.map_err(Error::Jobs)?.path();
             let Some(id) = id_of(&path) else { continue };
             known.last = known.last.max(id);
@@ -171,13 +170,15 @@ impl Jobs {
             inner: Arc::new(Inner {
                 engine,
                 folder: folder.to_owned(),
-                lock: Mutex::new(Some(lock)),
+                lock: Mutex::new(lock),
                 known: Mutex::new(known),
                 changed: Condvar::new(),
                 is_stopping: AtomicBool::new(false),
             }),
         };
-        jobs.take_up()?;
+        if !jobs.inner.engine.is_read_only() {
+            jobs.take_up()?;
+        }
         Ok(jobs)
     }
 
@@ -220,6 +221,7 @@ impl Jobs {
     /// Settings that cannot be used, jobs that are being stopped, a job that cannot be remembered.
     pub fn submit(&self, task: Task, settings: Map<String, Value>) -> Result<Job, Error> {
         let engine = &self.inner.engine;
+        engine.check_writable()?;
         engine.settings().with(settings.clone())?;
         if self.inner.is_stopping.load(Ordering::SeqCst) {
             return Err(Error::Cancelled);
@@ -271,6 +273,7 @@ impl Jobs {
     ///
     /// A job that is not remembered, or whose end cannot be.
     pub fn cancel(&self, id: u64) -> Result<Job, Error> {
+        self.inner.engine.check_writable()?;
         let mut known = self.lock();
         if let Some(cancel) = known.cancels.get(&id) {
             cancel.store(true, Ordering::SeqCst);
@@ -511,6 +514,17 @@ impl Job {
 /// The jobs of a collection that run one after another, those of its generations among them.
 fn queue_of(collection: &str) -> String {
     collection.split('@').next().unwrap_or_default().to_owned()
+}
+
+/// Makes the folder and takes its lock.
+fn claim(folder: &Path) -> Result<File, Error> {
+    fs::create_dir_all(folder).map_err(Error::Jobs)?;
+    let lock = File::create(folder.join("lock")).map_err(Error::Jobs)?;
+    lock.try_lock().map_err(|error| match error {
+        TryLockError::WouldBlock => Error::JobsElsewhere,
+        TryLockError::Error(error) => Error::Jobs(error),
+    })?;
+    Ok(lock)
 }
 
 fn path_of(folder: &Path, id: u64) -> PathBuf {

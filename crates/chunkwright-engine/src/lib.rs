@@ -46,6 +46,7 @@ mod observe;
 mod owner;
 pub mod page;
 pub mod paging;
+mod places;
 mod put;
 mod query_log;
 mod questions;
@@ -116,6 +117,7 @@ pub use list::{ChunkDetail, DocumentPage, ListDocumentsRequest, Neighbours};
 pub use maintenance::ClearedCache;
 pub use notice::{Notice, NoticeCode};
 pub use observe::{EmbedCall, IndexedRun, Observer, SearchCall, TRACE};
+pub use places::without_places;
 pub use put::{Base64, GivenDocument, PutAnswer, PutRequest, PutResult, PutState};
 pub use query_log::{Door, LoggedQuery, LoggedRequest, QueryCall, QueryLog};
 pub use questions::{

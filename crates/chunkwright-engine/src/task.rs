@@ -196,23 +196,26 @@ impl Task {
 
     /// With paths that mean the same in every process.
     pub(crate) fn with_absolute_paths(mut self) -> Self {
-        match &mut self {
+        self.paths_mut().into_iter().for_each(make_absolute);
+        self
+    }
+
+    /// The files and folders that it names.
+    pub(crate) fn paths_mut(&mut self) -> Vec<&mut PathBuf> {
+        match self {
             Self::Index { request, .. } | Self::Put { request, .. } => {
                 let IndexRequest { paths, root, moved_from, exclude, .. } = request;
-                paths.iter_mut().chain(root).chain(moved_from).chain(exclude).for_each(make_absolute);
+                paths.iter_mut().chain(root).chain(moved_from).chain(exclude).collect()
             }
-            Self::Delete { request, .. } => request.paths_mut().for_each(make_absolute),
-            Self::Import { file, .. } => make_absolute(file),
-            Self::Evaluate { paths, request } => {
-                paths.iter_mut().chain(request.paths_mut()).for_each(make_absolute);
-            }
+            Self::Delete { request, .. } => request.paths_mut().collect(),
+            Self::Import { file, .. } => vec![file],
+            Self::Evaluate { paths, request } => paths.iter_mut().chain(request.paths_mut()).collect(),
             Self::Amend { .. }
             | Self::SetBoundary { .. }
             | Self::Prune { .. }
             | Self::Diff { .. }
-            | Self::ClearCache => {}
+            | Self::ClearCache => Vec::new(),
         }
-        self
     }
 }
 

@@ -26,7 +26,9 @@ mod uri;
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use chunkwright_engine::{Background, Door, Engine, Error, Hit, IndexState, QueryCall, QueryLog};
+use chunkwright_engine::{
+    Background, Door, Engine, Error, Hit, IndexState, QueryCall, QueryLog, without_places,
+};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, GetPromptRequestParams,
     GetPromptResponse, Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
@@ -155,6 +157,19 @@ impl McpServer {
         Self { inner: Arc::new(Inner { engine, options, work, background }) }
     }
 
+    /// The same for clients who are not told where files of this machine are.
+    #[must_use]
+    pub fn without_places(&self) -> Self {
+        let Inner { engine, options, work, background } = &*self.inner;
+        let (options, work, background) = (options.clone(), work.clone(), Arc::clone(background));
+        Self { inner: Arc::new(Inner { engine: engine.without_places(), options, work, background }) }
+    }
+
+    /// A sentence as a client may read it.
+    fn said(&self, sentence: String) -> String {
+        if self.engine().hides_places() { without_places(&sentence).into_owned() } else { sentence }
+    }
+
     fn engine(&self) -> &Engine {
         &self.inner.engine
     }
@@ -234,8 +249,8 @@ fn takes_hints(context: &RequestContext<RoleServer>) -> bool {
 }
 
 /// A failure of the engine as an error of the protocol, for requests other than tool calls.
-fn protocol_error(error: &Error) -> ErrorData {
-    ErrorData::new(rmcp::model::ErrorCode(error.code().mcp), error.to_string(), None)
+fn protocol_error(server: &McpServer, error: &Error) -> ErrorData {
+    ErrorData::new(rmcp::model::ErrorCode(error.code().mcp), server.said(error.to_string()), None)
 }
 
 /// Something that was asked for by a name that does not exist.

@@ -9,6 +9,7 @@ use tokio::task;
 use tracing::Span;
 
 use crate::app::App;
+use crate::guard;
 use crate::problem::Problem;
 
 /// Bounds the calls that are worked on at once, whichever door they come through. What would wait behind as many again is
@@ -80,7 +81,7 @@ impl App {
         &self,
         call: impl FnOnce(&Engine) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Problem> {
-        let engine = self.engine.clone();
+        let engine = self.told();
         self.answer(self.work.run(move || call(&engine)).await)
     }
 
@@ -89,8 +90,13 @@ impl App {
         &self,
         ask: impl FnOnce(&Engine) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Problem> {
-        let engine = self.engine.clone();
+        let engine = self.told();
         self.answer(self.work.ask(move |stop| ask(&engine.stopped_by(stop))).await)
+    }
+
+    /// The engine, which names files of this machine only to those who may know them.
+    fn told(&self) -> Engine {
+        if guard::sees_places() { &self.engine } else { &self.discreet }.clone()
     }
 
     fn answer<T>(&self, answer: Result<Result<T, Error>, NoAnswer>) -> Result<T, Problem> {

@@ -236,7 +236,7 @@ fn of_store(error: &StoreError) -> Code {
     match error {
         StoreError::DiskFull => DISK_FULL,
         StoreError::Io { error, .. } if is_full(error) => DISK_FULL,
-        StoreError::Locked { .. } => LOCKED,
+        StoreError::Locked { .. } | StoreError::Replaced => LOCKED,
         StoreError::Cancelled => CANCELLED,
         StoreError::ReadOnly => FORBIDDEN,
         StoreError::UnknownCollection { .. } | StoreError::UnknownGeneration { .. } => UNKNOWN_COLLECTION,

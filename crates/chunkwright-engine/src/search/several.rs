@@ -231,6 +231,7 @@ fn described(
     let mut known: HashMap<(String, String), Option<DocumentInfo>> = HashMap::new();
     let of = snapshots.iter().map(|snapshot| (snapshot.generation().collection.as_str(), *snapshot));
     let of: HashMap<&str, &Snapshot> = of.collect();
+    let hides_places = snapshots.iter().any(|snapshot| snapshot.engine().hides_places());
     for hit in &mut hits {
         let info = match known.entry((hit.collection.clone(), hit.record.doc_id.clone())) {
             Entry::Occupied(known) => known.into_mut(),
@@ -240,7 +241,8 @@ fn described(
                 new.insert(snapshot.map(read).transpose()?.flatten())
             }
         };
-        hit.metadata = Metadata::new(&hit.record, info.as_ref(), &hit.doc_toc);
+        let info = info.as_ref().filter(|_| !hides_places);
+        hit.metadata = Metadata::new(&hit.record, info, &hit.doc_toc);
         if request.text {
             hit.text = Some(hit.record.text.clone());
         }

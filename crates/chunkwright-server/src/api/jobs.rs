@@ -27,7 +27,8 @@ use super::{Answer, Page};
 use crate::answer::{Accepted, Has, Tagged};
 use crate::app::{App, Shared};
 use crate::extract::{Body, Path, Query};
-use crate::openapi::{Input, Method, Operation, Output, Resources, add_answer, add_header_parameter};
+use crate::guard::{self, Caller};
+use crate::openapi::{Input, Method, Operation, Output, Resources, Scope, add_answer, add_header_parameter};
 use crate::problem::Problem;
 
 const ALL: &str = "/api/v1/jobs";
@@ -194,6 +195,11 @@ async fn result_of(State(app): State<Shared>, Path(OfJob { job }): Path<OfJob>) 
 }
 
 impl App {
+    /// The job as the caller may know it.
+    fn shown(&self, job: Job) -> Job {
+        if guard::sees_places() { job } else { job.without_places(&self.roots) }
+    }
+
     /// Submits a job.
     pub(crate) async fn submit(&self, request: JobRequest) -> Result<Accepted<Job>, Problem> {
         let (jobs, roots) = (self.jobs.clone(), self.roots.clone());
@@ -201,7 +207,7 @@ impl App {
             let (task, settings) = engine.task(request, &roots)?;
             jobs.submit(task, settings)
         };
-        let body = self.call(submit).await?;
+        let body = self.shown(self.call(submit).await?);
         Ok(Accepted { location: format!("{ALL}/{}", body.id), body })
     }
 }
@@ -213,7 +219,7 @@ async fn list(
 ) -> Result<Tagged<JobPage>, Problem> {
     let page = Page { limit, cursor };
     let (after, limit) = (page.after(), page.limit()?);
-    let mut jobs = app.jobs.list();
+    let mut jobs: Vec<Job> = app.jobs.list();
     jobs.retain(|job| {
         let is_of = collection.as_deref().is_none_or(|name| job.task.collection() == Some(name));
         is_of && state.is_none_or(|state| job.state == state)
@@ -221,10 +227,18 @@ async fn list(
     // Newest first is ascending by what is left to the greatest number.
     let key = |job: &Job| format!("{:020}", u64::MAX - job.id);
     let (jobs, next) = paging::page(jobs, key, &("jobs", collection, state), after.as_ref(), limit)?;
+    let jobs = jobs.into_iter().map(|job| app.shown(job)).collect();
     has.tagged(&JobPage { jobs, next })
 }
 
-async fn post(State(app): State<Shared>, Body(request): Body<JobRequest>) -> Result<Accepted<Job>, Problem> {
+async fn post(
+    State(app): State<Shared>,
+    caller: Caller,
+    Body(request): Body<JobRequest>,
+) -> Result<Accepted<Job>, Problem> {
+    if matches!(request, JobRequest::Prune { .. }) {
+        caller.check(Scope::Admin)?;
+    }
     app.submit(request).await
 }
 
@@ -233,12 +247,12 @@ async fn get(
     Path(OfJob { job }): Path<OfJob>,
     has: Has,
 ) -> Result<Tagged<Job>, Problem> {
-    has.tagged(&app.jobs.get(job)?)
+    has.tagged(&app.shown(app.jobs.get(job)?))
 }
 
 async fn stop(State(app): State<Shared>, Path(OfJob { job }): Path<OfJob>) -> Answer<Job> {
     let jobs = app.jobs.clone();
-    Ok(Json(app.call(move |_| jobs.cancel(job)).await?))
+    Ok(Json(app.shown(app.call(move |_| jobs.cancel(job)).await?)))
 }
 
 async fn follow(
@@ -252,6 +266,7 @@ async fn follow(
     }
     let (sender, events) = mpsc::channel(1);
     let (jobs, stopping) = (app.jobs.clone(), app.stopping.clone());
+    let roots = (!guard::sees_places()).then(|| app.roots.clone());
     tokio::spawn(async move {
         let mut seen = last;
         let mut looks = time::interval(LOOK);
@@ -277,6 +292,10 @@ async fn follow(
             };
             let name = if now.state.is_over() { "end" } else { "progress" };
             seen = Some(now.revision);
+            let now = match &roots {
+                Some(roots) => now.without_places(roots),
+                None => now,
+            };
             // Readers of events that take lines as Python does end one at U+2028 too.
             let Some(data) = to_line(&now).ok().and_then(|line| String::from_utf8(line).ok()) else { return };
             let event = Event::default().event(name).id(now.revision.to_string()).data(data.trim_end());

@@ -22,7 +22,7 @@ use tower::Service;
 use super::{McpServer, Profile};
 use crate::app::Shared;
 use crate::extract::Parameters;
-use crate::guard::Scopes;
+use crate::guard::{Caller, Scopes};
 use crate::openapi::Scope;
 
 /// Where the server has it.
@@ -62,9 +62,27 @@ type Served = StreamableHttpService<McpServer, NeverSessionManager>;
 /// Answers requests over HTTP, with the tools that `?tools=` names: `all`, which is the default, or `chatgpt`.
 #[derive(Clone)]
 pub struct HttpService {
+    told: Profiles,
+    /// For those who are not told where files of this machine are.
+    discreet: Profiles,
+}
+
+/// The service with each of the tools that a request may name.
+#[derive(Clone)]
+struct Profiles {
     usual: Served,
     all: Served,
     chatgpt: Served,
+}
+
+impl Profiles {
+    fn new(server: &McpServer, options: &HttpOptions) -> Self {
+        Self {
+            usual: streamable_http(server.clone(), options),
+            all: streamable_http(server.with_profile(Profile::All), options),
+            chatgpt: streamable_http(server.with_profile(Profile::ChatGpt), options),
+        }
+    }
 }
 
 impl std::fmt::Debug for HttpService {
@@ -75,11 +93,8 @@ impl std::fmt::Debug for HttpService {
 
 /// The service of `server`, to be mounted at a path.
 pub fn http_service(server: &McpServer, options: &HttpOptions) -> HttpService {
-    HttpService {
-        usual: streamable_http(server.clone(), options),
-        all: streamable_http(server.with_profile(Profile::All), options),
-        chatgpt: streamable_http(server.with_profile(Profile::ChatGpt), options),
-    }
+    let discreet = Profiles::new(&server.without_places(), options);
+    HttpService { told: Profiles::new(server, options), discreet }
 }
 
 /// Any handler of the protocol over HTTP, as [`http_service`] serves ours.
@@ -112,10 +127,13 @@ impl Service<Request<Body>> for HttpService {
         if let Err(problem) = Parameters::one("tools").check(query) {
             return Box::pin(async move { Ok(problem.into_response()) });
         }
+        // Outside a guard it is the program's own.
+        let sees_places = request.extensions().get::<Caller>().is_none_or(|caller| caller.sees_places);
+        let profiles = if sees_places { &self.told } else { &self.discreet };
         let served = match tools(query) {
-            None => self.usual.clone(),
-            Some("all") => self.all.clone(),
-            Some("chatgpt") => self.chatgpt.clone(),
+            None => profiles.usual.clone(),
+            Some("all") => profiles.all.clone(),
+            Some("chatgpt") => profiles.chatgpt.clone(),
             Some(_) => {
                 let refused = (StatusCode::BAD_REQUEST, "unknown `tools`; known are all, chatgpt\n");
                 return Box::pin(async move { Ok(refused.into_response()) });

@@ -178,5 +178,5 @@ async fn answered<A: Answer + Send + 'static>(
         Ok(sent(&answer, form, server.options().max_tokens, counter)?)
     };
     let answered = server.blocking(context, answer).await?;
-    Ok(answered.unwrap_or_else(|error| failed(error.to_string())))
+    Ok(answered.unwrap_or_else(|error| failed(server.said(error.to_string()))))
 }
