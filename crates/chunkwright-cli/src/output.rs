@@ -54,6 +54,11 @@ impl OutputPath {
         Some(self.0.extension()?.to_str()?.to_ascii_lowercase())
     }
 
+    /// Begins the file, which appears if the command succeeds.
+    pub(crate) fn begin(&self) -> Result<ResultFile> {
+        ResultFile::create(self)
+    }
+
     /// The path itself, for what writes files by its own means.
     pub(crate) fn path(&self) -> &Path {
         &self.0

@@ -13,7 +13,7 @@ use serde::Serialize;
 use crate::app::{CutFlags, Global, Outcome};
 use crate::input::{ThreadFlags, input, report};
 use crate::keys::FileFlags;
-use crate::output::{Output, OutputFlags, OutputPath, ResultFile};
+use crate::output::{Output, OutputFlags, OutputPath};
 use crate::progress::Progress;
 use crate::text::{Table, bold, count, dim, green, grouped, plain, preview, red, terminal_width, yellow};
 
@@ -178,7 +178,7 @@ impl Diff {
 /// Writes what the operations lead to, as a file that appears when the command has succeeded.
 fn write_state(state: &OutputPath, answer: &DiffAnswer) -> Result<()> {
     let unwritten = || format!("the state `{state}` could not be written");
-    let mut sink = BufWriter::with_capacity(1 << 16, ResultFile::create(state)?);
+    let mut sink = BufWriter::with_capacity(1 << 16, state.begin()?);
     if state.extension().as_deref() == Some("parquet") {
         let records: Vec<&Record> = answer.state().collect();
         let mut table = RecordTable::new(sink, TableFormat::Parquet, None)?;

@@ -178,7 +178,10 @@ impl Snapshot {
             let Some(info) = info else { return Ok(()) };
             done += info.bytes;
             let doc_id = info.doc_id.as_str();
-            each(comparison.document((doc_id, &sides.old), (doc_id, &sides.new)))?;
+            let changes = comparison.document((doc_id, &sides.old), (doc_id, &sides.new));
+            if !request.summary_only {
+                each(changes)?;
+            }
             self.check_number(comparison.summary().new_chunks, most)?;
             notice = notice.take().or(sides.notice);
             let files = documents.len() - at.len();

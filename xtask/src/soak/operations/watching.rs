@@ -15,7 +15,7 @@ use super::files;
 use super::indexing::{Run, generations};
 
 /// Longest time until a change is seen.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Time between two looks.
 const STEP: Duration = Duration::from_millis(50);
@@ -36,7 +36,7 @@ pub(super) fn watch(world: &mut World<'_>, random: &mut Random) -> Result<()> {
     let may_stay = !is_forced && missing(&world.files) * 2 > before.documents.len();
     let kill = Kill::perhaps(40, &world.program, random);
     let mut running = world.program.start(&arguments, &kill)?;
-    let mut is_over = !wait(&mut running, |running| running.has_answered())?;
+    let mut is_over = !wait(&mut running, Running::has_answered)?;
     for _ in 0..random.within(1..5) {
         match random.within(0..8) {
             0..3 => files::edit(world, random)?,
