@@ -81,7 +81,7 @@ impl JobRequest {
             | Self::Reindex { collection, .. }
             | Self::Migrate { collection, .. }
             | Self::Prune { collection, .. } => Some(collection),
-            Self::Evaluate { .. } => None,
+            Self::Diff { .. } | Self::Evaluate { .. } => None,
         }
     }
 }

@@ -85,6 +85,7 @@ impl fmt::Debug for Pipeline {
 }
 
 /// How to index.
+#[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 #[derive(Clone, Debug, Default)]
 pub struct IndexOptions {
     /// What files are taken.

@@ -323,7 +323,9 @@ impl Store for SqliteStore {
 
     fn remove(&self, generation: &Generation) -> Result<(), StoreError> {
         let removed = self.write_with(|transaction| write::remove(transaction, generation))?;
-        removed.iter().for_each(|number| self.forget(*number));
+        for number in &removed {
+            self.forget(*number);
+        }
         Ok(())
     }
 

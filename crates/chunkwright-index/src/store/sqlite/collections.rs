@@ -330,7 +330,7 @@ mod tests {
             }
             let taken = steps(&connection, &[Newer::Than(0).sql().0, read::INDEXED]);
             let one = *one.get_or_insert(taken);
-            let most = one * n as i32;
+            let most = one * i32::try_from(n).expect("few");
             assert!(taken > 0 && taken <= most + most / 10, "{taken} at {n}, {one} at 1");
         }
     }
