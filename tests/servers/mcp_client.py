@@ -38,6 +38,8 @@ async def main(mode, server):
         seen["fetch"] = fetch.structured_content or json.loads(fetch.content[0].text)
         failed = await client.call_tool("fetch", {"id": "none.md"})
         seen["failed"] = [failed.is_error, failed.content[0].text]
+        wrong = await client.call_tool("search", {"qury": "ferry"})
+        seen["wrong"] = [wrong.is_error, wrong.content[0].text]
         if "outline" in seen["tools"]:
             outline = await client.call_tool("outline", {"id": result["doc_id"]})
             seen["outline"] = outline.structured_content

@@ -13,6 +13,7 @@ mod complete;
 mod fetch;
 mod http;
 mod index;
+mod message;
 mod outline;
 mod prompts;
 mod resources;
@@ -27,17 +28,19 @@ use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use chunkwright_engine::{
-    Background, Door, Engine, Error, Hit, IndexState, QueryCall, QueryLog, without_places,
+    Background, Door, Engine, Error, Hit, IndexState, QueryCall, QueryLog, suggestion, without_places,
 };
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, GetPromptRequestParams,
-    GetPromptResponse, Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
-    ListToolsResult, PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams,
-    ReadResourceResponse, ServerCapabilities, ServerConfig, Tool,
+    CallToolRequestMethod, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams,
+    CompleteResult, ConstString as _, CustomRequest, CustomResult, GetPromptRequestParams, GetPromptResponse,
+    Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse,
+    ServerCapabilities, ServerConfig, ServerResult, Tool,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde::Deserialize;
+use serde_json::Value;
 use tokio::time::Instant;
 use tracing::Instrument as _;
 
@@ -46,7 +49,7 @@ use crate::traces;
 use crate::work::{NoAnswer, Work};
 use answer::Form;
 pub use answer::Format;
-pub use http::{HttpOptions, HttpService, http_service, streamable_http};
+pub use http::{HttpOptions, HttpService, http_service};
 pub(crate) use http::{PATH as MCP, mounted};
 pub use stdio::{StdioError, serve_stdio};
 
@@ -221,6 +224,22 @@ impl McpServer {
         }
     }
 
+    /// Calls a tool with arguments as they came.
+    async fn call(
+        &self,
+        name: &str,
+        arguments: Option<Value>,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<CallToolResult, ErrorData> {
+        let known = tools::list(self.options()).find(|tool| tool.name == name);
+        let span = traces::of_tool(known.map_or("unknown", |tool| &*tool.name), context.extensions.get());
+        let answer = tools::call(self, name, arguments, context).instrument(span.clone()).await;
+        if answer.as_ref().map_or(true, |answer| answer.is_error == Some(true)) {
+            traces::failed(&span);
+        }
+        answer
+    }
+
     /// Calls the engine, which blocks, on a thread where that is allowed, until the client is gone or takes the request back.
     async fn blocking<T: Send + 'static>(
         &self,
@@ -255,7 +274,7 @@ fn protocol_error(server: &McpServer, error: &Error) -> ErrorData {
 
 /// Something that was asked for by a name that does not exist.
 fn unknown(what: &str, name: &str, known: &[&str]) -> ErrorData {
-    let message = format!("unknown {what} `{name}`; known are {}", known.join(", "));
+    let message = format!("unknown {what} `{name}`; {}", suggestion(name, known.iter().copied()));
     ErrorData::invalid_params(Cow::Owned(message), None)
 }
 
@@ -280,12 +299,12 @@ impl ServerHandler for McpServer {
         _request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let tools = ListToolsResult::with_all_items(tools::list(self.options()));
+        let tools = ListToolsResult::with_all_items(tools::list(self.options()).cloned().collect());
         Ok(if takes_hints(&context) { tools.with_ttl_ms(STABLE_MS) } else { tools })
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        tools::list(self.options()).into_iter().find(|tool| tool.name == name)
+        tools::list(self.options()).find(|tool| tool.name == name).cloned()
     }
 
     async fn call_tool(
@@ -293,17 +312,34 @@ impl ServerHandler for McpServer {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let known = tools::list(self.options()).into_iter().find(|tool| tool.name == request.name);
-        let name = match known.map(|tool| tool.name) {
-            Some(Cow::Borrowed(name)) => name,
-            _ => "unknown",
-        };
-        let span = traces::of_tool(name, context.extensions.get());
-        let answer = tools::call(self, request, &context).instrument(span.clone()).await;
-        if answer.as_ref().map_or(true, |answer| answer.is_error == Some(true)) {
-            traces::failed(&span);
+        let arguments = request.arguments.map(Value::Object);
+        Ok(self.call(&request.name, arguments, &context).await?.into())
+    }
+
+    /// Answers what the SDK could not read as a request that it knows.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let CustomRequest { method, params, .. } = request;
+        let given = |name: &str| params.as_ref().and_then(|params| params.get(name)).cloned();
+        // Arguments that are not an object are for the model to correct, as other wrong ones.
+        if method == CallToolRequestMethod::VALUE
+            && let Some(Value::String(name)) = given("name")
+            && let Some(arguments) = given("arguments")
+            && !arguments.is_object()
+        {
+            let mut answer = ServerResult::from(self.call(&name, Some(arguments), &context).await?);
+            if !takes_hints(&context) {
+                answer.strip_result_type_for_legacy_peer();
+            }
+            let answer = serde_json::to_value(answer);
+            return answer
+                .map(CustomResult)
+                .map_err(|error| ErrorData::internal_error(error.to_string(), None));
         }
-        Ok(answer?.into())
+        Err(message::unread(&method, context.protocol_version()))
     }
 
     async fn list_resources(

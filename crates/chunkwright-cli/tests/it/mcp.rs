@@ -191,27 +191,72 @@ fn an_index_that_is_being_made_says_how_far_it_is() {
 }
 
 #[test]
-fn lines_that_are_no_requests_end_nothing_and_nothing_but_the_protocol_is_written() {
+fn lines_that_are_no_requests_are_refused_one_by_one_and_nothing_but_the_protocol_is_written() {
     let folder = Folder::new(&[("docs/guide.md", &guide(3))]);
     let mut agent = Agent::start(&folder, &["docs", "-v"]);
     agent.wait();
-    for line in ["{", "not json", "[]", "7", "{\"jsonrpc\":\"1.0\"}", ""] {
+    let too_long =
+        format!(r#"{{"jsonrpc":"2.0","id":1,"method":"ping","params":"{}"}}"#, "a".repeat(1 << 20));
+    for (line, code, id) in [
+        ("{", -32700, Value::Null),
+        ("not json", -32700, Value::Null),
+        ("[]", -32600, Value::Null),
+        ("7", -32600, Value::Null),
+        (r#"{"jsonrpc":"1.0"}"#, -32600, Value::Null),
+        (r#"{"jsonrpc":"2.0","id":"a","method":7}"#, -32600, json!("a")),
+        (r#"{"jsonrpc":"2.0","id":"b","method":"tools/none"}"#, -32601, json!("b")),
+        (&too_long, -32600, Value::Null),
+    ] {
+        agent.write(line);
+        let answer = agent.read();
+        assert_eq!((&answer["error"]["code"], &answer["id"]), (&json!(code), &id), "{answer}");
+    }
+    // What asks for nothing is answered by nothing.
+    for line in [
+        "",
+        "  ",
+        r#"{"jsonrpc":"2.0","method":"notifications/none"}"#,
+        r#"{"jsonrpc":"2.0","id":9,"result":{}}"#,
+    ] {
         agent.write(line);
     }
-    // What was answered to those lines stands before the next answer.
-    agent.last += 1;
-    let id = agent.last;
-    agent.write(&json!({ "jsonrpc": "2.0", "id": id, "method": "tools/list" }).to_string());
-    while agent.read()["id"] != id {}
-    let unknown = agent.ask("tools/none", json!({}));
-    assert_eq!(unknown["error"]["code"], -32601, "{unknown}");
     // An id that was used before is no reason to refuse.
     for _ in 0..2 {
         agent.write(&json!({ "jsonrpc": "2.0", "id": "same", "method": "tools/list" }).to_string());
         assert_eq!(agent.read()["id"], "same");
     }
+    let wrong = agent.ask("tools/call", json!({ "name": "search", "arguments": ["guide"] }));
+    assert_eq!(wrong["result"]["isError"], true, "{wrong}");
     let (code, rest, said) = agent.leave();
     assert_eq!((code, rest.as_str()), (0, ""), "{said}");
+}
+
+#[test]
+fn a_burst_of_calls_waits_and_every_call_is_answered() {
+    let folder = Folder::new(&[("docs/guide.md", &guide(30))]);
+    let mut agent = Agent::start(&folder, &["docs", "-q"]);
+    agent.wait();
+    // None is read before the last is written, more than are worked on at once; and the input ends with the last.
+    let calls = 400;
+    let mut lines = String::new();
+    for id in 1..=calls {
+        let params =
+            json!({ "name": "search", "arguments": { "query": format!("guide {id}"), "limit": "1" } });
+        lines += &json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params }).to_string();
+        lines.push('\n');
+    }
+    let Agent { child, mut requests, answers, .. } = agent;
+    requests.write_all(lines.trim_end().as_bytes()).unwrap();
+    drop(requests);
+    let mut answered: Vec<u64> = Vec::new();
+    for line in answers.lines() {
+        let answer: Value = serde_json::from_str(&line.unwrap()).unwrap();
+        assert_eq!(answer["result"]["isError"], false, "{answer}");
+        answered.push(answer["id"].as_u64().unwrap());
+    }
+    answered.sort_unstable();
+    assert!(answered.into_iter().eq(1..=calls));
+    assert_eq!(child.wait_with_output().unwrap().status.code(), Some(0));
 }
 
 #[test]
@@ -288,7 +333,7 @@ fn check_seen(seen: &Value, version: &str) {
     let result = &seen["search"]["results"][0];
     assert_eq!(result["doc_id"], "en/ferry-harbour.md");
     assert_eq!(seen["fetch"]["text"], result["content"]);
-    assert_eq!(seen["failed"][0], true);
+    assert_eq!((&seen["failed"][0], &seen["wrong"][0]), (&json!(true), &json!(true)));
     assert_eq!(seen["outline"]["rows"][0]["kind"], "document");
     assert!(seen["text"]["results"][0]["content"].is_string());
     assert_eq!(seen["prompts"], json!(["answer", "summarize", "locate"]));

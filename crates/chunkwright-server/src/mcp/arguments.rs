@@ -1,16 +1,17 @@
-//! What do tools take?
+//! Defines what tools take.
 //!
-//! An argument that may be absent has no `null` in its schema: some models send what a schema allows.
+//! The schemas are what arguments are checked by: see [`read`].
+
+mod read;
+mod schema;
 
 use chunkwright_engine::MAX_QUERY_CHARS;
-use rmcp::ErrorData;
-use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
-use serde_json::Value;
 
 use super::answer::Format;
+pub(super) use read::{Invalid, read};
+pub(super) use schema::{input, output};
 
 /// Most hits of a page.
 const MAX_LIMIT: usize = 50;
@@ -129,14 +130,6 @@ impl Search {
     fn usual_limit() -> usize {
         5
     }
-
-    /// Checks what the types do not say.
-    pub(super) fn check(self) -> Result<Self, ErrorData> {
-        if !(1..=MAX_LIMIT).contains(&self.limit) {
-            return Err(invalid(format!("`limit` is `{}`; it must be from 1 to {MAX_LIMIT}", self.limit)));
-        }
-        Ok(self)
-    }
 }
 
 impl From<ChatGptSearch> for Search {
@@ -150,14 +143,4 @@ impl From<ChatGptFetch> for Fetch {
     fn from(ChatGptFetch { id }: ChatGptFetch) -> Self {
         Self { id, collection: None, window: 0, format: None }
     }
-}
-
-/// Reads arguments.
-pub(super) fn read<T: DeserializeOwned>(arguments: Option<JsonObject>) -> Result<T, ErrorData> {
-    let arguments = Value::Object(arguments.unwrap_or_default());
-    serde_json::from_value(arguments).map_err(|error| invalid(format!("invalid arguments: {error}")))
-}
-
-fn invalid(message: String) -> ErrorData {
-    ErrorData::invalid_params(message, None)
 }

@@ -4,22 +4,24 @@
 //! their own specification. So nothing has to expire, and any number of clients take no memory between two requests.
 
 use std::convert::Infallible;
-use std::future::Future;
+use std::future::{Future, ready};
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 
-use axum::Router;
-use axum::body::Body;
-use axum::http::{Method, Request, StatusCode};
+use axum::body::{Body, to_bytes};
+use axum::http::header::{ACCEPT, ALLOW, CONTENT_TYPE};
+use axum::http::{HeaderMap, HeaderValue, Method, Request, StatusCode};
 use axum::response::{IntoResponse, Response};
-use rmcp::ServerHandler;
+use axum::{Json, Router};
+use http_body_util::BodyExt as _;
+use rmcp::model::JsonRpcError;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio_util::sync::CancellationToken;
 use tower::Service;
 
-use super::{McpServer, Profile};
+use super::{McpServer, Profile, message};
 use crate::app::Shared;
 use crate::extract::Parameters;
 use crate::guard::{Caller, Scopes};
@@ -27,6 +29,11 @@ use crate::openapi::Scope;
 
 /// Where the server has it.
 pub(crate) const PATH: &str = "/mcp";
+
+const JSON: &str = "application/json";
+
+/// Most bytes of a refusal of the SDK.
+const MAX_SAID: usize = 16 << 10;
 
 /// How requests over HTTP are checked.
 #[derive(Clone, Debug)]
@@ -51,7 +58,7 @@ impl Default for HttpOptions {
         Self {
             allowed_hosts: hosts.map(str::to_owned).to_vec(),
             allowed_origins: origins.map(str::to_owned).to_vec(),
-            max_body_bytes: 1 << 20,
+            max_body_bytes: message::MAX_BYTES,
             cancel: CancellationToken::new(),
         }
     }
@@ -78,9 +85,9 @@ struct Profiles {
 impl Profiles {
     fn new(server: &McpServer, options: &HttpOptions) -> Self {
         Self {
-            usual: streamable_http(server.clone(), options),
-            all: streamable_http(server.with_profile(Profile::All), options),
-            chatgpt: streamable_http(server.with_profile(Profile::ChatGpt), options),
+            usual: served(server.clone(), options),
+            all: served(server.with_profile(Profile::All), options),
+            chatgpt: served(server.with_profile(Profile::ChatGpt), options),
         }
     }
 }
@@ -97,11 +104,7 @@ pub fn http_service(server: &McpServer, options: &HttpOptions) -> HttpService {
     HttpService { told: Profiles::new(server, options), discreet }
 }
 
-/// Any handler of the protocol over HTTP, as [`http_service`] serves ours.
-pub fn streamable_http<S: ServerHandler + Clone>(
-    handler: S,
-    options: &HttpOptions,
-) -> StreamableHttpService<S, NeverSessionManager> {
+fn served(server: McpServer, options: &HttpOptions) -> Served {
     let config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)
         .with_json_response(true)
@@ -110,7 +113,7 @@ pub fn streamable_http<S: ServerHandler + Clone>(
         .enforce_origin_validation()
         .with_max_request_body_bytes(options.max_body_bytes)
         .with_cancellation_token(options.cancel.clone());
-    StreamableHttpService::new(move || Ok(handler.clone()), Arc::default(), config)
+    StreamableHttpService::new(move || Ok(server.clone()), Arc::default(), config)
 }
 
 impl Service<Request<Body>> for HttpService {
@@ -123,29 +126,94 @@ impl Service<Request<Body>> for HttpService {
     }
 
     fn call(&mut self, request: Request<Body>) -> Self::Future {
-        let query = request.uri().query().unwrap_or_default();
-        if let Err(problem) = Parameters::one("tools").check(query) {
-            return Box::pin(async move { Ok(problem.into_response()) });
-        }
         // Outside a guard it is the program's own.
         let sees_places = request.extensions().get::<Caller>().is_none_or(|caller| caller.sees_places);
         let profiles = if sees_places { &self.told } else { &self.discreet };
-        let served = match tools(query) {
-            None => profiles.usual.clone(),
-            Some("all") => profiles.all.clone(),
-            Some("chatgpt") => profiles.chatgpt.clone(),
-            Some(_) => {
-                let refused = (StatusCode::BAD_REQUEST, "unknown `tools`; known are all, chatgpt\n");
-                return Box::pin(async move { Ok(refused.into_response()) });
+        let served = match profile(request.uri().query().unwrap_or_default()) {
+            Ok(None) => profiles.usual.clone(),
+            Ok(Some(Profile::All)) => profiles.all.clone(),
+            Ok(Some(Profile::ChatGpt)) => profiles.chatgpt.clone(),
+            Err(said) => {
+                return Box::pin(ready(Ok(refused(StatusCode::BAD_REQUEST, &message::invalid(None, said)))));
             }
         };
-        Box::pin(async move { Ok(served.handle(request).await.into_response()) })
+        Box::pin(async move { Ok(answer(&served, request).await) })
     }
 }
 
-/// The value of `tools` in a query.
-fn tools(query: &str) -> Option<&str> {
-    query.split('&').find_map(|pair| pair.strip_prefix("tools="))
+/// The tools that a query asks for.
+fn profile(query: &str) -> Result<Option<Profile>, String> {
+    Parameters::one("tools").check(query).map_err(|problem| problem.detail().to_owned())?;
+    match query.split('&').find_map(|pair| pair.strip_prefix("tools=")) {
+        None => Ok(None),
+        Some("all") => Ok(Some(Profile::All)),
+        Some("chatgpt") => Ok(Some(Profile::ChatGpt)),
+        Some(other) => Err(format!("unknown `tools` `{other}`; known are all, chatgpt")),
+    }
+}
+
+/// Lets the SDK answer, and answers as JSON what the SDK refuses in words.
+async fn answer(served: &Served, request: Request<Body>) -> Response {
+    let (mut head, body) = request.into_parts();
+    if head.method == Method::POST {
+        if !takes_json(&head.headers) {
+            let said = "the answer is `application/json`, which `Accept` does not take";
+            return refused(StatusCode::NOT_ACCEPTABLE, &message::invalid(None, said));
+        }
+        // The SDK asks for both by name, whatever it answers.
+        head.headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
+    }
+    let sends_json = head.headers.get(CONTENT_TYPE).is_some_and(is_json);
+    let read = Arc::new(Mutex::new(Vec::new()));
+    let body = Body::new(body.map_frame({
+        let read = Arc::clone(&read);
+        move |frame| {
+            if let Some(data) = frame.data_ref() {
+                read.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(data);
+            }
+            frame
+        }
+    }));
+    let response = served.handle(Request::from_parts(head, body)).await.into_response();
+    let status = response.status();
+    if status.is_success() || response.headers().get(CONTENT_TYPE).is_some_and(is_json) {
+        return response;
+    }
+    if status == StatusCode::UNSUPPORTED_MEDIA_TYPE && sends_json {
+        // The SDK read the body, and did not understand it.
+        let read = read.lock().unwrap_or_else(PoisonError::into_inner);
+        let notification = || message::invalid(None, "`params` are not what the notification takes");
+        return refused(StatusCode::BAD_REQUEST, &message::refusal(&read).unwrap_or_else(notification));
+    }
+    let (head, body) = response.into_parts();
+    let said = to_bytes(body, MAX_SAID).await.unwrap_or_default();
+    let mut response = refused(status, &message::invalid(None, String::from_utf8_lossy(&said)));
+    response.headers_mut().extend(head.headers.get(ALLOW).map(|allow| (ALLOW, allow.clone())));
+    response
+}
+
+/// Whether a client takes JSON, which everything is answered as.
+fn takes_json(headers: &HeaderMap) -> bool {
+    let mut ranges = headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok()).peekable();
+    let takes = |range: &str| {
+        let mut parts = range.split(';').map(str::trim);
+        let kind = parts.next().unwrap_or_default().to_ascii_lowercase();
+        let is_refused = |part: &str| {
+            let weight = part.strip_prefix("q=").or(part.strip_prefix("Q="));
+            weight.is_some_and(|weight| weight.parse() == Ok(0.0))
+        };
+        [JSON, "application/*", "*/*"].contains(&kind.as_str()) && !parts.any(is_refused)
+    };
+    ranges.peek().is_none() || ranges.flat_map(|value| value.split(',')).any(takes)
+}
+
+fn is_json(kind: &HeaderValue) -> bool {
+    let kind = kind.to_str().unwrap_or_default().split(';').next().unwrap_or_default();
+    kind.trim().eq_ignore_ascii_case(JSON)
+}
+
+fn refused(status: StatusCode, error: &JsonRpcError) -> Response {
+    (status, Json(error)).into_response()
 }
 
 /// The service at `/mcp` of the server, inside its guard, and what its requests need.

@@ -2,6 +2,8 @@
 //!
 //! Standard output belongs to the protocol: nothing else may be written there while this serves.
 
+mod transport;
+
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,6 +15,8 @@ use rmcp::transport::stdio_pipes;
 use tokio::runtime::Builder;
 
 use super::McpServer;
+use crate::options::Limits;
+use transport::Lines;
 
 /// How often the caller's wish to stop is looked for.
 const STEP: Duration = Duration::from_millis(50);
@@ -49,7 +53,9 @@ pub fn serve_stdio(server: McpServer, cancel: &Arc<AtomicBool>) -> Result<(), St
 }
 
 async fn serve(server: McpServer) -> Result<(), StdioError> {
-    let running = match server.serve(stdio_pipes()).await {
+    let (input, output) = stdio_pipes();
+    let lines = Lines::new(input, output, Limits::default().calls);
+    let running = match server.serve(lines).await {
         Ok(running) => running,
         // A client may start a server only to see whether it starts.
         Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => return Ok(()),

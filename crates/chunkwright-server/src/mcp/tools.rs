@@ -1,13 +1,17 @@
 //! Which tools are there, and what does each do?
 
+use std::sync::LazyLock;
+
 use chunkwright::TokenCounter;
-use rmcp::model::{CallToolRequestParams, CallToolResult, JsonObject, Tool, ToolAnnotations};
+use rmcp::model::{CallToolResult, Tool, ToolAnnotations};
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
+use schemars::JsonSchema;
+use serde_json::Value;
 use tokio::time::Instant;
 
 use super::answer::{Answer, Form, failed, sent};
-use super::arguments::{self, ChatGptFetch, ChatGptSearch};
+use super::arguments::{self, ChatGptFetch, ChatGptSearch, Invalid, input, output, read};
 use super::scope::CallError;
 use super::{McpOptions, McpServer, Profile, fetch, index, outline, search, status, unknown};
 
@@ -30,95 +34,117 @@ const CHATGPT_SEARCH: &str =
 
 const CHATGPT_FETCH: &str = "Read a result of `search` by its id.";
 
+/// The tools, whoever sees them: their schemas are made once.
+static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
+    vec![
+        described::<arguments::Search>("search", "Search the index", SEARCH, reads)
+            .with_raw_output_schema(output::<search::SearchAnswer>()),
+        described::<arguments::Fetch>("fetch", "Read a source", FETCH, reads)
+            .with_raw_output_schema(output::<fetch::FetchAnswer>()),
+        described::<arguments::Outline>("outline", "List sections or documents", OUTLINE, reads)
+            .with_raw_output_schema(output::<outline::OutlineAnswer>()),
+        described::<arguments::Status>("status", "Show the index", STATUS, reads)
+            .with_raw_output_schema(output::<status::StatusAnswer>()),
+        described::<arguments::Index>("index", "Update the index", INDEX, writes)
+            .with_raw_output_schema(output::<status::StatusAnswer>()),
+    ]
+});
+
+/// The tools of `OpenAI`'s clients.
+static CHATGPT_TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
+    vec![
+        described::<ChatGptSearch>("search", "Search", CHATGPT_SEARCH, reads),
+        described::<ChatGptFetch>("fetch", "Fetch", CHATGPT_FETCH, reads),
+    ]
+});
+
 /// The tools that a client sees.
-pub(super) fn list(options: &McpOptions) -> Vec<Tool> {
-    let reads = |title| annotations(title).read_only(true).destructive(false).idempotent(true);
-    if options.profile == Profile::ChatGpt {
-        return vec![
-            described("search", "Search", CHATGPT_SEARCH)
-                .with_input_schema::<ChatGptSearch>()
-                .with_annotations(reads("Search")),
-            described("fetch", "Fetch", CHATGPT_FETCH)
-                .with_input_schema::<ChatGptFetch>()
-                .with_annotations(reads("Fetch")),
-        ];
-    }
-    let mut tools = vec![
-        described("search", "Search the index", SEARCH)
-            .with_input_schema::<arguments::Search>()
-            .with_output_schema::<search::SearchAnswer>()
-            .with_annotations(reads("Search the index")),
-        described("fetch", "Read a source", FETCH)
-            .with_input_schema::<arguments::Fetch>()
-            .with_output_schema::<fetch::FetchAnswer>()
-            .with_annotations(reads("Read a source")),
-        described("outline", "List sections or documents", OUTLINE)
-            .with_input_schema::<arguments::Outline>()
-            .with_output_schema::<outline::OutlineAnswer>()
-            .with_annotations(reads("List sections or documents")),
-        described("status", "Show the index", STATUS)
-            .with_input_schema::<arguments::Status>()
-            .with_output_schema::<status::StatusAnswer>()
-            .with_annotations(reads("Show the index")),
-    ];
-    if options.allow_write {
-        let writes = annotations("Update the index").read_only(false).destructive(false).idempotent(true);
-        tools.push(
-            described("index", "Update the index", INDEX)
-                .with_input_schema::<arguments::Index>()
-                .with_output_schema::<status::StatusAnswer>()
-                .with_annotations(writes),
-        );
-    }
-    tools
+pub(super) fn list(options: &McpOptions) -> impl Iterator<Item = &'static Tool> {
+    let tools = match options.profile {
+        Profile::All => &TOOLS,
+        Profile::ChatGpt => &CHATGPT_TOOLS,
+    };
+    let allow_write = options.allow_write;
+    tools.iter().filter(move |tool| allow_write || tool.name != "index")
 }
 
-fn described(name: &'static str, title: &str, description: &'static str) -> Tool {
-    Tool::new(name, description, JsonObject::new()).with_title(title)
+fn described<T: JsonSchema>(
+    name: &'static str,
+    title: &str,
+    description: &'static str,
+    annotations: fn(&str) -> ToolAnnotations,
+) -> Tool {
+    Tool::new(name, description, input::<T>()).with_title(title).with_annotations(annotations(title))
 }
 
-/// Nothing outside of the index is reached.
-fn annotations(title: &str) -> ToolAnnotations {
-    ToolAnnotations::with_title(title).open_world(false)
+fn reads(title: &str) -> ToolAnnotations {
+    writes(title).read_only(true)
 }
 
-/// Calls a tool. Arguments of other types than its schema says are an error of the protocol; what the engine refuses is
-/// one that the model reads.
+/// Nothing outside of the index is reached, and nothing is lost.
+fn writes(title: &str) -> ToolAnnotations {
+    ToolAnnotations::with_title(title).open_world(false).read_only(false).destructive(false).idempotent(true)
+}
+
+/// Calls a tool. What the tool does not take, and what the engine refuses, is an answer that the model reads; a tool that
+/// does not exist is an error of the protocol.
 pub(super) async fn call(
     server: &McpServer,
-    request: CallToolRequestParams,
+    name: &str,
+    arguments: Option<Value>,
     context: &RequestContext<RoleServer>,
 ) -> Result<CallToolResult, ErrorData> {
-    let CallToolRequestParams { name, arguments, .. } = request;
-    let tools = list(server.options());
-    if tools.iter().all(|tool| tool.name != name) {
-        let known: Vec<&str> = tools.iter().map(|tool| &*tool.name).collect();
-        return Err(unknown("tool", &name, &known));
+    let mut tools = list(server.options());
+    let Some(tool) = tools.find(|tool| tool.name == name) else {
+        let known: Vec<&str> = list(server.options()).map(|tool| &*tool.name).collect();
+        return Err(unknown("tool", name, &known));
+    };
+    match answer(server, tool, arguments, context).await {
+        Err(NotCalled::Arguments(invalid)) => Ok(failed(invalid.to_string())),
+        Err(NotCalled::Server(error)) => Err(error),
+        Ok(answer) => Ok(answer),
     }
-    match (server.options().profile, &*name) {
+}
+
+/// Why a tool gave no answer.
+#[derive(Debug, thiserror::Error)]
+enum NotCalled {
+    #[error(transparent)]
+    Arguments(#[from] Invalid),
+    #[error(transparent)]
+    Server(#[from] ErrorData),
+}
+
+async fn answer(
+    server: &McpServer,
+    tool: &Tool,
+    arguments: Option<Value>,
+    context: &RequestContext<RoleServer>,
+) -> Result<CallToolResult, NotCalled> {
+    let answer = match (server.options().profile, &*tool.name) {
         (Profile::ChatGpt, "search") => {
-            let call = arguments::Search::from(arguments::read::<ChatGptSearch>(arguments)?).check()?;
+            let call = arguments::Search::from(read::<ChatGptSearch>(tool, arguments)?);
             let form = server.form(None, context);
             answered(server, context, form, move |server| Ok(search::search(server, &call)?.for_openai()))
                 .await
         }
         (Profile::ChatGpt, _) => {
-            let call = arguments::Fetch::from(arguments::read::<ChatGptFetch>(arguments)?);
+            let call = arguments::Fetch::from(read::<ChatGptFetch>(tool, arguments)?);
             let form = server.form(None, context);
             answered(server, context, form, move |server| Ok(fetched(server, &call)?.for_openai())).await
         }
         (Profile::All, "search") => {
-            let call = arguments::read::<arguments::Search>(arguments)?.check()?;
+            let call = read::<arguments::Search>(tool, arguments)?;
             let form = server.form(call.format, context);
             answered(server, context, form, move |server| search::search(server, &call)).await
         }
         (Profile::All, "fetch") => {
-            let call = arguments::read::<arguments::Fetch>(arguments)?;
+            let call = read::<arguments::Fetch>(tool, arguments)?;
             let form = server.form(call.format, context);
             answered(server, context, form, move |server| fetched(server, &call)).await
         }
         (Profile::All, "outline") => {
-            let call = arguments::read::<arguments::Outline>(arguments)?;
+            let call = read::<arguments::Outline>(tool, arguments)?;
             let form = server.form(call.format, context);
             let outlined = move |server: &McpServer| {
                 let (id, named) = (call.id.as_deref().unwrap_or_default(), call.collection.as_deref());
@@ -127,7 +153,7 @@ pub(super) async fn call(
             answered(server, context, form, outlined).await
         }
         (Profile::All, "status") => {
-            let call = arguments::read::<arguments::Status>(arguments)?;
+            let call = read::<arguments::Status>(tool, arguments)?;
             let form = server.form(call.format, context);
             answered(server, context, form, |server| {
                 logged(server, "status", "", None, || status::status(server))
@@ -135,7 +161,7 @@ pub(super) async fn call(
             .await
         }
         (Profile::All, _) => {
-            let call = arguments::read::<arguments::Index>(arguments)?;
+            let call = read::<arguments::Index>(tool, arguments)?;
             let form = server.form(call.format, context);
             // What it starts goes on when the call is over.
             let lasting = server.clone();
@@ -144,7 +170,8 @@ pub(super) async fn call(
             };
             answered(server, context, form, indexed).await
         }
-    }
+    };
+    Ok(answer?)
 }
 
 fn fetched(server: &McpServer, call: &arguments::Fetch) -> Result<fetch::FetchAnswer, CallError> {

@@ -84,11 +84,16 @@ impl Index {
 impl Client {
     /// Sends a body with these headers beside those that every request has.
     async fn post(&self, body: impl Into<Body>, headers: &[(&str, &str)]) -> (StatusCode, String) {
-        let mut request = Request::post(self.path)
-            .header("content-type", "application/json")
-            .header("accept", "application/json, text/event-stream");
-        if headers.iter().all(|(name, _)| *name != "host") {
-            request = request.header("host", "localhost:7878");
+        let mut request = Request::post(self.path);
+        let usual = [
+            ("content-type", "application/json"),
+            ("accept", "application/json, text/event-stream"),
+            ("host", "localhost:7878"),
+        ];
+        for (name, value) in usual {
+            if headers.iter().all(|(given, _)| *given != name) {
+                request = request.header(name, value);
+            }
         }
         for (name, value) in headers {
             request = request.header(*name, *value);

@@ -39,7 +39,8 @@ async fn the_official_client_reads_the_index_over_http() {
         assert!(output.status.success(), "{mode}: {}", String::from_utf8_lossy(&output.stderr));
         let seen: Value = serde_json::from_slice(&output.stdout).unwrap();
         assert_eq!(seen["version"], version);
-        assert_eq!(seen["failed"][0], true);
+        assert_eq!((&seen["failed"][0], &seen["wrong"][0]), (&json!(true), &json!(true)));
+        assert!(seen["wrong"][1].as_str().unwrap().contains("did you mean `query`?"), "{seen}");
         let text = seen["fetch"]["text"].as_str().unwrap();
         assert!(text.contains("ferry"), "{text}");
         if query.is_empty() {

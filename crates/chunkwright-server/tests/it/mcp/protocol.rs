@@ -1,8 +1,10 @@
 //! What is not as the protocol says is refused as it says, and what is unknown is said to the model.
 
-use axum::http::StatusCode;
-use chunkwright_server::mcp::{HttpOptions, McpOptions, McpServer, http_service};
+use axum::body::Body;
+use axum::http::{Request, StatusCode};
+use chunkwright_server::mcp::{HttpOptions, McpOptions, McpServer, Profile, http_service};
 use serde_json::{Value, json};
+use tower::ServiceExt as _;
 
 use super::{Client, Index, NEWEST, long_document};
 
@@ -29,26 +31,225 @@ async fn what_does_not_exist_is_told_the_model_in_the_sentence_of_the_engine() {
 }
 
 #[tokio::test]
-async fn arguments_of_other_types_than_the_schema_says_are_invalid_parameters() {
+async fn what_a_tool_does_not_take_is_told_the_model_in_a_sentence() {
     let index = Index::new(&[("guide.md", "# Guide\n\nferry\n")]);
     let client = index.client();
-    for (tool, arguments) in [
-        ("search", json!({})),
-        ("search", json!({ "query": 7 })),
-        ("search", json!({ "query": "ferry", "limit": "many" })),
-        ("search", json!({ "query": "ferry", "limit": 0 })),
-        ("search", json!({ "query": "ferry", "limit": 51 })),
-        ("search", json!({ "query": "ferry", "limit": -1 })),
-        ("search", json!({ "query": "ferry", "colour": "red" })),
-        ("search", json!({ "query": "ferry", "format": "xml" })),
-        ("fetch", json!({ "id": ["guide.md"] })),
-        ("fetch", json!({ "id": "guide.md", "window": 1.5 })),
-        ("status", json!({ "extra": true })),
-        ("none", json!({})),
+    for (tool, arguments, sentence) in [
+        ("search", json!({}), "`query` is missing; it must be a string of at most 10000 characters"),
+        ("search", json!({ "query": 7 }), "`query` is `7`; it must be a string"),
+        ("search", json!({ "query": ["ferry"] }), "`query` is an array; it must be a string"),
+        (
+            "search",
+            json!({ "query": "ferry", "limit": "many" }),
+            "`limit` is `\"many\"`; it must be a whole number from 1 to 50",
+        ),
+        (
+            "search",
+            json!({ "query": "ferry", "limit": 0 }),
+            "`limit` is `0`; it must be a whole number from 1 to 50",
+        ),
+        (
+            "search",
+            json!({ "query": "ferry", "limit": 51 }),
+            "`limit` is `51`; it must be a whole number from 1 to 50",
+        ),
+        (
+            "search",
+            json!({ "query": "ferry", "offset": -1 }),
+            "`offset` is `-1`; it must be a whole number of at least 0",
+        ),
+        (
+            "search",
+            json!({ "query": "ferry", "colour": "red" }),
+            "unknown argument `colour`; known are `query`, `limit`",
+        ),
+        ("search", json!({ "qury": "ferry" }), "unknown argument `qury`; did you mean `query`?"),
+        (
+            "search",
+            json!({ "query": "ferry ".repeat(2_000) }),
+            "it must be a string of at most 10000 characters",
+        ),
+        (
+            "search",
+            json!({ "query": "ferry", "format": "xml" }),
+            "`format` is `\"xml\"`; it must be `structured` or `text`",
+        ),
+        ("fetch", json!({ "id": ["guide.md"] }), "`id` is an array; it must be a string"),
+        (
+            "fetch",
+            json!({ "id": "guide.md", "window": 1.5 }),
+            "`window` is `1.5`; it must be a whole number from 0 to 50",
+        ),
+        ("status", json!({ "extra": true }), "unknown argument `extra`; known are `format`"),
+        (
+            "search",
+            json!(["ferry"]),
+            "they are an array; they must be an object such as `{\"query\":\"...\"}`",
+        ),
+        ("status", json!("x"), "they are `\"x\"`; they must be an object such as `{}`"),
     ] {
-        let asked = client.ask("tools/call", json!({ "name": tool, "arguments": arguments })).await;
-        assert_eq!(asked.unwrap_err()["code"], -32602, "{tool} {arguments}");
+        for version in [NEWEST, "2025-11-25"] {
+            let client = Client { version, ..index.client() };
+            let said = client.failure(tool, arguments.clone()).await;
+            assert!(said.starts_with(&format!("invalid arguments of `{tool}`: ")), "{said}");
+            assert!(said.contains(sentence), "{tool} {arguments}: {said}");
+        }
     }
+    let none = client.ask("tools/call", json!({ "name": "serch", "arguments": {} })).await.unwrap_err();
+    assert_eq!(
+        (&none["code"], &none["message"]),
+        (&json!(-32602), &json!("unknown tool `serch`; did you mean `search`?"))
+    );
+    for removed in ["initialize", "ping"] {
+        assert_eq!(client.ask(removed, json!({ "a": 1 })).await.unwrap_err()["code"], -32601, "{removed}");
+    }
+    let unread = client.ask("tools/call", json!({ "name": 7, "arguments": {} })).await.unwrap_err();
+    assert_eq!(
+        (&unread["code"], &unread["message"]),
+        (&json!(-32602), &json!("`params` are not what `tools/call` takes"))
+    );
+}
+
+#[tokio::test]
+async fn every_argument_of_every_tool_that_is_wrong_is_an_answer_of_the_tool() {
+    let index = Index::new(&[("guide.md", "# Guide\n\nferry\n")]);
+    for profile in [Profile::All, Profile::ChatGpt] {
+        let client = index.client_of(McpOptions { profile, allow_write: true, ..McpOptions::default() });
+        let tools = client.ask("tools/list", json!({})).await.unwrap();
+        for tool in tools["tools"].as_array().unwrap() {
+            let name = tool["name"].as_str().unwrap();
+            let schema = &tool["inputSchema"];
+            let required = schema["required"].as_array().cloned().unwrap_or_default();
+            let usual: Value =
+                required.iter().map(|name| (name.as_str().unwrap().to_owned(), json!("guide.md"))).collect();
+            let with = |argument: &str, value: Value| {
+                let mut arguments = usual.clone();
+                arguments[argument] = value;
+                arguments
+            };
+            for (argument, property) in schema["properties"].as_object().unwrap() {
+                let is_text = property["type"] == "string";
+                let mut wrong = vec![json!([]), json!({}), json!(true), json!(1.5)];
+                wrong.push(if is_text { json!(7) } else { json!("many") });
+                wrong.extend(property["maximum"].as_u64().map(|most| json!(most + 1)));
+                wrong.extend(property["minimum"].as_i64().map(|least| json!(least - 1)));
+                wrong.extend(property["maxLength"].as_u64().map(|most| json!("a".repeat(most as usize + 1))));
+                wrong.extend(property["enum"].as_array().map(|_| json!("other")));
+                for value in wrong {
+                    let said = client.failure(name, with(argument, value.clone())).await;
+                    assert!(
+                        said.contains(&format!("`{argument}` is ")) && said.contains("it must be "),
+                        "{said}"
+                    );
+                }
+                let misspelt = format!("{argument}x");
+                let said = client.failure(name, with(&misspelt, json!("a"))).await;
+                assert!(
+                    said.contains(&format!("unknown argument `{misspelt}`; did you mean `{argument}`?")),
+                    "{said}"
+                );
+            }
+            for argument in required.iter().filter_map(Value::as_str) {
+                let said = client.failure(name, json!({})).await;
+                assert!(said.contains(&format!("`{argument}` is missing")), "{said}");
+            }
+            for other in [json!([]), json!(7), json!("x"), json!(false)] {
+                let said = client.failure(name, other.clone()).await;
+                assert!(said.contains("they must be an object such as"), "{other}: {said}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn arguments_that_are_clear_are_taken() {
+    let index = Index::new(&[("guide.md", &long_document(9))]);
+    let client = index.client();
+    let search = |limit: Value| json!({ "query": "ferry", "limit": limit });
+    let answer = client.answer("search", search(json!(2))).await;
+    assert_eq!(answer["results"].as_array().unwrap().len(), 2);
+    for limit in [json!("2"), json!(" 2 "), json!(2.0)] {
+        assert_eq!(client.answer("search", search(limit)).await, answer);
+    }
+    let as_text = Value::String(search(json!("2")).to_string());
+    for version in [NEWEST, "2025-11-25"] {
+        let client = Client { version, ..index.client() };
+        assert_eq!(client.answer("search", as_text.clone()).await, answer);
+    }
+    let nothing_else =
+        json!({ "query": "ferry", "limit": "2", "offset": null, "filter": null, "format": null });
+    assert_eq!(client.answer("search", nothing_else).await, answer);
+    for nothing in [json!({}), Value::Null] {
+        assert_eq!(client.answer("status", nothing).await["total"], 1);
+    }
+}
+
+#[tokio::test]
+async fn what_is_not_a_message_is_answered_as_json() {
+    let index = Index::new(&[("guide.md", "# Guide\n")]);
+    let client = index.client();
+    for (body, status, code, said) in [
+        ("{", 400, -32700, "the message is not JSON"),
+        ("", 400, -32700, "the message is not JSON"),
+        ("{\"jsonrpc\": \"2.0\", }", 400, -32700, "the message is not JSON"),
+        ("[]", 400, -32600, "batches are not taken"),
+        (r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#, 400, -32600, "batches are not taken"),
+        ("7", 400, -32600, "a message is an object"),
+        ("null", 400, -32600, "a message is an object"),
+        ("{}", 400, -32600, "`jsonrpc` must be"),
+        (r#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#, 400, -32600, "`jsonrpc` must be"),
+        (r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#, 400, -32600, "`id` must be"),
+        (r#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#, 400, -32600, "`id` must be"),
+        (r#"{"jsonrpc":"2.0","id":1,"method":7}"#, 400, -32600, "`method` must be"),
+        (r#"{"jsonrpc":"2.0","id":1}"#, 400, -32600, "it is not a request"),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":[]}"#, 400, -32602, "`params` must be"),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":7}}"#,
+            200,
+            -32602,
+            "`resources/read`",
+        ),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"tools/none"}"#, 200, -32601, "unknown method `tools/none`"),
+    ] {
+        let (found, answer) = client.post(body, &[]).await;
+        let answer: Value =
+            serde_json::from_str(&answer).unwrap_or_else(|_| panic!("{body}: {found} {answer}"));
+        assert_eq!((found.as_u16(), &answer["error"]["code"]), (status, &json!(code)), "{body}: {answer}");
+        assert_eq!(answer["jsonrpc"], "2.0");
+        assert!(answer["error"]["message"].as_str().unwrap().contains(said), "{body}: {answer}");
+        let id = serde_json::from_str::<Value>(body).unwrap_or_default()["id"].clone();
+        assert_eq!(answer["id"], if id == 1 { id } else { Value::Null }, "{body}");
+    }
+    let (status, answer) = client.post([0xff, 0xfe].to_vec(), &[]).await;
+    assert!(status == 400 && answer.contains("-32700"), "{answer}");
+}
+
+#[tokio::test]
+async fn every_client_that_takes_json_is_answered() {
+    let index = Index::new(&[("guide.md", "# Guide\n")]);
+    let client = index.client();
+    let list = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
+    for (accept, expected) in [
+        ("*/*", 200),
+        ("application/json", 200),
+        ("application/*", 200),
+        ("text/html, application/xhtml+xml, */*;q=0.8", 200),
+        ("Application/JSON; charset=utf-8, text/event-stream", 200),
+        ("", 406),
+        ("text/event-stream", 406),
+        ("text/html", 406),
+        ("application/json;q=0, text/html", 406),
+    ] {
+        let (status, answer) = client.post(list, &[("accept", accept)]).await;
+        assert_eq!(status.as_u16(), expected, "{accept}: {answer}");
+        let answer: Value = serde_json::from_str(&answer).unwrap_or_else(|_| panic!("{accept}: {answer}"));
+        assert_eq!(answer.get("result").is_some(), expected == 200, "{accept}: {answer}");
+    }
+    // Without a word of what it takes, a client takes everything.
+    let request =
+        Request::post("/mcp").header("content-type", "application/json").header("host", "localhost");
+    let response = client.service.clone().oneshot(request.body(Body::from(list)).unwrap()).await.unwrap();
+    assert_eq!(response.status(), StatusCode::OK);
 }
 
 #[tokio::test]
@@ -103,8 +304,9 @@ async fn a_request_that_is_not_one_is_refused() {
             &[("mcp-protocol-version", "2031-01-01"), ("mcp-method", "tools/list")],
             400,
         ),
-        ("a batch", batch, &newest, 415),
-        ("no JSON", "{".to_owned(), &newest, 415),
+        ("a batch", batch, &newest, 400),
+        ("no JSON", "{".to_owned(), &newest, 400),
+        ("another type", list(NEWEST), &[newest[0], newest[1], ("content-type", "text/plain")], 415),
         ("a large body", large, &newest, 413),
         ("another host", list(NEWEST), &[newest[0], newest[1], ("host", "evil.example")], 403),
         ("another origin", list(NEWEST), &[newest[0], newest[1], ("origin", "https://evil.example")], 403),
@@ -112,13 +314,18 @@ async fn a_request_that_is_not_one_is_refused() {
         let (status, body) = client.post(body, headers).await;
         assert!(status.is_client_error(), "{what}: {status} {body}");
         assert_eq!(status.as_u16(), expected, "{what}: {body}");
+        let answer: Value = serde_json::from_str(&body).unwrap_or_else(|_| panic!("{what}: {body}"));
+        assert!(answer["error"]["message"].is_string(), "{what}: {body}");
     }
-    let (status, body) =
-        Client { path: "/mcp?tools=none", ..index.client() }.post(list(NEWEST), &newest).await;
-    assert_eq!(
-        (status, body.as_str()),
-        (StatusCode::BAD_REQUEST, "unknown `tools`; known are all, chatgpt\n")
-    );
+    for (path, said) in [
+        ("/mcp?tools=none", "unknown `tools` `none`; known are all, chatgpt"),
+        ("/mcp?tool=chatgpt", "unknown parameter `tool` of the query; did you mean `tools`?"),
+        ("/mcp?tools=chatgpt&x=1", "unknown parameter `x` of the query; known are `tools`"),
+    ] {
+        let (status, body) = Client { path, ..index.client() }.post(list(NEWEST), &newest).await;
+        let answer: Value = serde_json::from_str(&body).unwrap();
+        assert_eq!((status, &answer["error"]["message"]), (StatusCode::BAD_REQUEST, &json!(said)));
+    }
     // Pages of this machine are answered, and those that are named instead.
     let named = HttpOptions {
         allowed_origins: vec!["https://app.example.com:443".to_owned()],

@@ -1,0 +1,50 @@
+//! Schemas of tools, in the few words of JSON Schema that every client reads.
+//!
+//! Some clients hand a schema on to a service that refuses what it does not know: `format` of numbers, `default: null`,
+//! a reference, alternatives where a list of values would do.
+
+use std::sync::Arc;
+
+use chunkwright_engine::schema::{of_answers, of_requests, without_nulls};
+use rmcp::model::JsonObject;
+use schemars::generate::SchemaSettings;
+use schemars::transform::{RecursiveTransform, Transform as _};
+use schemars::{JsonSchema, Schema};
+use serde_json::{Value, json};
+
+/// The schema of what a tool takes.
+pub(in crate::mcp) fn input<T: JsonSchema>() -> Arc<JsonObject> {
+    plain::<T>(of_requests().with(|settings| settings.inline_subschemas = true))
+}
+
+/// The schema of what a tool answers.
+pub(in crate::mcp) fn output<T: JsonSchema>() -> Arc<JsonObject> {
+    plain::<T>(of_answers())
+}
+
+fn plain<T: JsonSchema>(settings: SchemaSettings) -> Arc<JsonObject> {
+    let mut schema = settings.into_generator().into_root_schema_for::<T>();
+    without_nulls(&mut schema);
+    RecursiveTransform(simplify).transform(&mut schema);
+    let mut schema = schema.to_value();
+    // The tool has its own name and description.
+    let object = schema.as_object_mut().map(std::mem::take).unwrap_or_default();
+    Arc::new(object.into_iter().filter(|(key, _)| key != "title" && key != "description").collect())
+}
+
+/// Takes out of one schema what says no more than the rest of it.
+fn simplify(schema: &mut Schema) {
+    if schema.get("type").is_some_and(|kind| kind == "integer" || kind == "number") {
+        schema.remove("format");
+    }
+    if schema.get("default").is_some_and(Value::is_null) {
+        schema.remove("default");
+    }
+    let forms = schema.get("oneOf").and_then(Value::as_array).cloned().unwrap_or_default();
+    let values: Vec<Value> = forms.iter().filter_map(|form| form.get("const").cloned()).collect();
+    if !values.is_empty() && values.len() == forms.len() && values.iter().all(Value::is_string) {
+        schema.remove("oneOf");
+        schema.insert("type".into(), json!("string"));
+        schema.insert("enum".into(), values.into());
+    }
+}
