@@ -221,7 +221,7 @@ mod tests {
 
     #[test]
     fn a_whole_number_may_be_written_with_a_point() {
-        let mut value = json!({"query": "a", "top_k": 5.0, "offset": 6402373705728000.0, "min_relevance": 0.0, "expand": {"with": "1", "max_tokens": 9.0}});
+        let mut value = json!({"query": "a", "top_k": 5.0, "offset": 6_402_373_705_728_000.0, "min_relevance": 0.0, "expand": {"with": "1", "max_tokens": 9.0}});
         assert_eq!(check_shape::<SearchRequest>(&mut value), Ok(true));
         assert_eq!(
             value,
