@@ -60,6 +60,8 @@ flags_of! {
     EmbedderFlags = Embedding, "Searching";
     /// Flags that say what ranks the best hits again.
     RerankerFlags = Reranking, "Searching";
+    /// Flags that say how many generations of a collection stay.
+    GenerationFlags = Generations, "Collection";
     /// Flags that say what writes notes.
     WriterFlags = Writing, "Notes";
 }

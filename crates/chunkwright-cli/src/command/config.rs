@@ -7,7 +7,7 @@ use chunkwright_engine::Layers;
 use chunkwright_engine::settings::{FILE_NAME, Source, TABLES};
 
 use crate::app::{CollectionFlags, CutFlags, Global, Outcome};
-use crate::keys::{FileFlags, KeyFlags, RerankerFlags, WriterFlags};
+use crate::keys::{FileFlags, GenerationFlags, KeyFlags, RerankerFlags, WriterFlags};
 use crate::output::{OutputFlags, print, write_new};
 use crate::text::{Table, bold, dim, plain};
 
@@ -61,14 +61,16 @@ struct AllFlags {
     #[command(flatten)]
     collection: CollectionFlags,
     #[command(flatten)]
+    generations: GenerationFlags,
+    #[command(flatten)]
     reranker: RerankerFlags,
     #[command(flatten)]
     writer: WriterFlags,
 }
 
 impl AllFlags {
-    fn all(&self) -> [&dyn KeyFlags; 5] {
-        [&self.cut, &self.files, &self.collection, &self.reranker, &self.writer]
+    fn all(&self) -> [&dyn KeyFlags; 6] {
+        [&self.cut, &self.files, &self.collection, &self.generations, &self.reranker, &self.writer]
     }
 }
 

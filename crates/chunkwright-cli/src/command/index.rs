@@ -12,7 +12,7 @@ use chunkwright_engine::{
 use crate::app::{CollectionFlags, CutFlags, Global, Outcome};
 use crate::input::{ThreadFlags, paths_or_default, read_stdin, report_skipped};
 use crate::interrupt;
-use crate::keys::{FileFlags, WriterFlags};
+use crate::keys::{FileFlags, GenerationFlags, WriterFlags};
 use crate::output::{OutputFlags, note};
 use crate::progress::Progress;
 use crate::text::{bold, grouped, plain, red};
@@ -106,6 +106,8 @@ pub(crate) struct Index {
     #[command(flatten)]
     collection: CollectionFlags,
     #[command(flatten)]
+    generations: GenerationFlags,
+    #[command(flatten)]
     cut: CutFlags,
     #[command(flatten)]
     output: OutputFlags,
@@ -142,7 +144,8 @@ impl PruneFlag {
 
 impl Index {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
-        let flags: [&dyn crate::keys::KeyFlags; 4] = [&self.cut, &self.files, &self.collection, &self.writer];
+        let flags: [&dyn crate::keys::KeyFlags; 5] =
+            [&self.cut, &self.files, &self.collection, &self.generations, &self.writer];
         let engine = if self.watch {
             // What other commands write while this one runs, they write through it.
             global.builder(Some(self.threads), &flags)?.owner().open(Access::Write)?

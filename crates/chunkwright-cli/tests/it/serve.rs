@@ -201,10 +201,11 @@ fn a_server_keeps_a_collection_in_step_with_a_folder() {
 #[track_caller]
 fn wait_for_documents(server: &Server, expected: &[&str]) {
     let path = "/api/v1/collections/default/documents";
+    let expected: BTreeSet<&str> = expected.iter().copied().collect();
     loop {
         let (_, answer) = server.call("GET", path, &Value::Null).unwrap();
-        let ids = answer["documents"].as_array().map(|all| all.iter().map(|it| it["doc_id"].clone()));
-        if ids.is_some_and(|ids| ids.eq(expected.iter().map(|&id| json!(id)))) {
+        let ids = answer["documents"].as_array().map(|all| all.iter().filter_map(|it| it["doc_id"].as_str()));
+        if ids.is_some_and(|ids| ids.eq(expected.iter().copied())) {
             break;
         }
     }

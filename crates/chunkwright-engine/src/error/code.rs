@@ -163,12 +163,12 @@ impl Error {
             Self::UnknownConfiguration { .. }
             | Self::OtherConfiguration { .. }
             | Self::NotPrunable { .. }
+            | Self::NoResult { .. }
             | Self::TooManyQuestions { .. } => CONFLICT,
             Self::NoCollections => UNKNOWN_COLLECTION,
             Self::UnknownDocument { .. }
             | Self::NothingMatches { .. }
             | Self::UnknownJob { .. }
-            | Self::NoResult { .. }
             | Self::UnknownQuestion { .. } => NOT_FOUND,
             Self::NoAccess { .. } | Self::OutsideRoots { .. } | Self::UntrustedKey => FORBIDDEN,
             Self::ByOwner { code, .. } => *code,

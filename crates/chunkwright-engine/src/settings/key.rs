@@ -20,8 +20,10 @@ pub enum Group {
     Reranking,
     /// What writes notes.
     Writing,
-    /// Where models and the default store are, and how much is kept.
+    /// Where models and the default store are.
     Data,
+    /// How many generations of a collection stay.
+    Generations,
 }
 
 /// Declares a key that is text and does not move boundaries by itself.
@@ -145,7 +147,8 @@ static OF_TOKENS: [Key; 1] = [TOKENIZER];
 static OF_COLLECTION: [Key; 5] = [COLLECTION, STORE, STORE_KEY_FILE, EMBEDDER, EMBEDDER_URL];
 static OF_RERANKING: [Key; 2] = [RERANKER, RERANKER_URL];
 static OF_WRITING: [Key; 2] = [WRITER, WRITER_URL];
-static OF_DATA: [Key; 2] = [DATA, KEEP_GENERATIONS];
+static OF_DATA: [Key; 1] = [DATA];
+static OF_GENERATIONS: [Key; 1] = [KEEP_GENERATIONS];
 
 /// The keys of a group, in the order of help texts.
 pub fn keys(group: Group) -> Vec<&'static Key> {
@@ -157,13 +160,21 @@ pub fn keys(group: Group) -> Vec<&'static Key> {
         Group::Reranking => OF_RERANKING.iter().collect(),
         Group::Writing => OF_WRITING.iter().collect(),
         Group::Data => OF_DATA.iter().collect(),
+        Group::Generations => OF_GENERATIONS.iter().collect(),
     }
 }
 
 /// All keys, without aliases.
 pub fn all() -> Vec<&'static Key> {
-    let groups =
-        [Group::Cutting, Group::Files, Group::Collection, Group::Reranking, Group::Writing, Group::Data];
+    let groups = [
+        Group::Cutting,
+        Group::Files,
+        Group::Collection,
+        Group::Reranking,
+        Group::Writing,
+        Group::Data,
+        Group::Generations,
+    ];
     groups.into_iter().flat_map(keys).collect()
 }
 

@@ -180,13 +180,13 @@ fn a_comparison_of_too_many_chunks_is_a_job_whose_result_is_fetched() {
     let reindex =
         served.post("/api/v1/jobs", &json!({ "kind": "reindex", "collection": "docs" })).expect(202);
     served.ended(&reindex);
-    assert_eq!(served.get(&format!("/api/v1/jobs/{}/result", reindex["id"])).problem(404), "not_found");
+    assert_eq!(served.get(&format!("/api/v1/jobs/{}/result", reindex["id"])).problem(409), "conflict");
     // It can be cancelled, and then has none either.
     let begun = job(json!({ "settings": settings })).expect(202);
     served.delete(&format!("/api/v1/jobs/{}", begun["id"])).expect(200);
     let ended = served.ended(&begun);
     if ended["state"] == "cancelled" {
-        assert_eq!(served.get(&format!("/api/v1/jobs/{}/result", begun["id"])).problem(404), "not_found");
+        assert_eq!(served.get(&format!("/api/v1/jobs/{}/result", begun["id"])).problem(409), "conflict");
     }
     // Results outlive the server.
     let served = served.restarted();
