@@ -101,6 +101,21 @@ test("three hundred documents are compared, and any of them is looked at", async
   await settled(page);
 });
 
+test("a comparison that is too large for an answer is a job, which shows how far it is and can be cancelled", async () => {
+  const page = await open(at("many", "max_size=8"), { expects: [/status of 413/u] });
+  await page.getByRole("status").filter({ hasText: /Comparing… \d+ ?%/u }).waitFor();
+  const jobs = async () => (await call("GET", "/api/v1/jobs?collection=many")).jobs.filter(({ task }) => task.kind === "diff");
+  await page.getByRole("button", { name: "Cancel", exact: true }).click();
+  await page.getByRole("button", { name: "Compare", exact: true }).waitFor();
+  for (let state = ""; state !== "cancelled"; [{ state }] = await jobs()) await new Promise((resolve) => setTimeout(resolve, 100));
+  await page.getByRole("button", { name: "Compare", exact: true }).click();
+  await ready(page);
+  const [{ answer }] = await jobs();
+  await page.locator(`[data-embed="${answer.summary.tokens_to_embed}"]`).waitFor();
+  assert.equal(await count(page, "added"), answer.summary.added);
+  await settled(page);
+});
+
 test("changes made by hand that are affected are listed and lead to their chunk", async () => {
   const { changes } = await call("POST", "/api/v1/collections/examples/diff", { settings: { preset: "auto", max_size: 150 } });
   const changed = changes.find(({ kind, doc_id }) => kind === "changed" && doc_id === "ru/stove.md");

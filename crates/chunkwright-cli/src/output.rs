@@ -9,7 +9,7 @@ mod guard;
 
 use std::ffi::OsString;
 use std::fmt;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,6 +18,7 @@ use std::sync::{Mutex, PoisonError};
 use anyhow::{Context, Result, anyhow};
 use chunkwright_engine::Fields;
 use chunkwright_engine::files::AtomicFile;
+use chunkwright_engine::json_lines::{escaped, to_line};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
@@ -51,6 +52,11 @@ impl OutputPath {
     /// The extension of the file's name, in lower case.
     pub(crate) fn extension(&self) -> Option<String> {
         Some(self.0.extension()?.to_str()?.to_ascii_lowercase())
+    }
+
+    /// Begins the file, which appears if the command succeeds.
+    pub(crate) fn begin(&self) -> Result<ResultFile> {
+        ResultFile::create(self)
     }
 
     /// The path itself, for what writes files by its own means.
@@ -112,6 +118,17 @@ impl OutputFlags {
     /// Flags that say this.
     pub(crate) fn new(format: Option<Format>, output: Option<OutputPath>, fields: FieldFlags) -> Self {
         Self { format, output, fields }
+    }
+
+    /// Whether results go to a standard output that was closed: the system put the null device in its place, open for
+    /// both, where a caller who wants no results opens it to write.
+    pub(crate) fn is_lost(&self) -> bool {
+        let is_stdout = self.output.as_ref().is_none_or(OutputPath::is_stdout);
+        let is_null = || fs::read_link("/proc/self/fd/1").is_ok_and(|path| path == Path::new("/dev/null"));
+        let about = || fs::read_to_string("/proc/self/fdinfo/1").unwrap_or_default();
+        // The last digit of the flags, which are octal, says what it was opened for: 2 is both.
+        let is_both = |line: &str| line.starts_with("flags:") && line.ends_with('2');
+        is_stdout && is_null() && about().lines().any(is_both)
     }
 
     /// Whether a field is wanted by its name.
@@ -352,7 +369,7 @@ impl Output {
         }
         let document =
             chosen.map_or_else(|| serde_json::to_vec_pretty(object), |it| serde_json::to_vec_pretty(&it));
-        let mut document = document?;
+        let mut document = escaped(document?);
         document.push(b'\n');
         self.bytes(&document)
     }
@@ -420,12 +437,10 @@ impl Write for Output {
 
 /// An object, or the wanted fields of it, as one line of JSON.
 pub(crate) fn json_line(object: &impl Serialize, fields: Option<&Fields>) -> Result<Vec<u8>> {
-    let mut line = match fields {
-        Some(fields) => serde_json::to_vec(&fields.of(object)?)?,
-        None => serde_json::to_vec(object)?,
-    };
-    line.push(b'\n');
-    Ok(line)
+    Ok(match fields {
+        Some(fields) => to_line(&fields.of(object)?)?,
+        None => to_line(object)?,
+    })
 }
 
 /// Names as a sentence lists them.

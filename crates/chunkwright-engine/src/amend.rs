@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use chunkwright::{ChunkId, Chunker};
 use chunkwright_index::{
-    Filter, Generation, ListRequest, ListedOverlay, MAX_PAGE, Overlay, OverlayState, Overlays, Review, Store,
-    Tools, amend_all, chunk_id, list_overlays,
+    Filter, Generation, ListRequest, ListedOverlay, MAX_PAGE, Overlay, OverlayState, Overlays, Review,
+    SearchError, Store, Tools, amend_all, check_query, chunk_id, list_overlays,
 };
 use chunkwright_models::Embedder;
 use serde::{Deserialize, Serialize};
@@ -150,6 +150,8 @@ impl Collection {
         if request.changes_nothing() {
             return Err(Error::NothingToChange);
         }
+        // What no search may ask is never answered first.
+        request.pins.iter().flatten().try_for_each(|pin| check_query(pin)).map_err(SearchError::from)?;
         let engine = self.engine();
         if let Some(owner) = engine.owner()? {
             let task = Task::Amend { collection: self.name().to_owned(), request: request.clone() };

@@ -5,7 +5,7 @@
 
 use std::cell::Cell;
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -249,7 +249,12 @@ impl IndexRequest {
     /// What brings the store of one folder into step with it. Documents whose files are gone leave it, however many:
     /// they are embedded from what is remembered when they come back.
     pub fn of_folder(folder: &Path) -> Self {
-        Self { paths: vec![folder.to_owned()], prune: Prune::Force, ..Self::default() }
+        Self { prune: Prune::Force, ..Self::following(vec![folder.to_owned()]) }
+    }
+
+    /// What keeps a collection in step with `paths`: documents whose files are gone leave it, as far as that is safe.
+    pub fn following(paths: Vec<PathBuf>) -> Self {
+        Self { paths, prune: Prune::Follow, ..Self::default() }
     }
 }
 

@@ -42,7 +42,7 @@ impl Collection {
     }
 
     /// Calls `read` with a snapshot, and once more with a newer one if the generation was removed meanwhile, because
-    /// another one was switched to.
+    /// another one was switched to, or the whole store was replaced.
     ///
     /// # Errors
     ///
@@ -102,10 +102,11 @@ impl Collection {
 
 /// Whether the generation that was read is gone.
 pub(crate) fn is_gone(error: &Error) -> bool {
-    matches!(
-        error,
-        Error::Store(StoreError::UnknownGeneration { .. })
-            | Error::Search(SearchError::Store(StoreError::UnknownGeneration { .. }))
-            | Error::Fetch(FetchError::Store(StoreError::UnknownGeneration { .. }))
-    )
+    let (Error::Store(error)
+    | Error::Search(SearchError::Store(error))
+    | Error::Fetch(FetchError::Store(error))) = error
+    else {
+        return false;
+    };
+    matches!(error, StoreError::UnknownGeneration { .. } | StoreError::Replaced)
 }

@@ -99,8 +99,8 @@ impl Engine {
     /// A cursor of another list, a store that fails.
     pub fn list_collections(&self, request: &ListCollectionsRequest) -> Result<CollectionPage, Error> {
         let ListCollectionsRequest { name, sort, direction, after, limit } = request;
-        let list = ("collections", name, sort, direction);
-        let behind = after.as_ref().map(|after| entry_before(&list, after)).transpose()?;
+        let order = ("collections", name, sort, direction);
+        let behind = after.as_ref().map(|after| entry_before(&order, after)).transpose()?;
         let place = match (&behind, after) {
             (Some(key), Some(after)) => {
                 let unknown = || Error::Cursor { cursor: after.as_str().to_owned() };
@@ -118,7 +118,7 @@ impl Engine {
         })?;
         let last = page.collections.last().filter(|_| page.is_more);
         let next =
-            last.map(|last| cursor(&list, &format!("{}/{}", sort.count(last), last.name))).transpose()?;
+            last.map(|last| cursor(&order, &format!("{}/{}", sort.count(last), last.name))).transpose()?;
         let collections = page.collections.iter().filter_map(ListedCollection::of).collect();
         Ok(CollectionPage { collections, total: page.total, next })
     }

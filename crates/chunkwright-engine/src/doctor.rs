@@ -123,7 +123,7 @@ impl Engine {
         let place = models::place(self.settings())?;
         let name = place.address().to_owned();
         let store = |state, note: String| finding("store", &name, state, note);
-        let checked = open_store(&place, Access::Read).and_then(|store| self.on_threads(|| store.check()));
+        let checked = open_store(&place, Access::Read).and_then(|store| store.check());
         Ok(match checked {
             Ok(report) if report.problems.is_empty() => {
                 let note = format!("{} documents, {} chunks, sound", report.documents, report.chunks);

@@ -26,7 +26,7 @@ pub use explain::{ExplainAnswer, ExplainRequest, ExplainedChunk};
 pub use measure::{Promise, Violation};
 pub(crate) use measure::{cover, lost};
 pub use outline::{OutlineAnswer, OutlineRow};
-pub use planned::PlannedDiffRequest;
+pub use planned::{MOST_CHUNKS, PlannedDiffAnswer, PlannedDiffRequest};
 pub use preview::{PreviewAnswer, PreviewRequest};
 pub use revision::Revision;
 pub use shard::{Shard, ShardError};

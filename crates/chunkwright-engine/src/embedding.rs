@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use chunkwright_index::on_pool;
 use chunkwright_models::{EmbedError, Embedder, Embedding, ModelInfo, Role};
 use quick_cache::sync::Cache;
 use rayon::ThreadPool;
@@ -40,7 +41,7 @@ impl Embedder for EngineEmbedder {
             Role::Passage => "documents",
         };
         let call = (&*self.inner.model().name, purpose, texts.len());
-        self.teller.call(call, || self.pool.install(|| self.inner.embed(texts, role)))
+        self.teller.call(call, || on_pool(&self.pool, || self.inner.embed(texts, role)))
     }
 
     fn embed_query(&self, query: &str) -> Result<(Embedding, Option<EmbedError>), EmbedError> {
@@ -56,7 +57,7 @@ impl Embedder for EngineEmbedder {
             return Ok((embedding, None));
         }
         let call = (&*self.inner.model().name, "query", 1);
-        let asked = || self.pool.install(|| self.inner.embed_query(query));
+        let asked = || on_pool(&self.pool, || self.inner.embed_query(query));
         let (embedding, error) = self.teller.call(call, asked)?;
         // A part that is missing today may be there tomorrow.
         if error.is_none() && query.len() <= MAX_QUERY {

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, Weak};
 use std::time::Duration;
 
 use chunkwright::{Chunker, TokenCounter};
-use chunkwright_index::{Model, Store};
+use chunkwright_index::{Access as StoreAccess, Model, Store, StoreError, on_pool, open_store, stoppable};
 use chunkwright_models::{Embedder, Reranker, Writer};
 use rayon::ThreadPool;
 
@@ -63,11 +63,15 @@ struct Inner {
     counter: OnceLock<Arc<dyn TokenCounter>>,
     cancel: Arc<AtomicBool>,
     shared: Arc<Shared>,
+    /// Whether answers name files of this machine as little as possible.
+    hides_places: bool,
 }
 
 /// What engines of one store share, whatever their settings.
 pub(crate) struct Shared {
     access: Access,
+    /// Settings that say where the store and the models are: no other settings move them.
+    places: Places,
     held: RwLock<Held>,
     given: Given,
     pool: Arc<ThreadPool>,
@@ -93,6 +97,27 @@ impl WeakEngine {
     }
 }
 
+/// Where the store and the models are.
+#[derive(Clone)]
+struct Places {
+    store: Option<String>,
+    store_key_file: Option<String>,
+    data: Option<String>,
+}
+
+impl Places {
+    fn of(settings: &Settings) -> Self {
+        let Settings { store, store_key_file, data, .. } = settings;
+        Self { store: store.clone(), store_key_file: store_key_file.clone(), data: data.clone() }
+    }
+
+    fn put_into(&self, mut settings: Settings) -> Settings {
+        let Self { store, store_key_file, data } = self.clone();
+        (settings.store, settings.store_key_file, settings.data) = (store, store_key_file, data);
+        settings
+    }
+}
+
 /// The store as it is held now.
 #[derive(Clone)]
 enum Held {
@@ -102,6 +127,15 @@ enum Held {
     Here(Arc<dyn Store>),
     /// To read; what is written goes through its owner.
     Through(Arc<dyn Store>, Owner),
+}
+
+impl Held {
+    fn store(&self) -> Result<Arc<dyn Store>, Error> {
+        match self {
+            Self::Nothing => Err(Error::NoAccess { access: "read" }),
+            Self::Here(store) | Self::Through(store, _) => Ok(Arc::clone(store)),
+        }
+    }
 }
 
 /// Whether a process that writes to its store lets others write through it.
@@ -129,9 +163,18 @@ impl Engine {
         Builder::new(settings)
     }
 
-    /// An engine on what others share.
+    /// An engine on what others share, and where that is.
     pub(crate) fn on(shared: Arc<Shared>, settings: Settings, cancel: Arc<AtomicBool>) -> Self {
-        Self { inner: Arc::new(Inner { settings, counter: OnceLock::new(), cancel, shared }) }
+        let settings = shared.places.put_into(settings);
+        Self {
+            inner: Arc::new(Inner {
+                settings,
+                counter: OnceLock::new(),
+                cancel,
+                shared,
+                hides_places: false,
+            }),
+        }
     }
 
     /// An engine with other settings on the same store, loaded models and threads, whose work `cancel` alone stops: what
@@ -140,11 +183,16 @@ impl Engine {
         let shared = Arc::clone(&self.inner.shared);
         let is_same = settings.tokenizer == self.inner.settings.tokenizer;
         let counter = if is_same { self.inner.counter.clone() } else { OnceLock::new() };
-        let own = &self.inner.settings;
-        let mut settings = settings;
-        (settings.store, settings.store_key_file, settings.data) =
-            (own.store.clone(), own.store_key_file.clone(), own.data.clone());
-        Self { inner: Arc::new(Inner { settings, counter, cancel, shared }) }
+        let settings = shared.places.put_into(settings);
+        let hides_places = self.inner.hides_places;
+        Self { inner: Arc::new(Inner { settings, counter, cancel, shared, hides_places }) }
+    }
+
+    /// The same engine, whose work `cancel` alone stops: what a server answers one request with.
+    pub fn stopped_by(&self, cancel: Arc<AtomicBool>) -> Self {
+        let Inner { settings, counter, shared, hides_places, .. } = &*self.inner;
+        let (settings, counter, shared) = (settings.clone(), counter.clone(), Arc::clone(shared));
+        Self { inner: Arc::new(Inner { settings, counter, cancel, shared, hides_places: *hides_places }) }
     }
 
     /// Tells `observer` what this engine does from now on, and whatever else works on its store in this process. The first
@@ -269,10 +317,19 @@ impl Engine {
 
     /// The store, to read.
     pub(crate) fn store(&self) -> Result<Arc<dyn Store>, Error> {
-        match &*self.inner.shared.held.read().unwrap_or_else(PoisonError::into_inner) {
-            Held::Nothing => Err(Error::NoAccess { access: "read" }),
-            Held::Here(store) | Held::Through(store, _) => Ok(Arc::clone(store)),
+        let held = &self.inner.shared.held;
+        let store = held.read().unwrap_or_else(PoisonError::into_inner).store()?;
+        if !store.is_outdated() {
+            return Ok(store);
         }
+        let mut held = held.write().unwrap_or_else(PoisonError::into_inner);
+        // Another call may have opened it meanwhile.
+        if let Held::Here(store) | Held::Through(store, _) = &mut *held
+            && store.is_outdated()
+        {
+            *store = open_store(&models::place(&self.inner.settings)?, StoreAccess::Read)?;
+        }
+        held.store()
     }
 
     /// The process that what is written goes through; `None` where this one writes itself. Where the owner has ended, this
@@ -341,10 +398,46 @@ impl Engine {
 
     /// The store, to write. What is written through an owner never asks for it.
     pub(crate) fn writable_store(&self) -> Result<Arc<dyn Store>, Error> {
-        if self.inner.shared.access != Access::Write {
-            return Err(Error::NoAccess { access: "write" });
-        }
+        self.check_writable()?;
         self.store()
+    }
+
+    /// Whether the store can only be read, because that was asked for or because it cannot be written.
+    pub fn is_read_only(&self) -> bool {
+        self.inner.shared.access == Access::Read
+    }
+
+    /// Fails unless the store may be written.
+    ///
+    /// # Errors
+    ///
+    /// A store that can only be read, an engine without a store.
+    pub fn check_writable(&self) -> Result<(), Error> {
+        match self.inner.shared.access {
+            Access::Write => Ok(()),
+            Access::Read => Err(StoreError::ReadOnly.into()),
+            Access::NoStore => Err(Error::NoAccess { access: "write" }),
+        }
+    }
+
+    /// The same engine for callers who are not told where files of this machine are.
+    pub fn without_places(&self) -> Self {
+        let Inner { settings, counter, cancel, shared, .. } = &*self.inner;
+        let (settings, counter, cancel) = (settings.clone(), counter.clone(), Arc::clone(cancel));
+        Self {
+            inner: Arc::new(Inner {
+                settings,
+                counter,
+                cancel,
+                shared: Arc::clone(shared),
+                hides_places: true,
+            }),
+        }
+    }
+
+    /// Whether callers are not told where files of this machine are.
+    pub fn hides_places(&self) -> bool {
+        self.inner.hides_places
     }
 
     /// Whether an embedder was handed in or configured, even if that is none.
@@ -435,6 +528,13 @@ impl Engine {
         if self.inner.cancel.load(Ordering::SeqCst) { Err(Error::Cancelled) } else { Ok(()) }
     }
 
+    /// Does work that ends early, with [`Error::Cancelled`], once the caller asks to stop.
+    pub(crate) fn stoppable<T>(&self, work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+        self.check_cancelled()?;
+        let done = stoppable(&self.inner.cancel, work);
+        done.map_err(|error| self.check_cancelled().err().unwrap_or(error))
+    }
+
     /// What becomes true when the caller wants work to stop.
     pub(crate) fn cancel_flag(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.inner.cancel)
@@ -443,7 +543,7 @@ impl Engine {
     /// Runs `work` on the engine's own threads.
     pub(crate) fn on_threads<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
         let span = tracing::Span::current();
-        self.inner.shared.pool.install(|| span.in_scope(work))
+        on_pool(&self.inner.shared.pool, || span.in_scope(work))
     }
 
     /// Number of threads that work.

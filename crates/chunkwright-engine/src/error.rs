@@ -202,6 +202,38 @@ pub enum Error {
         /// The new side.
         new: String,
     },
+    /// A comparison of more chunks than an answer is about.
+    #[error(
+        "`{collection}` has {chunks} chunks on one side of the comparison, and an answer has at most {most}; name fewer documents by `doc_id` or `source`, or submit a job of the kind `diff`"
+    )]
+    LargeDiff {
+        /// The collection.
+        collection: String,
+        /// Number of chunks.
+        chunks: usize,
+        /// Most chunks.
+        most: usize,
+    },
+    /// A preview of more chunks than an answer has.
+    #[error(
+        "document `{doc_id}` has {chunks} chunks by these settings, and an answer has at most {most}; raise `max_size`, send a part of the document, or ask for pages by `offset` and `limit`"
+    )]
+    LargePreview {
+        /// The document.
+        doc_id: String,
+        /// Number of chunks.
+        chunks: usize,
+        /// Most chunks.
+        most: usize,
+    },
+    /// A state that holds something else.
+    #[error(
+        "`{path}` is not a state: it holds no chunks; name a file that does not exist yet, or one that `diff --state` or `chunk` wrote"
+    )]
+    NoState {
+        /// The file.
+        path: String,
+    },
     /// A git revision that cannot be read.
     #[error("`{path}` in the revision `{revision}` could not be read: {reason}")]
     Revision {
@@ -394,6 +426,14 @@ pub enum Error {
         /// The least value.
         least: usize,
     },
+    /// A page of chunks that is larger than an answer.
+    #[error("`limit` is `{limit}`; it must be from 1 to {most}")]
+    PageSize {
+        /// Its size.
+        limit: usize,
+        /// Most chunks.
+        most: usize,
+    },
     /// A page of hits that ends behind the last candidate.
     #[error(
         "`offset` is `{offset}` and `top_k` is `{top_k}`: a page must end at hit {most}, the number of `candidates` (at most 1000); narrow the query or the filter, or ask for more candidates"
@@ -498,6 +538,16 @@ pub enum Error {
     UnknownJob {
         /// Its number.
         id: u64,
+    },
+    /// A job without a result of its own.
+    #[error(
+        "job {id} has no result to fetch; a job of the kind `diff` has one when it has succeeded, and the last {kept} are kept"
+    )]
+    NoResult {
+        /// Its number.
+        id: u64,
+        /// How many results are kept.
+        kept: usize,
     },
     /// A question that is not kept.
     #[error("collection `{collection}` has no question {id}")]

@@ -233,18 +233,19 @@ impl Engine {
             seed: request.seed,
             baseline: variants.first().map(|variant| variant.preset.clone()).unwrap_or_default(),
         };
-        let bench = Bench::new(&corpus, &questions.questions, counter, embedder, options);
+        let bench =
+            Bench::new(&corpus, &questions.questions, counter, embedder, options).threads(self.threads());
         let total = variants.len() + foreign.len();
         on_step(EvaluationStep::Begun { total });
         let mut measured = Vec::with_capacity(total);
         for variant in &variants {
             self.check_cancelled()?;
-            measured.push(self.on_threads(|| measure(variant, &bench, &edits))?);
+            measured.push(measure(variant, &bench, &edits)?);
             on_step(EvaluationStep::Measured);
         }
         for (name, chunks) in &foreign {
             self.check_cancelled()?;
-            let retrieved = self.on_threads(|| bench.run_foreign(chunks))?;
+            let retrieved = bench.run_foreign(chunks)?;
             measured.push(MeasuredPreset::foreign(name, retrieved));
             on_step(EvaluationStep::Measured);
         }
@@ -290,13 +291,14 @@ struct Variant {
 
 fn measure(variant: &Variant, bench: &Bench<'_>, edits: &[Edit]) -> Result<MeasuredPreset, EvalError> {
     let chunker = variant.chunkers.first();
+    let stability = || bench.on_threads(|| stability::stability(&variant.chunkers, edits));
     Ok(MeasuredPreset {
         preset: variant.preset.clone(),
         max_sizes: variant.sizes.clone(),
         unit: chunker.map(|chunker| chunker.config().unit).unwrap_or_default(),
         strategy_version: chunker.map(Chunker::strategy_version).unwrap_or_default(),
         retrieved: bench.run(&variant.chunkers)?,
-        stability: if edits.is_empty() { Vec::new() } else { stability::stability(&variant.chunkers, edits) },
+        stability: if edits.is_empty() { Vec::new() } else { stability() },
     })
 }
 

@@ -134,10 +134,10 @@ fn has_other_names(path: &Path) -> bool {
 }
 
 /// How files of chunks begin, as JSON Lines, as JSON and as a page: no documents, so a run may replace what an earlier
-/// one wrote among its inputs.
+/// one wrote among its inputs. An empty file has no document to lose.
 fn holds_results(path: &Path) -> bool {
     let mut head = Vec::new();
     let read = fs::File::open(path).and_then(|file| file.take(1 << 10).read_to_end(&mut head));
     let begins = [b"{\"chunk_id\":\"".as_slice(), b"[\n{\"chunk_id\":\"", page::begin()];
-    read.is_ok() && begins.iter().any(|begin| head.starts_with(begin))
+    read.is_ok() && (head.is_empty() || begins.iter().any(|begin| head.starts_with(begin)))
 }

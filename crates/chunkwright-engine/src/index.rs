@@ -4,15 +4,15 @@ mod progress;
 mod summary;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use chunkwright_index::{
-    Clock, Dominant, FolderOptions, IndexError, IndexOptions, IndexReport, Meta, NoteOptions, OverlayCounts,
-    Pipeline, Prefix, Progress, Prune, meta,
+    Away, Clock, Dominant, FolderOptions, IndexError, IndexOptions, IndexReport, Meta, NoteOptions,
+    OverlayCounts, Pipeline, Prefix, Progress, Prune, WhyAway, meta,
 };
 use chunkwright_models::{EmbedError, Embedder};
-use chunkwright_source::{LeftOut, NewSource, Skipped, WalkOptions};
+use chunkwright_source::{LeftOut, NewSource, SkipReason, Skipped, WalkOptions};
 use serde::{Deserialize, Serialize};
 use tracing::field::Empty;
 
@@ -57,6 +57,8 @@ pub struct IndexRequest {
     pub summaries: bool,
     /// Leave out files that are generated or minified.
     pub skip_generated: bool,
+    /// Take documents from memory even if their names or contents are those of files with credentials.
+    pub force: bool,
     /// Let the writer add a note to each chunk that says what it is about, within the limit.
     pub context_notes: bool,
     /// Have the writer summarise each document.
@@ -261,7 +263,7 @@ impl Indexer {
     pub fn run(&self, on_progress: &dyn Fn(Progress<'_>)) -> Result<IndexAnswer, Error> {
         if let Some(owner) = self.owner()? {
             let (collection, request) = (self.collection.name().to_owned(), self.request.clone());
-            return owner.perform(self.collection.engine(), Task::Index { collection, request }, on_progress);
+            return self.through(&owner, Task::Index { collection, request }, on_progress);
         }
         let work = self.work()?;
         let _turn = self.turn()?;
@@ -282,11 +284,23 @@ impl Indexer {
             let (collection, request) = (self.collection.name().to_owned(), self.request.clone());
             let documents = documents.into_iter().map(Into::into).collect();
             let task = Task::Put { collection, request, documents };
-            return owner.perform(self.collection.engine(), task, on_progress);
+            return self.through(&owner, task, on_progress);
         }
         let work = self.work()?;
         let _turn = self.turn()?;
         self.observed(work, || work.pipeline.put(documents, &self.options(work), on_progress))
+    }
+
+    /// Has the owner run. It may call the store otherwise, by a path that means something else here.
+    fn through(
+        &self,
+        owner: &Owner,
+        task: Task,
+        on_progress: &dyn Fn(Progress<'_>),
+    ) -> Result<IndexAnswer, Error> {
+        let engine = self.collection.engine();
+        let answer: IndexAnswer = owner.perform(engine, task, on_progress)?;
+        Ok(IndexAnswer { store: engine.store_name()?, ..answer })
     }
 
     /// Runs, tells the observer of it, and answers.
@@ -386,9 +400,11 @@ impl Indexer {
             rehash: request.rehash,
             price: work.price,
             prune: request.prune,
+            keep_generations: Some(engine.settings().keep_generations),
             meta: Meta { all: request.meta.clone(), folders: engine.settings().meta().to_vec() },
             dry_run: request.dry_run,
             skip_generated: request.skip_generated,
+            force: request.force,
             walk: WalkOptions { output: request.exclude.clone(), ..engine.settings().walk.clone() },
             clock: Some(Clock::new({
                 let engine = engine.clone();
@@ -402,6 +418,13 @@ impl Indexer {
     fn notices_of(&self, report: &IndexReport) -> Vec<Notice> {
         let mut notices = Vec::new();
         let mut say = |code, message: String| notices.push(Notice::new(code, message));
+        if self.request.paths.iter().all(|path| path == Path::new("-")) {
+            let secret = report.skipped.iter().filter(|entry| entry.reason == SkipReason::Secret);
+            for Skipped { path, reason } in secret {
+                let message = format!("left out `{path}`: {}; `force` takes it", reason.sentence());
+                say(NoticeCode::LeftOut, message);
+            }
+        }
         notices_of_files(&report.skipped, &report.left_out, report.dominant.as_ref(), &mut say);
         for nuls in &report.nuls {
             let message =
@@ -415,10 +438,18 @@ impl Indexer {
         }
         if let Some(before) = report.switched {
             let (name, now) = (self.collection.name(), report.generation.unwrap_or_default());
-            let message = format!(
-                "searches now use `{name}@{now}`; `{name}@{before}` is kept until `chunkwright prune`"
-            );
+            let keep = self.collection.engine().settings().keep_generations;
+            let is_kept = (!report.dropped.contains(&before)).then(|| format!("`{name}@{before}` is kept"));
+            let dropped: Vec<String> = report.dropped.iter().map(|it| format!("`{name}@{it}`")).collect();
+            let were = if dropped.len() == 1 { "was" } else { "were" };
+            let dropped = (!dropped.is_empty()).then(|| format!("{} {were} removed", dropped.join(", ")));
+            let rest: Vec<String> = is_kept.into_iter().chain(dropped).collect();
+            let rest = rest.join(" and ");
+            let message = format!("searches now use `{name}@{now}`; {rest} (`keep_generations` is {keep})");
             say(NoticeCode::Switched, message);
+        }
+        for away in &report.away {
+            say(NoticeCode::FolderAway, away_in_words(away));
         }
         if let Some(why) = &report.withheld {
             let message =
@@ -453,6 +484,22 @@ impl Indexer {
             say(NoticeCode::Nothing, message);
         }
         notices
+    }
+}
+
+/// Why documents stay whose files were not found.
+fn away_in_words(away: &Away) -> String {
+    let Away { folder, documents, why } = away;
+    let stay = if *documents == 1 { "stays" } else { "stay" };
+    let documents = count(*documents, "document");
+    match why {
+        WhyAway::Missing => format!("`{folder}` does not exist now; its {documents} {stay}"),
+        WhyAway::Empty => format!(
+            "`{folder}` is empty, and nothing was removed from it, so it may not be mounted; its {documents} {stay} until `chunkwright delete` removes them"
+        ),
+        WhyAway::Most => format!(
+            "{documents} of `{folder}` are gone, more than half; they stay unless `--prune=force` is given"
+        ),
     }
 }
 

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::documents::PlannedDiffRequest;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::evaluate::EvaluateRequest;
@@ -54,6 +55,14 @@ pub enum JobRequest {
         #[serde(default)]
         request: PruneRequest,
     },
+    /// Compare what is stored with what other settings would give; the result is fetched when the job has succeeded.
+    Diff {
+        /// The collection.
+        collection: String,
+        /// Which documents are compared, and how they would be cut.
+        #[serde(default)]
+        request: PlannedDiffRequest,
+    },
     /// Measure how well presets serve documents.
     Evaluate {
         /// Files and folders of the documents, where they are not those of a collection.
@@ -62,6 +71,19 @@ pub enum JobRequest {
         /// What is measured.
         request: EvaluateRequest,
     },
+}
+
+impl JobRequest {
+    /// The collection that it is about, if it is about one that is changed.
+    pub fn collection(&self) -> Option<&str> {
+        match self {
+            Self::Index { collection, .. }
+            | Self::Reindex { collection, .. }
+            | Self::Migrate { collection, .. }
+            | Self::Prune { collection, .. } => Some(collection),
+            Self::Diff { .. } | Self::Evaluate { .. } => None,
+        }
+    }
 }
 
 impl Engine {
@@ -100,6 +122,11 @@ impl Engine {
             JobRequest::Prune { collection, request } => {
                 self.collection(&collection).snapshot()?;
                 Ok((Task::Prune { collection, request }, Map::new()))
+            }
+            JobRequest::Diff { collection, request } => {
+                // What is wrong with it is said at once.
+                self.collection(&collection).by_settings(request.settings.clone())?.snapshot()?;
+                Ok((Task::Diff { collection, request }, Map::new()))
             }
             JobRequest::Evaluate { mut paths, mut request } => {
                 if let Some(collection) = &request.collection {

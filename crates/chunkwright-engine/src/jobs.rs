@@ -8,7 +8,7 @@ mod queues;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs::{self, File, TryLockError};
-use std::io::{self, Write as _};
+use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -33,6 +33,9 @@ const KEPT: usize = 1_000;
 
 /// Most jobs that run at once.
 const MOST_WORKERS: usize = 16;
+
+/// How many results are kept that are fetched apart from their jobs, the last ones.
+const KEPT_RESULTS: usize = 20;
 
 /// How often a job is begun before it is given up: a job that ends its process would be begun for ever.
 const MOST_ATTEMPTS: u32 = 3;
@@ -143,20 +146,19 @@ struct Known {
 
 impl Jobs {
     /// The jobs that are remembered in `folder`, which is made if it is not there. What was not over is taken up again, or
-    /// is interrupted.
+    /// is interrupted. Where the store can only be read, jobs are only listed.
     ///
     /// # Errors
     ///
     /// A folder that cannot be read or written, or whose jobs another process runs.
     pub fn open(engine: Engine, folder: &Path) -> Result<Self, Error> {
-        fs::create_dir_all(folder).map_err(Error::Jobs)?;
-        let lock = File::create(folder.join("lock")).map_err(Error::Jobs)?;
-        lock.try_lock().map_err(|error| match error {
-            TryLockError::WouldBlock => Error::JobsElsewhere,
-            TryLockError::Error(error) => Error::Jobs(error),
-        })?;
+        let lock = (!engine.is_read_only()).then(|| claim(folder)).transpose()?;
         let mut known = Known::default();
-        for entry in fs::read_dir(folder).map_err(Error::Jobs)? {
+        let entries = match fs::read_dir(folder) {
+            Err(error) if lock.is_some() => return Err(Error::Jobs(error)),
+            entries => entries.into_iter().flatten(),
+        };
+        for entry in entries {
             let path = entry.map_err(Error::Jobs)?.path();
             let Some(id) = id_of(&path) else { continue };
             known.last = known.last.max(id);
@@ -168,13 +170,15 @@ impl Jobs {
             inner: Arc::new(Inner {
                 engine,
                 folder: folder.to_owned(),
-                lock: Mutex::new(Some(lock)),
+                lock: Mutex::new(lock),
                 known: Mutex::new(known),
                 changed: Condvar::new(),
                 is_stopping: AtomicBool::new(false),
             }),
         };
-        jobs.take_up()?;
+        if !jobs.inner.engine.is_read_only() {
+            jobs.take_up()?;
+        }
         Ok(jobs)
     }
 
@@ -217,6 +221,7 @@ impl Jobs {
     /// Settings that cannot be used, jobs that are being stopped, a job that cannot be remembered.
     pub fn submit(&self, task: Task, settings: Map<String, Value>) -> Result<Job, Error> {
         let engine = &self.inner.engine;
+        engine.check_writable()?;
         engine.settings().with(settings.clone())?;
         if self.inner.is_stopping.load(Ordering::SeqCst) {
             return Err(Error::Cancelled);
@@ -268,6 +273,7 @@ impl Jobs {
     ///
     /// A job that is not remembered, or whose end cannot be.
     pub fn cancel(&self, id: u64) -> Result<Job, Error> {
+        self.inner.engine.check_writable()?;
         let mut known = self.lock();
         if let Some(cancel) = known.cancels.get(&id) {
             cancel.store(true, Ordering::SeqCst);
@@ -299,7 +305,7 @@ impl Jobs {
         Ok((job.revision != revision).then(|| job.shown()))
     }
 
-    /// Whether a job of the collection waits or runs.
+    /// Whether a job that changes the collection waits or runs.
     pub fn is_busy(&self, collection: &str) -> bool {
         self.lock().queues.has(&Some(queue_of(collection)))
     }
@@ -386,7 +392,17 @@ impl Jobs {
         let settings = engine.settings().with(job.settings).map_err(Error::from);
         let result = span.in_scope(|| {
             let settings = settings?;
-            engine.with(settings, Arc::clone(&cancel)).perform(job.task, &on_progress)
+            let engine = engine.with(settings, Arc::clone(&cancel));
+            if !matches!(job.task, Task::Diff { .. }) {
+                return engine.perform(job.task, &on_progress);
+            }
+            // A result without its job, or the other way round, is one of a process that ended in between.
+            let file = AtomicFile::create_private(&result_of(&self.inner.folder, id)).map_err(Error::Jobs)?;
+            let mut sink = BufWriter::with_capacity(1 << 16, file);
+            let answer = engine.perform_into(job.task, &mut sink, &on_progress)?;
+            let file = sink.into_inner().map_err(|error| Error::Jobs(error.into_error()))?;
+            file.persist().map_err(Error::Jobs)?;
+            Ok(answer)
         });
         let now = engine.now();
         let mut known = self.lock();
@@ -418,12 +434,30 @@ impl Jobs {
         if let Err(error) = self.save(job) {
             tracing::warn!(%error, job = id, "how a job ended could not be remembered");
         }
-        let (queue, is_over) = (job.queue(), job.state.is_over());
+        let (queue, is_over, is_diff) =
+            (job.queue(), job.state.is_over(), matches!(job.task, Task::Diff { .. }));
         known.queues.done(&queue);
         if is_over {
             known.over.insert(id);
         }
+        let mut diffs = known.jobs.values().rev().filter(|job| matches!(job.task, Task::Diff { .. }));
+        if let Some(oldest) = diffs.nth(KEPT_RESULTS).filter(|_| is_diff) {
+            // One that stays is removed with its job.
+            let _ = fs::remove_file(result_of(&self.inner.folder, oldest.id));
+        }
         self.inner.changed.notify_all();
+    }
+
+    /// The result of a job that is too large for its answer, as lines of JSON: the changes of a comparison, and last their
+    /// summary.
+    ///
+    /// # Errors
+    ///
+    /// A job that is not remembered, has not succeeded, has no such result, or whose result is not kept any more.
+    pub fn result(&self, id: u64) -> Result<File, Error> {
+        let is_done = self.get(id)?.state == JobState::Succeeded;
+        let file = File::open(result_of(&self.inner.folder, id)).ok().filter(|_| is_done);
+        file.ok_or(Error::NoResult { id, kept: KEPT_RESULTS })
     }
 
     fn save(&self, job: &Job) -> Result<(), Error> {
@@ -443,6 +477,7 @@ impl Jobs {
             known.jobs.remove(&id);
             // One that stays is remembered again the next time.
             let _ = fs::remove_file(path_of(&self.inner.folder, id));
+            let _ = fs::remove_file(result_of(&self.inner.folder, id));
         }
     }
 
@@ -467,8 +502,11 @@ impl Job {
         }
     }
 
-    /// The jobs that run one after another: those of a collection, and those of none.
+    /// The jobs that run one after another: those that change a collection, and all others.
     fn queue(&self) -> Option<String> {
+        if self.task.only_reads() {
+            return None;
+        }
         self.task.collection().map(queue_of)
     }
 }
@@ -478,8 +516,24 @@ fn queue_of(collection: &str) -> String {
     collection.split('@').next().unwrap_or_default().to_owned()
 }
 
+/// Makes the folder and takes its lock.
+fn claim(folder: &Path) -> Result<File, Error> {
+    fs::create_dir_all(folder).map_err(Error::Jobs)?;
+    let lock = File::create(folder.join("lock")).map_err(Error::Jobs)?;
+    lock.try_lock().map_err(|error| match error {
+        TryLockError::WouldBlock => Error::JobsElsewhere,
+        TryLockError::Error(error) => Error::Jobs(error),
+    })?;
+    Ok(lock)
+}
+
 fn path_of(folder: &Path, id: u64) -> PathBuf {
     folder.join(format!("{id}.json"))
+}
+
+/// Where the result of a job is that is too large for its answer.
+fn result_of(folder: &Path, id: u64) -> PathBuf {
+    folder.join(format!("{id}.jsonl"))
 }
 
 /// The number of the job in a file of that name.

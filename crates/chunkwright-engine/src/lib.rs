@@ -35,6 +35,7 @@ mod index;
 mod installed;
 mod job_request;
 mod jobs;
+pub mod json_lines;
 mod list;
 mod maintenance;
 mod metrics;
@@ -45,6 +46,7 @@ mod observe;
 mod owner;
 pub mod page;
 pub mod paging;
+mod places;
 mod put;
 mod query_log;
 mod questions;
@@ -71,12 +73,12 @@ pub use chunkwright::chunk::BoundaryKind;
 pub use chunkwright_arrow::is_catching;
 pub use chunkwright_index::store::filter::suggestion;
 pub use chunkwright_index::{
-    CacheUsage, CheckReport, ChunkPage, CollectionSort, Cursor, Damaged, Direction, DocumentInfo, Duplicates,
-    Expand, Explained, Field, Filter, Folder, FoundChunk, Fusion, Generation, GenerationSpec,
+    Away, CacheUsage, CheckReport, ChunkPage, CollectionSort, Cursor, Damaged, Direction, DocumentInfo,
+    Duplicates, Expand, Explained, Field, Filter, Folder, FoundChunk, Fusion, Generation, GenerationSpec,
     GenerationStatus, Glob, IndexReport, Kept, ListRequest, ListedChunk, ListedOverlay, MAX_PAGE,
-    MOST_RANGES, Metadata, Mode, Overlay, OverlayState, Passage, PastRun, Prefix, Progress, Prune, Related,
-    Renamed, RepeatedText, Siblings, SortKey, SourceForm, SourcePart, Stage, Statistics, StatisticsRequest,
-    Timings, Verdict, Visibility, meta,
+    MAX_QUERY_CHARS, MOST_RANGES, Metadata, Mode, Overlay, OverlayState, Passage, PastRun, Prefix, Progress,
+    Prune, Related, Renamed, RepeatedText, Siblings, SortKey, SourceForm, SourcePart, Stage, Statistics,
+    StatisticsRequest, Timings, Verdict, Visibility, WhyAway, meta,
 };
 pub use chunkwright_source::{FormatHint, Input, NewSource, SkipReason, Skipped, Stream, redact};
 pub use collection::Collection;
@@ -85,9 +87,9 @@ pub use coverage::{CollectionCoverage, CollectionStatistics};
 pub use doctor::{Finding, State};
 pub use documents::{
     ChunkRequest, ChunkedDocument, Coverage, DiffAnswer, DiffSide, DocumentStatistics, Documents,
-    DocumentsRequest, ExplainAnswer, ExplainRequest, ExplainedChunk, Operation, OutlineAnswer, OutlineRow,
-    PlannedDiffRequest, PreviewAnswer, PreviewRequest, Promise, ReadReport, Revision, Shard, ShardError,
-    Violation, skipped_in_words,
+    DocumentsRequest, ExplainAnswer, ExplainRequest, ExplainedChunk, MOST_CHUNKS, Operation, OutlineAnswer,
+    OutlineRow, PlannedDiffAnswer, PlannedDiffRequest, PreviewAnswer, PreviewRequest, Promise, ReadReport,
+    Revision, Shard, ShardError, Violation, skipped_in_words,
 };
 pub use engine::{Access, Builder, Clock, Engine};
 pub use error::{CODES, Code, Error};
@@ -115,6 +117,7 @@ pub use list::{ChunkDetail, DocumentPage, ListDocumentsRequest, Neighbours};
 pub use maintenance::ClearedCache;
 pub use notice::{Notice, NoticeCode};
 pub use observe::{EmbedCall, IndexedRun, Observer, SearchCall, TRACE};
+pub use places::without_places;
 pub use put::{Base64, GivenDocument, PutAnswer, PutRequest, PutResult, PutState};
 pub use query_log::{Door, LoggedQuery, LoggedRequest, QueryCall, QueryLog};
 pub use questions::{

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::paging::{cursor, entry_before};
+use crate::places::name_of;
 use crate::snapshot::Snapshot;
 
 /// Which documents are listed, by id, and from where on.
@@ -79,7 +80,7 @@ impl Snapshot {
     ///
     /// A cursor of another list, a generation that is gone, a store that fails.
     pub fn chunks(&self, request: &ListRequest) -> Result<ChunkPage, Error> {
-        self.engine().on_threads(|| Ok(self.store().list(self.generation(), request)?))
+        self.engine().stoppable(|| Ok(self.store().list(self.generation(), request)?))
     }
 
     /// Statistics of the chunks that pass a filter.
@@ -88,7 +89,7 @@ impl Snapshot {
     ///
     /// A generation that is gone, a store that fails.
     pub fn statistics(&self, request: &StatisticsRequest) -> Result<Statistics, Error> {
-        self.engine().on_threads(|| Ok(self.store().statistics(self.generation(), request)?))
+        self.engine().stoppable(|| Ok(self.store().statistics(self.generation(), request)?))
     }
 
     /// What is known about one document.
@@ -116,6 +117,15 @@ impl Snapshot {
         let next = page.documents.last().filter(|_| page.is_more);
         let next = next.map(|info| cursor(&list, &info.doc_id)).transpose()?;
         Ok(DocumentPage { documents: page.documents, total: page.total, next })
+    }
+
+    /// What is known of a document, as the caller may know it.
+    pub fn shown(&self, info: DocumentInfo) -> DocumentInfo {
+        if !self.engine().hides_places() {
+            return info;
+        }
+        let root = name_of(&info.root).to_owned();
+        DocumentInfo { root, ..info }
     }
 
     /// The documents behind an id, by id: at most `limit`, and no more than 1,000.

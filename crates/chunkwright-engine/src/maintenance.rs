@@ -18,14 +18,16 @@ pub struct ClearedCache {
 }
 
 impl Engine {
-    /// Proves that the store is sound: the storage engine's own checks, and every document from its file to its vectors.
+    /// Proves that the store is sound: the storage engine's own checks, and every document from its file to its vectors,
+    /// of one collection or of all.
     ///
     /// # Errors
     ///
-    /// A store that cannot be read.
-    pub fn check(&self) -> Result<CheckReport, Error> {
+    /// A store that cannot be read, a collection that does not exist.
+    pub fn check(&self, collection: Option<&str>) -> Result<CheckReport, Error> {
         let store = self.store()?;
-        Ok(self.on_threads(|| store.check())?)
+        let collection = collection.map(|name| store.open(name)).transpose()?.map(|known| known.collection);
+        Ok(store.check_documents_of(collection.as_deref())?)
     }
 
     /// What is remembered of models: vectors and notes.
@@ -57,7 +59,7 @@ impl Engine {
     /// A store on a server, a file that cannot be written.
     pub fn backup(&self, file: &Path) -> Result<CheckReport, Error> {
         let store = SqliteStore::open(&self.store_dir()?, chunkwright_index::Access::Read)?;
-        Ok(self.on_threads(|| store.backup(file))?)
+        Ok(store.backup(file)?)
     }
 
     /// Makes a store of a copy that [`backup`](Self::backup) wrote, which is proven first. The report says what was
@@ -68,6 +70,6 @@ impl Engine {
     /// A copy that is damaged, unless damaged documents are left out; a folder that has a store.
     pub fn restore(&self, file: &Path, damaged: Damaged) -> Result<CheckReport, Error> {
         let folder = self.store_dir()?;
-        Ok(self.on_threads(|| SqliteStore::restore(file, &folder, damaged))?)
+        Ok(SqliteStore::restore(file, &folder, damaged)?)
     }
 }

@@ -52,6 +52,8 @@ pub enum NoticeCode {
     ReviewOverlays,
     /// Documents of a folder that moved are taken as those of its new place.
     FolderMoved,
+    /// Documents stay although their files were not found: a folder is missing or empty, or more than half are gone.
+    FolderAway,
     /// A document has characters that text rarely has, such as NUL.
     ControlCharacters,
     /// Two things that are compared were cut by different settings.

@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use chunkwright_index::{Failure, Generation, meta};
 use chunkwright_source::memory::printable;
-use chunkwright_source::{FormatHint, NewSource};
+use chunkwright_source::{FormatHint, NewSource, SkipReason, Skipped};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
@@ -29,6 +29,9 @@ pub struct PutRequest {
     #[serde(default)]
     #[cfg_attr(feature = "schema", schemars(with = "crate::schema::RequestedSettings"))]
     pub settings: Map<String, Value>,
+    /// Whether files with credentials are stored too, which are left out otherwise, as in folders.
+    #[serde(default)]
+    pub force: bool,
 }
 
 /// A document of which the caller has the content: exactly one of `text` and `bytes`.
@@ -125,6 +128,8 @@ pub enum PutState {
     Stored,
     /// It was stored before, the same.
     Unchanged,
+    /// It was left out, as a folder's files with credentials are; what was stored before stays.
+    Skipped,
     /// It could not be read; what was stored before stays.
     Failed,
 }
@@ -193,6 +198,7 @@ impl Collection {
         }
         let before = self.versions(&doc_ids)?;
         let alike = if generation.is_some() { self.alike()? } else { IndexRequest::default() };
+        let alike = IndexRequest { force: request.force, ..alike };
         let own = engine.with(settings, engine.cancel_flag()).collection(self.name());
         let mut answers = Vec::with_capacity(runs.len());
         for (meta, sources) in runs {
@@ -241,17 +247,23 @@ impl Collection {
         before: &HashMap<String, (i64, u32)>,
         answers: Vec<IndexAnswer>,
     ) -> Result<PutAnswer, Error> {
-        let mut why: HashMap<&str, String> = HashMap::new();
+        let mut why: HashMap<&str, (PutState, String)> = HashMap::new();
         for IndexAnswer { report, .. } in &answers {
-            let failed = report.failed.iter();
-            why.extend(failed.map(|Failure { doc_id, message }| (doc_id.as_str(), message.clone())));
-            let skipped = report.skipped.iter();
-            why.extend(skipped.map(|entry| (entry.path.as_str(), entry.reason.sentence().to_owned())));
+            let failed = report.failed.iter().map(|Failure { doc_id, message }| (doc_id, message.clone()));
+            why.extend(failed.map(|(doc_id, message)| (doc_id.as_str(), (PutState::Failed, message))));
+            why.extend(report.skipped.iter().map(|Skipped { path, reason }| {
+                let reason = match reason {
+                    SkipReason::Secret => {
+                        (PutState::Skipped, format!("{}; `force` stores it", reason.sentence()))
+                    }
+                    _ => (PutState::Failed, reason.sentence().to_owned()),
+                };
+                (path.as_str(), reason)
+            }));
         }
         let after = self.versions(&doc_ids)?;
         let result = |doc_id: String| {
-            if let Some(message) = why.get(doc_id.as_str()).cloned() {
-                let state = PutState::Failed;
+            if let Some((state, message)) = why.get(doc_id.as_str()).cloned() {
                 return PutResult { doc_id, state, chunks: None, version: None, message: Some(message) };
             }
             let now = after.get(&doc_id).copied();
@@ -262,7 +274,7 @@ impl Collection {
         };
         let documents: Vec<PutResult> = doc_ids.into_iter().map(result).collect();
         if let Some(first) = documents.first()
-            && documents.iter().all(|document| document.state == PutState::Failed)
+            && documents.iter().all(|document| matches!(document.state, PutState::Failed | PutState::Skipped))
         {
             let reason = first.message.clone().unwrap_or_default();
             return Err(Error::RefusedDocument { doc_id: first.doc_id.clone(), reason });

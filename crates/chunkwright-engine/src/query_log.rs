@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::Engine;
 use crate::error::Error;
+use crate::json_lines::to_line;
 use crate::paging::page;
 
 /// The file.
@@ -116,9 +117,7 @@ impl QueryLog {
         let mut held = self.held();
         let number = held.queries.back().map_or(1, |last| last.number + 1);
         let query = LoggedQuery { number, at: self.engine.now(), call };
-        let mut line = serde_json::to_vec(&query)?;
-        line.push(b'\n');
-        held.file.write_all(&line).map_err(Error::Log)?;
+        held.file.write_all(&to_line(&query)?).map_err(Error::Log)?;
         held.lines += 1;
         held.queries.push_back(query);
         if held.queries.len() > KEPT {
@@ -161,8 +160,7 @@ impl QueryLog {
     fn rewritten(&self, queries: &VecDeque<LoggedQuery>) -> io::Result<Held> {
         let mut file = AtomicFile::create_private(&self.path)?;
         for query in queries {
-            serde_json::to_writer(&mut file, query)?;
-            file.write_all(b"\n")?;
+            file.write_all(&to_line(query)?)?;
         }
         file.persist()?;
         Held::open(&self.path)

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use chunkwright_index::{GenerationState, Mode, SearchError, SearchOptions};
+use chunkwright_index::{GenerationState, MAX_QUERY_CHARS, Mode, SearchError, SearchOptions, check_query};
 use serde::{Deserialize, Serialize};
 
 use crate::collection::Collection;
@@ -52,6 +52,7 @@ pub struct ExpectedLines {
 #[serde(deny_unknown_fields)]
 pub struct SaveQuestionRequest {
     /// What is asked.
+    #[cfg_attr(feature = "schema", schemars(length(max = MAX_QUERY_CHARS)))]
     pub question: String,
     /// Where the answer is, one place at least: ids of documents or chunks, `DOC_ID#INDEX` or `DOC_ID#L10-L80`.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
@@ -146,6 +147,7 @@ impl Collection {
                 return Err(Error::TooSmall { field, value: 0, least: 1 });
             }
         }
+        check_query(question).map_err(SearchError::from)?;
         let expected = self.read(|snapshot| {
             let lines = request.expected.iter().map(|reference| {
                 let fetched = snapshot.fetch(&FetchRequest::new(reference))?;

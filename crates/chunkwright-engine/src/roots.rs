@@ -18,6 +18,11 @@ impl Roots {
         Self { folders: real.collect() }
     }
 
+    /// What of a path is below a root; `None` if it is below none.
+    pub(crate) fn relative<'a>(&self, path: &'a Path) -> Option<&'a Path> {
+        self.folders.iter().find_map(|root| path.strip_prefix(root).ok())
+    }
+
     /// Where `path` leads, with every link followed: an absolute path, or one relative to a root.
     ///
     /// # Errors

@@ -81,12 +81,25 @@ fn written<T: JsonSchema>() -> Schema {
 
 /// How schemas of what is read are made: draft 2020-12, which OpenAPI 3.1 has too.
 pub fn of_requests() -> SchemaSettings {
-    SchemaSettings::draft2020_12()
+    SchemaSettings::draft2020_12().with_transform(RecursiveTransform(bounded))
 }
 
 /// How schemas of what is written are made, before [`without_nulls`].
 pub fn of_answers() -> SchemaSettings {
-    SchemaSettings::draft2020_12().for_serialize()
+    SchemaSettings::draft2020_12().for_serialize().with_transform(RecursiveTransform(bounded))
+}
+
+/// Says of whole numbers how large they may be, which their format says to those who know it.
+fn bounded(schema: &mut Schema) {
+    let most = match schema.get("format").and_then(Value::as_str) {
+        Some("uint32") => u64::from(u32::MAX),
+        Some("int64") => i64::MAX as u64,
+        Some("uint" | "uint64") => u64::MAX,
+        _ => return,
+    };
+    if schema.get("maximum").is_none() {
+        schema.insert("maximum".into(), most.into());
+    }
 }
 
 /// The keys of the settings that a request may set, as a schema of an object.

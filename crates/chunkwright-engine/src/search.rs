@@ -12,8 +12,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use chunkwright_index::{
-    Answer, Below, Duplicates, Expand, Expansion, Explained, Filter, Fusion, ListRequest, Mode, Models,
-    SearchError, SearchOptions, chunk_id, explain, parse_query, search, search_all_versions,
+    Answer, Below, Duplicates, Expand, Expansion, Explained, Filter, Fusion, ListRequest, MAX_QUERY_CHARS,
+    Mode, Models, SearchError, SearchOptions, check_query, chunk_id, explain, parse_query, search,
+    search_all_versions,
 };
 use chunkwright_models::Embedder;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -34,6 +35,7 @@ pub use translations::Translation;
 #[expect(clippy::struct_excessive_bools, reason = "each is a key of its own in the JSON of a request")]
 pub struct SearchRequest {
     /// What to look for; may hold conditions such as `path:docs/ lang:rust`.
+    #[cfg_attr(feature = "schema", schemars(length(max = MAX_QUERY_CHARS)))]
     pub query: String,
     /// Names of the collections to search, each may be one generation, `NAME@N`; without a name, that of the settings, or
     /// the only one that there is.
@@ -186,6 +188,7 @@ impl SearchRequest {
     /// The hits that the answer has, by position, if the request can be answered.
     fn page(&self) -> Result<Range<usize>, Error> {
         let Self { offset, top_k, .. } = *self;
+        check_query(&self.query).map_err(SearchError::from)?;
         if !(1..=SearchOptions::MAX_TOP_K).contains(&top_k) {
             return Err(SearchError::TopK(top_k).into());
         }
@@ -337,6 +340,7 @@ impl Snapshot {
     ///
     /// As [`search`](Self::search).
     pub fn explain_search(&self, request: &SearchRequest, chunk: &str) -> Result<Explained, Error> {
+        check_query(&request.query).map_err(SearchError::from)?;
         let (query, filter) = parse_query(&request.query, request.filter.clone())?;
         let (embedder, _) = self.embedder_or_why(request.mode)?;
         let reranker = self.engine().reranker()?;
@@ -345,7 +349,7 @@ impl Snapshot {
         let (store, generation, options) =
             (self.store(), self.generation(), request.options(filter, request.top_k));
         let chunk = chunk_id(store, generation, chunk)?;
-        Ok(explain(store, generation, models, &query, &options, chunk)?)
+        self.engine().stoppable(|| Ok(explain(store, generation, models, &query, &options, chunk)?))
     }
 
     /// The embedder of queries; where a hybrid search has to do without, why.

@@ -22,6 +22,7 @@ mod walk;
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -39,6 +40,9 @@ pub use services::Kind;
 use services::Services;
 pub(crate) use services::{Service, ServiceTable};
 pub use template::TABLES;
+
+/// The current generation and the one to go back to.
+const KEEP_GENERATIONS: NonZeroUsize = NonZeroUsize::new(2).unwrap();
 
 /// The settings in force.
 #[derive(Clone, Debug)]
@@ -71,6 +75,8 @@ pub struct Settings {
     pub writer_url: Option<String>,
     /// The folder of models and of the default store; `None`: the user's data folder.
     pub data: Option<String>,
+    /// How many generations of a collection stay after a switch, the current one among them.
+    pub keep_generations: NonZeroUsize,
     /// How services are used.
     services: Services,
     /// What the configuration file says of documents.
@@ -305,11 +311,15 @@ impl Layers {
             origins.insert(key.name.into(), Origin::set(source, key.name));
         }
         let walk = walk::options(&layers)?;
-        let mut text = |key: &Key| -> Result<Option<String>, SettingsError> {
+        let mut value = |key: &Key| -> Result<Option<Value>, SettingsError> {
             let found = layers.iter().rev().find(|layer| layer.values.contains_key(key.name));
             let source = found.map_or(Source::Default, |layer| layer.source.clone());
             origins.insert(key.name.into(), Origin::set(source, key.name));
-            found.map_or(Ok(None), |layer| layer.text(key))
+            found.map_or(Ok(None), |layer| layer.value(key))
+        };
+        let keep = value(&key::KEEP_GENERATIONS)?.and_then(|keep| usize::try_from(keep.as_u64()?).ok());
+        let mut text = |key: &Key| -> Result<Option<String>, SettingsError> {
+            Ok(value(key)?.and_then(|value| value.as_str().map(str::to_owned)))
         };
         text(&key::PRESET)?;
         let mut settings = Settings {
@@ -326,6 +336,7 @@ impl Layers {
             writer: text(&key::WRITER)?,
             writer_url: text(&key::WRITER_URL)?,
             data: text(&key::DATA)?,
+            keep_generations: keep.and_then(NonZeroUsize::new).unwrap_or(KEEP_GENERATIONS),
             services: self.services.clone(),
             meta: self.meta.clone(),
             chunk,
@@ -501,6 +512,7 @@ impl Settings {
         ];
         let shown = |value: &str| text(value).map(|value| services::without_secrets(&value));
         values.extend(others.map(|(key, value)| (key.to_owned(), value.as_deref().and_then(shown))));
+        values.push(("keep_generations".into(), Some(self.keep_generations.get().into())));
         values.extend(meta::values(&self.meta).map(|(name, value)| (name, Some(value))));
         values.extend(self.services.values().map(|(name, value)| (name.clone(), Some(value.clone()))));
         let row = |(key, value): (String, _)| Setting { origin: self.origin(&key), key, value };

@@ -31,6 +31,7 @@ pub(crate) fn change<T: Default + DeserializeOwned + Serialize, R>(
     let mut held = read(engine, name);
     let result = change(&mut held)?;
     let Some(path) = place(engine, name) else { return Ok(result) };
+    engine.check_writable()?;
     let written = || -> io::Result<()> {
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder)?;

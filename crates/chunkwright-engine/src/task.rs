@@ -1,5 +1,6 @@
 //! What is changed, as a value: what jobs remember, and what one process asks another to do.
 
+use std::io::{self, Write};
 use std::path::{Path, PathBuf, absolute};
 
 use base64::Engine as _;
@@ -11,7 +12,7 @@ use serde_json::Value;
 
 use crate::amend::AmendRequest;
 use crate::boundary::BoundaryRequest;
-use crate::documents::DocumentsRequest;
+use crate::documents::{DocumentsRequest, PlannedDiffRequest};
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::evaluate::EvaluateRequest;
@@ -77,6 +78,13 @@ pub enum Task {
     },
     /// Forget vectors of texts that no chunk has, and all notes.
     ClearCache,
+    /// Compare what is stored with what other settings would give.
+    Diff {
+        /// The collection.
+        collection: String,
+        /// Which documents are compared, and how they would be cut.
+        request: PlannedDiffRequest,
+    },
     /// Measure how well presets serve documents.
     Evaluate {
         /// Files and folders of the documents.
@@ -133,7 +141,8 @@ impl Task {
             | Self::SetBoundary { collection, .. }
             | Self::Prune { collection, .. }
             | Self::Delete { collection, .. }
-            | Self::Import { collection, .. } => Some(collection),
+            | Self::Import { collection, .. }
+            | Self::Diff { collection, .. } => Some(collection),
             Self::ClearCache | Self::Evaluate { .. } => None,
         }
     }
@@ -149,8 +158,14 @@ impl Task {
             Self::Delete { .. } => "delete",
             Self::Import { .. } => "import",
             Self::ClearCache => "clear_cache",
+            Self::Diff { .. } => "diff",
             Self::Evaluate { .. } => "evaluate",
         }
+    }
+
+    /// Whether it changes nothing that is stored.
+    pub fn only_reads(&self) -> bool {
+        matches!(self, Self::Diff { .. } | Self::Evaluate { .. })
     }
 
     /// Whether doing it again after it was interrupted leads to the same end.
@@ -181,19 +196,26 @@ impl Task {
 
     /// With paths that mean the same in every process.
     pub(crate) fn with_absolute_paths(mut self) -> Self {
-        match &mut self {
+        self.paths_mut().into_iter().for_each(make_absolute);
+        self
+    }
+
+    /// The files and folders that it names.
+    pub(crate) fn paths_mut(&mut self) -> Vec<&mut PathBuf> {
+        match self {
             Self::Index { request, .. } | Self::Put { request, .. } => {
                 let IndexRequest { paths, root, moved_from, exclude, .. } = request;
-                paths.iter_mut().chain(root).chain(moved_from).chain(exclude).for_each(make_absolute);
+                paths.iter_mut().chain(root).chain(moved_from).chain(exclude).collect()
             }
-            Self::Delete { request, .. } => request.paths_mut().for_each(make_absolute),
-            Self::Import { file, .. } => make_absolute(file),
-            Self::Evaluate { paths, request } => {
-                paths.iter_mut().chain(request.paths_mut()).for_each(make_absolute);
-            }
-            Self::Amend { .. } | Self::SetBoundary { .. } | Self::Prune { .. } | Self::ClearCache => {}
+            Self::Delete { request, .. } => request.paths_mut().collect(),
+            Self::Import { file, .. } => vec![file],
+            Self::Evaluate { paths, request } => paths.iter_mut().chain(request.paths_mut()).collect(),
+            Self::Amend { .. }
+            | Self::SetBoundary { .. }
+            | Self::Prune { .. }
+            | Self::Diff { .. }
+            | Self::ClearCache => Vec::new(),
         }
-        self
     }
 }
 
@@ -211,6 +233,16 @@ impl Engine {
     ///
     /// Those of the method.
     pub fn perform(&self, task: Task, on_progress: &dyn Fn(Progress<'_>)) -> Result<Value, Error> {
+        self.perform_into(task, &mut io::sink(), on_progress)
+    }
+
+    /// As [`perform`](Self::perform). What is too large for an answer, the changes of a comparison, goes to `result`.
+    pub(crate) fn perform_into(
+        &self,
+        task: Task,
+        result: &mut dyn Write,
+        on_progress: &dyn Fn(Progress<'_>),
+    ) -> Result<Value, Error> {
         let collection = |name: &str| self.collection(name);
         let answer = match task {
             Task::Index { collection: name, request } => {
@@ -234,6 +266,9 @@ impl Engine {
             }
             Task::Import { collection: name, file } => {
                 serde_json::to_value(collection(&name).import(Path::new(&file))?)
+            }
+            Task::Diff { collection: name, request } => {
+                serde_json::to_value(collection(&name).write_planned_diff(&request, result, on_progress)?)
             }
             Task::ClearCache => serde_json::to_value(self.clear_cache()?),
             Task::Evaluate { paths, request } => {

@@ -1,6 +1,6 @@
 //! How do records leave a collection, and how do they come into one?
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, BufRead as _, BufReader, Read, Write};
 use std::path::Path;
 use std::sync::Arc;
@@ -213,6 +213,22 @@ pub(crate) fn holds_records(path: &Path) -> bool {
         serde_json::from_str::<Record>(&line).ok()
     };
     is_parquet(path).is_ok_and(|is_parquet| is_parquet || is_line().is_some())
+}
+
+/// Longest file that is looked through to see whether it is blank, in bytes.
+const MAX_BLANK: u64 = 4 << 10;
+
+/// Whether a file is one of no records: the null device, or a blank file that is called as files of chunks are.
+pub(crate) fn is_empty_state(path: &Path) -> bool {
+    if path.canonicalize().is_ok_and(|path| path == Path::new("/dev/null")) {
+        return true;
+    }
+    let extension = path.extension().map(|extension| extension.to_ascii_lowercase());
+    let is_called =
+        extension.is_some_and(|it| ["jsonl", "ndjson", "parquet", "csv"].iter().any(|name| it == *name));
+    is_called
+        && path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() <= MAX_BLANK)
+        && fs::read(path).is_ok_and(|bytes| bytes.trim_ascii().is_empty())
 }
 
 /// The records of the chunks in a file, in order.

@@ -23,6 +23,7 @@ mod titles;
 use std::collections::HashSet;
 
 use chunkwright::{Document, SectionId, SectionKind, Span};
+use chunkwright_index::check_query;
 use serde::{Deserialize, Serialize};
 
 pub use hidden::Hidden;
@@ -111,9 +112,14 @@ impl Origin {
         let mut drafts = match self {
             Self::Links => links::drafts(corpus),
             Self::Symbols => symbols::drafts(corpus),
-            Self::Sentences => return sentences::drafts(corpus, count, seed),
+            Self::Sentences => sentences::drafts(corpus, count, seed),
             Self::Titles => titles::drafts(corpus),
         };
+        // Of a page without sentences, some are too long to be asked.
+        drafts.retain(|draft| check_query(&draft.question.text).is_ok());
+        if self == Self::Sentences {
+            return drafts;
+        }
         let drawn: HashSet<usize> = Rng::new(seed).sample(drafts.len(), count).into_iter().collect();
         let mut at = 0..;
         drafts.retain(|_| at.next().is_some_and(|at| drawn.contains(&at)));

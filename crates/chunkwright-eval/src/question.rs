@@ -23,6 +23,7 @@
 //! `start` and `end` for characters, as other collections of questions have them.
 
 use chunkwright::{Document, Span};
+use chunkwright_index::{QueryError, check_query};
 use serde_json::{Map, Value};
 
 use crate::corpus::{Corpus, Passage};
@@ -59,6 +60,9 @@ pub enum QuestionError {
     /// There is no text to ask.
     #[error("the question is missing; `question` must be text")]
     NoQuestion,
+    /// The question is too long to be asked.
+    #[error(transparent)]
+    Query(#[from] QueryError),
     /// A gold belongs to no document.
     #[error("a gold passage names no document; set `doc_id` to its path relative to the given folder")]
     NoDocument,
@@ -158,6 +162,7 @@ fn question(line: &str, number: usize, corpus: &Corpus) -> Result<Question, Ques
         serde_json::from_str(line).map_err(|error| QuestionError::NoObject(error.to_string()))?;
     let text = text(&object, &["question", "q"]).filter(|text| !text.trim().is_empty());
     let text = text.ok_or(QuestionError::NoQuestion)?.to_owned();
+    check_query(&text)?;
     let gold = match object.get("gold") {
         None if is_gold(&object) => vec![passage(&object, &object, corpus)?],
         None => Vec::new(),

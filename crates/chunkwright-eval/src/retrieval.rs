@@ -12,9 +12,10 @@ use chunkwright::{Chunk, ChunkId, Chunker, Document, Record, Span, TokenCounter,
 use chunkwright_index::{
     DocumentInfo, Fusion, Generation, GenerationSpec, IndexError, IndexOptions, MemoryStore, Mode, Model,
     NewChunk, NewDocument, Pipeline, Revise, Scored, SearchError, SearchOptions, Store, StoreError,
-    StoredDocument, put_cut, rank,
+    StoredDocument, on_pool, put_cut, rank,
 };
 use chunkwright_models::{EmbedError, Embedder, Embedding, ModelInfo, Role};
+use rayon::ThreadPool;
 use rayon::prelude::*;
 
 use crate::corpus::{Corpus, Passage, trimmed};
@@ -102,6 +103,7 @@ pub struct Bench<'a> {
     embedder: Option<Arc<Remembering>>,
     options: Options,
     store: Arc<MemoryStore>,
+    threads: Option<Arc<ThreadPool>>,
 }
 
 /// What one way of cutting answered.
@@ -182,7 +184,21 @@ impl<'a> Bench<'a> {
             Arc::new(Remembering { inner, queries: Mutex::default(), has_failed: AtomicBool::new(false) })
         });
         let hidden = Hidden::default();
-        Self { corpus, questions, hidden, counter, embedder, options, store: Arc::default() }
+        Self { corpus, questions, hidden, counter, embedder, options, store: Arc::default(), threads: None }
+    }
+
+    /// Works on these threads; without them on rayon's global ones.
+    pub fn threads(mut self, threads: Arc<ThreadPool>) -> Self {
+        self.threads = Some(threads);
+        self
+    }
+
+    /// Runs `work`, and what it does in parallel, on the threads of the bench.
+    pub fn on_threads<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
+        match &self.threads {
+            Some(threads) => on_pool(threads, work),
+            None => work(),
+        }
     }
 
     /// Hides titles from what is indexed.
@@ -231,8 +247,9 @@ impl<'a> Bench<'a> {
         for indexed in indexed {
             let (generation, cut) = indexed?;
             tally.add(&cut.tally);
+            let ask = |question| self.ask(question, &cut, &generation);
             let asked: Result<Vec<_>, EvalError> =
-                self.questions.par_iter().map(|question| self.ask(question, &cut, &generation)).collect();
+                self.on_threads(|| self.questions.par_iter().map(ask).collect());
             for (number, answers) in asked?.into_iter().enumerate() {
                 for (mode, (figures, returned)) in answers.into_iter().enumerate() {
                     let sums = &mut all.figures[mode];
@@ -272,7 +289,8 @@ impl<'a> Bench<'a> {
         if let Some(embedder) = &self.embedder {
             pipeline = pipeline.with_embedder(Arc::clone(embedder) as Arc<dyn Embedder>);
         }
-        let report = pipeline.put_parsed(self.corpus.documents(), &IndexOptions::default(), &|_| {})?;
+        let options = IndexOptions { threads: self.threads.clone(), ..IndexOptions::default() };
+        let report = pipeline.put_parsed(self.corpus.documents(), &options, &|_| {})?;
         self.check_embedder(report.embed_error)?;
         if let Some(failure) = report.failed.into_iter().next() {
             return Err(EvalError::Document { doc_id: failure.doc_id, message: failure.message });

@@ -63,6 +63,7 @@ impl Candidate {
     ) -> Result<Self, EvalError> {
         let chunkers = [chunker];
         let retrieved = bench.run(&chunkers)?;
+        let stability = bench.on_threads(|| stability::stability(&chunkers, edits));
         let config = chunkers[0].config();
         Ok(Self {
             preset: preset.to_owned(),
@@ -71,7 +72,7 @@ impl Candidate {
             own_size,
             sizes: retrieved.sizes,
             figures: retrieved.figures.iter().flatten().flatten().copied().collect(),
-            changed: stability::stability(&chunkers, edits).first().map_or(0.0, |it| it.changed.mean),
+            changed: stability.first().map_or(0.0, |it| it.changed.mean),
         })
     }
 }

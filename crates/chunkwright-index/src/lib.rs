@@ -27,6 +27,7 @@ pub mod analysis;
 pub mod atomic_file;
 pub mod bm25;
 mod boundary;
+mod cancel;
 pub mod expand;
 pub mod fetch;
 pub mod fuse;
@@ -40,11 +41,13 @@ pub mod report;
 pub mod search;
 mod settle;
 pub mod store;
+mod threads;
 pub mod transfer;
 pub mod verify;
 
 pub use amend::{AmendError, Review, amend, amend_all};
 pub use boundary::plan_boundary;
+pub use cancel::stoppable;
 pub use expand::{
     Expand, ExpandedAnswer, Expansion, FoundChunk, FoundPassage, ParseExpandError, Passage, expand,
 };
@@ -57,9 +60,11 @@ pub use pipeline::{
     Prune, Revise, folders, put_cut, remove_documents, remove_folder,
 };
 pub use prefix::{Prefix, PrefixError};
-pub use query::parse_query;
+pub use query::{MAX_QUERY_CHARS, MAX_QUERY_TERMS, QueryError, check_query, parse_query};
 pub use related::{Related, Siblings, related, siblings};
-pub use report::{Dominant, Failure, IndexReport, Moved, Nuls, PastRun, Renamed, Timings, TokensByKind};
+pub use report::{
+    Away, Dominant, Failure, IndexReport, Moved, Nuls, PastRun, Renamed, Timings, TokensByKind, WhyAway,
+};
 pub use search::{
     Answer, Below, CALIBRATIONS, Calibration, Duplicates, Explained, Hit, Kept, LEXICAL, Mode, Models,
     QueryWords, Ranked, SearchError, SearchOptions, Stage, StageWatch, Verdict, explain, rank, search,
@@ -85,3 +90,4 @@ pub use store::{ChromaOptions, chroma_name};
 pub use store::{Damaged, SqliteStore};
 #[cfg(any(feature = "chroma", feature = "qdrant"))]
 pub use store::{HybridQuery, RemoteStore};
+pub use threads::on_pool;

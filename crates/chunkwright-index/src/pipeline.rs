@@ -26,6 +26,7 @@ mod target;
 
 use std::collections::HashSet;
 use std::fmt;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -40,6 +41,8 @@ use crate::meta::Meta;
 use crate::report::IndexReport;
 use crate::settle::Tools;
 use crate::store::{DocumentInfo, Overlay, Overlays, Store, StoreError};
+use crate::threads::on_pool;
+use chunkwright_source::walk::folder_of;
 use chunkwright_source::{NewSource, SourceError, SourceFile, WalkOptions, read_file, walk};
 pub use folders::{Folder, FolderError, FolderOptions, folders};
 pub use notes::NoteOptions;
@@ -82,6 +85,7 @@ impl fmt::Debug for Pipeline {
 }
 
 /// How to index.
+#[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 #[derive(Clone, Debug, Default)]
 pub struct IndexOptions {
     /// What files are taken.
@@ -100,8 +104,13 @@ pub struct IndexOptions {
     pub folders: FolderOptions,
     /// What happens to documents whose files are gone.
     pub prune: Prune,
+    /// How many generations of the collection stay when the run makes its own the current one, that one among them; none
+    /// for all. Those that were never completed are not counted, and stay.
+    pub keep_generations: Option<NonZeroUsize>,
     /// Count what would be done, and write nothing.
     pub dry_run: bool,
+    /// Take documents from memory even if their names or contents are those of files with credentials.
+    pub force: bool,
     /// What the caller says of documents.
     pub meta: Meta,
     /// Leave out generated and minified files (see [`chunkwright_source::generated`]).
@@ -120,7 +129,7 @@ impl IndexOptions {
     /// Runs `work`, and what it does in parallel, on the threads of the run.
     fn on_threads<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
         match &self.threads {
-            Some(threads) => threads.install(work),
+            Some(threads) => on_pool(threads, work),
             None => work(),
         }
     }
@@ -137,6 +146,10 @@ pub enum Prune {
     /// They are removed, unless that is more than half of the documents of the paths scanned: then
     /// the run is refused, because a folder that was not mounted looks just like that.
     Remove,
+    /// They are removed, but not more than half of the documents of a path: those stay, and the run goes on. Documents
+    /// that were renamed do not count. Paths that are missing are passed over where others are there. For runs that
+    /// follow folders.
+    Follow,
     /// They are removed however many they are.
     Force,
 }
@@ -271,6 +284,11 @@ impl Pipeline {
         on_progress: &dyn Fn(Progress<'_>),
     ) -> Result<IndexReport, IndexError> {
         let pipeline = &self.as_stored()?;
+        let is_missing = |path: &&PathBuf| options.prune == Prune::Follow && !folder_of(path).exists();
+        let (missing, there): (Vec<&PathBuf>, Vec<&PathBuf>) = paths.iter().partition(is_missing);
+        let there: Vec<PathBuf> = there.into_iter().cloned().collect();
+        // Where all are missing, the walk says so.
+        let paths = if there.is_empty() { paths } else { &there };
         let mut walk = options.on_threads(|| walk(paths, &options.walk))?;
         let mut skipped = std::mem::take(&mut walk.skipped);
         let known = pipeline.known()?;
@@ -280,10 +298,13 @@ impl Pipeline {
         let mut placed = folders::place(walk, &skipped, &visible, &has_text, options)?;
         let clashes = std::mem::take(&mut placed.clashes);
         skipped.append(&mut placed.left_out);
+        let missing = missing.into_iter().map(|path| placed.missing(path, &visible));
+        let away = missing.chain(placed.empty()).collect();
         let report = IndexReport {
             seen: placed.files.len() + skipped.len() + clashes.len(),
             skipped,
             failed: clashes,
+            away: if options.prune == Prune::Keep { Vec::new() } else { away },
             moved_folders: placed.moved.clone(),
             ..IndexReport::default()
         };

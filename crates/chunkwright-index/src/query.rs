@@ -1,8 +1,52 @@
-//! What a query says beside its words: `symbol:render path:src/* -path:tests/ how are pages made`.
+//! Which queries can be asked, and what they say beside their words: `symbol:render path:src/* -path:tests/ how are pages made`.
 
 use std::borrow::Cow;
 
+use crate::analysis;
+use crate::bm25::query_ids;
 use crate::store::filter::{Condition, Field, Filter, FilterError, quoted};
+
+/// Longest query, in characters.
+pub const MAX_QUERY_CHARS: usize = 10_000;
+
+/// Most different terms of a query.
+pub const MAX_QUERY_TERMS: usize = 4_096;
+
+/// Why a query cannot be asked.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum QueryError {
+    /// It has too many characters.
+    #[error("the query has {chars} characters; the limit is {MAX_QUERY_CHARS}: ask for less at once")]
+    Long {
+        /// How many it has.
+        chars: usize,
+    },
+    /// It has too many terms.
+    #[error("the query has {terms} different terms; the limit is {MAX_QUERY_TERMS}: ask for less at once")]
+    ManyTerms {
+        /// How many it has.
+        terms: usize,
+    },
+}
+
+/// Checks that a query is not too long.
+///
+/// # Errors
+///
+/// [`QueryError`].
+pub fn check_query(query: &str) -> Result<(), QueryError> {
+    if query.len() > MAX_QUERY_CHARS {
+        let chars = query.chars().count();
+        if chars > MAX_QUERY_CHARS {
+            return Err(QueryError::Long { chars });
+        }
+    }
+    match query_ids(&analysis::terms(query)).len() {
+        terms if terms > MAX_QUERY_TERMS => Err(QueryError::ManyTerms { terms }),
+        _ => Ok(()),
+    }
+}
 
 /// Conditions that a query may hold, as words `KEY:VALUE`, and the fields that they are about.
 const KEYS: &[(&str, Field)] = &[
@@ -86,6 +130,19 @@ fn value(text: &str) -> (Cow<'_, str>, &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_query_has_a_bound_that_says_itself() {
+        let said = |query: &str| check_query(query).expect_err("too long").to_string();
+        assert_eq!(check_query(&"字".repeat(MAX_QUERY_CHARS)), Ok(()));
+        assert!(
+            said(&"字".repeat(MAX_QUERY_CHARS + 1))
+                .starts_with("the query has 10001 characters; the limit is 10000")
+        );
+        let pairs: String =
+            (0..=MAX_QUERY_TERMS as u32 + 1).filter_map(|number| char::from_u32(0x4E00 + number)).collect();
+        assert!(said(&pairs).starts_with("the query has 4097 different terms; the limit is 4096"));
+    }
 
     #[test]
     fn conditions_are_taken_out_of_a_query() {

@@ -28,6 +28,9 @@ pub struct IndexReport {
     pub failed: Vec<Failure>,
     /// Documents removed because their files are gone.
     pub pruned: Vec<String>,
+    /// Folders whose documents stay although their files were not found.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub away: Vec<Away>,
     /// Documents of files that were renamed or moved, edited or not: what is new and says most of what a file said that is
     /// gone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -47,6 +50,9 @@ pub struct IndexReport {
     /// Number of the generation that was current until this run made its own the current one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub switched: Option<i64>,
+    /// Numbers of the generations that were removed when this run made its own the current one.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub dropped: Vec<i64>,
     /// Why the generation that was built is not the current one yet; the next run goes on with it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub withheld: Option<String>,
@@ -271,6 +277,31 @@ impl TokensByKind {
             all_tokens,
         })
     }
+}
+
+/// A folder whose documents stay although their files were not found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Away {
+    /// Where it is, absolute, printable like a document's id.
+    pub folder: String,
+    /// Number of its documents that stay.
+    pub documents: usize,
+    /// Why they stay.
+    pub why: WhyAway,
+}
+
+/// Why documents stay whose files were not found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum WhyAway {
+    /// The path that was given does not exist; other paths do.
+    Missing,
+    /// The folder is empty, and nothing was removed from it: the file system that holds the files may not be mounted.
+    Empty,
+    /// More than half of the folder's documents are gone, and that they go was not asked for.
+    Most,
 }
 
 /// A folder of a collection that is in another place than before.

@@ -15,6 +15,7 @@ mod relevance;
 use crate::analysis;
 use crate::bm25::term_id;
 use crate::fuse::{Contribution, Fusion};
+use crate::query::QueryError;
 use crate::store::{Filter, Generation, Model, Scored, Store, StoreError, StoredChunk};
 
 pub use explain::{Explained, Verdict, explain};
@@ -248,6 +249,9 @@ pub enum SearchError {
     /// The query has no visible character.
     #[error("the query is empty; say what to look for")]
     EmptyQuery,
+    /// The query is too long.
+    #[error(transparent)]
+    Query(#[from] QueryError),
     /// Dense search was asked for and cannot be done.
     #[error("dense search is not possible: {0}; use the mode `lexical` or `hybrid`")]
     NoDense(String),

@@ -243,6 +243,12 @@ pub trait Store: Send + Sync {
     /// not exist remembers none.
     fn add_run(&self, collection: &str, run: &PastRun) -> Result<(), StoreError>;
 
+    /// Whether what was opened is not what readers should see any more, because another file took its place: then the store
+    /// is to be opened again.
+    fn is_outdated(&self) -> bool {
+        false
+    }
+
     /// Lets other processes write until this one does so again: [`claim`](Self::claim) says when it may. Where writers are
     /// not kept apart by a lock, there is nothing to let go of.
     fn release(&self) {}
@@ -257,7 +263,12 @@ pub trait Store: Send + Sync {
 
     /// Proves what is stored: the storage engine's own checks, documents, records, texts, vectors and changes by
     /// hand, by [`verify`](crate::verify).
-    fn check(&self) -> Result<CheckReport, StoreError>;
+    fn check(&self) -> Result<CheckReport, StoreError> {
+        self.check_documents_of(None)
+    }
+
+    /// As [`check`](Self::check), of the documents those of one collection only.
+    fn check_documents_of(&self, collection: Option<&str>) -> Result<CheckReport, StoreError>;
 }
 
 /// A kind of store, for help texts and for the tests that run over all of them.

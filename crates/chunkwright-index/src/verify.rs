@@ -27,6 +27,7 @@ use crate::store::{
     Applied, DocumentInfo, GenerationSpec, NewChunk, OriginalText, Overlays, StoreError, StoredDocument,
     Vector,
 };
+use crate::threads::is_in_pool;
 
 /// Token counters by the names that records have. Each is made once.
 #[derive(Default)]
@@ -208,7 +209,7 @@ pub(crate) struct Kept {
     pub(crate) chunks: Vec<NewChunk>,
 }
 
-/// Documents that are proven at once, on all cores: so many bytes of text.
+/// Documents that are proven at once, on all processors: so many bytes of text.
 pub(crate) const WINDOW: usize = 8 << 20;
 
 /// What the documents of a generation, as they are stored, say that is not true: one sentence for each document, which
@@ -224,6 +225,10 @@ pub(crate) fn stored(
         let doc_id = kept.document.info.doc_id.clone();
         (!findings.is_empty()).then(|| Unsound { problem: sentence(&doc_id, &findings), doc_id })
     };
+    // Stores are read under locks meanwhile.
+    if is_in_pool() {
+        return kept.iter().filter_map(prove).collect();
+    }
     kept.par_iter().filter_map(prove).collect()
 }
 

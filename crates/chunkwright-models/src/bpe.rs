@@ -5,10 +5,14 @@
 //! no time to load: `build.rs` makes it.
 //!
 //! The search for the lowest id goes over the whole word each time, which is the fastest there is for words of usual
-//! length; long ones are taken in windows. That is exact, since a sequence of tokens is the encoding of its bytes where
+//! length. Of long ones, such as a line without blanks or an indentation, the pairs lie in a heap, and they are taken in
+//! windows. That is exact, since a sequence of tokens is the encoding of its bytes where
 //! every two neighbours are the encoding of theirs.
 
 pub(crate) mod layout;
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 use self::layout::{EMPTY, ENTRY, ID_BITS};
 use crate::char_set;
@@ -55,10 +59,7 @@ impl Merges {
     /// Number of tokens of a word.
     pub(crate) fn count(&self, word: &[u8]) -> usize {
         if word.len() <= USUAL {
-            return self.merge(word, &mut [0; USUAL], &mut [NONE; USUAL], |_, _| {});
-        }
-        if word.len() <= WINDOW {
-            return self.merge(word, &mut [0; WINDOW], &mut [NONE; WINDOW], |_, _| {});
+            return self.merge(word);
         }
         // Twice as long a window where one has no end that holds, until it is the whole word. No such word is known.
         let mut sizes = std::iter::successors(Some(WINDOW), |size| size.checked_mul(2));
@@ -90,23 +91,41 @@ impl Merges {
 
     /// Where the tokens of a window end.
     fn ends(&self, window: &[u8]) -> Vec<usize> {
+        // Each token stands at its first byte.
+        let mut tokens: Vec<u32> = window.iter().map(|&byte| self.singles[usize::from(byte)]).collect();
         let mut ends: Vec<usize> = (1..=window.len()).collect();
-        let (mut tokens, mut merged) = (vec![0; window.len()], vec![NONE; window.len()]);
-        let count =
-            self.merge(window, &mut tokens, &mut merged, |at, count| ends.copy_within(at + 1..count, at));
-        ends.truncate(count);
+        let mut before: Vec<usize> = (0..window.len()).map(|at| at.wrapping_sub(1)).collect();
+        let pair = |(at, pair): (usize, &[u32])| Reverse((self.merged(pair[0], pair[1]), at, at + 2));
+        let mut pairs: BinaryHeap<Reverse<(u32, usize, usize)>> =
+            tokens.windows(2).enumerate().map(pair).filter(|pair| pair.0.0 != NONE).collect();
+        while let Some(Reverse((merged, at, end))) = pairs.pop() {
+            // Either of the two may have been merged with another meanwhile; one that is gone ends at 0.
+            let next = ends[at];
+            if next <= at || next >= end || ends[next] != end {
+                continue;
+            }
+            (tokens[at], ends[at], ends[next]) = (merged, end, 0);
+            let mut push = |left: usize, right: usize| {
+                let merged = self.merged(tokens[left], tokens[right]);
+                if merged != NONE {
+                    pairs.push(Reverse((merged, left, ends[right])));
+                }
+            };
+            if at > 0 {
+                push(before[at], at);
+            }
+            if end < window.len() {
+                before[end] = at;
+                push(at, end);
+            }
+        }
+        ends.retain(|&end| end > 0);
         ends
     }
 
-    /// Merges the bytes of `word` into `tokens`, and says how many they are. `merged` begins as [`NONE`]; `joined` is
-    /// told which token was joined with the next, and how many there were.
-    fn merge(
-        &self,
-        word: &[u8],
-        tokens: &mut [u32],
-        merged: &mut [u32],
-        mut joined: impl FnMut(usize, usize),
-    ) -> usize {
+    /// Number of tokens of a word of usual length.
+    fn merge(&self, word: &[u8]) -> usize {
+        let (mut tokens, mut merged) = ([0; USUAL], [NONE; USUAL]);
         let mut count = word.len();
         for (token, &byte) in tokens.iter_mut().zip(word) {
             *token = self.singles[usize::from(byte)];
@@ -120,7 +139,6 @@ impl Merges {
             let least = pairs.iter().fold(NONE, |least, &merged| least.min(merged));
             let at = pairs.iter().position(|&merged| merged == least);
             let Some(at) = at.filter(|_| least != NONE) else { break };
-            joined(at, count);
             tokens[at] = least;
             tokens.copy_within(at + 2..count, at + 1);
             merged.copy_within(at + 1..count - 1, at);

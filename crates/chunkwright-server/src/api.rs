@@ -139,6 +139,6 @@ impl App {
         collection: String,
         read: impl FnMut(&Snapshot) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Problem> {
-        self.call(move |engine| engine.collection(collection).read(read)).await
+        self.ask(move |engine| engine.collection(collection).read(read)).await
     }
 }

@@ -21,6 +21,8 @@ use crate::{api, health, page};
 /// What all handlers share.
 pub(crate) struct App {
     pub(crate) engine: Engine,
+    /// The same for those who are not told where files of this machine are.
+    pub(crate) discreet: Engine,
     pub(crate) options: ServerOptions,
     pub(crate) work: Work,
     pub(crate) jobs: Jobs,
@@ -72,12 +74,17 @@ impl Server {
         engine.observe_by(Arc::clone(&metrics) as _);
         let work = Work::new(options.limits.calls);
         let jobs = Jobs::open(engine.clone(), &engine.state_dir()?.join("jobs"))?;
-        let log = options.log_queries.then(|| QueryLog::open(&engine).map(Arc::new)).transpose()?;
+        let log = options.log_queries && !engine.is_read_only();
+        if options.log_queries && !log {
+            tracing::warn!("queries are not kept, because the store can only be read here");
+        }
+        let log = log.then(|| QueryLog::open(&engine).map(Arc::new)).transpose()?;
         let mut options = options;
         options.mcp.log.clone_from(&log);
         let app = App {
             roots: Roots::new(&options.roots),
             changing: tokio::sync::Mutex::default(),
+            discreet: engine.without_places(),
             engine,
             options,
             work,

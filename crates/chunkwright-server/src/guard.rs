@@ -25,12 +25,16 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::{DefaultBodyLimit, MatchedPath, Request, State};
+use axum::extract::{DefaultBodyLimit, FromRequestParts, MatchedPath, Request, State};
 use axum::http::header::AUTHORIZATION;
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method};
 use axum::middleware::{Next, from_fn, from_fn_with_state, map_response};
 use axum::response::{IntoResponse, Response};
-use tokio::time;
+use jiff::Timestamp;
+use schemars::SchemaGenerator;
+use serde_json::{Map, Value};
+use tokio::{task_local, time};
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{DefaultPredicate, NotForContentType, Predicate};
@@ -39,7 +43,7 @@ use tower_http::cors::{AllowOrigin, CorsLayer};
 use crate::api::answer_dify;
 use crate::app::Shared;
 use crate::observe::observe;
-use crate::openapi::Scope;
+use crate::openapi::{Input, Scope};
 use crate::page;
 use crate::problem::Problem;
 use crate::proxy;
@@ -58,6 +62,37 @@ pub(crate) struct Caller {
     pub(crate) name: Option<Arc<str>>,
     /// What it may do.
     pub(crate) scope: Scope,
+    /// Whether it is told where files of this machine are.
+    pub(crate) sees_places: bool,
+}
+
+impl Caller {
+    /// Fails unless it may do what needs `scope`, for what an operation needs only sometimes.
+    pub(crate) fn check(&self, needs: Scope) -> Result<(), Problem> {
+        if self.scope < needs { Err(Refusal::Scope { needs, has: self.scope }.problem()) } else { Ok(()) }
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Caller {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        parts.extensions.get().cloned().ok_or_else(Problem::internal)
+    }
+}
+
+impl Input for Caller {
+    fn describe(_: &mut Map<String, Value>, _: &mut SchemaGenerator) {}
+}
+
+task_local! {
+    /// Who sends the request that a task answers.
+    static CALLER: Caller;
+}
+
+/// Whether the request that this task answers is of a caller who is told where files of this machine are.
+pub(crate) fn sees_places() -> bool {
+    CALLER.try_with(|caller| caller.sees_places).unwrap_or_default()
 }
 
 /// What an operation needs, by method and path as the router has it.
@@ -147,7 +182,11 @@ impl Guard {
     fn caller(&self, headers: &HeaderMap) -> Result<Caller, Refusal> {
         let keys = &self.app.options.admission.keys;
         if keys.is_empty() {
-            return Ok(Caller { name: None, scope: Scope::Admin });
+            return Ok(Caller {
+                name: None,
+                scope: Scope::Admin,
+                sees_places: self.app.options.is_of_this_machine(),
+            });
         }
         let given = headers.get(AUTHORIZATION).ok_or(Refusal::NoKey)?;
         let (scheme, key) =
@@ -156,7 +195,14 @@ impl Guard {
             return Err(Refusal::WrongKey);
         }
         let key = keys.find(key.trim()).ok_or(Refusal::WrongKey)?;
-        Ok(Caller { name: Some(Arc::clone(&key.name)), scope: key.scope })
+        if let Some(at) = key.expires.filter(|at| *at <= Timestamp::now()) {
+            return Err(Refusal::ExpiredKey { at });
+        }
+        Ok(Caller {
+            name: Some(Arc::clone(&key.name)),
+            scope: key.scope,
+            sees_places: key.scope == Scope::Admin,
+        })
     }
 }
 
@@ -195,11 +241,23 @@ async fn admit(State(guard): State<Arc<Guard>>, mut request: Request, next: Next
     if caller.scope < needs {
         return refuse(&Refusal::Scope { needs, has: caller.scope });
     }
+    if needs > Scope::Read
+        && !request.method().is_safe()
+        && let Err(error) = guard.app.engine.check_writable()
+    {
+        return Problem::from(error).into_response();
+    }
     if let Some(name) = &caller.name {
         tracing::Span::current().record("key", &**name);
     }
-    request.extensions_mut().insert(caller);
-    next.run(request).await
+    request.extensions_mut().insert(caller.clone());
+    let sees_places = caller.sees_places;
+    let response = CALLER.scope(caller, next.run(request)).await;
+    let hidden = response.extensions().get::<Problem>().filter(|_| !sees_places);
+    match hidden.and_then(Problem::without_places) {
+        Some(problem) => problem.again(response),
+        None => response,
+    }
 }
 
 /// Bounds the time until the answer begins. A stream that has begun goes on.

@@ -34,7 +34,7 @@ mod work;
 pub use accept::{Running, StartError, Stopped, TlsError};
 pub use app::Server;
 pub use files::{FileError, append_line, readable_by_us_alone};
-pub use guard::keys::{Key, KeyError, Keys, Scope, ScopeError};
+pub use guard::keys::{Key, KeyError, KeyFileError, Keys, Scope, ScopeError};
 pub use log::{LogError, LogFormat, begin_log};
 pub use options::{Admission, Authorization, Limits, OptionsError, ServerOptions, TlsFiles};
 pub use proxy::{BasePath, Proxy, ProxyError, TrustedProxy};

@@ -6,6 +6,7 @@
 use std::io::{self, Write};
 use std::str::FromStr;
 
+use chunkwright_engine::json_lines::escaped;
 use chunkwright_engine::{TRACE, redact};
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::filter::{FilterExt as _, filter_fn};
@@ -88,10 +89,8 @@ impl Write for Redacted {
     /// Takes a whole line, as the log hands them over.
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
         let mut out = io::stderr().lock();
-        match str::from_utf8(line).ok().and_then(redact) {
-            Some(redacted) => out.write_all(redacted.as_bytes())?,
-            None => out.write_all(line)?,
-        }
+        let redacted = str::from_utf8(line).ok().and_then(redact);
+        out.write_all(&escaped(redacted.map_or_else(|| line.to_vec(), String::into_bytes)))?;
         Ok(line.len())
     }
 

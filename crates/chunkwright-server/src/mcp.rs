@@ -27,7 +27,9 @@ mod uri;
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use chunkwright_engine::{Background, Door, Engine, Error, Hit, IndexState, QueryCall, QueryLog, suggestion};
+use chunkwright_engine::{
+    Background, Door, Engine, Error, Hit, IndexState, QueryCall, QueryLog, suggestion, without_places,
+};
 use rmcp::model::{
     CallToolRequestMethod, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams,
     CompleteResult, ConstString as _, CustomRequest, CustomResult, GetPromptRequestParams, GetPromptResponse,
@@ -150,10 +152,25 @@ impl McpServer {
     /// The same with another profile.
     #[must_use]
     pub fn with_profile(&self, profile: Profile) -> Self {
-        let Inner { engine, options, work, background } = &*self.inner;
-        let (engine, work, background) = (engine.clone(), work.clone(), Arc::clone(background));
-        let options = McpOptions { profile, ..options.clone() };
+        self.with(self.engine().clone(), McpOptions { profile, ..self.options().clone() })
+    }
+
+    fn with(&self, engine: Engine, options: McpOptions) -> Self {
+        let (work, background) = (self.inner.work.clone(), Arc::clone(&self.inner.background));
         Self { inner: Arc::new(Inner { engine, options, work, background }) }
+    }
+
+    /// The same for clients who are not told where files of this machine are.
+    #[must_use]
+    pub fn without_places(&self) -> Self {
+        let Inner { engine, options, work, background } = &*self.inner;
+        let (options, work, background) = (options.clone(), work.clone(), Arc::clone(background));
+        Self { inner: Arc::new(Inner { engine: engine.without_places(), options, work, background }) }
+    }
+
+    /// A sentence as a client may read it.
+    fn said(&self, sentence: String) -> String {
+        if self.engine().hides_places() { without_places(&sentence).into_owned() } else { sentence }
     }
 
     fn engine(&self) -> &Engine {
@@ -223,21 +240,27 @@ impl McpServer {
         answer
     }
 
-    /// Calls the engine, which blocks, on a thread where that is allowed.
+    /// Calls the engine, which blocks, on a thread where that is allowed, until the client is gone or takes the request back.
     async fn blocking<T: Send + 'static>(
         &self,
+        context: &RequestContext<RoleServer>,
         work: impl FnOnce(&Self) -> T + Send + 'static,
     ) -> Result<T, ErrorData> {
         let server = self.clone();
-        self.inner.work.run(move || work(&server)).await.map_err(|no_answer| {
-            ErrorData::internal_error(
-                match no_answer {
-                    NoAnswer::Overloaded => "too many requests are being worked on; try again later",
-                    NoAnswer::Panicked => "the request failed unexpectedly",
-                },
-                None,
-            )
-        })
+        // Over stdio, the next request has the place of this one when the work for it is over, whoever waits for that.
+        let place = context.extensions.get::<stdio::Place>().cloned();
+        let asked = self.inner.work.ask(move |stop| {
+            let _place = place;
+            let (engine, options) = (server.engine().stopped_by(stop), server.options().clone());
+            work(&server.with(engine, options))
+        });
+        let message = match context.ct.run_until_cancelled(asked).await {
+            Some(Ok(answer)) => return Ok(answer),
+            Some(Err(NoAnswer::Overloaded)) => "too many requests are being worked on; try again later",
+            Some(Err(NoAnswer::Panicked)) => "the request failed unexpectedly",
+            None => "the client cancelled the request",
+        };
+        Err(ErrorData::internal_error(message, None))
     }
 }
 
@@ -248,8 +271,8 @@ fn takes_hints(context: &RequestContext<RoleServer>) -> bool {
 }
 
 /// A failure of the engine as an error of the protocol, for requests other than tool calls.
-fn protocol_error(error: &Error) -> ErrorData {
-    ErrorData::new(rmcp::model::ErrorCode(error.code().mcp), error.to_string(), None)
+fn protocol_error(server: &McpServer, error: &Error) -> ErrorData {
+    ErrorData::new(rmcp::model::ErrorCode(error.code().mcp), server.said(error.to_string()), None)
 }
 
 /// Something that was asked for by a name that does not exist.
@@ -325,10 +348,10 @@ impl ServerHandler for McpServer {
     async fn list_resources(
         &self,
         request: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         let cursor = request.and_then(|request| request.cursor);
-        self.blocking(move |server| resources::list(server, cursor.as_deref())).await?
+        self.blocking(&context, move |server| resources::list(server, cursor.as_deref())).await?
     }
 
     async fn list_resource_templates(
@@ -343,9 +366,9 @@ impl ServerHandler for McpServer {
     async fn read_resource(
         &self,
         request: ReadResourceRequestParams,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let read = self.blocking(move |server| resources::read(server, &request.uri)).await?;
+        let read = self.blocking(&context, move |server| resources::read(server, &request.uri)).await?;
         Ok(read?.into())
     }
 
@@ -369,8 +392,8 @@ impl ServerHandler for McpServer {
     async fn complete(
         &self,
         request: CompleteRequestParams,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
-        self.blocking(move |server| complete::complete(server, &request)).await?
+        self.blocking(&context, move |server| complete::complete(server, &request)).await?
     }
 }

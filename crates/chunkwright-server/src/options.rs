@@ -172,6 +172,14 @@ impl Default for Limits {
 }
 
 impl ServerOptions {
+    /// Whether only users of this machine can call it, as far as is known: nothing is before it that others could come through.
+    pub(crate) fn is_of_this_machine(&self) -> bool {
+        let Self { listen, admission, proxy, .. } = self;
+        let is_called_otherwise =
+            admission.anonymous || !admission.hosts.is_empty() || !admission.origins.is_empty();
+        listen.ip().is_loopback() && !is_called_otherwise && *proxy == Proxy::default()
+    }
+
     /// Checks what can be checked before the server listens.
     ///
     /// # Errors

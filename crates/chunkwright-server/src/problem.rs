@@ -6,7 +6,7 @@ use axum::Json;
 use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use chunkwright_engine::Error;
+use chunkwright_engine::{Error, without_places};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -99,6 +99,15 @@ impl Problem {
         let link = self.link?;
         let detail = self.detail.replacen(&format!("`{link}`"), &format!("`{prefix}{link}`"), 1);
         Some(Self { detail, ..self.clone() })
+    }
+
+    /// The same for those who are not told where files of this machine are; `None` if it says nothing of that.
+    pub(crate) fn without_places(&self) -> Option<Self> {
+        // Paths of the server are none of files.
+        match without_places(&self.detail) {
+            Cow::Owned(detail) if self.link.is_none() => Some(Self { detail, ..self.clone() }),
+            _ => None,
+        }
     }
 
     /// The answer in place of one that was made of another problem of this kind.

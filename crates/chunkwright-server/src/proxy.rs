@@ -21,7 +21,7 @@ use crate::guard::Peer;
 use crate::problem::Problem;
 
 /// What is known of a proxy before the server.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Proxy {
     /// The path below which clients find the server.
     pub base_path: BasePath,

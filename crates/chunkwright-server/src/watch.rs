@@ -1,6 +1,5 @@
 //! How do collections stay in step with folders while a server runs?
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
@@ -19,18 +18,17 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Brings the collection that the settings name to the state of `paths`, now and after every change of them. Runs
-    /// that changed something, failures and notices are logged.
+    /// Brings the collection that the settings name to the state of the paths of `request`, now and after every change of
+    /// them. Runs that changed something, failures and notices are logged.
     ///
     /// # Errors
     ///
     /// A configuration or a model that cannot be used, a thread that cannot be started. A path that is away is no error:
     /// it is looked for again every few seconds.
-    pub fn start(engine: &Engine, paths: Vec<PathBuf>) -> Result<Self, Error> {
+    pub fn start(engine: &Engine, request: IndexRequest) -> Result<Self, Error> {
         let cancel = Arc::new(AtomicBool::new(false));
         let engine = engine.with(engine.settings().clone(), Arc::clone(&cancel));
         let collection = engine.default_collection();
-        let request = IndexRequest { paths, ..IndexRequest::default() };
         // What makes every run impossible is said before the first.
         drop(collection.indexer(request.clone())?);
         let stop = Arc::clone(&cancel);

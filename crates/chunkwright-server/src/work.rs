@@ -1,6 +1,7 @@
 //! How does a handler call the engine, whose calls block?
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use chunkwright_engine::{Engine, Error};
 use tokio::sync::Semaphore;
@@ -8,6 +9,7 @@ use tokio::task;
 use tracing::Span;
 
 use crate::app::App;
+use crate::guard;
 use crate::problem::Problem;
 
 /// Bounds the calls that are worked on at once, whichever door they come through. What would wait behind as many again is
@@ -33,7 +35,7 @@ impl Work {
         Self { working: Arc::new(Semaphore::new(calls)), admitted: Arc::new(Semaphore::new(2 * calls)) }
     }
 
-    /// Runs `call` on a thread that may block. Dropping the future does not stop it: what it changes is changed whole.
+    /// Runs `call` on a thread that may block. Dropping the future does not stop it.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         call: impl FnOnce() -> T + Send + 'static,
@@ -50,16 +52,55 @@ impl Work {
             NoAnswer::Panicked
         })
     }
+
+    /// Runs `ask` on a thread that may block. What it is given becomes true when the future is dropped: it then ends early,
+    /// and gives its place back.
+    pub(crate) async fn ask<T: Send + 'static>(
+        &self,
+        ask: impl FnOnce(Arc<AtomicBool>) -> T + Send + 'static,
+    ) -> Result<T, NoAnswer> {
+        let stop = Stop::default();
+        let flag = Arc::clone(&stop.0);
+        self.run(move || ask(flag)).await
+    }
+}
+
+/// Becomes true when the future that holds it ends, or is dropped because nobody waits for it any more.
+#[derive(Default)]
+struct Stop(Arc<AtomicBool>);
+
+impl Drop for Stop {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
 }
 
 impl App {
-    /// Calls the engine on a thread that may block.
+    /// Calls the engine on a thread that may block. Dropping the future does not stop it: what it changes is changed whole.
     pub(crate) async fn call<T: Send + 'static>(
         &self,
         call: impl FnOnce(&Engine) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Problem> {
-        let engine = self.engine.clone();
-        match self.work.run(move || call(&engine)).await {
+        let engine = self.told();
+        self.answer(self.work.run(move || call(&engine)).await)
+    }
+
+    /// Asks the engine, on a thread that may block, for what changes nothing. Dropping the future stops it.
+    pub(crate) async fn ask<T: Send + 'static>(
+        &self,
+        ask: impl FnOnce(&Engine) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Problem> {
+        let engine = self.told();
+        self.answer(self.work.ask(move |stop| ask(&engine.stopped_by(stop))).await)
+    }
+
+    /// The engine, which names files of this machine only to those who may know them.
+    fn told(&self) -> Engine {
+        if guard::sees_places() { &self.engine } else { &self.discreet }.clone()
+    }
+
+    fn answer<T>(&self, answer: Result<Result<T, Error>, NoAnswer>) -> Result<T, Problem> {
+        match answer {
             Ok(answer) => Ok(answer.inspect_err(|error| {
                 if error.is_disk_full() {
                     self.room.note_missed();

@@ -11,6 +11,7 @@ use chunkwright::Document;
 use crate::format::{self, Format, ReadError};
 use crate::memory::NewSource;
 use crate::noise;
+use crate::secret::is_key;
 use crate::skip::{SkipReason, Skipped};
 use crate::walk::{SourceError, SourceFile, WalkOptions, is_pattern, read_file, walk};
 
@@ -273,6 +274,9 @@ impl Item {
             Origin::File { file, .. } => {
                 let (bytes, _) =
                     read_file(file, &WalkOptions::default()).map_err(|reason| self.unread(reason))?;
+                if is_key(&bytes) {
+                    return Err(self.unread(SkipReason::Secret));
+                }
                 self.decode(Format::of(&file.path, &bytes), &bytes)
             }
             Origin::Memory { document, .. } => self.decode(document.format(), &document.bytes),

@@ -19,6 +19,7 @@ pub mod noise;
 pub mod ordered;
 pub mod prose;
 pub mod redact;
+pub mod secret;
 pub mod skip;
 pub mod walk;
 

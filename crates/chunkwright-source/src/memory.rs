@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::format::Format;
+use crate::secret::{is_key, is_secret_path};
 use crate::walk::{has_dots, is_unprintable};
 
 /// A document given as bytes.
@@ -132,6 +133,11 @@ impl NewSource {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Whether its name or content is that of a file with credentials, which folders leave out.
+    pub fn is_secret(&self) -> bool {
+        is_secret_path(Path::new(&self.doc_id)) || is_secret_path(&self.path()) || is_key(&self.bytes)
     }
 
     /// Its format, by the hint, the id and the bytes.

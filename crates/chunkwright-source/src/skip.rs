@@ -49,7 +49,7 @@ pub enum SkipReason {
     Excluded,
     /// It is larger than the limit.
     TooLarge,
-    /// Its name is that of a file with secrets, which is not read, or secrets in it cannot be redacted.
+    /// Its name or its content is that of a file with credentials, or secrets in it cannot be redacted.
     Secret,
     /// It is a FIFO, a socket or a device.
     NotRegular,
@@ -117,7 +117,9 @@ impl SkipReason {
             Self::DataUri => "most of it is encoded data",
             Self::Excluded => "`include`, `exclude` or `type` leaves it out",
             Self::TooLarge => "it is larger than the limit",
-            Self::Secret => "its name is that of a file with secrets, or secrets in it cannot be redacted",
+            Self::Secret => {
+                "its name or content is that of a file with credentials, or secrets in it cannot be redacted"
+            }
             Self::NotRegular => "it is a pipe, a socket or a device",
             Self::Permission => "it may not be read",
             Self::Symlink => "it is a symbolic link; what it points at is read where it is",

@@ -18,6 +18,7 @@ use rayon::prelude::*;
 
 use crate::glob::Glob;
 use crate::noise;
+use crate::secret::{is_secret_name, is_secret_path};
 use crate::skip::{SkipReason, Skipped};
 
 /// What files are taken of folders. A file that is given by name is always taken, unless it holds secrets.
@@ -399,7 +400,7 @@ fn walk_folder(root: &Path, given: Root, options: &WalkOptions, walk: &mut Walk)
         let skipped = entries.map(|entry| {
             let name = entry.file_name();
             let reason = match name.to_str() {
-                Some(name) if is_secret(name) => SkipReason::Secret,
+                Some(name) if is_secret_name(name) => SkipReason::Secret,
                 _ if name.as_encoded_bytes().starts_with(b".") => SkipReason::Hidden,
                 _ => SkipReason::Ignored,
             };
@@ -449,11 +450,7 @@ fn take(path: PathBuf, folder: &Path, root: &Root, metadata: &Metadata, options:
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let doc_id = doc_id(relative);
     let is_named = root.only.is_some();
-    let reason = if is_secret(name)
-        || relative
-            .parent()
-            .is_some_and(|folder| folder.iter().any(|part| SECRET_FOLDERS.iter().any(|name| part == *name)))
-    {
+    let reason = if is_secret_path(relative) {
         SkipReason::Secret
     } else if !metadata.is_file() {
         SkipReason::NotRegular
@@ -482,23 +479,6 @@ fn take(path: PathBuf, folder: &Path, root: &Root, metadata: &Metadata, options:
 fn modified(metadata: &Metadata) -> i64 {
     let since = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     since.map_or(0, |since| i64::try_from(since.as_nanos()).unwrap_or(0))
-}
-
-/// Folders that hold credentials.
-const SECRET_FOLDERS: &[&str] = &[".aws", ".ssh", ".gnupg", ".kube", ".docker"];
-
-/// Whether a file of this name holds credentials as a rule. Such a file is not even opened.
-fn is_secret(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
-    // Examples are written to be read.
-    let example = ["example", "sample", "template", "dist"].contains(&extension);
-    let begins = name == ".env" || name.starts_with(".env.") || name.starts_with("terraform.tfstate");
-    let keys = ["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_ecdsa_sk", "id_ed25519_sk"];
-    let files =
-        [".npmrc", ".pypirc", ".netrc", "_netrc", ".pgpass", ".git-credentials", ".htpasswd", ".dockercfg"];
-    let extensions = ["pem", "key", "p12", "pfx", "jks", "keystore", "kdbx", "ppk", "tfstate"];
-    begins && !example || keys.contains(&&*name) || files.contains(&&*name) || extensions.contains(&extension)
 }
 
 /// Why a link is left out. Links are never followed: what they point at inside the root is indexed
@@ -587,18 +567,6 @@ mod tests {
         assert_eq!(doc_id(Path::new(name)), "bad%FF%FE.md");
         for name in [name, "/a b/100%/%41/new\nline/文档".as_ref()] {
             assert_eq!(unescape(&doc_id(Path::new(name))), Path::new(name));
-        }
-    }
-
-    #[test]
-    fn secrets_are_known_by_name() {
-        for name in
-            [".env", ".env.local", "id_rsa", "server.pem", "tls.KEY", ".npmrc", "terraform.tfstate.backup"]
-        {
-            assert!(is_secret(name), "{name}");
-        }
-        for name in [".env.example", "environment.md", "id_rsa.pub", "key.md", "keys.py", "monkey.rs"] {
-            assert!(!is_secret(name), "{name}");
         }
     }
 }

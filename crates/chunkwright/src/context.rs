@@ -3,6 +3,9 @@
 //! Borrowed text stands before (or, for a closing fence, after) what a chunk owns. It is never part of
 //! the chunk's span, but it is part of what is embedded and searched, so it counts toward the limit.
 
+use std::cell::RefCell;
+use std::slice;
+
 use serde::{Deserialize, Serialize};
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -67,6 +70,29 @@ impl Rendered {
     }
 }
 
+/// Sizes of long texts that were to be borrowed. Chunks one after the other ask for the same: the header of a wide table, a
+/// title of a whole paragraph, which would otherwise be measured for each of them.
+#[derive(Default)]
+pub(crate) struct Measured(RefCell<Vec<(Vec<Borrow>, usize)>>);
+
+impl Measured {
+    /// How many are remembered, the last ones.
+    const KEPT: usize = 16;
+
+    fn size(&self, borrows: &[Borrow], measure: impl FnOnce() -> usize) -> usize {
+        let mut known = self.0.borrow_mut();
+        if let Some((_, size)) = known.iter().find(|(of, _)| of == borrows) {
+            return *size;
+        }
+        if known.len() == Self::KEPT {
+            known.remove(0);
+        }
+        let size = measure();
+        known.push((borrows.to_vec(), size));
+        size
+    }
+}
+
 /// Joins what a chunk borrows and owns.
 pub(crate) fn render(document: &Document, span: Span, borrows: &[Borrow]) -> Rendered {
     let mut text = String::with_capacity(span.len() + 64);
@@ -127,7 +153,7 @@ fn push_line(text: &mut String, line: &str) {
 /// What a chunk that would own `span` borrows under `config`, closing text included.
 ///
 /// `section` is the innermost section that holds all of the span's blocks. Borrowed text that would
-/// take more than its share of `max_size` (measured by `measure`) is left out, outermost part first.
+/// take more than its share of `max_size` (measured by `measure`, unless it was already) is left out, outermost part first.
 /// `previous` is what the chunk before owns: where an overlap comes from.
 pub(crate) fn borrows(
     document: &Document,
@@ -135,11 +161,11 @@ pub(crate) fn borrows(
     span: Span,
     section: SectionId,
     previous: Option<Span>,
-    measure: &dyn Fn(&str) -> usize,
+    (measure, measured): (&dyn Fn(&str) -> usize, &Measured),
 ) -> Vec<Borrow> {
     let mut borrows = Vec::new();
     if config.context != ContextRule::None {
-        borrows.extend(path_borrows(document, config, span.start, section, measure));
+        borrows.extend(path_borrows(document, config, span.start, section, (measure, measured)));
     }
     borrows.extend(items(document, config, span.start));
     if let Some(enclosure) = document.enclosure_at(span.start) {
@@ -147,10 +173,12 @@ pub(crate) fn borrows(
             EnclosureKind::Fence | EnclosureKind::Quote => Borrow::Fence(enclosure.open),
             EnclosureKind::Table => Borrow::TableHeader(enclosure.open),
         };
+        let fits = |borrow: &Borrow| {
+            let size = measured.size(slice::from_ref(borrow), || measure(&document.read(enclosure.open)));
+            size <= reopening_share(config)
+        };
         // A cut inside the rows that would be borrowed has them already, in part.
-        if span.start >= enclosure.open.end
-            && measure(&document.read(enclosure.open)) <= reopening_share(config)
-        {
+        if span.start >= enclosure.open.end && fits(&borrow) {
             borrows.push(borrow);
         }
     } else if let Some(previous) = previous {
@@ -173,6 +201,9 @@ pub(crate) fn share(config: &ChunkConfig) -> usize {
     config.max_size / 4
 }
 
+/// How many times more bytes than its share has tokens make a title one that may be far over it.
+const FAR_OVER: usize = 16;
+
 /// Largest share of the limit that an opening fence line or a table's header may take. A larger header
 /// would leave its rows no room; they stand without it.
 fn reopening_share(config: &ChunkConfig) -> usize {
@@ -185,7 +216,7 @@ fn path_borrows(
     config: &ChunkConfig,
     start: u32,
     section: SectionId,
-    measure: &dyn Fn(&str) -> usize,
+    (measure, measured): (&dyn Fn(&str) -> usize, &Measured),
 ) -> Vec<Borrow> {
     // A section that begins with the chunk announces itself.
     let outside =
@@ -200,10 +231,10 @@ fn path_borrows(
     };
     path.retain(outside);
     // A token has at least one byte: most borrowed text needs no counting.
-    let fits = |borrow: &[Borrow], bytes: usize| {
-        let text = || render(document, Span { start, end: start }, borrow).into_text();
-        bytes <= share(config) || measure(&text()) <= share(config)
+    let size = |borrow: &[Borrow]| {
+        measured.size(borrow, || measure(render(document, Span { start, end: start }, borrow).text()))
     };
+    let fits = |borrow: &[Borrow], bytes: usize| bytes <= share(config) || size(borrow) <= share(config);
     if document.language().is_none() && config.context == ContextRule::Heading {
         // A chunk that begins with a heading says where it is.
         let begins = document.block_at(start).is_some_and(|block| block.kind == BlockKind::Heading);
@@ -216,6 +247,14 @@ fn path_borrows(
         let is_data = document.blocks().first().is_some_and(|block| block.kind == BlockKind::Data);
         if config.context == ContextRule::Title && !is_data {
             path.drain(..path.len().saturating_sub(1));
+        }
+        // A title that is far too long alone need not be measured with each of those below it.
+        let is_far_over = |&id: &SectionId| {
+            document.section(id).title.len() > FAR_OVER * share(config)
+                && size(&[Borrow::Path(vec![id])]) > 2 * share(config) + FAR_OVER
+        };
+        if let Some(last) = path.iter().rposition(is_far_over) {
+            path.drain(..=last);
         }
         while !path.is_empty() {
             let bytes = path.iter().map(|&id| document.section(id).title.len() + " > ".len()).sum();
@@ -294,13 +333,13 @@ pub(crate) fn path_size(
     document: &Document,
     config: &ChunkConfig,
     section: SectionId,
-    measure: &dyn Fn(&str) -> usize,
+    (measure, measured): (&dyn Fn(&str) -> usize, &Measured),
 ) -> usize {
     if config.context == ContextRule::None {
         return 0;
     }
     let end = document.section(section).span.end;
-    let borrows = path_borrows(document, config, end, section, measure);
+    let borrows = path_borrows(document, config, end, section, (measure, measured));
     measure(render(document, Span { start: end, end }, &borrows).text())
 }
 

@@ -145,29 +145,105 @@ impl Diff {
         let mut ids: Vec<&str> = old_documents.keys().chain(new_documents.keys()).copied().collect();
         ids.sort_unstable();
         ids.dedup();
-        let mut diff = Self::default();
-        // A text is paid for once, however many chunks have it.
-        let mut known: HashSet<&str> = old.iter().map(|record| record.text.as_str()).collect();
-        let side = |documents: &HashMap<&str, _>, id: &str| documents.get(id).copied().unwrap_or_default();
+        let mut comparison = Comparison::new(old.iter().map(|record| TextKey::of(&record.text)));
+        let side = |documents: &HashMap<&str, &[Record]>, id: &str| -> Vec<Fingerprint> {
+            documents.get(id).copied().unwrap_or_default().iter().map(Fingerprint::of).collect()
+        };
+        let mut changes = Vec::with_capacity(new.len());
         for id in ids.into_iter().filter(|id| !old_names.contains(id)) {
-            let new = side(&new_documents, id);
-            let pairs = match renamed.get(id) {
-                Some(old_name) => pair(side(&old_documents, old_name), new, texts),
-                None => pair(side(&old_documents, id), new, chunk_ids),
-            };
-            for (old, new) in pairs {
-                diff.push(old, new, &mut known);
-            }
+            let old_id = renamed.get(id).copied().unwrap_or(id);
+            changes.extend(
+                comparison.document((old_id, &side(&old_documents, old_id)), (id, &side(&new_documents, id))),
+            );
         }
-        diff
+        Self { changes, summary: comparison.summary }
+    }
+}
+
+/// A text, as far as a comparison tells it from others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct TextKey([u8; 16]);
+
+impl TextKey {
+    /// The key of a text.
+    pub fn of(text: &str) -> Self {
+        Self::of_parts([text])
     }
 
-    fn push<'r>(&mut self, old: Option<&'r Record>, new: Option<&'r Record>, known: &mut HashSet<&'r str>) {
+    fn of_parts<'t>(parts: impl IntoIterator<Item = &'t str>) -> Self {
+        let mut hasher = blake3::Hasher::new();
+        for part in parts {
+            hasher.update(&(part.len() as u64).to_le_bytes());
+            hasher.update(part.as_bytes());
+        }
+        let mut key = [0; 16];
+        hasher.finalize_xof().fill(&mut key);
+        Self(key)
+    }
+}
+
+/// What a comparison reads of a chunk. It holds no text, so that those of a large collection fit into memory.
+#[derive(Clone, Debug)]
+pub struct Fingerprint {
+    place: Place,
+    header_path: String,
+    text: TextKey,
+    content: TextKey,
+    path: TextKey,
+}
+
+impl Fingerprint {
+    /// That of the chunk with this record.
+    pub fn of(record: &Record) -> Self {
+        Self {
+            place: Place::of(record),
+            header_path: record.header_path.clone(),
+            text: TextKey::of(&record.text),
+            content: TextKey::of(&record.content),
+            path: TextKey::of_parts(record.section_path.iter().map(String::as_str)),
+        }
+    }
+}
+
+/// A comparison under way, one document after another.
+#[derive(Clone, Debug)]
+pub struct Comparison {
+    summary: Summary,
+    /// A text is paid for once, however many chunks have it.
+    known: HashSet<TextKey>,
+}
+
+impl Comparison {
+    /// A comparison with an old side that has these texts, in whatever document.
+    pub fn new(old: impl IntoIterator<Item = TextKey>) -> Self {
+        Self { summary: Summary::default(), known: old.into_iter().collect() }
+    }
+
+    /// The counts of the documents compared so far.
+    pub fn summary(&self) -> Summary {
+        self.summary
+    }
+
+    /// Compares the chunks of one document, each side with its id there. If the ids differ, it was renamed.
+    pub fn document(
+        &mut self,
+        (old_id, old): (&str, &[Fingerprint]),
+        (id, new): (&str, &[Fingerprint]),
+    ) -> Vec<Change> {
+        let pairs = if old_id == id { pair(old, new, chunk_ids) } else { pair(old, new, texts) };
+        pairs.into_iter().filter_map(|(old, new)| self.change((old_id, old), (id, new))).collect()
+    }
+
+    fn change(
+        &mut self,
+        (old_id, old): (&str, Option<&Fingerprint>),
+        (id, new): (&str, Option<&Fingerprint>),
+    ) -> Option<Change> {
         let summary = &mut self.summary;
         let kind = match (old, new) {
-            (Some(old), Some(new)) if old.doc_id != new.doc_id && old.text == new.text => ChangeKind::Renamed,
-            (Some(old), Some(new)) if old.chunk_id != new.chunk_id => ChangeKind::Changed,
-            (Some(old), Some(new)) if lines(old) == lines(new) => ChangeKind::Kept,
+            (Some(old), Some(new)) if old_id != id && old.text == new.text => ChangeKind::Renamed,
+            (Some(old), Some(new)) if old.place.chunk_id != new.place.chunk_id => ChangeKind::Changed,
+            (Some(old), Some(new)) if old.place.lines() == new.place.lines() => ChangeKind::Kept,
             (Some(_), Some(_)) => ChangeKind::Moved,
             (None, _) => ChangeKind::Added,
             (_, None) => ChangeKind::Removed,
@@ -182,23 +258,23 @@ impl Diff {
         } += 1;
         summary.old_chunks += usize::from(old.is_some());
         summary.new_chunks += usize::from(new.is_some());
-        let embed = new.is_some_and(|new| known.insert(&new.text));
-        let tokens = new.map_or(0, |new| new.token_count as usize);
+        let embed = new.is_some_and(|new| self.known.insert(new.text));
+        let tokens = new.map_or(0, |new| new.place.token_count as usize);
         summary.new_tokens += tokens;
         if embed {
             summary.texts_to_embed += 1;
             summary.tokens_to_embed += tokens;
         }
-        let Some(record) = new.or(old) else { return };
-        self.changes.push(Change {
+        let doc_id = if new.is_some() { id } else { old_id };
+        Some(Change {
             kind,
-            doc_id: record.doc_id.clone(),
-            old_doc_id: old.map(|old| &old.doc_id).filter(|id| **id != record.doc_id).cloned(),
-            header_path: record.header_path.clone(),
-            old: old.map(Place::of),
-            new: new.map(Place::of),
+            doc_id: doc_id.to_owned(),
+            old_doc_id: old.map(|_| old_id).filter(|old_id| *old_id != doc_id).map(str::to_owned),
+            header_path: new.or(old)?.header_path.clone(),
+            old: old.map(|old| old.place.clone()),
+            new: new.map(|new| new.place.clone()),
             embed,
-        });
+        })
     }
 }
 
@@ -212,13 +288,13 @@ impl Place {
             token_count: record.token_count,
         }
     }
+
+    fn lines(&self) -> (u32, u32) {
+        (self.start_line, self.end_line)
+    }
 }
 
-type Pair<'r> = (Option<&'r Record>, Option<&'r Record>);
-
-fn lines(record: &Record) -> (u32, u32) {
-    (record.start_line, record.end_line)
-}
+type Pair<'f> = (Option<&'f Fingerprint>, Option<&'f Fingerprint>);
 
 /// The records of each document.
 fn documents(records: &[Record]) -> HashMap<&str, &[Record]> {
@@ -296,33 +372,32 @@ pub fn renamed_documents<'r, K: Copy + Eq + Hash, S: BuildHasher>(
 }
 
 /// What tells the chunks of one document apart in every version of it.
-fn chunk_ids(records: &[Record]) -> Vec<ChunkId> {
-    records.iter().map(|record| record.chunk_id).collect()
+fn chunk_ids(chunks: &[Fingerprint]) -> Vec<ChunkId> {
+    chunks.iter().map(|chunk| chunk.place.chunk_id).collect()
 }
 
 /// What tells the chunks of one document apart under whatever name: the text, and how often it stood before.
-fn texts<'r>(records: &'r [Record]) -> Vec<(&'r str, usize)> {
-    let mut times: HashMap<&str, usize> = HashMap::new();
-    let key = |record: &'r Record| {
-        let text = record.text.as_str();
-        let times = times.entry(text).or_default();
+fn texts(chunks: &[Fingerprint]) -> Vec<(TextKey, usize)> {
+    let mut times: HashMap<TextKey, usize> = HashMap::new();
+    let key = |chunk: &Fingerprint| {
+        let times = times.entry(chunk.text).or_default();
         *times += 1;
-        (text, *times)
+        (chunk.text, *times)
     };
-    records.iter().map(key).collect()
+    chunks.iter().map(key).collect()
 }
 
 /// Pairs the chunks of one document: equal keys first; what is left over is paired only with what
 /// stands after the same surviving chunk, so that an edit here never passes for a change there.
-fn pair<'r, K: Copy + Eq + Hash>(
-    old: &'r [Record],
-    new: &'r [Record],
-    keys: impl Fn(&'r [Record]) -> Vec<K>,
-) -> Vec<Pair<'r>> {
+fn pair<'f, K: Copy + Eq + Hash>(
+    old: &'f [Fingerprint],
+    new: &'f [Fingerprint],
+    keys: impl Fn(&'f [Fingerprint]) -> Vec<K>,
+) -> Vec<Pair<'f>> {
     let (old_keys, new_keys) = (keys(old), keys(new));
-    let old_by_key: HashMap<K, &Record> = old_keys.iter().copied().zip(old).collect();
+    let old_by_key: HashMap<K, &Fingerprint> = old_keys.iter().copied().zip(old).collect();
     let kept: HashSet<K> = new_keys.iter().copied().filter(|key| old_by_key.contains_key(key)).collect();
-    let mut gone: HashMap<Option<K>, Vec<&Record>> = gaps(old, &old_keys, &kept).into_iter().collect();
+    let mut gone: HashMap<Option<K>, Vec<&Fingerprint>> = gaps(old, &old_keys, &kept).into_iter().collect();
     let mut pairs = Vec::with_capacity(new.len());
     let mut survivors = new.iter().zip(&new_keys).filter(|(_, key)| kept.contains(key));
     for (survivor, changed) in gaps(new, &new_keys, &kept) {
@@ -335,17 +410,17 @@ fn pair<'r, K: Copy + Eq + Hash>(
 }
 
 /// The records that do not survive, by the key of the survivor before them (`None`: the document's start), in order.
-fn gaps<'r, K: Copy + Eq + Hash>(
-    records: &'r [Record],
+fn gaps<'f, K: Copy + Eq + Hash>(
+    chunks: &'f [Fingerprint],
     keys: &[K],
     kept: &HashSet<K>,
-) -> Vec<(Option<K>, Vec<&'r Record>)> {
+) -> Vec<(Option<K>, Vec<&'f Fingerprint>)> {
     let mut gaps = vec![(None, Vec::new())];
-    for (record, key) in records.iter().zip(keys) {
+    for (chunk, key) in chunks.iter().zip(keys) {
         if kept.contains(key) {
             gaps.push((Some(*key), Vec::new()));
         } else if let Some((_, gap)) = gaps.last_mut() {
-            gap.push(record);
+            gap.push(chunk);
         }
     }
     gaps
@@ -353,23 +428,23 @@ fn gaps<'r, K: Copy + Eq + Hash>(
 
 /// Pairs what stands in one gap: by equal content (its path was edited), then by equal path, then by
 /// order. Left-over old chunks come last.
-fn pair_gap<'r>(old: &[&'r Record], new: &[&'r Record]) -> Vec<Pair<'r>> {
-    let mut partners: Vec<Option<&Record>> = vec![None; new.len()];
+fn pair_gap<'f>(old: &[&'f Fingerprint], new: &[&'f Fingerprint]) -> Vec<Pair<'f>> {
+    let mut partners: Vec<Option<&Fingerprint>> = vec![None; new.len()];
     let mut taken = vec![false; old.len()];
-    pair_by(old, new, &mut partners, &mut taken, |record| record.content.as_str());
-    pair_by(old, new, &mut partners, &mut taken, |record| record.section_path.as_slice());
+    pair_by(old, new, &mut partners, &mut taken, |chunk| chunk.content);
+    pair_by(old, new, &mut partners, &mut taken, |chunk| chunk.path);
     pair_by(old, new, &mut partners, &mut taken, |_| ());
     let gone = old.iter().zip(&taken).filter(|&(_, &taken)| !taken).map(|(&old, _)| (Some(old), None));
     partners.into_iter().zip(new).map(|(old, &new)| (old, Some(new))).chain(gone).collect()
 }
 
 /// Pairs, in order, the free records whose keys are equal.
-fn pair_by<'r, K: Eq + Hash>(
-    old: &[&'r Record],
-    new: &[&'r Record],
-    partners: &mut [Option<&'r Record>],
+fn pair_by<'f, K: Eq + Hash>(
+    old: &[&'f Fingerprint],
+    new: &[&'f Fingerprint],
+    partners: &mut [Option<&'f Fingerprint>],
     taken: &mut [bool],
-    key: impl Fn(&'r Record) -> K,
+    key: impl Fn(&'f Fingerprint) -> K,
 ) {
     let mut free: HashMap<K, VecDeque<usize>> = HashMap::new();
     for (index, record) in old.iter().enumerate().filter(|&(index, _)| !taken[index]) {

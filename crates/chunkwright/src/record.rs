@@ -190,8 +190,13 @@ struct Common<'a> {
 impl Chunked<'_> {
     /// The records of the chunks, in order.
     pub fn records(&self, context: &RecordContext) -> Vec<Record> {
+        self.iter_records(context).collect()
+    }
+
+    /// The records of the chunks, in order, each made when it is asked for.
+    pub fn iter_records<'c>(&'c self, context: &'c RecordContext) -> impl Iterator<Item = Record> + 'c {
         let common = self.common(context);
-        self.iter().map(|chunk| chunk.record_with(&common)).collect()
+        self.iter().map(move |chunk| chunk.record_with(&common))
     }
 
     fn common<'c>(&'c self, context: &'c RecordContext) -> Common<'c> {

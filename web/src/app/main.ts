@@ -6,6 +6,8 @@ import "./base.css";
 import { applyTheme } from "./theme.svelte.ts";
 import { start } from "./router.svelte.ts";
 
+// The address of the page changes; its icon stays where it was found.
+for (const icon of document.querySelectorAll<HTMLLinkElement>("link[rel=icon]")) icon.href = String(new URL(icon.href));
 applyTheme();
 // A page in the wrong language for a moment would be read aloud in it.
 await speak(preferred(), false).catch(() => {});

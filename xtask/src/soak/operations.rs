@@ -7,6 +7,7 @@ mod indexing;
 mod reading;
 mod together;
 mod transfer;
+mod watching;
 
 use std::fmt;
 use std::str::FromStr;
@@ -46,10 +47,12 @@ pub(crate) const KINDS: &[Kind] = &[
     kind("add", 3, files::add),
     kind("remove", 2, files::remove),
     kind("move", 2, files::rename),
+    kind("move-folder", 2, files::rename_folder),
     kind("touch", 2, files::touch),
     kind("index", 14, indexing::index),
     kind("switch", 5, indexing::switch),
     kind("prune-gone", 4, indexing::prune_gone),
+    kind("watch", 3, watching::watch),
     kind("index-again", 3, indexing::again),
     kind("dry-run", 1, indexing::dry_run),
     kind("disable", 5, changes::disable),

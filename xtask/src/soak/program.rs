@@ -192,6 +192,26 @@ impl Running {
         Ok(self.child.try_wait()?.is_some())
     }
 
+    /// Whether it has written a result.
+    pub(crate) fn has_answered(&self) -> Result<bool> {
+        Ok(fs::metadata(&self.files[0])?.len() > 0)
+    }
+
+    /// Ends it where it is.
+    pub(crate) fn stop(&mut self) -> Result<()> {
+        // `strace` does not take the program that it traces along.
+        let children = format!("/proc/{0}/task/{0}/children", self.child.id());
+        let traced = matches!(self.kill, Kill::At(_)).then(|| fs::read_to_string(children).ok()).flatten();
+        for id in traced.iter().flat_map(|ids| ids.split_whitespace()) {
+            Command::new("kill").args(["-KILL", id]).status()?;
+        }
+        if traced.is_none() {
+            self.child.kill()?;
+        }
+        self.kill = Kill::After(Duration::ZERO);
+        Ok(())
+    }
+
     /// Waits for its end.
     pub(crate) fn wait(mut self) -> Result<Answer> {
         let status = self.end()?;

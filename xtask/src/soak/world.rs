@@ -40,6 +40,10 @@ pub(crate) struct World<'c> {
     pub(crate) program: Program,
     /// The files that are indexed.
     pub(crate) files: Files,
+    /// Every file that was written, in order; those that were removed have no bytes.
+    pub(crate) written: Vec<(String, Option<Vec<u8>>)>,
+    /// How many generations are kept after a switch.
+    pub(crate) keep: usize,
     /// How they are cut.
     pub(crate) way: &'static [&'static str],
     /// What the store held when it was looked at last.
@@ -64,7 +68,9 @@ impl<'c> World<'c> {
         fs::create_dir_all(folder.join(DOCUMENTS))?;
         fs::create_dir_all(folder.join("data"))?;
         let has_vectors = random.chance(30) && link_models(&folder.join("data/models"));
+        let keep = random.pick(&[2, 2, 2, 1, 3]).copied().unwrap_or(2);
         let settings = vec![
+            ("CHUNKWRIGHT_KEEP_GENERATIONS", keep.to_string()),
             ("CHUNKWRIGHT_STORE", store.to_owned()),
             ("CHUNKWRIGHT_DATA", "data".to_owned()),
             ("CHUNKWRIGHT_EMBEDDER", if has_vectors { STATIC } else { "none" }.to_owned()),
@@ -81,6 +87,8 @@ impl<'c> World<'c> {
             corpus,
             program,
             files: Files::new(),
+            written: Vec::new(),
+            keep,
             way: WAYS[0],
             state: State::default(),
             ways: BTreeMap::new(),
@@ -111,13 +119,42 @@ impl<'c> World<'c> {
         fs::create_dir_all(path.parent().context("a file is in a folder")?)?;
         fs::write(&path, bytes)?;
         self.files.insert(name.to_owned(), bytes.to_vec());
+        self.written.push((name.to_owned(), Some(bytes.to_vec())));
         Ok(())
     }
 
     /// Removes a file.
     pub(crate) fn remove(&mut self, name: &str) -> Result<()> {
         fs::remove_file(self.path(name))?;
+        self.remove_empty(name);
         self.files.remove(name);
+        self.written.push((name.to_owned(), None));
+        Ok(())
+    }
+
+    /// Removes the folders around what is gone that nothing else is in: one that is left looks as if it were not mounted.
+    fn remove_empty(&self, name: &str) {
+        let mut name = name;
+        while let Some((folder, _)) = name.rsplit_once('/')
+            && fs::remove_dir(self.path(folder)).is_ok()
+        {
+            name = folder;
+        }
+    }
+
+    /// Gives a folder another name, which no folder has.
+    pub(crate) fn rename_folder(&mut self, from: &str, to: &str) -> Result<()> {
+        fs::rename(self.path(from), self.path(to))?;
+        self.remove_empty(from);
+        let names: Vec<String> = self.files.keys().cloned().collect();
+        for name in names {
+            let Some(rest) = name.strip_prefix(from).and_then(|rest| rest.strip_prefix('/')) else {
+                continue;
+            };
+            let bytes = self.files.remove(&name);
+            self.written.extend([(name.clone(), None), (format!("{to}/{rest}"), bytes.clone())]);
+            self.files.extend(bytes.map(|bytes| (format!("{to}/{rest}"), bytes)));
+        }
         Ok(())
     }
 

@@ -12,7 +12,8 @@ use crate::text::{count, plain, red};
 /// Runs the checks of the storage engine, then verifies every document: its text is that of its file; its chunks hold
 /// every visible byte once, in order; their lines, characters, counts, paths, parents, neighbours, texts and ids
 /// follow from the text; their terms are indexed, including changes made by hand; vectors belong to their texts and
-/// have length 1. The exit status is 1 if a problem is found.
+/// have length 1. With --collection, of the documents those of that collection only. The exit status is 1 if a problem
+/// is found.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Check {
     #[command(flatten)]
@@ -23,7 +24,9 @@ pub(crate) struct Check {
 
 impl Check {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
-        let report = global.engine(&[&self.collection], Access::Read)?.check()?;
+        let engine = global.engine(&[&self.collection], Access::Read)?;
+        let named = self.collection.is_named().then(|| engine.settings().collection.as_str());
+        let report = engine.check(named)?;
         self.output.only(&report, describe)?;
         Ok(if report.problems.is_empty() { Outcome::Success } else { Outcome::Nothing })
     }

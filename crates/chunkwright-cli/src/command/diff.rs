@@ -1,18 +1,21 @@
 //! `chunkwright diff`
 
+use std::io::{BufWriter, IntoInnerError, Write as _};
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Context as _, Result, bail};
+use chunkwright::Record;
 use chunkwright::diff::{Change, ChangeKind, Diff as Difference, Summary};
-use chunkwright_engine::{Access, DiffSide};
+use chunkwright_engine::json_lines::to_line;
+use chunkwright_engine::{Access, DiffAnswer, DiffSide, RecordTable, TableFormat};
 use serde::Serialize;
 
 use crate::app::{CutFlags, Global, Outcome};
 use crate::input::{ThreadFlags, input, report};
 use crate::keys::FileFlags;
-use crate::output::{Output, OutputFlags};
+use crate::output::{Output, OutputFlags, OutputPath};
 use crate::progress::Progress;
-use crate::text::{Table, bold, count, dim, green, grouped, preview, red, terminal_width, yellow};
+use crate::text::{Table, bold, count, dim, green, grouped, plain, preview, red, terminal_width, yellow};
 
 /// Compare the chunks of two versions of a file or folder
 ///
@@ -31,14 +34,18 @@ use crate::text::{Table, bold, count, dim, green, grouped, preview, red, termina
 /// the text of `record`, or copy the vector of the chunk `vector_of`), `rename` (keep the vector under another id),
 /// `update` (keep id and vector, replace the record), `delete`.
 ///
-/// The exit status is 0 with and without differences.
+/// With --state, the old side is what FILE holds: the chunks of the run before, and none at first. The operations are
+/// printed, and when they are written whole, FILE is replaced by the chunks as they are now. A run that is interrupted, or
+/// whose output could not be written, leaves it as it was, so that the next one tells the same again.
+///
+/// An empty file of chunks, or `/dev/null`, is a side without a chunk. The exit status is 0 with and without differences.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Diff {
     /// The old file or folder, file of chunks, or git revision; `-` is standard input
     old: PathBuf,
-    /// The new one
-    new: PathBuf,
+    /// The new one; with --state, only one side is given
+    new: Option<PathBuf>,
     /// Print what a vector database has to do instead of what changed
     #[arg(long)]
     operations: bool,
@@ -53,6 +60,9 @@ pub(crate) struct Diff {
     cut: CutFlags,
     #[command(flatten)]
     output: OutputFlags,
+    /// Print the operations since the run before, and keep in FILE what they lead to, as JSON Lines or `.parquet`
+    #[arg(long, value_name = "FILE")]
+    state: Option<OutputPath>,
 }
 
 const EXAMPLES: &str = "\
@@ -61,6 +71,7 @@ Examples:
   chunkwright diff HEAD~1 docs
   chunkwright diff v1.0:docs v2.0:docs
   chunkwright diff yesterday.jsonl docs --operations
+  chunkwright diff --state chunks.jsonl docs | load-into-my-database
   curl -s URL | chunkwright diff - guide.md";
 
 /// The last line of JSON Lines.
@@ -74,8 +85,11 @@ struct SummaryLine<'a> {
 impl Diff {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
         let engine = global.engine_on(Some(self.threads), &[&self.cut, &self.files], Access::NoStore)?;
+        let (old, new) = self.sides()?;
         let mut progress = None;
-        let answer = engine.diff(&side(&self.old), &side(&self.new), &mut |done, total| {
+        let kept = self.state.iter().filter_map(|state| state.path().canonicalize().ok());
+        let exclude: Vec<PathBuf> = global.replaced.iter().cloned().chain(kept).collect();
+        let answer = engine.diff(&old, &new, &exclude, &mut |done, total| {
             let bar = progress.get_or_insert_with(|| Progress::new(global, total, "documents"));
             bar.advance(1);
             if done == total {
@@ -84,11 +98,13 @@ impl Diff {
         })?;
         answer.reports.iter().for_each(|read| report(global, read));
         global.tell(&answer.notices);
-        if self.operations {
+        if self.operations || self.state.is_some() {
             let mut output = self.output.open()?;
             output.objects(&answer.operations())?;
             output.end_list()?;
             output.finish()?;
+            // Only now: what was not written whole has to be told again.
+            self.state.iter().try_for_each(|state| write_state(state, &answer))?;
             return Ok(Outcome::Success);
         }
         let diff = &answer.diff;
@@ -98,6 +114,28 @@ impl Diff {
         };
         self.output.answer(&answer, lines, |_| self.describe(diff))?;
         Ok(Outcome::Success)
+    }
+
+    /// The two sides, of which a state is one.
+    fn sides(&self) -> Result<(DiffSide, DiffSide)> {
+        let Some(state) = &self.state else {
+            let new = self.new.as_ref().context("a comparison has two sides; give the new one too, or `--state FILE`")?;
+            return Ok((side(&self.old), side(new)));
+        };
+        if let Some(new) = &self.new {
+            let new = plain(&new.display().to_string());
+            bail!("with `--state`, the old side is the state; leave out `{new}` or `--state`");
+        }
+        let path = state.path();
+        if state.is_stdout() || path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
+            bail!("`{state}` cannot keep a state; name a regular file, which need not exist");
+        }
+        if self.output.is_lost() {
+            bail!(
+                "standard output is closed, so that the operations would be lost; write them to a file with `--output`"
+            );
+        }
+        Ok((DiffSide::state(path.to_owned())?, side(&self.old)))
     }
 
     fn describe(&self, diff: &Difference) -> String {
@@ -135,6 +173,25 @@ impl Diff {
         let changes = if table.is_empty() { String::new() } else { format!("{table}\n") };
         format!("{changes}{}\n{}\n", bold(&total), dim(&cost))
     }
+}
+
+/// Writes what the operations lead to, as a file that appears when the command has succeeded.
+fn write_state(state: &OutputPath, answer: &DiffAnswer) -> Result<()> {
+    let unwritten = || format!("the state `{state}` could not be written");
+    let mut sink = BufWriter::with_capacity(1 << 16, state.begin()?);
+    if state.extension().as_deref() == Some("parquet") {
+        let records: Vec<&Record> = answer.state().collect();
+        let mut table = RecordTable::new(sink, TableFormat::Parquet, None)?;
+        for some in records.chunks(1024) {
+            table.write(some.iter().copied().cloned().collect())?;
+        }
+        sink = table.finish()?;
+    } else {
+        answer.state().try_for_each(|record| Ok::<_, anyhow::Error>(sink.write_all(&to_line(record)?)?))?;
+    }
+    let file = sink.into_inner().map_err(IntoInnerError::into_error).with_context(unwritten)?;
+    file.finish();
+    Ok(())
 }
 
 /// What a side means; `-` is standard input.

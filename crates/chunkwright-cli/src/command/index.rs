@@ -47,13 +47,15 @@ pub(crate) struct Index {
     /// Keep running, and index again after every change of a file
     ///
     /// A burst of changes is one run. If the process is killed nothing is lost: the next run finds what changed.
+    /// Documents whose files are gone are removed, but not where a folder is missing, cannot be read or may not be
+    /// mounted, and not more than half of a path's: `--prune=force` removes those too, `--prune=keep` none.
     #[arg(long, conflicts_with_all = ["dry_run", "output"])]
     watch: bool,
     /// Remove documents below the given paths whose files are gone
     ///
     /// Refused if more than half of them are gone, because a folder that is not mounted looks the same.
     /// `--prune=force` removes them anyway.
-    #[arg(long, value_name = "force", num_args = 0..=1, require_equals = true, default_missing_value = "gone")]
+    #[arg(long, value_name = "force", num_args = 0..=1, require_equals = true, default_missing_value = "gone", hide_possible_values = true)]
     prune: Option<PruneFlag>,
     /// Prefix of the ids of documents below the given paths: with NAME, README.md becomes `NAME/README.md`
     ///
@@ -82,6 +84,9 @@ pub(crate) struct Index {
     /// Price per million tokens; adds the cost to the report
     #[arg(long, value_name = "MONEY", value_parser = price, allow_negative_numbers = true)]
     price: Option<f64>,
+    /// Index standard input even if its name or content is that of a file with credentials
+    #[arg(long)]
+    force: bool,
     /// Store summaries of functions, classes and files of source code beside their chunks
     #[arg(long)]
     summaries: bool,
@@ -111,11 +116,28 @@ fn price(text: &str) -> Result<f64, String> {
     price.ok_or_else(|| "it must be a number from 0".into())
 }
 
+/// What becomes of documents whose files are gone.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
-enum PruneFlag {
+pub(crate) enum PruneFlag {
+    /// They are removed
     #[value(hide = true)]
     Gone,
+    /// They stay
+    Keep,
+    /// They are removed however many they are
     Force,
+}
+
+impl PruneFlag {
+    /// What it means to a run, or to those that follow folders.
+    pub(crate) fn prune(self, is_following: bool) -> Prune {
+        match self {
+            Self::Gone if is_following => Prune::Follow,
+            Self::Gone => Prune::Remove,
+            Self::Keep => Prune::Keep,
+            Self::Force => Prune::Force,
+        }
+    }
 }
 
 impl Index {
@@ -169,14 +191,14 @@ impl Index {
     }
 
     fn request(&self, global: &Global, paths: Vec<PathBuf>) -> IndexRequest {
+        let usual = if self.watch {
+            IndexRequest::following(paths)
+        } else {
+            IndexRequest { paths, ..IndexRequest::default() }
+        };
         IndexRequest {
-            paths,
             dry_run: self.dry_run,
-            prune: match self.prune {
-                None => Prune::Keep,
-                Some(PruneFlag::Gone) => Prune::Remove,
-                Some(PruneFlag::Force) => Prune::Force,
-            },
+            prune: self.prune.map_or(usual.prune, |flag| flag.prune(self.watch)),
             prefix: self.prefix.clone(),
             root: self.root.clone(),
             moved_from: self.moved_from.clone(),
@@ -185,9 +207,11 @@ impl Index {
             price: self.price,
             summaries: self.summaries,
             skip_generated: self.skip_generated,
+            force: self.force,
             context_notes: self.context_notes,
             document_summaries: self.document_summaries,
             exclude: global.replaced.clone(),
+            ..usual
         }
     }
 

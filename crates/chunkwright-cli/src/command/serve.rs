@@ -6,11 +6,12 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use anyhow::Result;
-use chunkwright_engine::Access;
+use chunkwright_engine::{Access, IndexRequest};
 use chunkwright_server::{Server, ServerOptions, Stopped, Watch};
 
 use crate::app::{CollectionFlags, Global, Outcome};
 use crate::interrupt;
+use super::index::PruneFlag;
 use flags::{AdmissionFlags, LimitFlags, LogFlags, ProxyFlags};
 
 /// Serve the HTTP API
@@ -26,8 +27,15 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "FOLDER")]
     root: Vec<PathBuf>,
     /// Keep the collection in step with this file or folder; may be given several times
+    ///
+    /// Documents whose files are gone are removed, also those that went while the server was down; but not where a folder is
+    /// missing, cannot be read or may not be mounted, and not more than half of a path's.
     #[arg(long, value_name = "PATH")]
     watch: Vec<PathBuf>,
+    /// What becomes of documents whose files are gone from the paths watched: `keep` lets all stay, `force` removes them even
+    /// if they are more than half
+    #[arg(long, value_name = "keep|force", requires = "watch", hide_possible_values = true)]
+    prune: Option<PruneFlag>,
     /// Keep the queries of clients and agents in a file beside the store, for the page `Log`
     #[arg(long)]
     log_queries: bool,
@@ -61,7 +69,7 @@ impl Serve {
         interrupt::wait_at_most(limits.shutdown_timeout);
         let base = options.proxy.base_path.as_str().to_owned();
         let scheme = if options.tls.is_some() { "https" } else { "http" };
-        let watch = (!self.watch.is_empty()).then(|| Watch::start(&engine, self.watch.clone())).transpose()?;
+        let watch = (!self.watch.is_empty()).then(|| Watch::start(&engine, self.followed())).transpose()?;
         let stopped = Server::new(engine, options)?
             .run(&interrupt::flag(), |address| global.say(&format!("listening on {scheme}://{address}{base}")))?;
         drop(watch);
@@ -69,5 +77,11 @@ impl Serve {
             global.say("requests that took too long were ended");
         }
         Ok(Outcome::Success)
+    }
+
+    /// What keeps the collection in step with the paths watched.
+    fn followed(&self) -> IndexRequest {
+        let usual = IndexRequest::following(self.watch.clone());
+        IndexRequest { prune: self.prune.map_or(usual.prune, |flag| flag.prune(true)), ..usual }
     }
 }

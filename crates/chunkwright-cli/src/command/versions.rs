@@ -11,8 +11,8 @@ use crate::text::{Table, bold, dim, grouped, plain};
 /// List the generations of a collection
 ///
 /// A generation holds all documents, cut by one strategy version and configuration and embedded by one model.
-/// Searches use the current one; the others are kept until `chunkwright prune`. `--collection NAME@N` searches one of
-/// them.
+/// Searches use the current one; the last before it is kept to go back to (`keep_generations` keeps more). `--collection
+/// NAME@N` searches one of them.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Versions {
     #[command(flatten)]

@@ -58,6 +58,19 @@ fn each_question_can_be_looked_at() {
 }
 
 #[test]
+fn a_question_that_is_too_long_is_named_and_the_rest_is_asked() {
+    let folder = farm();
+    let long = json!({ "question": "apple ".repeat(2_000), "doc_id": "docs/a.md", "lines": "L7" });
+    folder.write("q.jsonl", format!("{long}\n{QUESTIONS}").as_bytes());
+    let run = folder.run(&["eval", "q.jsonl", "."]);
+    let sentence =
+        "error: q.jsonl:1: the query has 12000 characters; the limit is 10000: ask for less at once";
+    assert_eq!((run.code, run.stderr.lines().next()), (2, Some(sentence)));
+    folder.run(&["index", "docs", "--embedder", "none", "-q"]).success();
+    folder.run(&["search", &"apple ".repeat(2_000)]).fails(&sentence.replace("q.jsonl:1: ", ""));
+}
+
+#[test]
 fn questions_that_cannot_be_asked_are_named_and_the_rest_is_asked() {
     let folder = farm();
     let wrong = "{\"question\":\"x\",\"doc_id\":\"a.md\",\"excerpt\":\"Apples\"}\nnonsense\n\n";

@@ -264,7 +264,7 @@ fn symbols_paths_and_summaries_are_searched_for() {
         (second.code, second.stderr.as_str()),
         (
             0,
-            "note: left out 1 minified file; 1 of them was in the collection and was removed; `--include 'bundle.min.js'` takes them\nsearches now use `default@2`; `default@1` is kept until `chunkwright prune`\n"
+            "note: left out 1 minified file; 1 of them was in the collection and was removed; `--include 'bundle.min.js'` takes them\nsearches now use `default@2`; `default@1` is kept (`keep_generations` is 2)\n"
         )
     );
 }
@@ -274,7 +274,7 @@ fn generations_are_listed_searched_pruned_and_gone_back_to() {
     let folder = indexed();
     let run = folder.run(&["index", "docs", "--embedder", "none", "--max-size", "100"]);
     assert!(
-        run.stderr.contains("searches now use `default@2`; `default@1` is kept until `chunkwright prune`"),
+        run.stderr.contains("searches now use `default@2`; `default@1` is kept (`keep_generations` is 2)"),
         "{}",
         run.stderr
     );
@@ -875,4 +875,48 @@ fn skipped_files_are_counted_by_reason_and_only_the_first_are_listed() {
     assert_eq!(said.lines().filter(|line| line.starts_with("skipped `")).count(), 201);
     let text = folder.run(&["index", "docs", "--embedder", "none", "--format", "text"]).stdout;
     assert!(text.starts_with("0 documents indexed; 1 unchanged, 201 skipped"), "{text}");
+}
+
+#[test]
+fn a_check_of_one_collection_counts_that_one() {
+    let folder = Folder::new(&[
+        ("a/one.md", "# One\n\nText.\n"),
+        ("b/two.md", "# Two\n"),
+        ("b/三.md", "# 三\n\n字。\n"),
+    ]);
+    for (path, name) in [("a", "first"), ("b", "second")] {
+        folder.run(&["index", path, "-c", name, "--embedder", "none"]).lines();
+    }
+    let counted = |line: &[&str]| folder.run(line).lines()[0]["documents"].clone();
+    assert_eq!(counted(&["check"]), 3);
+    assert_eq!(counted(&["check", "-c", "first"]), 1);
+    assert_eq!(counted(&["check", "-c", "second"]), 2);
+    let unknown = folder.run(&["check", "-c", "third"]);
+    assert_eq!(
+        (unknown.code, unknown.stderr.contains("unknown collection `third`")),
+        (2, true),
+        "{}",
+        unknown.stderr
+    );
+}
+
+#[test]
+fn standard_input_with_credentials_is_left_out_unless_it_is_forced() {
+    let folder = Folder::new(&[]);
+    let put = |name: &str, text: &str, more: &[&str]| {
+        let line = [&["index", "-", "--stdin-filename", name, "--embedder", "none"], more].concat();
+        folder.run_with_input(&line, text.as_bytes())
+    };
+    let key = "-----BEGIN OPENSSH PRIVATE KEY-----\nAAAA\n-----END OPENSSH PRIVATE KEY-----\n";
+    for (name, text) in [(".env", "TOKEN=1\n"), ("infra/terraform.tfstate", "{}"), ("deploy", key)] {
+        let run = put(name, text, &[]);
+        assert_eq!(run.code, 1, "{name} {}", run.stderr);
+        assert!(
+            run.stderr.contains(&format!("left out `{name}`")) && run.stderr.contains("force"),
+            "{}",
+            run.stderr
+        );
+        assert_eq!(put(name, text, &["--force"]).lines()[0]["indexed"], 1, "{name}");
+    }
+    assert_eq!(put("keys.md", &format!("# Keys\n\n{key}"), &[]).lines()[0]["indexed"], 1);
 }

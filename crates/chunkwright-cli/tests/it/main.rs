@@ -34,5 +34,6 @@ mod sweep;
 mod systems;
 mod tables;
 mod terminal;
+mod threads;
 #[cfg(feature = "otlp")]
 mod traces;

@@ -497,3 +497,33 @@ fn a_nul_in_a_text_is_kept_and_told() {
     assert_eq!(folder.run(&["search", "two"]).lines().len(), 1);
     assert_eq!(folder.run(&["check"]).code, 0);
 }
+
+#[test]
+fn json_lines_are_the_same_lines_for_every_reader() {
+    let breaks = ['\u{85}', '\u{2028}', '\u{2029}', '\u{b}', '\u{c}', '\u{1c}', '\u{1d}', '\u{1e}'];
+    let text: String = breaks.iter().map(|it| format!("one{it}two ")).collect();
+    let folder = Folder::new(&[("docs/a.md", &format!("# A\n\n{text}\n"))]);
+    folder.run(&["index", "docs", "--embedder", "none"]).lines();
+    let commands: &[&[&str]] = &[
+        &["chunk", "docs"],
+        &["chunk", "docs", "--fields", "content,text"],
+        &["chunk", "docs", "-f", "json"],
+        &["diff", "/dev/null", "docs", "--operations"],
+        &["diff", "--state", "state.jsonl", "docs"],
+        &["export"],
+        &["search", "two"],
+        &["chunks"],
+        &["explain", "docs/a.md"],
+        &["outline", "docs/a.md"],
+        &["fetch", "a.md", "-f", "json"],
+    ];
+    for command in commands {
+        let run = folder.run(command);
+        assert_eq!(run.code, 0, "{command:?} {}", run.stderr);
+        assert!(!run.stdout.contains(breaks), "{command:?} {:?}", run.stdout);
+    }
+    let state = folder.read("state.jsonl");
+    assert!(!state.contains(breaks), "{state:?}");
+    let record: serde_json::Value = serde_json::from_str(&state).unwrap();
+    assert!(record["content"].as_str().unwrap().contains('\u{2028}'), "{record}");
+}

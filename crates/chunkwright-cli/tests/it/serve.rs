@@ -108,6 +108,17 @@ fn commands_work_on_a_store_while_a_server_has_it() {
     let server = Server::start(&folder, &[]);
     let run = folder.run(&["index", "docs", "--embedder", "none"]);
     assert_eq!(run.lines()[0]["indexed"], 1);
+    // However each names the store, the one that is written to is named as its user named it.
+    let store = folder.home().join(".local/share/chunkwright/store");
+    let run = folder.run(&["index", "docs", "--embedder", "none", "--store", store.to_str().unwrap()]);
+    assert_eq!(run.lines()[0]["store"], store.to_str().unwrap());
+    let other = Folder::new(&[("docs/a.md", "# A\n\nText.\n")]);
+    let _beside = Server::start(&other, &["--store", "kept"]);
+    for line in [&["index", "docs"][..], &["index", "-", "--stdin-filename", "b.md"]] {
+        let line = [line, &["--embedder", "none", "--store", "kept"]].concat();
+        assert_eq!(other.run_with_input(&line, b"# B\n").lines()[0]["store"], "kept", "{line:?}");
+    }
+    assert!(other.path().join("kept").is_dir());
     let search = json!({ "query": "ferry" });
     let hits = |answer: &Value| answer["hits"].as_array().map_or(0, Vec::len);
     let found = |server: &Server| hits(&server.call("POST", "/api/v1/search", &search).unwrap().1);
@@ -184,6 +195,84 @@ fn a_server_keeps_a_collection_in_step_with_a_folder() {
     wait_for("вторые");
     // Other commands write meanwhile.
     assert_eq!(folder.run(&["disable", "a.md#0"]).code, 0);
+}
+
+/// The ids of the documents that a server has, once they are these.
+#[track_caller]
+fn wait_for_documents(server: &Server, expected: &[&str]) {
+    let path = "/api/v1/collections/default/documents";
+    loop {
+        let (_, answer) = server.call("GET", path, &Value::Null).unwrap();
+        let ids = answer["documents"].as_array().map(|all| all.iter().map(|it| it["doc_id"].clone()));
+        if ids.is_some_and(|ids| ids.eq(expected.iter().map(|&id| json!(id)))) {
+            break;
+        }
+    }
+}
+
+#[test]
+fn what_vanishes_from_a_watched_folder_leaves_also_while_the_server_is_down() {
+    let files = ["a.md", "b.md", "c.md", "глава/d.md", "глава/e.md", "mnt/f.md"];
+    let texts: Vec<String> = files.iter().map(|name| format!("# {name}\n\nWords of {name}.\n")).collect();
+    let named: Vec<String> = files.iter().map(|name| format!("docs/{name}")).collect();
+    let folder =
+        Folder::new(&named.iter().zip(&texts).map(|(name, text)| (&**name, &**text)).collect::<Vec<_>>());
+    let at = |name: &str| folder.path().join("docs").join(name);
+    let mut server = Server::start(&folder, &["--watch", "docs"]);
+    wait_for_documents(&server, &files);
+    std::fs::remove_file(at("a.md")).unwrap();
+    wait_for_documents(&server, &files[1..]);
+    std::fs::rename(at("глава"), at("章")).unwrap();
+    wait_for_documents(&server, &["b.md", "c.md", "mnt/f.md", "章/d.md", "章/e.md"]);
+    // An upload belongs to no folder.
+    let upload = json!({ "documents": [{ "doc_id": "given.md", "text": "# Given\n" }] });
+    assert_eq!(server.call("POST", "/api/v1/collections/default/documents", &upload).unwrap().0, 201);
+    server.kill();
+    // While it is down a file goes, another comes, and a file system is not mounted again.
+    std::fs::remove_file(at("b.md")).unwrap();
+    folder.write("docs/new.md", b"# New\n\nWritten meanwhile.\n");
+    std::fs::rename(at("mnt"), folder.path().join("disk")).unwrap();
+    std::fs::create_dir(at("mnt")).unwrap();
+    let mut server = Server::start(&folder, &["--watch", "docs"]);
+    let known = ["c.md", "given.md", "mnt/f.md", "new.md", "章/d.md", "章/e.md"];
+    wait_for_documents(&server, &known);
+    // The folder goes as a whole, and another comes in its place: that is seen without an event.
+    std::fs::rename(at(""), folder.path().join("away")).unwrap();
+    std::fs::rename(folder.path().join("disk"), folder.path().join("away/mnt/disk")).unwrap();
+    std::fs::create_dir(at("")).unwrap();
+    folder.write("docs/other.md", b"# Other\n");
+    let all = ["c.md", "given.md", "mnt/f.md", "new.md", "other.md", "章/d.md", "章/e.md"];
+    wait_for_documents(&server, &all);
+    folder.write("docs/last.md", b"# Last\n");
+    let all = [&all[..2], &["last.md"], &all[2..]].concat();
+    wait_for_documents(&server, &all);
+    server.kill();
+    // That so many go has to be said.
+    let server = Server::start(&folder, &["--watch", "docs", "--prune", "force"]);
+    wait_for_documents(&server, &["given.md", "last.md", "other.md"]);
+    drop(server);
+    assert_eq!(folder.run(&["check"]).code, 0);
+}
+
+#[test]
+fn a_chapter_of_a_course_that_the_command_indexed_is_reindexed() {
+    let folder = Folder::new(&[("courses/basics/ch 1.md", "# One\n\nBefore.\n")]);
+    let server = Server::start(&folder, &["--root", "courses"]);
+    let index = ["index", "courses/basics", "-c", "course_basics", "--embedder", "none"];
+    assert_eq!(folder.run(&index).lines()[0]["indexed"], 1);
+    folder.write("courses/basics/ch 1.md", b"# One\n\nAfter.\n");
+    let body = json!({ "temp_ref": "basics/ch 1.md" });
+    let (status, begun) = server.call("POST", "/api/admin/kb/chapters/reindex", &body).unwrap();
+    assert_eq!(status, 202, "{begun}");
+    let job = format!("/api/v1/jobs/{}", begun["task_id"].as_str().unwrap());
+    let ended = loop {
+        let (_, job) = server.call("GET", &job, &Value::Null).unwrap();
+        if !matches!(job["state"].as_str(), Some("queued" | "running")) {
+            break job;
+        }
+    };
+    assert_eq!((&ended["state"], &ended["answer"]["indexed"]), (&json!("succeeded"), &json!(1)), "{ended}");
+    assert_eq!(folder.run(&["search", "after", "-c", "course_basics"]).lines()[0]["doc_id"], "ch 1.md");
 }
 
 #[test]
@@ -269,8 +358,8 @@ fn a_key_that_was_made_opens_a_server_whose_log_has_neither_it_nor_a_secret_of_a
     assert!(log.contains("reader") && !log.contains(&secret) && !log.contains(token), "{log}");
 }
 
-/// Kills a server in the middle of uploads, of runs that other processes write through it, and of jobs that build and
-/// switch to another generation. So often by default; more by `CHUNKWRIGHT_KILLS`.
+/// Kills a server in the middle of uploads, of runs that other processes write through it, of jobs that build and switch to
+/// another generation, and of following a folder. So often by default; more by `CHUNKWRIGHT_KILLS`.
 const KILLS: usize = 6;
 
 #[test]
@@ -284,8 +373,17 @@ fn a_server_that_is_killed_loses_nothing_that_it_acknowledged() {
         acknowledged.lock().unwrap_or_else(PoisonError::into_inner).insert(doc_id.into(), text.into());
     };
     let mut ends: BTreeMap<String, usize> = BTreeMap::new();
+    let watched = |round: usize| format!("docs/watched {round}.md");
+    // So many that no run finds most of them gone, however many runs were killed before it.
+    let files = 3 * kills;
+    for round in 0..files {
+        folder.write(&watched(round), format!("# Watched {round}\n").as_bytes());
+    }
     for round in 0..kills {
-        let mut server = Server::start(&folder, &[]);
+        // What goes and comes while the server is down is seen by the next.
+        std::fs::remove_file(folder.path().join(watched(round))).unwrap();
+        folder.write(&watched(round + files), format!("# Watched {}\n", round + files).as_bytes());
+        let mut server = Server::start(&folder, &["--watch", "docs"]);
         let address = server.address.clone();
         let done = AtomicUsize::new(0);
         // How much is acknowledged before the kill differs from round to round.
@@ -313,7 +411,7 @@ fn a_server_that_is_killed_loses_nothing_that_it_acknowledged() {
             scope.spawn(|| {
                 // Every job builds a generation of other chunks and switches to it.
                 for number in 0.. {
-                    let max_size = [64, 128][(round + number) % 2];
+                    let max_size = [64, 96, 128][(round + number) % 3];
                     let job = json!({ "kind": "reindex", "collection": "default", "settings": { "max_size": max_size } });
                     if call(&address, "POST", "/api/v1/jobs", &job).is_err() {
                         break;
@@ -338,7 +436,7 @@ fn a_server_that_is_killed_loses_nothing_that_it_acknowledged() {
             server.kill();
         });
     }
-    let server = Server::start(&folder, &[]);
+    let server = Server::start(&folder, &["--watch", "docs"]);
     // Jobs that the dead servers left are taken up, and end.
     loop {
         let (_, answer) = server.call("GET", "/api/v1/jobs?limit=1000", &Value::Null).unwrap();
@@ -353,6 +451,17 @@ fn a_server_that_is_killed_loses_nothing_that_it_acknowledged() {
         }
         thread::yield_now();
     }
+    let last: BTreeSet<String> =
+        (kills..kills + files).map(|round| watched(round).replace("docs/", "")).collect();
+    loop {
+        let path = "/api/v1/collections/default/documents?source=watched*&limit=1000";
+        let (_, answer) = server.call("GET", path, &Value::Null).unwrap();
+        let ids = answer["documents"].as_array().into_iter().flatten();
+        if ids.filter_map(|info| info["doc_id"].as_str().map(str::to_owned)).collect::<BTreeSet<_>>() == last
+        {
+            break;
+        }
+    }
     drop(server);
     let acknowledged = acknowledged.into_inner().unwrap_or_else(PoisonError::into_inner);
     println!("{} kills, {} documents acknowledged, jobs {ends:?}", kills, acknowledged.len());
@@ -362,6 +471,11 @@ fn a_server_that_is_killed_loses_nothing_that_it_acknowledged() {
         let fetched = folder.run(&["fetch", doc_id, "-f", "raw"]);
         assert_eq!((fetched.code, &fetched.stdout), (0, text), "{doc_id}");
     }
+    // A kill between a switch and what it makes room for leaves a generation more; the next switch removes it.
+    assert_eq!(folder.run(&["index", "docs", "--embedder", "none", "--max-size", "200"]).code, 0);
+    let versions = folder.run(&["versions"]).lines();
+    let old = versions.iter().filter(|version| version["state"] == "old").count();
+    assert_eq!(old, 1, "{versions:?}");
     // Nothing is doubled: chunks of a document are numbered once, and ids are unique.
     let chunks = folder.run(&["export", "--records-only"]).lines();
     let mut seen = BTreeSet::new();

@@ -1,6 +1,6 @@
 //! Which chunks survive the step from one version of documents to another?
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
 use chunkwright::diff::{Change, ChangeKind, Diff};
@@ -26,6 +26,8 @@ pub enum DiffSide {
     Records(PathBuf),
     /// A file or folder as it was in a revision of its git repository.
     Revision(Revision),
+    /// No chunk: an empty file of records, or a state that is not written yet.
+    Nothing,
 }
 
 /// What became of chunks.
@@ -45,6 +47,9 @@ pub struct DiffAnswer {
     old: Vec<Record>,
     #[serde(skip)]
     new: Vec<Record>,
+    /// Records of the old side that are of other documents than the one that was compared.
+    #[serde(skip)]
+    others: Vec<Record>,
 }
 
 /// What a vector database has to do that holds the chunks of the old side and shall hold those of the new one. Done in
@@ -90,8 +95,20 @@ impl DiffAnswer {
     /// What became of the chunks `old`, which are `new` now.
     pub(super) fn of(old: Vec<Record>, new: Vec<Record>) -> Self {
         let diff = Diff::of(&old, &new);
-        let notices = other_settings(&old, &new).into_iter().collect();
-        Self { diff, notices, reports: Vec::new(), old, new }
+        let sides = old.first().zip(new.first());
+        let notices = sides.and_then(|(old, new)| other_settings(old, new)).into_iter().collect();
+        Self { diff, notices, reports: Vec::new(), old, new, others: Vec::new() }
+    }
+
+    /// An answer of changes alone, from which no operations follow.
+    pub(super) fn of_changes(diff: Diff, notices: Vec<Notice>) -> Self {
+        Self { diff, notices, reports: Vec::new(), old: Vec::new(), new: Vec::new(), others: Vec::new() }
+    }
+
+    /// The records that a vector database has once the [`operations`](Self::operations) are done, which is the old side of
+    /// the next comparison.
+    pub fn state(&self) -> impl Iterator<Item = &Record> {
+        self.others.iter().chain(&self.new)
     }
 
     /// What brings a vector database from the old side to the new one. Deletions come last.
@@ -145,10 +162,13 @@ enum Found {
 }
 
 impl DiffSide {
-    /// What is meant by the name of a side: a file or folder; a file of records, known by its first line or bytes; where
-    /// no file has that name, a revision of the git repository around the working folder: `HEAD~1`, `v1.0:docs`.
+    /// What is meant by the name of a side: a file or folder; a file of records, known by its first line or bytes, or by
+    /// its name if it is empty, as `/dev/null` is; where no file has that name, a revision of the git repository around the working folder: `HEAD~1`, `v1.0:docs`.
     pub fn named(name: impl Into<PathBuf>) -> Self {
         let path = name.into();
+        if transfer::is_empty_state(&path) {
+            return Self::Nothing;
+        }
         if path.is_file() && transfer::holds_records(&path) {
             return Self::Records(path);
         }
@@ -156,11 +176,27 @@ impl DiffSide {
         revision.map_or(Self::Documents(Input::Path(path)), Self::Revision)
     }
 
+    /// The records that a run before wrote as its state: none if there is no such file.
+    ///
+    /// # Errors
+    ///
+    /// A file that holds something else.
+    pub fn state(path: PathBuf) -> Result<Self, Error> {
+        match Self::named(&path) {
+            _ if !path.exists() => Ok(Self::Nothing),
+            side @ (Self::Records(_) | Self::Nothing) => Ok(side),
+            _ if path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() == 0) => {
+                Ok(Self::Nothing)
+            }
+            _ => Err(Error::NoState { path: path.display().to_string() }),
+        }
+    }
+
     /// The path that the side is about, if it names one.
     fn path(&self) -> Option<&PathBuf> {
         match self {
             Self::Documents(Input::Path(path)) => Some(path),
-            Self::Documents(_) | Self::Records(_) => None,
+            Self::Documents(_) | Self::Records(_) | Self::Nothing => None,
             Self::Revision(revision) => revision.path.as_ref(),
         }
     }
@@ -169,7 +205,8 @@ impl DiffSide {
 impl Engine {
     /// Compares the chunks of two files, taken as versions of one document called as the new one is, or of two folders,
     /// whose documents are the same if their paths in them are. A revision that names no path is that of the other
-    /// side's. `on_progress` gets the number of documents of a folder that are done, and of all of them.
+    /// side's. Files of `exclude`, absolute and without links, are no documents. What could not be read for now stays as
+    /// it was. `on_progress` gets the number of documents of a folder that are done, and of all of them.
     ///
     /// # Errors
     ///
@@ -178,12 +215,14 @@ impl Engine {
         &self,
         old: &DiffSide,
         new: &DiffSide,
+        exclude: &[PathBuf],
         on_progress: &mut dyn FnMut(usize, usize),
     ) -> Result<DiffAnswer, Error> {
         // Files of revisions are there until they are read.
         let mut folders = Vec::new();
         let mut find = |side: &DiffSide, other: &DiffSide| -> Result<Found, Error> {
             Ok(match side {
+                DiffSide::Nothing => Found::Records(Vec::new()),
                 DiffSide::Records(path) => Found::Records(transfer::records(path)?),
                 DiffSide::Documents(input @ Input::Path(path)) if path.is_dir() => {
                     Found::Folder(input.clone())
@@ -202,9 +241,10 @@ impl Engine {
             })
         };
         let (old_found, new_found) = (find(old, new)?, find(new, old)?);
-        let mut reports = Vec::new();
+        let (mut reports, mut others) = (Vec::new(), Vec::new());
         let mut cut_folder = |input: Input| -> Result<Vec<Record>, Error> {
-            let request = DocumentsRequest { inputs: vec![input], ..DocumentsRequest::default() };
+            let exclude = exclude.to_vec();
+            let request = DocumentsRequest { inputs: vec![input], exclude, ..DocumentsRequest::default() };
             let mut documents = self.documents(&request)?;
             let records = documents.records(on_progress)?;
             reports.push(documents.report());
@@ -216,11 +256,12 @@ impl Engine {
                 (self.cut_file(&old, &name)?, self.cut_file(&new, &name)?)
             }
             (Found::Records(records), Found::File(file)) => {
-                let (name, records) = only(records, name_of(&file));
+                let (name, records, left) = only(records, name_of(&file));
+                others = left;
                 (records, self.cut_file(&file, &name)?)
             }
             (Found::File(file), Found::Records(records)) => {
-                let (name, records) = only(records, name_of(&file));
+                let (name, records, _) = only(records, name_of(&file));
                 (self.cut_file(&file, &name)?, records)
             }
             (Found::Folder(_), Found::File(_)) | (Found::File(_), Found::Folder(_)) => {
@@ -231,10 +272,12 @@ impl Engine {
                     Found::Records(records) => Ok(records),
                     Found::Folder(input) | Found::File(input) => cut_folder(input),
                 };
-                (read(old)?, read(new)?)
+                let (old, mut new) = (read(old)?, read(new)?);
+                keep_unread(&old, &mut new, reports.last());
+                (old, new)
             }
         };
-        Ok(DiffAnswer { reports, ..DiffAnswer::of(old_records, new_records) })
+        Ok(DiffAnswer { reports, others, ..DiffAnswer::of(old_records, new_records) })
     }
 
     /// The records of one file, called `name`.
@@ -247,22 +290,38 @@ impl Engine {
     }
 }
 
+/// Adds to the new side what the old one has of documents that merely could not be read now: they are not gone.
+fn keep_unread(old: &[Record], new: &mut Vec<Record>, report: Option<&ReadReport>) {
+    let skipped = report.into_iter().flat_map(|report| &report.skipped);
+    let unread: HashSet<&str> =
+        skipped.filter(|entry| entry.reason.is_temporary()).map(|entry| entry.path.as_str()).collect();
+    if unread.is_empty() {
+        return;
+    }
+    let known: HashSet<ChunkId> = new.iter().map(|record| record.chunk_id).collect();
+    // A folder that cannot be read is an entry of its own.
+    let is_unread = |record: &&Record| {
+        let ends = record.doc_id.match_indices('/').map(|(at, _)| at).chain([record.doc_id.len()]);
+        ends.map(|end| &record.doc_id[..end]).any(|path| unread.contains(path))
+    };
+    new.extend(old.iter().filter(is_unread).filter(|record| !known.contains(&record.chunk_id)).cloned());
+}
+
 /// The records of the document that `file` is a version of, and its id: of that name, or the only one with it in some
-/// folder.
-fn only(mut records: Vec<Record>, file: String) -> (String, Vec<Record>) {
+/// folder; and the records of the others.
+fn only(records: Vec<Record>, file: String) -> (String, Vec<Record>, Vec<Record>) {
     let in_folder = format!("/{file}");
     let is_meant = |id: &str| id == file || id.ends_with(&in_folder);
     let mut ids: Vec<&str> =
         records.iter().map(|record| record.doc_id.as_str()).filter(|id| is_meant(id)).collect();
     ids.dedup();
     let name = if let [id] = ids.as_slice() { (*id).to_owned() } else { file };
-    records.retain(|record| record.doc_id == name);
-    (name, records)
+    let (records, others) = records.into_iter().partition(|record| record.doc_id == name);
+    (name, records, others)
 }
 
-/// What to know if the two sides were cut by different settings.
-fn other_settings(old: &[Record], new: &[Record]) -> Option<Notice> {
-    let (old, new) = (old.first()?, new.first()?);
+/// What to know if the two sides, of which these are records, were cut by different settings.
+pub(super) fn other_settings(old: &Record, new: &Record) -> Option<Notice> {
     let by =
         |record: &Record| format!("{} ({}, {})", record.preset, record.strategy_version, record.config_hash);
     let is_other = old.config_hash != new.config_hash || old.strategy_version != new.strategy_version;
@@ -310,6 +369,7 @@ fn place(side: &DiffSide) -> String {
         DiffSide::Documents(Input::Path(path)) | DiffSide::Records(path) => path.display().to_string(),
         DiffSide::Documents(Input::Memory { place, .. } | Input::Stream { place, .. }) => place.clone(),
         DiffSide::Revision(revision) => revision.to_string(),
+        DiffSide::Nothing => "/dev/null".to_owned(),
     }
 }
 
@@ -335,5 +395,32 @@ fn renamed(input: &Input, name: &str) -> Input {
         Input::Stream { place, stream, .. } => {
             Input::Stream { doc_id: name.to_owned(), place: place.clone(), stream: stream.clone() }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use chunkwright::parse::Markdown;
+    use chunkwright::{Chars, ChunkConfig, Chunker, Document, RecordContext};
+    use chunkwright_source::{SkipReason, Skipped};
+
+    use super::*;
+
+    #[test]
+    fn documents_that_cannot_be_read_for_now_are_not_gone() {
+        let record = |doc_id: &str| {
+            let chunker = Chunker::new(ChunkConfig::default(), Arc::new(Chars)).unwrap();
+            let document = Document::parse(doc_id, "Text.\n", &Markdown);
+            chunker.chunk(&document).records(&RecordContext::default()).remove(0)
+        };
+        let old = ["a.md", "b/c.md", "b/d.md", "bc.md"].map(record);
+        let mut new = vec![record("b/d.md")];
+        let skipped = [("b", SkipReason::Permission), ("a.md", SkipReason::Vanished)];
+        let skipped = skipped.map(|(path, reason)| Skipped { path: path.to_owned(), reason }).to_vec();
+        keep_unread(&old, &mut new, Some(&ReadReport { skipped, ..ReadReport::default() }));
+        let ids: Vec<&str> = new.iter().map(|record| record.doc_id.as_str()).collect();
+        assert_eq!(ids, ["b/d.md", "b/c.md"]);
     }
 }

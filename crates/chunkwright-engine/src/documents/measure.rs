@@ -41,8 +41,12 @@ impl Measured {
     }
 }
 
-/// Measures and verifies the chunks of one document, of which `records` are the records.
-pub(super) fn measure(chunks: &Chunked<'_>, records: &[Record]) -> Measured {
+/// Measures and verifies the chunks of one document, of which `records` are the records; `keep` gets each afterwards.
+pub(super) fn measure(
+    chunks: &Chunked<'_>,
+    records: impl Iterator<Item = Record>,
+    mut keep: impl FnMut(Record),
+) -> Measured {
     let (chunker, document) = (chunks.chunker(), chunks.document());
     let source = document.source();
     let mut measured = Measured {
@@ -80,6 +84,7 @@ pub(super) fn measure(chunks: &Chunked<'_>, records: &[Record]) -> Measured {
         measured.oversize += usize::from(chunk.oversize);
         *measured.content_types.entry(record.content_type.clone()).or_default() += 1;
         *measured.cuts.entry(record.cut.to_string()).or_default() += 1;
+        keep(record);
     }
     let spans = chunks.iter().map(|chunk| chunk.span);
     [measured.lines, measured.lines_in_chunks] = cover(source, document.lines(), spans, |line| {

@@ -1,17 +1,33 @@
-//! What would become of stored chunks if their documents were cut by other settings?
+//! Compares stored chunks with those that their documents would have by other settings.
+//!
+//! Document by document, and of each chunk only its fingerprint is kept: a comparison of a large collection takes the memory
+//! of its largest documents. An answer at once is bounded by the number of chunks; a job has no such bound, since its result
+//! goes to a file.
 
-use chunkwright::Record;
-use chunkwright_index::{DocumentInfo, Glob, parsed};
+use std::io::Write;
+
+use chunkwright::diff::{Change, Comparison, Diff, Fingerprint, Summary, TextKey};
+use chunkwright_index::{DocumentInfo, Glob, Progress, parsed};
+use chunkwright_source::ordered;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::DiffAnswer;
 use super::chunk::context;
+use super::diff::other_settings;
 use crate::collection::Collection;
 use crate::configured::windowed;
 use crate::error::Error;
+use crate::json_lines::to_line;
+use crate::notice::Notice;
 use crate::snapshot::Snapshot;
+
+/// Most chunks that an answer at once is about, on either side of a comparison or of a preview.
+pub const MOST_CHUNKS: usize = 20_000;
+
+/// Memory that a fingerprint takes while it waits for its turn, in bytes, about.
+const FINGERPRINT: usize = 256;
 
 /// Which documents are cut again for a comparison, and how.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -29,22 +45,88 @@ pub struct PlannedDiffRequest {
     pub summary_only: bool,
 }
 
+/// What a comparison came to, whose changes were written elsewhere.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PlannedDiffAnswer {
+    /// The counts.
+    pub summary: Summary,
+    /// What the caller should know.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notices: Vec<Notice>,
+}
+
+/// The last of the lines that a comparison is written as.
+#[derive(Serialize)]
+struct SummaryLine<'a> {
+    kind: &'static str,
+    #[serde(flatten)]
+    summary: &'a Summary,
+}
+
+/// The chunks of a document on both sides.
+struct Sides {
+    old: Vec<Fingerprint>,
+    new: Vec<Fingerprint>,
+    notice: Option<Notice>,
+}
+
 impl Collection {
     /// Compares the stored chunks with those that other settings would give: what would be kept, and what would have to
-    /// be embedded again.
+    /// be embedded again. At most of [`MOST_CHUNKS`] on either side.
     ///
     /// # Errors
     ///
-    /// A collection or document that does not exist, settings that cannot be used, [`Error::Cancelled`].
+    /// A collection or document that does not exist, settings that cannot be used, more chunks, [`Error::Cancelled`].
     pub fn planned_diff(&self, request: &PlannedDiffRequest) -> Result<DiffAnswer, Error> {
-        let settings = self.engine().settings().requested(request.settings.clone())?;
-        let engine = self.engine().with(settings, self.engine().cancel_flag());
-        engine.collection(self.name()).read(|snapshot| snapshot.planned_diff(request))
+        self.by_settings(request.settings.clone())?.read(|snapshot| {
+            let mut changes = Vec::new();
+            let answer = snapshot.compared(request, Some(MOST_CHUNKS), &|_| {}, &mut |mut found| {
+                changes.append(&mut found);
+                Ok(())
+            })?;
+            let PlannedDiffAnswer { summary, notices } = answer;
+            Ok(DiffAnswer::of_changes(Diff { changes, summary }, notices))
+        })
+    }
+
+    /// As [`planned_diff`](Self::planned_diff), of any number of chunks: writes a line of JSON for each change to `sink`, and
+    /// one with the summary last. `on_progress` is told how many documents are done.
+    ///
+    /// # Errors
+    ///
+    /// As [`planned_diff`](Self::planned_diff), and a sink that cannot be written.
+    pub fn write_planned_diff(
+        &self,
+        request: &PlannedDiffRequest,
+        sink: &mut dyn Write,
+        on_progress: &dyn Fn(Progress<'_>),
+    ) -> Result<PlannedDiffAnswer, Error> {
+        let snapshot = self.by_settings(request.settings.clone())?.snapshot()?;
+        let answer = snapshot.compared(request, None, on_progress, &mut |changes| {
+            changes.iter().try_for_each(|change| sink.write_all(&to_line(change)?).map_err(Error::Unwritten))
+        })?;
+        let last = SummaryLine { kind: "summary", summary: &answer.summary };
+        sink.write_all(&to_line(&last)?).map_err(Error::Unwritten)?;
+        Ok(answer)
+    }
+
+    /// The collection, by an engine that would cut it by these settings.
+    pub(crate) fn by_settings(&self, asked: Map<String, Value>) -> Result<Self, Error> {
+        let settings = self.engine().settings().requested(asked)?;
+        Ok(self.engine().with(settings, self.engine().cancel_flag()).collection(self.name()))
     }
 }
 
 impl Snapshot {
-    fn planned_diff(&self, request: &PlannedDiffRequest) -> Result<DiffAnswer, Error> {
+    /// Gives the changes of each document to `each`, in order of their ids.
+    fn compared(
+        &self,
+        request: &PlannedDiffRequest,
+        most: Option<usize>,
+        on_progress: &dyn Fn(Progress<'_>),
+        each: &mut dyn FnMut(Vec<Change>) -> Result<(), Error>,
+    ) -> Result<PlannedDiffAnswer, Error> {
         let engine = self.engine();
         let embedder = engine.embedder_of(self.generation().spec.model.as_ref())?;
         let chunker = windowed(engine.chunker()?, embedder.as_deref());
@@ -54,24 +136,69 @@ impl Snapshot {
             None => self.documents()?,
         };
         documents.retain(|info| request.source.as_ref().is_none_or(|glob| glob.matches(&info.doc_id)));
-        let both = |info: &DocumentInfo| -> Result<(Vec<Record>, Vec<Record>), Error> {
+        documents.sort_unstable_by(|a, b| a.doc_id.cmp(&b.doc_id));
+        self.check_number(documents.iter().map(|info| info.chunks as usize).sum(), most)?;
+        let found = documents.iter().map(|info| info.bytes).sum();
+        on_progress(Progress::Found { files: documents.len(), bytes: found });
+        let old = |info: &DocumentInfo| {
             engine.check_cancelled()?;
-            let mut old = self.store().records(self.generation(), &info.doc_id)?;
-            old.retain(|record| record.artifact.is_none());
+            let mut records = self.store().records(self.generation(), &info.doc_id)?;
+            records.retain(|record| record.artifact.is_none());
+            Ok::<_, Error>(records)
+        };
+        // A text is embedded if no document has it, so all of them are looked at before the first is compared.
+        let texts = |info: &DocumentInfo| -> Result<Vec<TextKey>, Error> {
+            Ok(old(info)?.iter().map(|record| TextKey::of(&record.text)).collect())
+        };
+        let known: Result<Vec<_>, Error> = engine.on_threads(|| documents.par_iter().map(texts).collect());
+        let mut comparison = Comparison::new(known?.into_iter().flatten());
+        let both = |info: &DocumentInfo| -> Result<Sides, Error> {
+            let records = old(info)?;
+            let before = records.first().cloned();
+            let old: Vec<Fingerprint> = records.iter().map(Fingerprint::of).collect();
+            drop(records);
             // It was removed meanwhile.
             let Some(document) = parsed(self.store(), self.generation(), &info.doc_id)? else {
-                return Ok((Vec::new(), Vec::new()));
+                return Ok(Sides { old: Vec::new(), new: Vec::new(), notice: None });
             };
             let context = context(&engine.settings().preset, info.file_hash.clone(), &document);
-            Ok((old, overlays.cut(&chunker, &document).0.records(&context)))
+            let chunks = overlays.cut(&chunker, &document).0;
+            self.check_number(chunks.len(), most)?;
+            let now = chunks.iter().next().map(|chunk| chunk.record(&context));
+            let notice = before.zip(now).and_then(|(before, now)| other_settings(&before, &now));
+            let new = chunks.iter_records(&context).map(|record| Fingerprint::of(&record)).collect();
+            Ok(Sides { old, new, notice })
         };
-        let cut: Result<Vec<_>, Error> = engine.on_threads(|| documents.par_iter().map(both).collect());
-        let (old, new): (Vec<_>, Vec<_>) = cut?.into_iter().unzip();
-        let mut answer =
-            DiffAnswer::of(old.into_iter().flatten().collect(), new.into_iter().flatten().collect());
-        if request.summary_only {
-            answer.diff.changes.clear();
+        let size = |sides: &Result<Sides, Error>| {
+            sides.as_ref().map_or(0, |sides| FINGERPRINT * (sides.old.len() + sides.new.len()))
+        };
+        let (mut notice, mut done, mut at) = (None, 0, documents.iter());
+        ordered(engine.thread_count(), &documents, both, size, |sides| {
+            let (sides, info) = (sides?, at.next());
+            let Some(info) = info else { return Ok(()) };
+            done += info.bytes;
+            let doc_id = info.doc_id.as_str();
+            let changes = comparison.document((doc_id, &sides.old), (doc_id, &sides.new));
+            if !request.summary_only {
+                each(changes)?;
+            }
+            self.check_number(comparison.summary().new_chunks, most)?;
+            notice = notice.take().or(sides.notice);
+            let files = documents.len() - at.len();
+            on_progress(Progress::Read { files, bytes: done });
+            engine.check_cancelled()
+        })?;
+        Ok(PlannedDiffAnswer { summary: comparison.summary(), notices: notice.into_iter().collect() })
+    }
+
+    /// Refuses more chunks than an answer is about.
+    fn check_number(&self, chunks: usize, most: Option<usize>) -> Result<(), Error> {
+        match most {
+            Some(most) if chunks > most => {
+                let collection = self.generation().collection.clone();
+                Err(Error::LargeDiff { collection, chunks, most })
+            }
+            _ => Ok(()),
         }
-        Ok(answer)
     }
 }

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use super::chunk::context;
 use super::measure::measure;
+use super::planned::MOST_CHUNKS;
 use super::statistics::Sum;
 use super::{DocumentStatistics, Documents, DocumentsRequest, ExplainedChunk};
 use crate::engine::Engine;
@@ -34,6 +35,11 @@ pub struct PreviewRequest {
     pub explain: bool,
     /// Whether source code gets summaries of its files, classes and functions.
     pub summaries: bool,
+    /// Number of chunks before the first that is answered.
+    pub offset: usize,
+    /// Most chunks that are answered, from 1 to 20,000; by default all, and a document of more than 20,000 is refused.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1, max = 20_000)))]
+    pub limit: Option<usize>,
 }
 
 /// The chunks of a document, and what they are together.
@@ -58,13 +64,18 @@ pub struct PreviewAnswer {
 }
 
 impl Engine {
-    /// Cuts a document by any settings, and stores nothing.
+    /// Cuts a document by any settings, and stores nothing. At most [`MOST_CHUNKS`] are answered.
     ///
     /// # Errors
     ///
-    /// A document that is malformed or cannot be read, settings that a request may not set or that cannot be used.
+    /// A document that is malformed, cannot be read or has too many chunks, settings that a request may not set or that
+    /// cannot be used.
     pub fn preview(&self, request: PreviewRequest) -> Result<PreviewAnswer, Error> {
-        let PreviewRequest { doc_id, text, bytes, hint, settings, explain, summaries } = request;
+        let PreviewRequest { doc_id, text, bytes, hint, settings, explain, summaries, offset, limit } =
+            request;
+        if let Some(limit) = limit.filter(|limit| !(1..=MOST_CHUNKS).contains(limit)) {
+            return Err(Error::PageSize { limit, most: MOST_CHUNKS });
+        }
         let engine = self.with(self.settings().requested(settings)?, self.cancel_flag());
         let doc_id = doc_id.unwrap_or_else(|| "document.md".to_owned());
         let document = GivenDocument { doc_id, text, bytes, hint, ..GivenDocument::default() }.source()?;
@@ -82,16 +93,34 @@ impl Engine {
             let document = source.parse();
             let context = context(&preset, file_hash, &document);
             let chunks = chunker.chunk(&document);
-            let records = chunks.records(&context);
-            let summaries = if summaries {
-                chunker.summary_records(&document, &chunker.summaries(&document), &context)
-            } else {
-                Vec::new()
+            let most = if limit.is_none() { MOST_CHUNKS } else { usize::MAX };
+            let refuse = |chunks: usize| Error::LargePreview {
+                doc_id: document.id().to_owned(),
+                chunks,
+                most: MOST_CHUNKS,
             };
-            let explanations =
-                if explain { chunks.iter().map(ExplainedChunk::from).collect() } else { Vec::new() };
-            let measured = measure(&chunks, &records);
-            (records, summaries, explanations, measured)
+            if chunks.len() > most {
+                return Err(refuse(chunks.len()));
+            }
+            let page = offset..offset.saturating_add(limit.unwrap_or(MOST_CHUNKS));
+            let (mut records, mut of_page) = (Vec::new(), 0..);
+            // Only those of the page are kept.
+            let measured = measure(&chunks, chunks.iter_records(&context), |record| {
+                if of_page.next().is_some_and(|at| page.contains(&at)) {
+                    records.push(record);
+                }
+            });
+            let summaries = if summaries { chunker.summaries(&document) } else { Vec::new() };
+            if summaries.len() > most {
+                return Err(refuse(summaries.len()));
+            }
+            let mut summaries = chunker.summary_records(&document, &summaries, &context);
+            summaries.truncate(page.end);
+            summaries.drain(..page.start.min(summaries.len()));
+            let explained = if explain { page } else { 0..0 };
+            let explained = explained.map_while(|at| chunks.nth(at)).map(ExplainedChunk::from);
+            let explanations: Vec<_> = explained.collect();
+            Ok((records, summaries, explanations, measured))
         };
         let mut found = None;
         let keep = |result| {
@@ -105,7 +134,7 @@ impl Engine {
             let reason = report.errors.first().cloned().or(skipped).unwrap_or_default();
             Error::RefusedDocument { doc_id: doc_id.clone(), reason }
         };
-        let (chunks, summaries, explanations, measured) = found.ok_or_else(|| unread(&documents))?;
+        let (chunks, summaries, explanations, measured) = found.ok_or_else(|| unread(&documents))??;
         let mut sum = Sum::default();
         sum.add(&doc_id, measured);
         let statistics = documents.statistics_of(sum);

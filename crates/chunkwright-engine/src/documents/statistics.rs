@@ -121,7 +121,7 @@ impl Documents {
         let work = |source: chunkwright_source::ReadSource| {
             let document = source.parse();
             let chunks = chunker.chunk(&document);
-            let measured = measure(&chunks, &chunks.records(&RecordContext::default()));
+            let measured = measure(&chunks, chunks.iter_records(&RecordContext::default()), drop);
             (document.id().to_owned(), measured)
         };
         self.each(

@@ -12,7 +12,7 @@ use chunkwright_models::{Embedder, Reranker};
 
 use super::clock::{Clock, SystemClock};
 use super::loaded::Loaded;
-use super::{Access, Engine, Held, Owns, Shared};
+use super::{Access, Engine, Held, Owns, Places, Shared};
 use crate::error::Error;
 use crate::metrics::KnownFigures;
 use crate::models;
@@ -46,6 +46,7 @@ pub struct Builder {
     cancel: Arc<AtomicBool>,
     queue: Option<Arc<OnWait>>,
     owns: Owns,
+    or_read: bool,
     given: Given,
 }
 
@@ -58,7 +59,15 @@ impl Builder {
             reranker: None,
             clock: Arc::new(SystemClock),
         };
-        Self { settings, threads: None, cancel: Arc::default(), queue: None, owns: Owns::No, given }
+        Self {
+            settings,
+            threads: None,
+            cancel: Arc::default(),
+            queue: None,
+            owns: Owns::No,
+            or_read: false,
+            given,
+        }
     }
 
     /// The number of threads that work; without it one for each processor. Answers are the same with any number.
@@ -85,6 +94,12 @@ impl Builder {
     /// place when it ends.
     pub fn owner(mut self) -> Self {
         self.owns = Owns::Yes;
+        self
+    }
+
+    /// Opens a store to read that cannot be written, because its folder or its file system may only be read.
+    pub fn or_read(mut self) -> Self {
+        self.or_read = true;
         self
     }
 
@@ -124,12 +139,23 @@ impl Builder {
     ///
     /// A store that cannot be opened.
     pub fn open(self, access: Access) -> Result<Engine, Error> {
-        let Self { settings, threads, cancel, queue, owns, given } = self;
+        let Self { settings, threads, cancel, queue, owns, or_read, given } = self;
+        let mut access = access;
         let held = match (access, &given.store) {
             (Access::NoStore, _) => Held::Nothing,
             (_, Some(store)) => Held::Here(Arc::clone(store)),
             (Access::Read, None) => Held::Here(open_store(&models::place(&settings)?, StoreAccess::Read)?),
-            (Access::Write, None) => hold(&settings, queue.as_deref(), &cancel)?,
+            (Access::Write, None) => match hold(&settings, queue.as_deref(), &cancel) {
+                Err(Error::Store(error)) if or_read && error.is_unwritable() => {
+                    access = Access::Read;
+                    match open_store(&models::place(&settings)?, StoreAccess::Read) {
+                        // It could not be made.
+                        Err(StoreError::Missing { .. }) => return Err(error.into()),
+                        opened => Held::Here(opened?),
+                    }
+                }
+                held => held?,
+            },
         };
         let threads = threads.map_or(0, NonZeroUsize::get);
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
@@ -137,6 +163,7 @@ impl Builder {
         let teller = Teller::new(Arc::clone(&given.clock));
         let shared = Arc::new(Shared {
             access,
+            places: Places::of(&settings),
             held: RwLock::new(held),
             given,
             pool: Arc::new(pool),

@@ -114,9 +114,11 @@ impl Error {
                 ImportError::Hides { .. } | ImportError::SameId { .. } => CONFLICT,
                 _ => INVALID_REQUEST,
             },
+            Self::LargeDiff { .. } | Self::LargePreview { .. } => TOO_LARGE,
             Self::Filter(_)
             | Self::TooSmall { .. }
             | Self::Offset { .. }
+            | Self::PageSize { .. }
             | Self::NamedAndAll
             | Self::OneCollection
             | Self::Input(_)
@@ -138,6 +140,7 @@ impl Error {
             | Self::NoDocument { .. }
             | Self::NoSuchLine { .. }
             | Self::FileAndFolder { .. }
+            | Self::NoState { .. }
             | Self::Revision { .. }
             | Self::UnknownField { .. }
             | Self::NotAFolder { .. }
@@ -165,6 +168,7 @@ impl Error {
             Self::UnknownDocument { .. }
             | Self::NothingMatches { .. }
             | Self::UnknownJob { .. }
+            | Self::NoResult { .. }
             | Self::UnknownQuestion { .. } => NOT_FOUND,
             Self::NoAccess { .. } | Self::OutsideRoots { .. } | Self::UntrustedKey => FORBIDDEN,
             Self::ByOwner { code, .. } => *code,
@@ -200,6 +204,7 @@ fn of_search(error: &SearchError) -> Code {
         SearchError::Store(error) => of_store(error),
         SearchError::Embed(error) => of_embedder(error),
         SearchError::Rerank(error) => of_reranker(error),
+        SearchError::Query(_) => TOO_LARGE,
         SearchError::NoDense(_) | SearchError::NoSparse(_) | SearchError::NoRelevance(_) => MODEL_UNAVAILABLE,
         _ => INVALID_REQUEST,
     }
@@ -231,7 +236,8 @@ fn of_store(error: &StoreError) -> Code {
     match error {
         StoreError::DiskFull => DISK_FULL,
         StoreError::Io { error, .. } if is_full(error) => DISK_FULL,
-        StoreError::Locked { .. } => LOCKED,
+        StoreError::Locked { .. } | StoreError::Replaced => LOCKED,
+        StoreError::Cancelled => CANCELLED,
         StoreError::ReadOnly => FORBIDDEN,
         StoreError::UnknownCollection { .. } | StoreError::UnknownGeneration { .. } => UNKNOWN_COLLECTION,
         StoreError::CollectionName { .. }

@@ -191,16 +191,16 @@ impl Engine {
             ..Options::default()
         };
         let counter = self.budget_counter(request.budget_tokenizer.as_deref())?;
-        let bench =
-            Bench::new(&corpus, &questions, counter, embedder, options).hiding(generated.hidden.clone());
+        let bench = Bench::new(&corpus, &questions, counter, embedder, options)
+            .hiding(generated.hidden.clone())
+            .threads(self.threads());
         let presets = tuned_presets(&request.presets);
         on_step(EvaluationStep::Begun { total: most_candidates(presets.len(), request.sizes.len()) });
         let edits = edit::synthetic(&corpus, EDITS, seed);
         let measure = |preset: &str, size: Option<usize>| -> Result<Candidate, Error> {
             self.check_cancelled()?;
             let chunker = self.chunker_with(&self.settings_of(Some(preset), size)?)?;
-            let measured =
-                self.on_threads(|| Candidate::measure(&bench, chunker, preset, size.is_none(), &edits))?;
+            let measured = Candidate::measure(&bench, chunker, preset, size.is_none(), &edits)?;
             on_step(EvaluationStep::Measured);
             Ok(measured)
         };

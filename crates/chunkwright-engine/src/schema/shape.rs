@@ -111,9 +111,9 @@ impl Walk<'_> {
                 }
             }
             Value::Number(number) => {
-                // Larger ones are not exact.
+                // Of whole numbers in this range every one is exact as it is.
                 let whole =
-                    number.as_f64().filter(|it| number.is_f64() && it.fract() == 0.0 && it.abs() < 1e15);
+                    number.as_f64().filter(|it| number.is_f64() && it.fract() == 0.0 && it.abs() < 9e18);
                 if let Some(whole) = whole.filter(|_| schema_types(schema).any(|kind| kind == "integer")) {
                     *value = (whole as i64).into();
                     self.has_changed = true;
@@ -221,11 +221,11 @@ mod tests {
 
     #[test]
     fn a_whole_number_may_be_written_with_a_point() {
-        let mut value = json!({"query": "a", "top_k": 5.0, "min_relevance": 0.0, "expand": {"with": "1", "max_tokens": 9.0}});
+        let mut value = json!({"query": "a", "top_k": 5.0, "offset": 6_402_373_705_728_000.0, "min_relevance": 0.0, "expand": {"with": "1", "max_tokens": 9.0}});
         assert_eq!(check_shape::<SearchRequest>(&mut value), Ok(true));
         assert_eq!(
             value,
-            json!({"query": "a", "top_k": 5, "min_relevance": 0.0, "expand": {"with": "1", "max_tokens": 9}})
+            json!({"query": "a", "top_k": 5, "offset": 6_402_373_705_728_000_u64, "min_relevance": 0.0, "expand": {"with": "1", "max_tokens": 9}})
         );
     }
 

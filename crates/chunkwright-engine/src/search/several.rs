@@ -65,7 +65,8 @@ impl Engine {
         if self.settings().is_set("collection") || self.store()?.open(&usual).is_ok() {
             return Ok(usual);
         }
-        let page = self.list_collections(&ListCollectionsRequest { limit: 1, ..ListCollectionsRequest::default() })?;
+        let page =
+            self.list_collections(&ListCollectionsRequest { limit: 1, ..ListCollectionsRequest::default() })?;
         Ok(match page.collections.first() {
             Some(only) if page.total == 1 => only.name().to_owned(),
             _ => usual,
@@ -127,7 +128,7 @@ pub(super) fn search_in(snapshots: &[&Snapshot], request: &SearchRequest) -> Res
         otel.status_code = Empty,
     );
     let started = engine.now_nanos();
-    let answer = span.in_scope(|| merged(snapshots, request));
+    let answer = span.in_scope(|| engine.stoppable(|| merged(snapshots, request)));
     let outcome = match &answer {
         Ok(answer) if answer.is_empty() => "nothing",
         Ok(_) => "found",
@@ -152,6 +153,7 @@ fn merged(snapshots: &[&Snapshot], request: &SearchRequest) -> Result<SearchAnsw
     // What is collapsed here leaves room for hits further down.
     let wanted = if request.collapse_translations { page.end.max(request.last_page_end()) } else { page.end };
     for &snapshot in snapshots {
+        snapshot.engine().check_cancelled()?;
         match snapshot.find(request, wanted) {
             Ok(answer) => {
                 notices.extend(snapshot.notices(&answer, snapshots.len() > 1)?);
@@ -229,6 +231,7 @@ fn described(
     let mut known: HashMap<(String, String), Option<DocumentInfo>> = HashMap::new();
     let of = snapshots.iter().map(|snapshot| (snapshot.generation().collection.as_str(), *snapshot));
     let of: HashMap<&str, &Snapshot> = of.collect();
+    let hides_places = snapshots.iter().any(|snapshot| snapshot.engine().hides_places());
     for hit in &mut hits {
         let info = match known.entry((hit.collection.clone(), hit.record.doc_id.clone())) {
             Entry::Occupied(known) => known.into_mut(),
@@ -238,7 +241,8 @@ fn described(
                 new.insert(snapshot.map(read).transpose()?.flatten())
             }
         };
-        hit.metadata = Metadata::new(&hit.record, info.as_ref(), &hit.doc_toc);
+        let info = info.as_ref().filter(|_| !hides_places);
+        hit.metadata = Metadata::new(&hit.record, info, &hit.doc_toc);
         if request.text {
             hit.text = Some(hit.record.text.clone());
         }

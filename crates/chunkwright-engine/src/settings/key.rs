@@ -20,7 +20,7 @@ pub enum Group {
     Reranking,
     /// What writes notes.
     Writing,
-    /// Where models and the default store are.
+    /// Where models and the default store are, and how much is kept.
     Data,
 }
 
@@ -85,6 +85,15 @@ text_key!(
 );
 text_key!(WRITER, "writer", "none|SPEC", "Model that writes notes: `none`, the default");
 text_key!(WRITER_URL, "writer_url", "URL", "Address of the writer, if not the default");
+/// The key `keep_generations`.
+pub(super) const KEEP_GENERATIONS: Key = Key {
+    name: "keep_generations",
+    values: Values::Number(1, 1_000),
+    help: "How many generations of a collection stay when searches switch to another, that one among them; by default 2",
+    is_size: false,
+    moves_boundaries: false,
+};
+
 text_key!(DATA, "data", "DIR", "Folder of models and of the default store instead of the user's data folder");
 
 /// Declares a key that says which files are taken.
@@ -136,7 +145,7 @@ static OF_TOKENS: [Key; 1] = [TOKENIZER];
 static OF_COLLECTION: [Key; 5] = [COLLECTION, STORE, STORE_KEY_FILE, EMBEDDER, EMBEDDER_URL];
 static OF_RERANKING: [Key; 2] = [RERANKER, RERANKER_URL];
 static OF_WRITING: [Key; 2] = [WRITER, WRITER_URL];
-static OF_DATA: [Key; 1] = [DATA];
+static OF_DATA: [Key; 2] = [DATA, KEEP_GENERATIONS];
 
 /// The keys of a group, in the order of help texts.
 pub fn keys(group: Group) -> Vec<&'static Key> {

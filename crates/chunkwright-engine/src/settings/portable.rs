@@ -32,7 +32,8 @@ impl Settings {
             ("writer_url", self.writer_url.as_ref()),
         ];
         let texts = texts.into_iter().map(|(key, value)| (key, value.map(|value| json!(value))));
-        let values = texts.chain(walk::values(&self.walk));
+        let keep = ("keep_generations", Some(json!(self.keep_generations)));
+        let values = texts.chain(walk::values(&self.walk)).chain([keep]);
         let values = values.filter_map(|(key, value)| Some((key.to_owned(), value?))).collect();
         PortableSettings {
             preset: self.preset.clone(),

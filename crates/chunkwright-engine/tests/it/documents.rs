@@ -89,7 +89,7 @@ fn one_document_is_explained_and_two_versions_are_compared() {
     assert_eq!(error.to_string(), "`guide.md` has lines 1 to 7; line 90 is out of range");
     let edited = memory("guide.md", &GUIDE.replace("Run the program.", "Start it."));
     let (old, new) = (DiffSide::Documents(guide), DiffSide::Documents(edited));
-    let diff = engine.diff(&old, &new, &mut |_, _| {}).unwrap().diff;
+    let diff = engine.diff(&old, &new, &[], &mut |_, _| {}).unwrap().diff;
     assert_eq!((diff.summary.old_chunks, diff.summary.kept), (all.total_chunks, all.total_chunks - 1));
 }
 

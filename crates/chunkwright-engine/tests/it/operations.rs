@@ -45,7 +45,7 @@ fn export(folder: &Path, records: &[Record]) -> PathBuf {
 }
 
 fn diff(engine: &Engine, old: &DiffSide, new: &DiffSide) -> DiffAnswer {
-    engine.diff(old, new, &mut |_, _| {}).unwrap()
+    engine.diff(old, new, &[], &mut |_, _| {}).unwrap()
 }
 
 fn folder(path: &Path) -> DiffSide {
@@ -193,6 +193,6 @@ fn a_revision_is_what_the_folder_was_and_leaves_it_alone() {
     let gone = status.lines().find_map(|line| line.strip_prefix(" D ")).unwrap();
     let both = diff(&engine, &revision(gone), &revision(gone));
     assert!(both.diff.summary.kept > 0 && both.diff.summary.kept == both.diff.summary.new_chunks);
-    let missing = engine.diff(&revision("nowhere"), &folder(corpus.path()), &mut |_, _| {}).unwrap_err();
+    let missing = engine.diff(&revision("nowhere"), &folder(corpus.path()), &[], &mut |_, _| {}).unwrap_err();
     assert!(missing.to_string().contains("in the revision `HEAD` could not be read: "), "{missing}");
 }

@@ -16,15 +16,17 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use chunkwright_source::Skipped;
 use chunkwright_source::format::file_hash;
-use chunkwright_source::walk::{Root, SourceFile, Walk, doc_id, read_file, unescape};
+use chunkwright_source::walk::{Root, SourceFile, Walk, doc_id, folder_of, read_file, unescape};
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::IndexOptions;
 use crate::prefix::Prefix;
-use crate::report::{Failure, Moved};
+use crate::report::{Away, Failure, Moved, WhyAway};
 use crate::store::{DocumentInfo, Generation, Store, StoreError};
 
 /// What names folders of a collection.
@@ -172,7 +174,9 @@ pub(super) struct Placed {
     /// Where files are.
     found: HashSet<String>,
     /// Where entries are that could not be read now.
-    unreadable: Vec<String>,
+    unreadable: HashSet<String>,
+    /// Folders that look as if they were not mounted, and the number of their documents.
+    unmounted: BTreeMap<String, usize>,
 }
 
 impl Placed {
@@ -196,19 +200,80 @@ impl Placed {
         (root != info.root).then(|| DocumentInfo { root, ..info.clone() })
     }
 
-    /// Whether a document is of the paths scanned, which hold all of it that there is.
-    pub(super) fn is_in_scope(&self, info: &DocumentInfo) -> bool {
-        let Some(location) = self.location(info) else { return false };
-        let mut folders = self.roots.iter().filter(|root| root.only.is_none());
-        folders.any(|root| below(&location, &root.folder).is_some_and(|path| root.holds(path)))
+    /// Which of the paths scanned a document is of, where that holds all of it that there is.
+    pub(super) fn scope(&self, info: &DocumentInfo) -> Option<usize> {
+        let location = self.location(info)?;
+        let is_of = |root: &Root| {
+            root.only.is_none() && below(&location, &root.folder).is_some_and(|path| root.holds(path))
+        };
+        self.roots.iter().position(is_of)
     }
 
     /// Whether the file of a document is there, or may be.
     pub(super) fn may_exist(&self, info: &DocumentInfo) -> bool {
         let Some(location) = self.location(info) else { return true };
-        self.found.contains(&location)
-            || self.unreadable.iter().any(|entry| below(&location, entry).is_some())
+        let is_away = |entry: &str| self.unreadable.contains(entry) || self.unmounted.contains_key(entry);
+        self.found.contains(&location) || upward(&location).any(is_away)
     }
+
+    /// A path that does not exist, of whose documents nothing is known now.
+    pub(super) fn missing(&self, path: &Path, visible: &[&DocumentInfo]) -> Away {
+        let folder = absolute(&folder_of(path));
+        let is_of = |info: &&&DocumentInfo| {
+            self.location(info).is_some_and(|location| below(&location, &folder).is_some())
+        };
+        let documents = visible.iter().filter(is_of).count();
+        Away { folder, documents, why: WhyAway::Missing }
+    }
+
+    /// The folders that look as if they were not mounted.
+    pub(super) fn empty(&self) -> impl Iterator<Item = Away> {
+        let away = |(folder, documents): (&String, &usize)| Away {
+            folder: folder.clone(),
+            documents: *documents,
+            why: WhyAway::Empty,
+        };
+        self.unmounted.iter().map(away)
+    }
+
+    /// Finds the folders that are empty although files were known in them, and that nothing was removed from.
+    fn find_unmounted(&mut self, visible: &[&DocumentInfo]) {
+        let mut seen: HashMap<String, Option<String>> = HashMap::new();
+        let mut empty: BTreeMap<String, (usize, &str)> = BTreeMap::new();
+        for info in visible.iter().filter(|info| self.scope(info).is_some() && !self.may_exist(info)) {
+            let location = self.location(info).unwrap_or_default();
+            let folder = seen.entry(parent(&location).to_owned());
+            let folder = folder.or_insert_with_key(|folder| empty_folder(folder).map(str::to_owned));
+            if let Some(folder) = folder {
+                let (documents, indexed) = empty.entry(folder.clone()).or_default();
+                *documents += 1;
+                *indexed = (*indexed).max(&info.indexed_at);
+            }
+        }
+        let untouched = empty.into_iter().filter(|(folder, (_, indexed))| is_untouched(folder, indexed));
+        self.unmounted = untouched.map(|(folder, (documents, _))| (folder, documents)).collect();
+    }
+}
+
+/// A path and the folders around it, inside first.
+fn upward(path: &str) -> impl Iterator<Item = &str> {
+    std::iter::successors(Some(path), |path| Some(parent(path)).filter(|parent| !parent.is_empty()))
+}
+
+/// The innermost folder around what was in `folder` that is there, if nothing is in it.
+fn empty_folder(folder: &str) -> Option<&str> {
+    let there = upward(folder).find(|folder| !is_gone(folder))?;
+    fs::read_dir(unescape(there)).is_ok_and(|mut entries| entries.next().is_none()).then_some(there)
+}
+
+/// Whether nothing was removed from an empty folder since something in it was indexed. Where a file system is not
+/// mounted, the folder in its place never had an entry, so that it was changed last when it was made; or it had some
+/// long ago.
+fn is_untouched(folder: &str, indexed: &str) -> bool {
+    let Ok(metadata) = fs::metadata(unescape(folder)) else { return true };
+    let Ok(modified) = metadata.modified() else { return true };
+    metadata.created().is_ok_and(|created| modified <= created)
+        || indexed.parse().is_ok_and(|indexed: Timestamp| modified < SystemTime::from(indexed))
 }
 
 /// Gives the files of a walk their ids. `visible` is what searches see of the collection, `has_text` whether the
@@ -222,12 +287,13 @@ pub(super) fn place(
 ) -> Result<Placed, FolderError> {
     let unreadable = skipped.iter().filter(|skipped| skipped.reason.is_temporary());
     let entry = |root: &Root, path: &str| join(&root.folder, path);
-    let unreadable: Vec<String> = unreadable
+    let unreadable: HashSet<String> = unreadable
         .flat_map(|skipped| walk.roots.iter().map(move |root| entry(root, &skipped.path)))
         .collect();
     let found = walk.files.iter().map(|file| doc_id(&file.path)).collect();
     let mut placed = Placed { roots: walk.roots, found, unreadable, ..Placed::default() };
     placed.moved = moved(&placed.roots, &walk.files, visible, options)?;
+    placed.find_unmounted(visible);
     let mut known: HashMap<String, Vec<Claim>> = HashMap::new();
     let mut claims: HashMap<String, String> = HashMap::new();
     let mut owners: HashMap<&str, &DocumentInfo> = HashMap::new();
@@ -330,9 +396,9 @@ fn claim_roots(
         };
         // Documents of folders inside the path keep their ids.
         let is_renamed = |info: &&&DocumentInfo| {
-            let known = placed.root(info);
-            let is_inside = placed.location(info).is_some_and(|location| below(&location, &path).is_some());
-            is_inside && below(&path, &known).is_some() && !(known == path && info.prefix == prefix)
+            let location = placed.location(info).unwrap_or_default();
+            let id = below(&location, &path).map(|rest| join(&prefix, rest));
+            id.is_some_and(|id| id != info.doc_id) && below(&path, &placed.root(info)).is_some()
         };
         let mut renamed = visible.iter().filter(is_renamed);
         if let Some(first) = renamed.next() {
@@ -343,7 +409,12 @@ fn claim_roots(
                 documents: 1 + renamed.count(),
             });
         }
-        if claims.insert(path.clone(), prefix).is_none() {
+        // A folder around it that gives the same ids keeps it.
+        let outer = innermost(claims, &path);
+        let is_known = outer.is_some_and(|(root, known)| {
+            below(&path, &root).is_some_and(|rest| join(&known, rest) == prefix)
+        });
+        if !is_known && claims.insert(path.clone(), prefix).is_none() {
             new.insert(path);
         }
     }
@@ -454,6 +525,13 @@ fn innermost(claims: &HashMap<String, String>, location: &str) -> Option<(String
             "" => "/",
             parent => parent,
         };
+    }
+}
+
+impl DocumentInfo {
+    /// Where its file was when it was read; none for a document that no file was read for.
+    pub fn file(&self) -> Option<PathBuf> {
+        location(&self.root, self).map(|location| unescape(&location))
     }
 }
 

@@ -7,6 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use chunkwright::{Document, Record, RecordContext};
 use chunkwright_source::format::{Format, file_hash, read_as, read_redacted};
 use chunkwright_source::redact::redact_bytes;
+use chunkwright_source::secret::is_key;
 use chunkwright_source::{Generated, SkipReason, generated, noise, prose_language, read_file};
 
 use super::input::Input;
@@ -81,6 +82,7 @@ impl Pipeline {
         let (bytes, modified) = match input {
             Input::File(file) => {
                 match context.meter.measure(Stage::Read, || read_file(file, &options.walk)) {
+                    Ok((bytes, _)) if is_key(&bytes) => return Prepared::Skipped(SkipReason::Secret),
                     Ok((bytes, modified)) => (Cow::Owned(bytes), modified),
                     Err(reason) => return Prepared::Skipped(reason),
                 }

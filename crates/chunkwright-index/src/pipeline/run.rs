@@ -150,7 +150,12 @@ impl<'a> Run<'a> {
             let bytes: u64 = sources.iter().map(|source| source.bytes.len() as u64).sum();
             (self.on_progress)(Progress::Found { files: self.report.seen, bytes: self.done.1 + bytes });
             let mut accepts = |source: &NewSource| {
-                self.accepts(&source.doc_id, source.check(), source.bytes.len(), &mut found)
+                let is_left_out = !self.options.force && source.is_secret();
+                if is_left_out {
+                    let path = printable(&source.doc_id);
+                    self.report.skipped.push(Skipped { path, reason: SkipReason::Secret });
+                }
+                !is_left_out && self.accepts(&source.doc_id, source.check(), source.bytes.len(), &mut found)
             };
             let sources: Vec<NewSource> = sources.into_iter().filter(|source| accepts(source)).collect();
             if self.options.dry_run && !self.overlays.is_empty() {

@@ -10,6 +10,7 @@ use super::judge::Judge;
 use super::{Below, Duplicates, SearchError, SearchOptions};
 use crate::analysis;
 use crate::bm25::query_ids;
+use crate::cancel;
 use crate::store::{Generation, Overlay, Scored, Store, StoreError, StoredChunk};
 
 /// Puts the best of `order` in the order of `reranker`; answers their scores, best first. Those that
@@ -22,6 +23,7 @@ pub(super) fn rerank(
     options: &SearchOptions,
     order: &mut Vec<Scored>,
 ) -> Result<Vec<Scored>, SearchError> {
+    cancel::check()?;
     let asked = options.rerank.max(1).min(order.len());
     let ids: Vec<ChunkId> = order[..asked].iter().map(|scored| scored.id).collect();
     let chunks = store.chunks(generation, &ids)?;
@@ -70,6 +72,7 @@ pub(super) fn chosen(
 ) -> Result<Choice, SearchError> {
     let mut looked_at = (options.top_k + options.top_k / 4 + 2).min(order.len());
     loop {
+        cancel::check()?;
         let ids: Vec<ChunkId> = order[..looked_at].iter().map(|scored| scored.id).collect();
         let chunks = store.chunks(generation, &ids)?;
         let is_whole = chunks.iter().all(Option::is_some);

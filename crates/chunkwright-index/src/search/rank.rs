@@ -5,7 +5,9 @@ use chunkwright_models::{EmbedError, Embedder, Embedding, text_hash};
 use super::{Mode, SearchError, SearchOptions, StageWatch, measured};
 use crate::analysis;
 use crate::bm25::{TermId, query_ids};
+use crate::cancel;
 use crate::fuse::{Contribution, Fusion};
+use crate::query::check_query;
 use crate::store::{Generation, Scored, Store, StoreError};
 
 /// What the stages of a search ranked, before they become one ranking.
@@ -99,6 +101,7 @@ pub(super) fn ask(
     if query.trim().is_empty() {
         return Err(SearchError::EmptyQuery);
     }
+    check_query(query)?;
     let mut asked = Asked { terms: Vec::new(), vectors: None, degraded: None, dense_share: 0.0 };
     if options.mode != Mode::Lexical {
         asked.dense_share = embedder.map_or(0.0, |embedder| embedder.model().reads.share_of(query));
@@ -151,6 +154,7 @@ impl Asked {
         watch: Option<&dyn StageWatch>,
         options: &SearchOptions,
     ) -> Result<Ranked, SearchError> {
+        cancel::check()?;
         let mut ranked =
             Ranked { degraded: self.degraded.clone(), dense_share: self.dense_share, ..Ranked::default() };
         if let Some((embedding, failed)) = &self.vectors {

@@ -152,9 +152,11 @@ impl QueryWords {
         let mut words: Vec<Word> = Vec::new();
         analysis::analyze(query, &mut |term, range| {
             let id = term_id(term);
-            // An identifier as a whole comes after its parts.
-            if let Some(first) = words.iter().position(|word| range.start <= word.range.start) {
-                let parts = words.drain(first..).flat_map(|word| word.parts).collect();
+            // An identifier as a whole comes after its parts, which are the last words.
+            if words.last().is_some_and(|last| range.start <= last.range.start) {
+                let first = words.partition_point(|word| word.range.start < range.start);
+                let mut parts = std::mem::take(&mut words[first].parts);
+                parts.extend(words.drain(first..).flat_map(|word| word.parts));
                 words.push(Word { range, whole: Some(id), parts, weight: 1.0 });
                 return;
             }
@@ -230,6 +232,15 @@ mod tests {
         check("猫", "黑猫很可爱", 1.0);
         check("", "anything", 0.0);
         check("?!", "anything?!", 0.0);
+    }
+
+    #[test]
+    fn many_words_are_each_looked_at_once() {
+        // By looks at all words before each, this would take longer than anybody waits.
+        for unit in ["max_size{} ", "word{} ", "字", "Ａ"] {
+            let query: String = (0..100_000).map(|number| unit.replace("{}", &number.to_string())).collect();
+            assert!(QueryWords::of(&query).coverage(&TermCounts::of("nothing of it")) < 1e-9, "{unit}");
+        }
     }
 
     #[test]

@@ -27,9 +27,23 @@ pub enum StoreError {
         /// The folder that was looked at.
         path: String,
     },
-    /// The store was opened to read.
-    #[error("the store was opened read-only; open it for writing")]
+    /// The caller does not wait any more.
+    #[error("the caller cancelled the request")]
+    Cancelled,
+    /// The store was opened to read, or cannot be written.
+    #[error("the store can only be read here; write to it where its folder can be written")]
     ReadOnly,
+    /// Changes that only a process which may write to the folder can read.
+    #[error(
+        "the store at `{path}` has changes in a log, which cannot be read in a folder that cannot be written; copy the store by `chunkwright backup`, or open it once where it can be written"
+    )]
+    UnreadableLog {
+        /// The folder.
+        path: String,
+    },
+    /// Another file took the place of the store, or it changed in a way that readers cannot follow.
+    #[error("the store was replaced while it was read; ask again")]
+    Replaced,
     /// The collection does not exist.
     #[error("unknown collection `{name}`; known are {known}")]
     UnknownCollection {
@@ -261,6 +275,16 @@ impl StoreError {
         Self::Other(source.into())
     }
 
+    /// Whether the store is where this process may not write.
+    pub fn is_unwritable(&self) -> bool {
+        use std::io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
+        match self {
+            Self::ReadOnly => true,
+            Self::Io { error, .. } => matches!(error.kind(), PermissionDenied | ReadOnlyFilesystem),
+            _ => false,
+        }
+    }
+
     /// What became of a call to the server at `url`.
     pub(super) fn of_call(url: &str, error: HttpError) -> Self {
         match error {
@@ -279,9 +303,10 @@ impl From<rusqlite::Error> for StoreError {
         use rusqlite::Error::{
             FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType, Utf8Error,
         };
-        use rusqlite::ErrorCode::{DatabaseCorrupt, DiskFull, NotADatabase};
+        use rusqlite::ErrorCode::{DatabaseCorrupt, DiskFull, NotADatabase, ReadOnly};
         match (&error, error.sqlite_error_code()) {
             (_, Some(DiskFull)) => Self::DiskFull,
+            (_, Some(ReadOnly)) => Self::ReadOnly,
             (_, Some(DatabaseCorrupt | NotADatabase))
             | (
                 FromSqlConversionFailure(..)

@@ -18,7 +18,8 @@ use std::collections::{HashMap, HashSet};
 use chunkwright::ChunkId;
 
 use super::filter::{Facts, Filter};
-use super::{Scored, TermCounts, TermId};
+use super::{Scored, StoreError, TermCounts, TermId};
+use crate::cancel;
 use bits::Bits;
 use dense::Dense;
 pub(super) use shared::SharedIndex;
@@ -344,18 +345,34 @@ impl SearchIndex {
     }
 
     /// The `limit` rows with the greatest dot product; equal scores by chunk id.
-    pub(super) fn dense(&self, query: &[f32], passing: &Selection, limit: usize) -> Vec<Scored> {
-        self.dense.search(query, passing, limit, |row| self.rows[row].id)
+    pub(super) fn dense(
+        &self,
+        query: &[f32],
+        passing: &Selection,
+        limit: usize,
+    ) -> Result<Vec<Scored>, StoreError> {
+        cancel::check()?;
+        Ok(self.dense.search(query, passing, limit, |row| self.rows[row].id))
     }
 
     /// The `limit` rows with the greatest dot product with the sparse vector `query`, of those that have a token
     /// of it; equal scores by chunk id.
-    pub(super) fn sparse(&self, query: &[(u32, f32)], passing: &Selection, limit: usize) -> Vec<Scored> {
+    pub(super) fn sparse(
+        &self,
+        query: &[(u32, f32)],
+        passing: &Selection,
+        limit: usize,
+    ) -> Result<Vec<Scored>, StoreError> {
         self.sparse.search(query, self.rows.len(), passing, limit, |row| self.rows[row].id)
     }
 
     /// The `limit` rows that BM25 ranks first; equal scores by chunk id.
-    pub(super) fn lexical(&self, terms: &[TermId], passing: &Selection, limit: usize) -> Vec<Scored> {
+    pub(super) fn lexical(
+        &self,
+        terms: &[TermId],
+        passing: &Selection,
+        limit: usize,
+    ) -> Result<Vec<Scored>, StoreError> {
         self.words.search(terms, self, passing, limit)
     }
 }
@@ -432,9 +449,9 @@ mod tests {
                 let passing = index.passing(&filter, || Err(())).expect("a quick filter");
                 let terms: Vec<TermId> = ["word3", "every"].map(crate::bm25::term_id).to_vec();
                 (
-                    index.lexical(&terms, &passing, 50),
-                    index.dense(&[0.3, 0.2, -0.9], &passing, 50),
-                    index.sparse(&[(2, 1.0), (6, 0.5)], &passing, 50),
+                    index.lexical(&terms, &passing, 50).expect("ranked"),
+                    index.dense(&[0.3, 0.2, -0.9], &passing, 50).expect("ranked"),
+                    index.sparse(&[(2, 1.0), (6, 0.5)], &passing, 50).expect("ranked"),
                 )
             };
             assert_eq!(found(&tidied), found(&fresh));
@@ -455,9 +472,9 @@ mod tests {
             let passing = index.passing(&Filter::default(), || Err(())).expect("a quick filter");
             let terms: Vec<TermId> = ["word3", "every"].map(crate::bm25::term_id).to_vec();
             (
-                index.lexical(&terms, &passing, 50),
-                index.dense(&[0.3, 0.2, -0.9], &passing, 50),
-                index.sparse(&[(2, 1.0), (6, 0.5)], &passing, 50),
+                index.lexical(&terms, &passing, 50).expect("ranked"),
+                index.dense(&[0.3, 0.2, -0.9], &passing, 50).expect("ranked"),
+                index.sparse(&[(2, 1.0), (6, 0.5)], &passing, 50).expect("ranked"),
             )
         };
         let mut index = SearchIndex::default();

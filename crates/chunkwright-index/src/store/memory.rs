@@ -6,7 +6,7 @@
 mod cache;
 mod generation;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::convert::Infallible;
 use std::ops::Bound;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -24,6 +24,7 @@ use super::{
     check_sparse, check_vector, checked_name, no_collection, normalized_name, parse_name, unknown_collection,
     unknown_generation,
 };
+use crate::cancel;
 use crate::report::PastRun;
 use crate::verify::{self, Counters, Kept};
 use generation::MemoryGeneration;
@@ -93,17 +94,17 @@ impl MemoryStore {
         &self,
         generation: &Generation,
         filter: &Filter,
-        search: impl FnOnce(&SearchIndex, &Selection) -> Vec<Scored>,
+        search: impl FnOnce(&SearchIndex, &Selection) -> Result<Vec<Scored>, StoreError>,
     ) -> Result<Vec<Scored>, StoreError> {
         let state = self.read();
         let held = state.held(generation)?;
         let index = held.index(&state);
-        let by_record = || {
-            let chunks = held.chunks().filter(|(_, chunk)| filter.passes_record(&chunk.record));
-            Ok::<HashSet<ChunkId>, Infallible>(chunks.map(|(id, _)| id).collect())
+        let passes = |(id, chunk): (ChunkId, &NewChunk)| {
+            let passes = cancel::check().map(|()| filter.passes_record(&chunk.record));
+            passes.map(|passes| passes.then_some(id)).transpose()
         };
-        let Ok(passing) = index.passing(filter, by_record);
-        Ok(search(index, &passing))
+        let passing = index.passing(filter, || held.chunks().filter_map(passes).collect())?;
+        search(index, &passing)
     }
 }
 
@@ -447,11 +448,12 @@ impl Store for MemoryStore {
         self
     }
 
-    fn check(&self) -> Result<CheckReport, StoreError> {
+    fn check_documents_of(&self, collection: Option<&str>) -> Result<CheckReport, StoreError> {
         let state = self.read();
         let mut report = CheckReport::default();
         let counters = Counters::default();
-        for shelf in state.collections.values() {
+        let all = state.collections.iter();
+        for (_, shelf) in all.filter(|(name, _)| collection.is_none_or(|wanted| wanted == name.as_str())) {
             for held in shelf.generations.values() {
                 let mut seen = BTreeSet::new();
                 report.documents += held.documents.len();

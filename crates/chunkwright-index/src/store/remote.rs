@@ -505,8 +505,8 @@ impl Store for RemoteStore {
         self
     }
 
-    fn check(&self) -> Result<CheckReport, StoreError> {
-        sweep::check(self)
+    fn check_documents_of(&self, collection: Option<&str>) -> Result<CheckReport, StoreError> {
+        sweep::check(self, collection)
     }
 }
 

@@ -23,6 +23,7 @@ mod readers;
 mod ready;
 mod recent;
 mod setup;
+mod stamp;
 mod stored;
 mod write;
 
@@ -45,6 +46,7 @@ use super::{
     unknown_collection, unknown_generation,
 };
 use crate::analysis;
+use crate::atomic_file::folder_of;
 use crate::report::PastRun;
 pub use backup::Damaged;
 use collections::Counts;
@@ -54,6 +56,7 @@ use readers::Readers;
 use recent::Recent;
 use setup::{analysis_version, check_layout, create, has_no_tables, is_locked_once, prepare};
 pub(super) use setup::{create_folder, lock, set_up};
+use stamp::Stamp;
 
 /// The embedded store. See [`Store`].
 #[derive(Debug)]
@@ -61,6 +64,8 @@ pub struct SqliteStore {
     file: PathBuf,
     /// What the file is opened with to read.
     flags: ReadFlags,
+    /// The file as it was when it was opened.
+    stamp: Option<Stamp>,
     /// Connections to read. Closed before the one that writes, which then leaves one file
     /// and no log behind.
     readers: Readers,
@@ -141,6 +146,7 @@ impl SqliteStore {
             }
         };
         let store = Self {
+            stamp: Stamp::of(&file),
             file,
             flags: ReadFlags::Shared,
             writer,
@@ -160,6 +166,7 @@ impl SqliteStore {
                 store
             }
             Err(_) if !store.has_log() => Self { flags: ReadFlags::Immutable, ..store },
+            Err(_) if store.is_unwritable() => return Err(StoreError::UnreadableLog { path: shown() }),
             Err(error) => return Err(error),
         };
         store.read(|transaction| {
@@ -180,6 +187,12 @@ impl SqliteStore {
     fn has_log(&self) -> bool {
         let log = self.file.with_extension("sqlite3-wal");
         fs::metadata(log).is_ok_and(|metadata| metadata.len() > 0)
+    }
+
+    /// Whether `SQLite` could not make the file beside the log that readers of it need.
+    fn is_unwritable(&self) -> bool {
+        let index = self.file.with_extension("sqlite3-shm");
+        !index.exists() && tempfile::tempfile_in(folder_of(&self.file)).is_err()
     }
 
     fn connect(&self) -> Result<Connection, StoreError> {
@@ -204,13 +217,18 @@ impl SqliteStore {
 
     /// Runs `body` over one snapshot of the store.
     fn read<T>(&self, body: impl FnOnce(&Transaction<'_>) -> Result<T, StoreError>) -> Result<T, StoreError> {
-        self.readers.lend(
+        let result = self.readers.lend(
             || self.connect(),
             |connection| {
                 let transaction = connection.transaction_with_behavior(TransactionBehavior::Deferred)?;
                 body(&transaction)
             },
-        )
+        );
+        // Without locks, what changed meanwhile may have been read in part.
+        if self.flags == ReadFlags::Immutable && self.is_outdated() {
+            return Err(StoreError::Replaced);
+        }
+        result
     }
 
     /// Runs `body` as one transaction; it is undone if `body` fails or answers that nothing changed.
@@ -305,7 +323,9 @@ impl Store for SqliteStore {
 
     fn remove(&self, generation: &Generation) -> Result<(), StoreError> {
         let removed = self.write_with(|transaction| write::remove(transaction, generation))?;
-        removed.iter().for_each(|number| self.forget(*number));
+        for number in &removed {
+            self.forget(*number);
+        }
         Ok(())
     }
 
@@ -477,6 +497,15 @@ impl Store for SqliteStore {
         self.write_with(|transaction| write::add_run(transaction, &normalized_name(collection), run))
     }
 
+    fn is_outdated(&self) -> bool {
+        let stamp = self.stamp.as_ref().filter(|_| self.writer.is_none());
+        let (Some(then), Some(now)) = (stamp, Stamp::of(&self.file)) else { return false };
+        match self.flags {
+            ReadFlags::Shared => !then.is_same_file(&now),
+            ReadFlags::Immutable => *then != now || self.has_log(),
+        }
+    }
+
     fn release(&self) {
         if let Some(writer) = &self.writer {
             // No write of another thread is under way.
@@ -494,8 +523,8 @@ impl Store for SqliteStore {
         self
     }
 
-    fn check(&self) -> Result<CheckReport, StoreError> {
-        self.read(|transaction| check::check(transaction))
+    fn check_documents_of(&self, collection: Option<&str>) -> Result<CheckReport, StoreError> {
+        self.read(|transaction| check::check(transaction, collection))
     }
 }
 

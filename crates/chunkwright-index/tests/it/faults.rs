@@ -75,7 +75,7 @@ impl Store for Failing {
         put_overlays(collection: &str, overlays: &[Overlay]) -> ();
         runs(collection: &str) -> Vec<PastRun>;
         add_run(collection: &str, run: &PastRun) -> ();
-        check() -> CheckReport;
+        check_documents_of(collection: Option<&str>) -> CheckReport;
     }
 
     fn write(&self, generation: &Generation, changes: &[Change]) -> Result<Vec<Outcome>, StoreError> {

@@ -19,7 +19,7 @@ fn word(n: usize) -> String {
 }
 
 /// Sections whose words tell them apart.
-fn sections(from: usize, to: usize) -> String {
+pub(crate) fn sections(from: usize, to: usize) -> String {
     let section = |n| {
         let word = word(n);
         format!(

@@ -237,6 +237,37 @@ fn documents_of_other_folders_are_carried_to_a_new_generation_with_their_folder(
 }
 
 #[test]
+fn a_root_or_a_prefix_that_gives_the_same_ids_is_no_other_folder() {
+    for_each_store(|kind| {
+        let places = Places::new(kind, &FILES);
+        places.index("a");
+        places.run("b", prefix("lib"));
+        let before: Vec<_> = places.documents();
+        let same = |path: &str, root: &str, prefix: Option<&str>| {
+            let folders = FolderOptions {
+                root: Some(places.path(root)),
+                prefix: prefix.map(|prefix| prefix.parse().unwrap()),
+                moved_from: None,
+            };
+            let report = places.run(path, |options| (options.folders, options.rehash) = (folders, true));
+            assert_eq!((report.indexed, report.unchanged > 0), (0, true), "{kind} {path}");
+        };
+        same("a/docs/guide.md", "a", None);
+        same("a/docs", "a", None);
+        same("b/README.md", "b", Some("lib"));
+        places.write("a/docs/new.md", "text");
+        places.index("a/docs");
+        let of = |info: &DocumentInfo| (info.doc_id.clone(), info.root.clone(), info.prefix.clone());
+        let after: Vec<_> = places.documents().iter().map(of).collect();
+        assert!(before.iter().all(|info| after.contains(&of(info))), "{kind}");
+        assert!(after.contains(&("docs/new.md".into(), places.root("a"), String::new())), "{kind}");
+        let root = |folder: &str| Some(places.path(folder));
+        let other = places.refused(&["a/docs/guide.md"], |options| options.folders.root = root(""));
+        assert!(matches!(other, FolderError::Prefixed { .. }), "{other}");
+    });
+}
+
+#[test]
 fn a_folder_that_was_moved_keeps_its_documents() {
     for_each_store(|kind| {
         let places = Places::new(kind, &FILES);

@@ -1,8 +1,14 @@
 //! What a search answers.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use chunkwright::SummaryKind;
+use chunkwright_index::analysis::terms;
+use chunkwright_index::bm25::query_ids;
 use chunkwright_index::{
-    Duplicates, Field, Filter, Fusion, Mode, Models, SearchError, SearchOptions, parse_query, search,
+    Duplicates, Field, Filter, Fusion, Mode, Models, SearchError, SearchOptions, StoreError, parse_query,
+    search, stoppable,
 };
 use chunkwright_models::{RerankError, Reranker};
 
@@ -320,4 +326,35 @@ fn a_filter_on_the_language_of_prose_finds_the_documents_that_are_in_it() {
     });
     let error = Filter::parse("prose_language=rusian").unwrap_err().to_string();
     assert!(error.starts_with("`prose_language` cannot be `rusian`; known are `ar`"), "{error}");
+}
+
+#[test]
+fn what_nobody_waits_for_ends_early() {
+    for_each_store(|kind| {
+        let fixture = corpus(kind);
+        let (store, generation) = (&*fixture.store, now(&*fixture.store));
+        let (terms, records) = (query_ids(&terms("archive")), Filter::parse("token_count>0").unwrap());
+        let all = Filter::default();
+        let stop = Arc::new(AtomicBool::new(false));
+        let is_stopped = |ended: Result<(), StoreError>| matches!(ended, Err(StoreError::Cancelled));
+        for stopped in [false, true] {
+            stop.store(stopped, Ordering::Relaxed);
+            stoppable(&stop, || {
+                for filter in [&all, &records] {
+                    let lexical = store.lexical(&generation, &terms, filter, 9).map(drop);
+                    assert_eq!(is_stopped(lexical), stopped, "{kind}");
+                    let dense = store.dense(&generation, &[0.0625; 256], filter, 9).map(drop);
+                    assert_eq!(is_stopped(dense), stopped, "{kind}");
+                }
+                let models = Models::embedder(&*fixture.bag);
+                let found = search(store, &generation, models, "archive", &SearchOptions::default());
+                let ended = found.map(drop).map_err(|error| error.to_string());
+                let expected =
+                    if stopped { Err("the caller cancelled the request".to_owned()) } else { Ok(()) };
+                assert_eq!(ended, expected, "{kind}");
+            });
+        }
+        // The next caller is another one.
+        assert!(store.lexical(&generation, &terms, &all, 9).is_ok(), "{kind}");
+    });
 }

@@ -24,5 +24,5 @@ async fn compare(
     Path(OfCollection { collection }): Path<OfCollection>,
     Body(request): Body<PlannedDiffRequest>,
 ) -> Answer<DiffAnswer> {
-    Ok(Json(app.call(move |engine| engine.collection(collection).planned_diff(&request)).await?))
+    Ok(Json(app.ask(move |engine| engine.collection(collection).planned_diff(&request)).await?))
 }

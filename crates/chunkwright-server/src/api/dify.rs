@@ -343,7 +343,7 @@ async fn retrieve(State(app): State<Shared>, Body(asked): Body<Retrieval>) -> Re
         ..SearchRequest::new(asked.query)
     };
     let knowledge = asked.knowledge_id;
-    let answer = app.call(move |engine| {
+    let answer = app.ask(move |engine| {
         // Nothing is asked where a form was sent without a question.
         if request.query.trim().is_empty() {
             engine.collection(&knowledge).snapshot()?;

@@ -28,7 +28,8 @@ pub(super) fn add(resources: Resources) -> Resources {
         "put_documents",
         "Stores documents, as JSON or as files of a form; answers when they are stored durably.",
     );
-    let delete_some = Operation::write(
+    // What goes by a pattern may be everything.
+    let delete_some = Operation::admin(
         Method::Delete,
         ALL,
         "delete_documents",
@@ -115,7 +116,14 @@ async fn list(
 ) -> Result<Tagged<DocumentPage>, Problem> {
     let page = Page { limit, cursor };
     let request = ListDocumentsRequest { source, after: page.after(), limit: page.limit()? };
-    has.tagged(&app.read(collection, move |snapshot| snapshot.list_documents(&request)).await?)
+    has.tagged(
+        &app.read(collection, move |snapshot| {
+            let page = snapshot.list_documents(&request)?;
+            let documents = page.documents.into_iter().map(|info| snapshot.shown(info)).collect();
+            Ok(DocumentPage { documents, ..page })
+        })
+        .await?,
+    )
 }
 
 async fn store(
@@ -147,7 +155,7 @@ async fn get(
     Path(OfDocument { collection, doc_id }): Path<OfDocument>,
     has: Has,
 ) -> Result<Tagged<DocumentInfo>, Problem> {
-    has.tagged(&app.read(collection, move |snapshot| snapshot.document(&doc_id)).await?)
+    has.tagged(&app.read(collection, move |snapshot| Ok(snapshot.shown(snapshot.document(&doc_id)?))).await?)
 }
 
 async fn remove(

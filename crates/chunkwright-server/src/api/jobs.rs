@@ -4,24 +4,31 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 use axum::Json;
+use axum::body;
 use axum::extract::{FromRequestParts, State};
 use axum::http::StatusCode;
+use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use axum::http::request::Parts;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
+use chunkwright::diff::Change;
+use chunkwright_engine::json_lines::to_line;
 use chunkwright_engine::{Cursor, Job, JobRequest, JobState, paging};
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
+use tokio::fs::File;
 use tokio::sync::mpsc;
 use tokio::time;
 use tokio_stream::wrappers::ReceiverStream;
+use tokio_util::io::ReaderStream;
 
 use super::{Answer, Page};
 use crate::answer::{Accepted, Has, Tagged};
 use crate::app::{App, Shared};
 use crate::extract::{Body, Path, Query};
-use crate::openapi::{Input, Method, Operation, Output, Resources, add_answer, add_header_parameter};
+use crate::guard::{self, Caller};
+use crate::openapi::{Input, Method, Operation, Output, Resources, Scope, add_answer, add_header_parameter};
 use crate::problem::Problem;
 
 const ALL: &str = "/api/v1/jobs";
@@ -36,7 +43,7 @@ pub(super) fn add(resources: Resources) -> Resources {
         Method::Post,
         ALL,
         "submit_job",
-        "Indexes files, cuts a collection again, moves it to another model, prunes or evaluates it, as a job.",
+        "Indexes files, cuts a collection again, moves it to another model, prunes, compares or evaluates it, as a job.",
     );
     let of_one = Operation::read(Method::Get, ONE, "get_job", "Answers how far a job is.");
     let cancel = Operation::write(
@@ -51,7 +58,14 @@ pub(super) fn add(resources: Resources) -> Resources {
         "follow_job",
         "Follows a job by server-sent events until it is over.",
     );
+    let result = Operation::read(
+        Method::Get,
+        "/api/v1/jobs/{job}/result",
+        "get_job_result",
+        "Answers the changes that a job of the kind `diff` found, one a line, and last a line with their summary.",
+    );
     resources
+        .add("jobs", &result, result_of)
         .add("jobs", &of_all, list)
         .add("jobs", &submit, post)
         .add("jobs", &of_one, get)
@@ -143,7 +157,49 @@ impl Output for Events {
     }
 }
 
+/// Lines of JSON, read from a file as the client reads them.
+struct Lines(Response);
+
+impl IntoResponse for Lines {
+    fn into_response(self) -> Response {
+        self.0
+    }
+}
+
+impl Output for Lines {
+    fn describe(operation: &mut Map<String, Value>, schemas: &mut SchemaGenerator) {
+        let change = schemas.subschema_for::<Change>();
+        let content =
+            json!({ "application/x-ndjson": { "schema": { "type": "string", "contentSchema": change } } });
+        add_answer(
+            operation,
+            200,
+            "A change a line, as JSON, and last the summary with `kind` `summary`.",
+            Some(content),
+        );
+    }
+}
+
+async fn result_of(State(app): State<Shared>, Path(OfJob { job }): Path<OfJob>) -> Result<Lines, Problem> {
+    let jobs = app.jobs.clone();
+    let (file, length) = app
+        .call(move |_| {
+            let file = jobs.result(job)?;
+            let length = file.metadata().map_err(chunkwright_engine::Error::Jobs)?.len();
+            Ok((file, length))
+        })
+        .await?;
+    let lines = body::Body::from_stream(ReaderStream::with_capacity(File::from_std(file), 1 << 16));
+    let headers = [(CONTENT_TYPE, "application/x-ndjson".to_owned()), (CONTENT_LENGTH, length.to_string())];
+    Ok(Lines((headers, lines).into_response()))
+}
+
 impl App {
+    /// The job as the caller may know it.
+    fn shown(&self, job: Job) -> Job {
+        if guard::sees_places() { job } else { job.without_places(&self.roots) }
+    }
+
     /// Submits a job.
     pub(crate) async fn submit(&self, request: JobRequest) -> Result<Accepted<Job>, Problem> {
         let (jobs, roots) = (self.jobs.clone(), self.roots.clone());
@@ -151,7 +207,7 @@ impl App {
             let (task, settings) = engine.task(request, &roots)?;
             jobs.submit(task, settings)
         };
-        let body = self.call(submit).await?;
+        let body = self.shown(self.call(submit).await?);
         Ok(Accepted { location: format!("{ALL}/{}", body.id), body })
     }
 }
@@ -163,7 +219,7 @@ async fn list(
 ) -> Result<Tagged<JobPage>, Problem> {
     let page = Page { limit, cursor };
     let (after, limit) = (page.after(), page.limit()?);
-    let mut jobs = app.jobs.list();
+    let mut jobs: Vec<Job> = app.jobs.list();
     jobs.retain(|job| {
         let is_of = collection.as_deref().is_none_or(|name| job.task.collection() == Some(name));
         is_of && state.is_none_or(|state| job.state == state)
@@ -171,10 +227,18 @@ async fn list(
     // Newest first is ascending by what is left to the greatest number.
     let key = |job: &Job| format!("{:020}", u64::MAX - job.id);
     let (jobs, next) = paging::page(jobs, key, &("jobs", collection, state), after.as_ref(), limit)?;
+    let jobs = jobs.into_iter().map(|job| app.shown(job)).collect();
     has.tagged(&JobPage { jobs, next })
 }
 
-async fn post(State(app): State<Shared>, Body(request): Body<JobRequest>) -> Result<Accepted<Job>, Problem> {
+async fn post(
+    State(app): State<Shared>,
+    caller: Caller,
+    Body(request): Body<JobRequest>,
+) -> Result<Accepted<Job>, Problem> {
+    if matches!(request, JobRequest::Prune { .. }) {
+        caller.check(Scope::Admin)?;
+    }
     app.submit(request).await
 }
 
@@ -183,12 +247,12 @@ async fn get(
     Path(OfJob { job }): Path<OfJob>,
     has: Has,
 ) -> Result<Tagged<Job>, Problem> {
-    has.tagged(&app.jobs.get(job)?)
+    has.tagged(&app.shown(app.jobs.get(job)?))
 }
 
 async fn stop(State(app): State<Shared>, Path(OfJob { job }): Path<OfJob>) -> Answer<Job> {
     let jobs = app.jobs.clone();
-    Ok(Json(app.call(move |_| jobs.cancel(job)).await?))
+    Ok(Json(app.shown(app.call(move |_| jobs.cancel(job)).await?)))
 }
 
 async fn follow(
@@ -202,6 +266,7 @@ async fn follow(
     }
     let (sender, events) = mpsc::channel(1);
     let (jobs, stopping) = (app.jobs.clone(), app.stopping.clone());
+    let roots = (!guard::sees_places()).then(|| app.roots.clone());
     tokio::spawn(async move {
         let mut seen = last;
         let mut looks = time::interval(LOOK);
@@ -227,9 +292,13 @@ async fn follow(
             };
             let name = if now.state.is_over() { "end" } else { "progress" };
             seen = Some(now.revision);
-            let Ok(event) = Event::default().event(name).id(now.revision.to_string()).json_data(&now) else {
-                return;
+            let now = match &roots {
+                Some(roots) => now.without_places(roots),
+                None => now,
             };
+            // Readers of events that take lines as Python does end one at U+2028 too.
+            let Some(data) = to_line(&now).ok().and_then(|line| String::from_utf8(line).ok()) else { return };
+            let event = Event::default().event(name).id(now.revision.to_string()).data(data.trim_end());
             if sender.send(Ok(event)).await.is_err() || now.state.is_over() {
                 return;
             }

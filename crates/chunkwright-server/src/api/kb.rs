@@ -19,7 +19,7 @@ use serde_json::{Map, Value, json};
 use super::Answer;
 use crate::answer::Accepted;
 use crate::app::{App, Shared};
-use crate::extract::{Path, Query};
+use crate::extract::{AnyBody, Path, Query};
 use crate::openapi::{Method, Operation, Resources};
 use crate::problem::Problem;
 
@@ -31,7 +31,7 @@ pub(super) fn add(resources: Resources) -> Resources {
         Method::Post,
         "/api/admin/kb/courses/reindex",
         "reindex_course",
-        "Cuts all chapters of a course again, as a job.",
+        "Cuts all chapters of courses again, each course as a job.",
     );
     let chapter = Operation::write(
         Method::Post,
@@ -52,18 +52,30 @@ pub(super) fn add(resources: Resources) -> Resources {
         "Answers a chunk of a course.",
     );
     let resources = resources
-        .add("course platform", &course, reindex_course)
+        .add("course platform", &course, reindex_courses)
         .add("course platform", &chapter, reindex_chapter)
         .add("course platform", &chunks, list)
         .add("course platform", &chunk, get);
     config::add(resources)
 }
 
-/// Which course is cut again.
-#[derive(Deserialize, JsonSchema)]
-struct Course {
+/// Which courses are cut again: in the query, the body or both.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+struct Courses {
     /// The course.
-    course_id: String,
+    course_id: Option<String>,
+    /// Several courses.
+    course_ids: Vec<String>,
+}
+
+/// Which chapter is meant, in the query or the body.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct AskedChapter {
+    /// `course_id/chapter_file`.
+    #[schemars(regex(pattern = "^[^/]+/.+$"))]
+    temp_ref: Option<String>,
 }
 
 /// Which chapter is meant.
@@ -115,7 +127,7 @@ struct InCourse {
 }
 
 /// A job that was begun.
-#[derive(Serialize, JsonSchema)]
+#[derive(Clone, Serialize, JsonSchema)]
 struct Reindex {
     /// Number of the job.
     task_id: String,
@@ -123,6 +135,26 @@ struct Reindex {
     status: String,
     /// What it does.
     message: String,
+}
+
+/// The jobs that were begun.
+#[derive(Serialize, JsonSchema)]
+struct Reindexes {
+    /// The first.
+    #[serde(flatten)]
+    first: Reindex,
+    /// All, in the order of the courses that were named.
+    tasks: Vec<CourseTask>,
+}
+
+/// The job of a course.
+#[derive(Serialize, JsonSchema)]
+struct CourseTask {
+    /// The course.
+    course_id: String,
+    /// Its job.
+    #[serde(flatten)]
+    task: Reindex,
 }
 
 /// A page of chunks.
@@ -199,61 +231,98 @@ pub(super) fn chapter_of(engine: &Engine, course_id: &str, chapter: &str) -> Res
     Ok(FoundChapter { collection, doc_id })
 }
 
-impl App {
-    /// Begins a job unless one works on the collection.
-    async fn reindex(&self, collection: &str, request: JobRequest) -> Result<Accepted<Reindex>, Problem> {
-        let _submitting = self.changing.lock().await;
-        if self.jobs.is_busy(collection) {
-            return Err(Problem::busy(collection));
+/// `course_id/chapter_file`, of the query or the body.
+pub(super) fn asked(query: AskedChapter, body: AskedChapter) -> Result<(String, String), Problem> {
+    match (query.temp_ref, body.temp_ref) {
+        (Some(query), Some(body)) if query != body => Err(Problem::invalid(format!(
+            "`temp_ref` is `{query}` in the query and `{body}` in the body; name one chapter"
+        ))),
+        (Some(temp_ref), _) | (None, Some(temp_ref)) => {
+            split(&temp_ref).map(|(course, chapter)| (course.to_owned(), chapter.to_owned()))
         }
-        let Accepted { location, body: Job { id, .. } } = self.submit(request).await?;
-        let message = format!("`{collection}` is cut again; `Location` says where the job is");
-        let body = Reindex { task_id: id.to_string(), status: "queued".into(), message };
-        Ok(Accepted { location, body })
+        (None, None) => Err(Problem::invalid("`temp_ref` is missing; it must be `course_id/chapter_file`")),
     }
 }
 
-async fn reindex_course(
+impl App {
+    /// Begins jobs, each for a collection, unless one works on any of them.
+    async fn reindex(&self, requests: Vec<JobRequest>) -> Result<Vec<Accepted<Reindex>>, Problem> {
+        let _submitting = self.changing.lock().await;
+        let is_busy =
+            |request: &&JobRequest| request.collection().is_some_and(|name| self.jobs.is_busy(name));
+        if let Some(collection) = requests.iter().find(is_busy).and_then(JobRequest::collection) {
+            return Err(Problem::busy(collection));
+        }
+        let mut begun = Vec::with_capacity(requests.len());
+        for request in requests {
+            let collection = request.collection().unwrap_or_default().to_owned();
+            let Accepted { location, body: Job { id, .. } } = self.submit(request).await?;
+            let message =
+                format!("`{collection}` is cut again by job {id}; `Location` says where the first is");
+            let body = Reindex { task_id: id.to_string(), status: "queued".into(), message };
+            begun.push(Accepted { location, body });
+        }
+        Ok(begun)
+    }
+}
+
+async fn reindex_courses(
     State(app): State<Shared>,
-    Query(Course { course_id }): Query<Course>,
-) -> Result<Accepted<Reindex>, Problem> {
-    let collection = app.call(move |engine| collection_of(engine, &course_id)).await?;
-    let request = JobRequest::Reindex { collection: collection.clone(), settings: Map::new() };
-    app.reindex(&collection, request).await
+    Query(query): Query<Courses>,
+    AnyBody(body): AnyBody<Courses>,
+) -> Result<Accepted<Reindexes>, Problem> {
+    let named = [query, body].into_iter().flat_map(|it| it.course_id.into_iter().chain(it.course_ids));
+    let named: Vec<String> = named.collect();
+    let find = move |engine: &Engine| {
+        let mut courses: Vec<(String, String)> = Vec::new();
+        for course_id in named {
+            let collection = collection_of(engine, &course_id)?;
+            if courses.iter().all(|(_, known)| *known != collection) {
+                courses.push((course_id, collection));
+            }
+        }
+        Ok(courses)
+    };
+    let courses = app.call(find).await?;
+    let request = |(_, collection): &(String, String)| JobRequest::Reindex {
+        collection: collection.clone(),
+        settings: Map::new(),
+    };
+    let begun = app.reindex(courses.iter().map(request).collect()).await?;
+    let Some(Accepted { location, body: first }) = begun.first() else {
+        return Err(Problem::invalid("no course is named; give `course_id`, or several as `course_ids`"));
+    };
+    let (location, first) = (location.clone(), first.clone());
+    let tasks = courses.into_iter().zip(begun);
+    let tasks = tasks.map(|((course_id, _), Accepted { body: task, .. })| CourseTask { course_id, task });
+    Ok(Accepted { location, body: Reindexes { first, tasks: tasks.collect() } })
 }
 
 async fn reindex_chapter(
     State(app): State<Shared>,
-    Query(Chapter { temp_ref }): Query<Chapter>,
+    Query(query): Query<AskedChapter>,
+    AnyBody(body): AnyBody<AskedChapter>,
 ) -> Result<Accepted<Reindex>, Problem> {
-    let (course_id, chapter) = split(&temp_ref)?;
-    let (course_id, chapter) = (course_id.to_owned(), chapter.to_owned());
+    let (course_id, chapter) = asked(query, body)?;
     let roots = app.roots.clone();
     let find = move |engine: &Engine| {
         let FoundChapter { collection, doc_id } = chapter_of(engine, &course_id, &chapter)?;
         let info = engine.collection(&collection).read(|snapshot| snapshot.document(&doc_id))?;
-        // The file is read again where the server may read it, and else what is stored of it is cut again.
-        let folder = roots
-            .below(std::path::Path::new(&info.root))
-            .ok()
-            .filter(|it| info.prefix.is_empty() && it.is_dir());
-        let file = folder.as_ref().and_then(|folder| roots.below(&folder.join(&info.doc_id)).ok());
-        Ok((collection, folder.zip(file)))
+        // The file is read again where it is still, if the server may, and else what is stored of it is cut again.
+        let file = info.file().filter(|file| roots.below(file).is_ok_and(|real| real == *file));
+        Ok((collection, file))
     };
     let (collection, file) = app.call(find).await?;
+    let settings = Map::new();
     let request = match file {
-        None => JobRequest::Reindex { collection: collection.clone(), settings: Map::new() },
-        Some((folder, file)) => {
-            let request = IndexRequest {
-                paths: vec![file],
-                root: Some(folder),
-                rehash: true,
-                ..IndexRequest::default()
-            };
-            JobRequest::Index { collection: collection.clone(), request, settings: Map::new() }
+        None => JobRequest::Reindex { collection, settings },
+        // It is known, whatever folder it is of.
+        Some(file) => {
+            let request = IndexRequest { paths: vec![file], rehash: true, ..IndexRequest::default() };
+            JobRequest::Index { collection, request, settings }
         }
     };
-    app.reindex(&collection, request).await
+    app.reindex(vec![request]).await?.pop().ok_or_else(Problem::internal)
 }
 
 /// All chunks of a document, in order.
@@ -332,7 +401,7 @@ async fn list(State(app): State<Shared>, Query(asked): Query<Listed>) -> Answer<
         };
         Ok((collection, chunks))
     };
-    let (collection, mut chunks) = app.call(read).await?;
+    let (collection, mut chunks) = app.ask(read).await?;
     let mut token_levels = Map::new();
     for level in ["normal", "warning", "large", "oversized"] {
         let count = chunks.iter().filter(|chunk| chunk.record.token_level.as_str() == level).count();
@@ -379,7 +448,7 @@ async fn get(
         }
         Err(last)
     };
-    let found = app.call(read).await?;
+    let found = app.ask(read).await?;
     let ListedChunk { record, enabled, .. } = found.chunk;
     let mut metadata = metadata(&found.collection, &record);
     let Metadata { section_path, .. } = found.metadata;

@@ -20,5 +20,5 @@ pub(super) fn add(resources: Resources) -> Resources {
 }
 
 async fn cut(State(app): State<Shared>, Upload(request): Upload<PreviewRequest>) -> Answer<PreviewAnswer> {
-    Ok(Json(app.call(move |engine| engine.preview(request)).await?))
+    Ok(Json(app.ask(move |engine| engine.preview(request)).await?))
 }

@@ -90,5 +90,5 @@ async fn asked(
     Path(OfCollection { collection }): Path<OfCollection>,
     Body(request): Body<AskQuestionsRequest>,
 ) -> Answer<AskedQuestions> {
-    Ok(Json(app.call(move |engine| engine.collection(collection).ask_questions(&request)).await?))
+    Ok(Json(app.ask(move |engine| engine.collection(collection).ask_questions(&request)).await?))
 }

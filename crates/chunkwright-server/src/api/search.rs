@@ -3,8 +3,8 @@
 use axum::Json;
 use axum::extract::State;
 use chunkwright_engine::{
-    Door, Engine, Expand, ExpandRequest, Explained, Found, Mode, QueryCall, QueryLog, SearchAnswer,
-    SearchRequest,
+    Door, Engine, Expand, ExpandRequest, Explained, Found, MAX_QUERY_CHARS, Mode, QueryCall, QueryLog,
+    SearchAnswer, SearchRequest,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -41,6 +41,7 @@ pub(super) fn add(resources: Resources) -> Resources {
 #[serde(default)]
 struct Asked {
     /// What to look for; may hold conditions such as `path:docs/ lang:rust`.
+    #[schemars(length(max = MAX_QUERY_CHARS))]
     q: String,
     /// Name of a collection to search; may be given several times. Without one, that of the server's settings, or the only
     /// one that there is.
@@ -118,7 +119,7 @@ async fn answer(app: &Shared, request: SearchRequest) -> Answer<SearchAnswer> {
         }
         Ok(answer)
     };
-    Ok(Json(app.call(search).await?))
+    Ok(Json(app.ask(search).await?))
 }
 
 /// Keeps a query. A log that cannot be written fails no search.
@@ -145,5 +146,5 @@ async fn explained(
     State(app): State<Shared>,
     Body(ExplainSearch { chunk, search }): Body<ExplainSearch>,
 ) -> Answer<Explained> {
-    Ok(Json(app.call(move |engine| engine.explain_search(&search, &chunk)).await?))
+    Ok(Json(app.ask(move |engine| engine.explain_search(&search, &chunk)).await?))
 }

@@ -2,9 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use axum::extract::multipart::Field;
 use axum::extract::{FromRequest, Multipart, Request};
-use axum::http::header::CONTENT_TYPE;
-use chunkwright_engine::{Base64, FormatHint, GivenDocument, PreviewRequest, PutRequest, suggestion};
+use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
+use chunkwright_engine::{
+    Base64, FormatHint, GivenDocument, MOST_CHUNKS, PreviewRequest, PutRequest, suggestion,
+};
+use percent_encoding::percent_decode_str;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
@@ -79,7 +83,7 @@ impl Form {
             let name = field.name().unwrap_or_default().to_owned();
             if name == "file" {
                 let media_type = field.content_type().map(str::to_owned);
-                let name = field.file_name().unwrap_or_default().to_owned();
+                let name = file_name(&field);
                 let bytes = field.bytes().await.map_err(unreadable)?.to_vec();
                 read.files.push(FormFile { name, media_type, bytes });
             } else {
@@ -117,6 +121,19 @@ impl Form {
     }
 }
 
+/// The name of a file as its program meant it: browsers write `%22`, `%0D` and `%0A` for what would end the name, and
+/// everything else as it is; older clients of Python write all that is not ASCII by RFC 5987.
+fn file_name(field: &Field<'_>) -> String {
+    if let Some(name) = field.file_name() {
+        return name.replace("%22", "\"").replace("%0D", "\r").replace("%0A", "\n");
+    }
+    let disposition = field.headers().get(CONTENT_DISPOSITION).and_then(|value| value.to_str().ok());
+    let extended =
+        disposition.and_then(|value| value.split(';').find_map(|it| it.trim().strip_prefix("filename*=")));
+    let encoded = extended.and_then(|it| it.splitn(3, '\'').nth(2)).unwrap_or_default();
+    percent_decode_str(encoded).decode_utf8_lossy().into_owned()
+}
+
 impl FormFile {
     /// The document that the file is, called `doc_id`.
     fn document(self, doc_id: Option<String>, kind: Option<&str>) -> GivenDocument {
@@ -140,13 +157,14 @@ impl FromForm for PutRequest {
             "kind": { "type": "string", "description": "Name of the format or language, where names do not tell it." },
             "meta": { "type": "object", "additionalProperties": { "type": "string" }, "description": "What is said of every document, by name, as JSON." },
             "settings": { "type": "object", "description": "How a new collection is cut: keys of the settings, as JSON." },
+            "force": { "type": "boolean", "description": "Whether files with credentials are stored too, which are left out otherwise." },
         })
     }
 
     fn from_form(mut form: Form) -> Result<Self, Problem> {
         let (doc_id, prefix, kind) = (form.text("doc_id"), form.text("prefix"), form.text("kind"));
         let meta: BTreeMap<String, String> = form.json("meta")?;
-        let settings = form.json("settings")?;
+        let (settings, force) = (form.json("settings")?, form.json("force")?);
         let files = form.end::<Self>()?;
         if doc_id.is_some() && files.len() != 1 {
             return Err(Problem::invalid("`doc_id` is for one file; give each file its name instead"));
@@ -155,7 +173,7 @@ impl FromForm for PutRequest {
             let doc_id = doc_id.clone().or_else(|| Some(format!("{}{}", prefix.as_deref()?, file.name)));
             GivenDocument { meta: meta.clone(), ..file.document(doc_id, kind.as_deref()) }
         };
-        Ok(Self { documents: files.into_iter().map(document).collect(), settings })
+        Ok(Self { documents: files.into_iter().map(document).collect(), settings, force })
     }
 }
 
@@ -166,6 +184,8 @@ impl FromForm for PreviewRequest {
             "settings": { "type": "object", "description": "How it is cut: keys of the settings, as JSON." },
             "explain": { "type": "boolean", "description": "Whether the answer says of every chunk why it is cut there." },
             "summaries": { "type": "boolean", "description": "Whether source code gets summaries." },
+            "offset": { "type": "integer", "minimum": 0, "description": "Number of chunks before the first that is answered." },
+            "limit": { "type": "integer", "minimum": 1, "maximum": MOST_CHUNKS, "description": "Most chunks that are answered." },
         })
     }
 
@@ -173,11 +193,22 @@ impl FromForm for PreviewRequest {
         let kind = form.text("kind");
         let (settings, explain, summaries) =
             (form.json("settings")?, form.json("explain")?, form.json("summaries")?);
+        let (offset, limit) = (form.json("offset")?, form.json("limit")?);
         let mut files = form.end::<Self>()?;
         let (Some(file), true) = (files.pop(), files.is_empty()) else {
             return Err(Problem::invalid("a preview is of exactly one `file`"));
         };
         let GivenDocument { doc_id, bytes, hint, .. } = file.document(None, kind.as_deref());
-        Ok(Self { doc_id: Some(doc_id), text: None, bytes, hint, settings, explain, summaries })
+        Ok(Self {
+            doc_id: Some(doc_id),
+            text: None,
+            bytes,
+            hint,
+            settings,
+            explain,
+            summaries,
+            offset,
+            limit,
+        })
     }
 }

@@ -27,7 +27,7 @@ pub(super) fn add(resources: Resources) -> Resources {
         "delete_version",
         "Removes one generation that searches do not see.",
     );
-    let prune = Operation::write(
+    let prune = Operation::admin(
         Method::Post,
         "/api/v1/collections/{collection}/versions/prune",
         "prune_versions",

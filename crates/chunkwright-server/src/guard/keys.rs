@@ -1,14 +1,21 @@
 //! Which keys are there, and what does each allow?
 //!
-//! A key is 32 random bytes. The server keeps BLAKE3 of it, in a file with a line `NAME SCOPE HASH` for each: who reads the file
-//! has no key. A key that was chosen by hand, in a variable, is hashed when the server starts.
+//! A key is 32 random bytes. The server keeps BLAKE3 of it, in a file with a line `NAME SCOPE HASH` for each, and behind that
+//! until when it can be used: who reads the file has no key. A key that was chosen by hand, in a variable, is hashed when the
+//! server starts.
+
+mod file;
 
 use std::fmt;
+use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
 
+use jiff::Timestamp;
 use subtle::{ConditionallySelectable, ConstantTimeEq};
 
+use self::file::KeyFile;
+pub use self::file::KeyFileError;
 pub use crate::openapi::Scope;
 
 /// What the hash of a key is derived for, so that it is of no use elsewhere.
@@ -24,6 +31,8 @@ const SHORTEST: usize = 16;
 #[derive(Clone, Debug, Default)]
 pub struct Keys {
     keys: Vec<Key>,
+    /// More of them, which change while the server runs.
+    file: Option<Arc<KeyFile>>,
 }
 
 /// A key, without the key itself.
@@ -33,6 +42,8 @@ pub struct Key {
     pub name: Arc<str>,
     /// What it allows.
     pub scope: Scope,
+    /// Until when it can be used; without it for good.
+    pub expires: Option<Timestamp>,
     hash: [u8; 32],
 }
 
@@ -41,7 +52,9 @@ pub struct Key {
 #[non_exhaustive]
 pub enum KeyError {
     /// A line that is none of a file of keys.
-    #[error("line {line} has no key; expected `NAME SCOPE HASH`, as `chunkwright key` writes it")]
+    #[error(
+        "line {line} has no key; expected `NAME SCOPE HASH`, and perhaps when it expires, as `chunkwright key` writes it"
+    )]
     Line {
         /// Its number, from 1.
         line: usize,
@@ -110,7 +123,7 @@ impl Key {
         if name.is_empty() || !name.chars().all(is_plain) {
             return Err(KeyError::BadName { name: name.to_owned() });
         }
-        Ok(Self { name: name.into(), scope, hash: hash(secret) })
+        Ok(Self { name: name.into(), scope, expires: None, hash: hash(secret) })
     }
 
     /// A new key for `name`, and what its holder sends, which is known to nobody else and shown once.
@@ -129,7 +142,8 @@ impl Key {
 /// The line of a file of keys.
 impl fmt::Display for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {} {}", self.name, self.scope, hex(&self.hash))
+        write!(f, "{} {} {}", self.name, self.scope, hex(&self.hash))?;
+        self.expires.map_or(Ok(()), |expires| write!(f, " {expires}"))
     }
 }
 
@@ -155,12 +169,23 @@ impl Keys {
             let mut words = line.split_ascii_whitespace();
             let mut read = || {
                 let (name, scope) = (words.next()?, words.next()?.parse().ok()?);
-                let hash = blake3::Hash::from_hex(words.next()?).ok()?;
-                words.next().is_none().then(|| Key { name: name.into(), scope, hash: hash.into() })
+                let hash = blake3::Hash::from_hex(words.next()?).ok()?.into();
+                let expires = words.next().map(str::parse).transpose().ok()?;
+                words.next().is_none().then(|| Key { name: name.into(), scope, expires, hash })
             };
             keys.add(read().ok_or(KeyError::Line { line: number + 1 })?)?;
         }
         Ok(keys)
+    }
+
+    /// The keys of the file at `path`, which is read again when it changes; and a warning if everybody may read it.
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be used, or that has no key.
+    pub fn open(path: &Path) -> Result<(Self, Option<String>), KeyFileError> {
+        let (file, warning) = KeyFile::open(path)?;
+        Ok((Self { keys: Vec::new(), file: Some(Arc::new(file)) }, warning))
     }
 
     /// Adds a key.
@@ -176,19 +201,21 @@ impl Keys {
         Ok(())
     }
 
-    /// Whether there is none.
+    /// Whether no client needs one: there is none, nor a file that could have one.
     pub fn is_empty(&self) -> bool {
-        self.keys.is_empty()
+        self.keys.is_empty() && self.file.is_none()
     }
 
     /// The key that a client sent, if it is one. The time that it takes tells nothing of which, nor of how much of it is right.
-    pub(crate) fn find(&self, secret: &str) -> Option<&Key> {
+    pub(crate) fn find(&self, secret: &str) -> Option<Key> {
         let given = hash(secret);
+        let of_file = self.file.as_ref().map(|file| file.keys());
+        let all = || self.keys.iter().chain(of_file.iter().flat_map(|of_file| &of_file.keys));
         let mut found = u64::MAX;
-        for (index, key) in self.keys.iter().enumerate() {
+        for (index, key) in all().enumerate() {
             found.conditional_assign(&(index as u64), key.hash.ct_eq(&given));
         }
-        usize::try_from(found).ok().and_then(|index| self.keys.get(index))
+        usize::try_from(found).ok().and_then(|index| all().nth(index)).cloned()
     }
 }
 

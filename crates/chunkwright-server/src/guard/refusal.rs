@@ -5,6 +5,7 @@ use std::time::Duration;
 use axum::http::HeaderValue;
 use axum::http::header::{ACCEPT_ENCODING, CONNECTION, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::response::{IntoResponse, Response};
+use jiff::Timestamp;
 
 use crate::mcp::MCP;
 use crate::openapi::Scope;
@@ -25,6 +26,8 @@ pub(crate) enum Refusal {
     NoKey,
     /// The key is none of ours.
     WrongKey,
+    /// The key was of use until then.
+    ExpiredKey { at: Timestamp },
     /// The key does not allow it.
     Scope { needs: Scope, has: Scope },
     /// Too many requests.
@@ -45,6 +48,7 @@ impl Refusal {
             Self::Origin => "origin",
             Self::NoKey => "no_key",
             Self::WrongKey => "wrong_key",
+            Self::ExpiredKey { .. } => "expired_key",
             Self::Scope { .. } => "scope",
             Self::Rate { .. } => "rate",
             Self::TooLarge { .. } => "too_large",
@@ -53,7 +57,7 @@ impl Refusal {
         }
     }
 
-    fn problem(&self) -> Problem {
+    pub(crate) fn problem(&self) -> Problem {
         let (status, code, title, detail) = match self {
             Self::Host => (
                 403,
@@ -78,6 +82,12 @@ impl Refusal {
                 "unauthorized",
                 "An API key is needed.",
                 "invalid API key; send `Authorization: Bearer KEY` with one that the server has".to_owned(),
+            ),
+            Self::ExpiredKey { at } => (
+                401,
+                "unauthorized",
+                "An API key is needed.",
+                format!("the API key expired at {at}; `chunkwright key` makes another"),
             ),
             Self::Scope { needs, has } => (
                 403,
@@ -125,7 +135,9 @@ impl Refusal {
         let metadata = metadata.unwrap_or_default();
         let challenge = match self {
             Self::NoKey => format!("Bearer realm=\"chunkwright\"{metadata}"),
-            Self::WrongKey => format!("Bearer realm=\"chunkwright\", error=\"invalid_token\"{metadata}"),
+            Self::WrongKey | Self::ExpiredKey { .. } => {
+                format!("Bearer realm=\"chunkwright\", error=\"invalid_token\"{metadata}")
+            }
             Self::Scope { needs, .. } => {
                 format!(
                     "Bearer realm=\"chunkwright\", error=\"insufficient_scope\", scope=\"{needs}\"{metadata}"

@@ -5,15 +5,13 @@
 mod read;
 mod schema;
 
+use chunkwright_engine::MAX_QUERY_CHARS;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::answer::Format;
 pub(super) use read::{Invalid, read};
 pub(super) use schema::{input, output};
-
-/// Most characters of a query: more than anybody asks, and few enough that no query is slow.
-const MAX_QUERY: usize = 10_000;
 
 /// Most hits of a page.
 const MAX_LIMIT: usize = 50;
@@ -23,7 +21,7 @@ const MAX_LIMIT: usize = 50;
 #[serde(deny_unknown_fields)]
 pub(super) struct Search {
     /// A question, or names from the code. May hold conditions such as `path:docs/ lang:rust`.
-    #[schemars(length(max = MAX_QUERY))]
+    #[schemars(length(max = MAX_QUERY_CHARS))]
     pub(super) query: String,
     /// Number of results.
     #[serde(default = "Search::usual_limit")]
@@ -116,7 +114,7 @@ pub(super) struct Index {
 #[serde(deny_unknown_fields)]
 pub(super) struct ChatGptSearch {
     /// What to look for.
-    #[schemars(length(max = MAX_QUERY))]
+    #[schemars(length(max = MAX_QUERY_CHARS))]
     pub(super) query: String,
 }
 

@@ -35,7 +35,7 @@ pub(super) fn complete(
         DOCUMENT | REFERENCE => documents(server, chosen.map(String::as_str)),
         _ => Ok(Vec::new()),
     };
-    let mut values = values.map_err(|error| protocol_error(&error))?;
+    let mut values = values.map_err(|error| protocol_error(server, &error))?;
     values.retain(|value| value.starts_with(&request.argument.value));
     let total = u32::try_from(values.len()).unwrap_or(u32::MAX);
     let has_more = values.len() > CompletionInfo::MAX_VALUES;

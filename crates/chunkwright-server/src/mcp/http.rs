@@ -24,7 +24,7 @@ use tower::Service;
 use super::{McpServer, Profile, message};
 use crate::app::Shared;
 use crate::extract::Parameters;
-use crate::guard::Scopes;
+use crate::guard::{Caller, Scopes};
 use crate::openapi::Scope;
 
 /// Where the server has it.
@@ -69,9 +69,27 @@ type Served = StreamableHttpService<McpServer, NeverSessionManager>;
 /// Answers requests over HTTP, with the tools that `?tools=` names: `all`, which is the default, or `chatgpt`.
 #[derive(Clone)]
 pub struct HttpService {
+    told: Profiles,
+    /// For those who are not told where files of this machine are.
+    discreet: Profiles,
+}
+
+/// The service with each of the tools that a request may name.
+#[derive(Clone)]
+struct Profiles {
     usual: Served,
     all: Served,
     chatgpt: Served,
+}
+
+impl Profiles {
+    fn new(server: &McpServer, options: &HttpOptions) -> Self {
+        Self {
+            usual: served(server.clone(), options),
+            all: served(server.with_profile(Profile::All), options),
+            chatgpt: served(server.with_profile(Profile::ChatGpt), options),
+        }
+    }
 }
 
 impl std::fmt::Debug for HttpService {
@@ -82,11 +100,8 @@ impl std::fmt::Debug for HttpService {
 
 /// The service of `server`, to be mounted at a path.
 pub fn http_service(server: &McpServer, options: &HttpOptions) -> HttpService {
-    HttpService {
-        usual: served(server.clone(), options),
-        all: served(server.with_profile(Profile::All), options),
-        chatgpt: served(server.with_profile(Profile::ChatGpt), options),
-    }
+    let discreet = Profiles::new(&server.without_places(), options);
+    HttpService { told: Profiles::new(server, options), discreet }
 }
 
 fn served(server: McpServer, options: &HttpOptions) -> Served {
@@ -111,10 +126,13 @@ impl Service<Request<Body>> for HttpService {
     }
 
     fn call(&mut self, request: Request<Body>) -> Self::Future {
+        // Outside a guard it is the program's own.
+        let sees_places = request.extensions().get::<Caller>().is_none_or(|caller| caller.sees_places);
+        let profiles = if sees_places { &self.told } else { &self.discreet };
         let served = match profile(request.uri().query().unwrap_or_default()) {
-            Ok(None) => self.usual.clone(),
-            Ok(Some(Profile::All)) => self.all.clone(),
-            Ok(Some(Profile::ChatGpt)) => self.chatgpt.clone(),
+            Ok(None) => profiles.usual.clone(),
+            Ok(Some(Profile::All)) => profiles.all.clone(),
+            Ok(Some(Profile::ChatGpt)) => profiles.chatgpt.clone(),
             Err(said) => {
                 return Box::pin(ready(Ok(refused(StatusCode::BAD_REQUEST, &message::invalid(None, said)))));
             }

@@ -36,7 +36,7 @@ pub(super) fn list(server: &McpServer, cursor: Option<&str>) -> Result<ListResou
             ErrorData::invalid_params("unknown cursor: expected `nextCursor` of an earlier answer", None)
         })?),
     };
-    let names = server.engine().collection_names().map_err(|error| protocol_error(&error))?;
+    let names = server.engine().collection_names().map_err(|error| protocol_error(server, &error))?;
     let mut found: Vec<(Uri, DocumentInfo)> = Vec::new();
     for name in names {
         if after.as_ref().is_some_and(|after| name < after.collection) {
@@ -82,10 +82,10 @@ pub(super) fn read(server: &McpServer, uri: &str) -> Result<ReadResourceResult, 
     let not_found = |message: String| ErrorData::resource_not_found(message, Some(json!({ "uri": uri })));
     let parsed = uri.parse().map_err(|()| not_found(CallError::Uri(uri.to_owned()).to_string()))?;
     let page = fetch::fetch_uri(server, uri, parsed, 0).map_err(|error| match error {
-        CallError::Engine(error) => protocol_error(&error),
+        CallError::Engine(error) => protocol_error(server, &error),
         error => not_found(error.to_string()),
     })?;
-    let counter = server.engine().counter().map_err(|error| protocol_error(&error))?;
+    let counter = server.engine().counter().map_err(|error| protocol_error(server, &error))?;
     let mime_type = mime_type(page.format());
     let (text, next) = page.into_page(server.options().max_tokens, &*counter);
     let mut meta = MetaObject::new();

@@ -13,6 +13,9 @@ use super::scope::CallError;
 pub(super) struct StatusAnswer {
     /// How far indexing is: `indexing 43 %`, `indexed`, or why it failed.
     indexing: String,
+    /// Whether the store can only be read, so that nothing is indexed here.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    read_only: bool,
     /// The collection that is meant where a call names none.
     default_collection: String,
     /// The collections, by name: the first 100.
@@ -63,7 +66,8 @@ pub(super) fn status(server: &McpServer) -> Result<StatusAnswer, CallError> {
         _ => "Call `search` with a question.",
     };
     Ok(StatusAnswer {
-        indexing: state.to_string(),
+        indexing: server.said(state.to_string()),
+        read_only: engine.is_read_only(),
         default_collection: super::scope::collection(engine, None)?,
         total: page.total,
         collections,

@@ -125,22 +125,23 @@ async fn answer(
         (Profile::ChatGpt, "search") => {
             let call = arguments::Search::from(read::<ChatGptSearch>(tool, arguments)?);
             let form = server.form(None, context);
-            answered(server, form, move |server| Ok(search::search(server, &call)?.for_openai())).await
+            answered(server, context, form, move |server| Ok(search::search(server, &call)?.for_openai()))
+                .await
         }
         (Profile::ChatGpt, _) => {
             let call = arguments::Fetch::from(read::<ChatGptFetch>(tool, arguments)?);
             let form = server.form(None, context);
-            answered(server, form, move |server| Ok(fetched(server, &call)?.for_openai())).await
+            answered(server, context, form, move |server| Ok(fetched(server, &call)?.for_openai())).await
         }
         (Profile::All, "search") => {
             let call = read::<arguments::Search>(tool, arguments)?;
             let form = server.form(call.format, context);
-            answered(server, form, move |server| search::search(server, &call)).await
+            answered(server, context, form, move |server| search::search(server, &call)).await
         }
         (Profile::All, "fetch") => {
             let call = read::<arguments::Fetch>(tool, arguments)?;
             let form = server.form(call.format, context);
-            answered(server, form, move |server| fetched(server, &call)).await
+            answered(server, context, form, move |server| fetched(server, &call)).await
         }
         (Profile::All, "outline") => {
             let call = read::<arguments::Outline>(tool, arguments)?;
@@ -149,21 +150,25 @@ async fn answer(
                 let (id, named) = (call.id.as_deref().unwrap_or_default(), call.collection.as_deref());
                 logged(server, "outline", id, named, || outline::outline(server, &call))
             };
-            answered(server, form, outlined).await
+            answered(server, context, form, outlined).await
         }
         (Profile::All, "status") => {
             let call = read::<arguments::Status>(tool, arguments)?;
             let form = server.form(call.format, context);
-            answered(server, form, |server| logged(server, "status", "", None, || status::status(server)))
-                .await
+            answered(server, context, form, |server| {
+                logged(server, "status", "", None, || status::status(server))
+            })
+            .await
         }
         (Profile::All, _) => {
             let call = read::<arguments::Index>(tool, arguments)?;
             let form = server.form(call.format, context);
-            let indexed = move |server: &McpServer| {
-                logged(server, "index", "", call.collection.as_deref(), || index::index(server, &call))
+            // What it starts goes on when the call is over.
+            let lasting = server.clone();
+            let indexed = move |_: &McpServer| {
+                logged(&lasting, "index", "", call.collection.as_deref(), || index::index(&lasting, &call))
             };
-            answered(server, form, indexed).await
+            answered(server, context, form, indexed).await
         }
     };
     Ok(answer?)
@@ -190,6 +195,7 @@ fn logged<A>(
 /// Does the work of a tool where it may block, and puts its answer into the form and the tokens that are wanted.
 async fn answered<A: Answer + Send + 'static>(
     server: &McpServer,
+    context: &RequestContext<RoleServer>,
     form: Form,
     work: impl FnOnce(&McpServer) -> Result<A, CallError> + Send + 'static,
 ) -> Result<CallToolResult, ErrorData> {
@@ -198,6 +204,6 @@ async fn answered<A: Answer + Send + 'static>(
         let counter: &dyn TokenCounter = &*server.engine().counter()?;
         Ok(sent(&answer, form, server.options().max_tokens, counter)?)
     };
-    let answered = server.blocking(answer).await?;
-    Ok(answered.unwrap_or_else(|error| failed(error.to_string())))
+    let answered = server.blocking(context, answer).await?;
+    Ok(answered.unwrap_or_else(|error| failed(server.said(error.to_string()))))
 }

@@ -3,6 +3,7 @@
 
 mod api;
 mod client;
+mod keys;
 mod mcp;
 mod operations;
 mod page;

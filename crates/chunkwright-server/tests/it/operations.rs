@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use chunkwright_engine::{FetchRequest, IndexRequest, NewSource};
+use chunkwright_engine::{FetchRequest, IndexRequest, ListCollectionsRequest, NewSource};
 use serde_json::Value;
 
 use crate::client::{ask, get, search};
@@ -200,8 +200,9 @@ fn secrets_are_replaced_before_anything_is_stored() {
     assert!(!format!("{source:?}").contains(&secret) && !found.text().contains(&secret));
     // It is another configuration, and that of everybody else is what it was.
     let hashes: Vec<_> = engine
-        .list_collections()
+        .list_collections(&ListCollectionsRequest::default())
         .unwrap()
+        .collections
         .into_iter()
         .map(|listed| listed.status.generation.spec.config_hash)
         .collect();

@@ -131,6 +131,11 @@ impl Gate {
         self.changed.notify_all();
     }
 
+    /// How many came here.
+    pub(crate) fn came(&self) -> usize {
+        self.state.lock().unwrap().1
+    }
+
     /// Returns once so many wait.
     pub(crate) fn wait_for(&self, waiting: usize) {
         let state = self.state.lock().unwrap();

@@ -2,10 +2,12 @@
 
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use chunkwright_server::Stopped;
+use chunkwright_server::{Limits, Stopped};
+use serde_json::json;
 
 use crate::client::{answer, ask, connect, ends, get, request, search};
 use crate::served::{Gate, Served, keys};
@@ -207,6 +209,121 @@ fn a_request_that_takes_too_long_is_answered_with_504() {
     let answer = search(served.address, "pears", &[]);
     assert_eq!((answer.status, &*answer.code()), (504, "timeout"));
     gate.release();
+}
+
+/// A server that works on one call, of one connection, at a time, with three questions that wait at `gate` when they are
+/// asked.
+fn with_questions(gate: &Arc<Gate>, change: impl FnOnce(&mut Limits)) -> Served {
+    let served = Served::with_reranker(Arc::clone(gate), |options| {
+        (options.limits.calls, options.limits.connections) = (1, 1);
+        change(&mut options.limits);
+    });
+    for question in ["pears", "fruit", "apples"] {
+        let question = json!({ "question": question, "expected": ["guide.md"] }).to_string();
+        let kept = ask(served.address, "POST", QUESTIONS, &[JSON, "Connection: close"], &question);
+        assert_eq!(kept.status, 201, "{kept:?}");
+    }
+    served
+}
+
+const QUESTIONS: &str = "/api/v1/collections/default/questions";
+const JSON: &str = "Content-Type: application/json";
+const ASKED: &str = r#"{"modes":["lexical"]}"#;
+
+/// The first question had begun; the place is free for this search, and the other questions were never asked.
+fn is_stopped_and_free(served: &Served, gate: &Gate) {
+    gate.release();
+    assert_eq!(search(served.address, "pears", &[]).status, 200);
+    assert_eq!(gate.came(), 2);
+}
+
+#[test]
+fn work_stops_when_its_client_is_gone() {
+    let gate = Gate::closed();
+    let served = with_questions(&gate, |_| {});
+    let mut stream = connect(served.address);
+    let evaluate = format!("{QUESTIONS}/evaluate");
+    stream.write_all(request(served.address, "POST", &evaluate, &[JSON], ASKED).as_bytes()).unwrap();
+    gate.wait_for(1);
+    drop(stream);
+    // There is room for another connection once that of the client has ended.
+    assert_eq!(get(served.address, "/health", &["Connection: close"]).status, 200);
+    is_stopped_and_free(&served, &gate);
+}
+
+#[test]
+fn work_stops_when_its_time_is_over() {
+    let gate = Gate::closed();
+    let served = with_questions(&gate, |limits| limits.request_timeout = SHORT);
+    let late =
+        ask(served.address, "POST", &format!("{QUESTIONS}/evaluate"), &[JSON, "Connection: close"], ASKED);
+    assert_eq!((late.status, &*late.code()), (504, "timeout"));
+    is_stopped_and_free(&served, &gate);
+}
+
+#[test]
+fn a_tool_stops_when_its_client_is_gone() {
+    let gate = Gate::closed();
+    let served = with_questions(&gate, |_| {});
+    let call = json!({
+        "jsonrpc": "2.0", "id": 1, "method": "tools/call",
+        "params": { "name": "search", "arguments": { "query": "pears" } },
+    });
+    let accept = "Accept: application/json, text/event-stream";
+    let mut stream = connect(served.address);
+    let call = request(served.address, "POST", "/mcp", &[JSON, accept], &call.to_string());
+    stream.write_all(call.as_bytes()).unwrap();
+    gate.wait_for(1);
+    drop(stream);
+    assert_eq!(get(served.address, "/health", &["Connection: close"]).status, 200);
+    is_stopped_and_free(&served, &gate);
+}
+
+#[test]
+fn a_query_is_bounded_at_every_door() {
+    let served = Served::new(|_| {});
+    let address = served.address;
+    let long = format!("{}x", "pears ".repeat(2_000));
+    let many: String = (0..4_200).map(|number| char::from_u32(0x4E00 + number).unwrap()).collect();
+    for (query, sentence) in [
+        (&long, "the query has 12001 characters; the limit is 10000: ask for less at once"),
+        (&many, "the query has 4199 different terms; the limit is 4096: ask for less at once"),
+    ] {
+        let refused = |method: &str, path: &str, body: serde_json::Value| {
+            let refused = ask(address, method, path, &[JSON], &body.to_string());
+            assert_eq!(
+                (refused.status, &*refused.json()["detail"].to_string()),
+                (413, &*format!("{sentence:?}")),
+                "{path}"
+            );
+        };
+        refused("POST", "/api/v1/search", json!({ "query": query }));
+        refused("POST", "/api/v1/search", json!({ "query": query, "mode": "dense" }));
+        refused(
+            "POST",
+            "/api/v1/search/explain",
+            json!({ "chunk": "guide.md#0", "search": { "query": query } }),
+        );
+        refused("POST", QUESTIONS, json!({ "question": query, "expected": ["guide.md"] }));
+        refused("PATCH", "/api/v1/collections/default/chunks/guide.md%230", json!({ "pins": [query] }));
+        let call = json!({
+            "jsonrpc": "2.0", "id": 1, "method": "tools/call",
+            "params": { "name": "search", "arguments": { "query": query } },
+        });
+        let accept = "Accept: application/json, text/event-stream";
+        let told = ask(address, "POST", "/mcp", &[JSON, accept], &call.to_string());
+        assert!(told.text().contains(sentence), "{}", told.text());
+        let dify = json!({ "knowledge_id": "default", "query": query, "retrieval_setting": { "top_k": 3, "score_threshold": 0.0 } });
+        let told = ask(
+            address,
+            "POST",
+            "/compat/dify/retrieval",
+            &[JSON, "Authorization: Bearer any"],
+            &dify.to_string(),
+        );
+        assert!(told.status >= 400 && told.text().contains(sentence), "{}", told.text());
+    }
+    assert_eq!(search(address, &"pears ".repeat(1_600), &[]).status, 200);
 }
 
 #[test]

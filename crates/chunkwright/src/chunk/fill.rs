@@ -35,7 +35,12 @@ impl<'a, 'p> Filler<'a, 'p> {
     pub(super) fn room(&self, section: SectionId) -> usize {
         *self.rooms.borrow_mut().entry(section).or_insert_with(|| {
             let measure = |text: &str| self.plan.measure(text);
-            self.plan.room(context::path_size(self.document, &self.plan.config, section, &measure))
+            self.plan.room(context::path_size(
+                self.document,
+                &self.plan.config,
+                section,
+                (&measure, &self.plan.measured),
+            ))
         })
     }
 

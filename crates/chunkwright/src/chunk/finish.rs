@@ -9,7 +9,7 @@ use crate::chunk::boundary::{Boundary, BoundaryOutcome};
 use crate::chunk::pack::{self, Goal};
 use crate::chunk::split::{self, Level, Splitter, is_cluster};
 use crate::chunk::{Chunk, ChunkConfig, ChunkId, Chunker, Cut, Draft, Packing, Part, Plan};
-use crate::context::{self, Borrow};
+use crate::context::{self, Borrow, Measured};
 use crate::document::{Block, BlockKind, Document, Enclosure, EnclosureKind, SectionId, with_lf};
 use crate::span::{Span, is_blank};
 
@@ -20,7 +20,7 @@ pub(super) fn finish(
     plan: Plan<'_>,
     boundaries: &[Boundary],
 ) -> (Vec<Chunk>, Vec<BoundaryOutcome>) {
-    let Plan { config, document_type, drafts, sizes, .. } = plan;
+    let Plan { config, document_type, drafts, sizes, measured, .. } = plan;
     let mut finisher = Finisher {
         chunker,
         config: &config,
@@ -29,6 +29,7 @@ pub(super) fn finish(
         keeps_spans: false,
         chunks: Vec::with_capacity(drafts.len()),
         sizes: sizes.into_inner().unwrap_or_default(),
+        measured,
         text: String::new(),
         key: Vec::new(),
         ids: HashMap::new(),
@@ -55,6 +56,8 @@ pub(super) struct Finisher<'a> {
     pub(super) chunks: Vec<Chunk>,
     /// Size of each block with the blanks after it; empty if the strategy did not measure blocks.
     sizes: Vec<u32>,
+    /// Sizes of what was to be borrowed.
+    measured: Measured,
     /// Room to put texts together in.
     text: String,
     /// Room for what is hashed for an id.
@@ -244,7 +247,10 @@ impl Finisher<'_> {
         let section = section_of(self.document, span);
         let measure = |text: &str| self.chunker.measure().count(text);
         let previous = self.chunks.last().map(|chunk| chunk.span).filter(|_| cut.continues());
-        (section, context::borrows(self.document, self.config, span, section, previous, &measure))
+        (
+            section,
+            context::borrows(self.document, self.config, span, section, previous, (&measure, &self.measured)),
+        )
     }
 
     /// Cuts `span` again, into pieces of at most `room`.

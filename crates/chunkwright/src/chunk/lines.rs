@@ -25,7 +25,8 @@ impl Strategy for Lines {
 
     fn cut(&self, document: &Document, plan: &mut Plan<'_>) {
         let source = document.source();
-        let path = path_size(document, &plan.config, SectionId::ROOT, &|text| plan.measure(text));
+        let path =
+            path_size(document, &plan.config, SectionId::ROOT, (&|text| plan.measure(text), &plan.measured));
         let (most, limit, overlap_lines) =
             (plan.config.lines_or_default(), plan.room(path), plan.config.overlap_lines);
         let mut chunk = Growing::default();

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 
 use crate::chunk::{Adaptive, ChunkConfig, ConfigError, Cut, Lines, Recursive, Sections, Tree, Window};
-use crate::context;
+use crate::context::{self, Measured};
 use crate::document::{Block, Document, SectionId};
 use crate::span::Span;
 use crate::tokens::TokenCounter;
@@ -111,6 +111,8 @@ pub struct Plan<'a> {
     pub(super) drafts: Vec<Draft>,
     /// Size of each block with the blanks after it, once measured.
     pub(super) sizes: OnceCell<Vec<u32>>,
+    /// Sizes of what was to be borrowed.
+    pub(super) measured: Measured,
 }
 
 /// A chunk before it has an identity.
@@ -124,7 +126,14 @@ pub(crate) struct Draft {
 
 impl<'a> Plan<'a> {
     pub(super) fn new(config: Cow<'a, ChunkConfig>, counter: &'a dyn TokenCounter) -> Self {
-        Self { config, counter, document_type: None, drafts: Vec::new(), sizes: OnceCell::new() }
+        Self {
+            config,
+            counter,
+            document_type: None,
+            drafts: Vec::new(),
+            sizes: OnceCell::new(),
+            measured: Measured::default(),
+        }
     }
 }
 
@@ -150,7 +159,12 @@ impl Plan<'_> {
     /// Size that the text of a chunk in `section` may have beside the path that it borrows. More than that is
     /// divided again, after the strategy.
     pub fn room_in(&self, document: &Document, section: SectionId) -> usize {
-        self.room(context::path_size(document, &self.config, section, &|text| self.measure(text)))
+        self.room(context::path_size(
+            document,
+            &self.config,
+            section,
+            (&|text| self.measure(text), &self.measured),
+        ))
     }
 
     /// Sets a lower limit of a chunk's text for this document than the configuration's, and another

@@ -53,6 +53,15 @@ fn hostile(size: usize) -> Vec<(&'static str, String)> {
         ("one list", fill("- item\n")),
         ("nested list", (0..size / 100).map(|n| format!("{}- a\n", "  ".repeat(n % 90))).collect()),
         ("one table", format!("| a |\n|---|\n{}", fill("| 1 |\n"))),
+        ("one wide table", {
+            let row = |cell: &str| format!("|{}\n", cell.repeat(size / 40));
+            format!("{}{}{}", row(" h |"), row("---|"), row(" 1 |").repeat(8))
+        }),
+        ("a line deep in a list", format!("{}- {}", "- ".repeat(size / 4), fill("a "))),
+        ("a long title", format!("# {}\n\n{}", "a ".repeat(size / 4), "word and ".repeat(size / 18))),
+        ("sections below a long title", {
+            format!("# {}\n\n{}", "a ".repeat(size / 4), "## b\n\nc and d\n\n".repeat(size / 34))
+        }),
         ("headings alone", fill("# a\n")),
         ("deeper headings", fill("# a\n## b\n### c\n#### d\n##### e\n###### f\n")),
         ("tiny sections", fill("# a\n\nb\n\n")),

@@ -92,7 +92,7 @@ export const collection = (f: Format) => ({
   recut: {
     open: "Cut again",
     title: (name: string) => `Cut ${name} again`,
-    text: "The new chunks are built beside the old ones. Searches switch to them when they are complete, and the old ones are kept until you prune them.",
+    text: "The new chunks are built beside the old ones. Searches switch to them when they are complete, and the old ones are kept, so that you can go back.",
     by: "Settings",
     planned: "As planned for this collection",
     preset: (name: string) => `Preset ${name}`,

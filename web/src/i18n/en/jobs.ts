@@ -15,7 +15,7 @@ export const jobs = (f: Format) => ({
   state: "State", everyState: "Every state",
   kinds: {
     index: "Index", put: "Store documents", amend: "Edit chunks", set_boundary: "Split or merge chunks", prune: "Prune", delete: "Delete documents", import: "Import", clear_cache: "Clear the cache of vectors",
-    evaluate: "Evaluate", reindex: "Cut again", migrate: "Change the model",
+    evaluate: "Evaluate", diff: "Compare settings", reindex: "Cut again", migrate: "Change the model",
   },
   states: { queued: "queued", running: "running", succeeded: "succeeded", failed: "failed", cancelled: "cancelled", interrupted: "interrupted" },
   failedAs: (kind: string, ago: string) => `${kind}: the last job failed${ago && `, ${ago}`}`,

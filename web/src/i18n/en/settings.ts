@@ -70,7 +70,7 @@ export const settings = (f: Format) => ({
     failed: "The job failed. Searches use the version from before.",
     cancelled: "The job was cancelled. Searches use the version from before.",
     cancel: "Cancel job",
-    kept: (version: string) => `${version} is kept until old versions are pruned.`,
+    kept: (version: string) => `${version} is kept, so that you can go back to it.`,
     took: (span: string) => `took ${span}`,
     reused: (n: string) => `${n} reused their vectors`,
     carried: (on: number, carried: number, conflict: number, orphaned: number) =>

@@ -14,7 +14,7 @@ export const jobs = (f: Format): Messages["jobs"] => ({
   state: "Состояние", everyState: "Все состояния",
   kinds: {
     index: "Индексация", put: "Запись документов", amend: "Правка чанков", set_boundary: "Разделение или объединение чанков", prune: "Удаление версий", delete: "Удаление документов", import: "Импорт", clear_cache: "Очистка кэша векторов",
-    evaluate: "Оценка", reindex: "Нарезка заново", migrate: "Смена модели",
+    evaluate: "Оценка", diff: "Сравнение настроек", reindex: "Нарезка заново", migrate: "Смена модели",
   },
   states: { queued: "в очереди", running: "выполняется", succeeded: "выполнена", failed: "ошибка", cancelled: "отменена", interrupted: "прервана" },
   failedAs: (kind, ago) => `${kind}: последняя задача завершилась ошибкой${ago && ` (${ago})`}`,

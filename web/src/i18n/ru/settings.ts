@@ -97,7 +97,7 @@ export const settings = (f: Format): Messages["settings"] => ({
     failed: "Задача не удалась. Поиск использует прежнюю версию.",
     cancelled: "Задача отменена. Поиск использует прежнюю версию.",
     cancel: "Отменить задачу",
-    kept: (version) => `${version} хранится до удаления старых версий.`,
+    kept: (version) => `${version} сохранена: к ней можно вернуться.`,
     took: (span) => `за ${span}`,
     reused: (n) => `${n} сохранили векторы`,
     carried: (on, carried, conflict, orphaned) => `Ручные правки: действуют ${f.number(on)}, перенесены ${f.number(carried)}, в конфликте ${f.number(conflict)}, без чанка ${f.number(orphaned)}`,

@@ -88,7 +88,7 @@ export const collection = (f: Format): Messages["collection"] => ({
   recut: {
     open: "重新切分",
     title: (name) => `重新切分 ${name}`,
-    text: "新分块与旧分块并存构建。全部完成后搜索才切换到新分块，旧分块保留到清理为止。",
+    text: "新分块与旧分块并存构建。全部完成后搜索才切换到新分块，旧分块会保留，可以切换回去。",
     by: "设置",
     planned: "按此集合的计划",
     preset: (name) => `预设 ${name}`,

@@ -14,7 +14,7 @@ export const jobs = (f: Format): Messages["jobs"] => ({
   state: "状态", everyState: "所有状态",
   kinds: {
     index: "索引", put: "存储文档", amend: "修改分块", set_boundary: "拆分或合并分块", prune: "清理", delete: "删除文档", import: "导入", clear_cache: "清空向量缓存",
-    evaluate: "评测", reindex: "重新切分", migrate: "更换模型",
+    evaluate: "评测", diff: "比较设置", reindex: "重新切分", migrate: "更换模型",
   },
   states: { queued: "排队中", running: "运行中", succeeded: "成功", failed: "失败", cancelled: "已取消", interrupted: "已中断" },
   failedAs: (kind, ago) => `${kind}：最近一次任务失败${ago && `（${ago}）`}`,

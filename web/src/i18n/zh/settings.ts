@@ -96,7 +96,7 @@ export const settings = (f: Format): Messages["settings"] => ({
     failed: "任务失败。搜索使用之前的版本。",
     cancelled: "任务已取消。搜索使用之前的版本。",
     cancel: "取消任务",
-    kept: (version) => `${version} 会保留到清理旧版本为止。`,
+    kept: (version) => `${version} 已保留，可以随时切换回去。`,
     took: (span) => `用时 ${span}`,
     reused: (n) => `${n} 沿用了原有向量`,
     carried: (on, carried, conflict, orphaned) => `手工改动：生效 ${f.number(on)}，延续 ${f.number(carried)}，冲突 ${f.number(conflict)}，失去对象 ${f.number(orphaned)}`,

@@ -1,13 +1,15 @@
 // Compares a collection with what other settings would make of it; a comparison that another supersedes is aborted.
 
-import { api, ok, type Schemas } from "../../api/client.ts";
+import { compare, type Comparison } from "../../api/compare.ts";
 
 export class Run {
-  answer = $state.raw<Schemas["DiffAnswer"]>();
+  answer = $state.raw<Comparison>();
   /** The settings that the answer is of. */
   of = $state.raw<Record<string, unknown>>();
   failure = $state.raw<unknown>();
   busy = $state(false);
+  /** How much a job has done of it, from 0 to 1; none while it is answered at once. */
+  share = $state<number>();
   took = $state(0);
   #control = new AbortController();
   #timer = 0;
@@ -19,8 +21,9 @@ export class Run {
     this.#timer = window.setTimeout(async () => {
       const at = performance.now();
       try {
-        const body = { settings };
-        const answer = await ok(api.POST("/api/v1/collections/{collection}/diff", { params: { path: { collection } }, body: body as never, signal: control.signal }));
+        const answer = await compare(collection, { settings }, control.signal, (share) => {
+          if (!control.signal.aborted) this.share = share;
+        });
         if (control.signal.aborted) return;
         this.answer = answer;
         this.of = settings;
@@ -29,7 +32,10 @@ export class Run {
       } catch (failure) {
         if (!control.signal.aborted) this.failure = failure;
       } finally {
-        if (!control.signal.aborted) this.busy = false;
+        if (!control.signal.aborted) {
+          this.busy = false;
+          this.share = undefined;
+        }
       }
     }, pause);
   }
@@ -37,5 +43,6 @@ export class Run {
     clearTimeout(this.#timer);
     this.#control.abort();
     this.busy = false;
+    this.share = undefined;
   };
 }

@@ -78,6 +78,20 @@ pub(super) fn rename(world: &mut World<'_>, random: &mut Random) -> Result<()> {
     world.write(&to, &bytes)
 }
 
+/// Moves a folder with all that is in it, or the files of one into another.
+pub(super) fn rename_folder(world: &mut World<'_>, random: &mut Random) -> Result<()> {
+    let mut folders: Vec<String> =
+        world.files.keys().filter_map(|name| Some(name.rsplit_once('/')?.0.to_owned())).collect();
+    folders.dedup();
+    let Some(from) = random.pick(&folders).cloned() else { return Ok(()) };
+    let to = format!("{}-{}", from.split('-').next().unwrap_or_default(), random.within(0..9));
+    if world.path(&to).exists() {
+        return Ok(());
+    }
+    world.say(format!("move {from}/ to {to}/"));
+    world.rename_folder(&from, &to)
+}
+
 /// Writes a file again as it is, or gives it another time.
 pub(super) fn touch(world: &mut World<'_>, random: &mut Random) -> Result<()> {
     let names: Vec<String> = world.files.keys().cloned().collect();

@@ -130,6 +130,9 @@ fn count(report: &Value, world: &World<'_>, run: &Run, before: &State, gone: usi
     must("every document that is removed is listed", many("pruned") == pruned, about)?;
     let is_switched = before.exists && before.way != world.state.way;
     must("a switch is reported", report["switched"].is_null() != is_switched, about)?;
+    if is_switched {
+        generations(world)?;
+    }
     let in_scope = |doc_id: &String| is_switched || world.files.contains_key(doc_id);
     let chunks = world.state.chunks.iter().filter(|chunk| in_scope(&chunk.doc_id)).count();
     let reported = number("kept") + number("moved") + number("changed") + number("added");
@@ -146,6 +149,15 @@ fn count(report: &Value, world: &World<'_>, run: &Run, before: &State, gone: usi
         must("the counts of changes are those listed", is_counted, || format!("{report}, but {overlays:?}"))?;
     }
     Ok(())
+}
+
+/// After a switch only the last generations are there.
+pub(super) fn generations(world: &World<'_>) -> Result<()> {
+    let states = &world.state.generations;
+    let old = states.iter().filter(|state| *state == "old").count();
+    must("only the last generations are kept", old < world.keep, || {
+        format!("{states:?}, of which {} are kept", world.keep)
+    })
 }
 
 /// Indexes twice: the second run has nothing to do, and writes nothing.

@@ -1,31 +1,62 @@
 //! What does a collection have that is not in the paths any more, and what becomes of it?
 
-use super::super::{IndexError, Progress};
+use std::collections::HashSet;
+
+use super::super::{IndexError, Progress, Prune};
 use super::Run;
+use crate::report::{Away, WhyAway};
 use crate::store::{Change, DocumentInfo, StoreError};
 
 impl Run<'_> {
-    /// Documents known of the paths scanned, and those of them whose files are gone.
-    pub(super) fn vanished(&self) -> (usize, Vec<String>) {
-        let mut known = 0;
-        let mut vanished = Vec::new();
-        for info in self.visible().values().filter(|info| self.placed.is_in_scope(info)) {
-            known += 1;
+    /// Of each path scanned the number of documents known, and those of them whose files are gone.
+    fn gone(&self) -> Vec<(usize, Vec<String>)> {
+        let mut gone = vec![(0, Vec::new()); self.placed.roots.len()];
+        let failed: HashSet<&str> =
+            self.report.failed.iter().map(|failure| failure.doc_id.as_str()).collect();
+        let removed: HashSet<&String> = self.report.left_out.iter().collect();
+        for info in self.visible().values() {
+            let Some((known, vanished)) = self.placed.scope(info).and_then(|at| gone.get_mut(at)) else {
+                continue;
+            };
+            *known += 1;
             let may_exist = self.placed.may_exist(info) && !self.left_out.contains(&info.doc_id);
-            let failed = self.report.failed.iter().any(|failure| failure.doc_id == info.doc_id);
-            let is_removed = self.report.left_out.contains(&info.doc_id);
-            if !may_exist && !failed && !is_removed {
+            if !may_exist && !failed.contains(&*info.doc_id) && !removed.contains(&info.doc_id) {
                 vanished.push(info.doc_id.clone());
             }
         }
+        gone
+    }
+
+    /// The documents of the paths scanned whose files are gone, in order.
+    pub(super) fn vanished(&self) -> Vec<String> {
+        let mut vanished: Vec<String> = self.gone().into_iter().flat_map(|(_, vanished)| vanished).collect();
         vanished.sort_unstable();
-        (known, vanished)
+        vanished
+    }
+
+    /// The documents to be removed because their files are gone, and the folders of which too many are.
+    pub(super) fn removable(&self) -> (Vec<String>, Vec<Away>) {
+        let (mut removable, mut away) = (Vec::new(), Vec::new());
+        let renamed: HashSet<&String> = self.report.renamed.iter().map(|renamed| &renamed.from).collect();
+        for (root, (known, vanished)) in self.placed.roots.iter().zip(self.gone()) {
+            let (moved, lost): (Vec<_>, Vec<_>) =
+                vanished.into_iter().partition(|doc_id| renamed.contains(doc_id));
+            removable.extend(moved);
+            if self.options.prune == Prune::Follow && lost.len() * 2 > known {
+                let (folder, documents) = (root.folder.clone(), lost.len());
+                away.push(Away { folder, documents, why: WhyAway::Most });
+            } else {
+                removable.extend(lost);
+            }
+        }
+        removable.sort_unstable();
+        (removable, away)
     }
 
     /// Whether a document that is new may be one whose file is gone.
     pub(super) fn may_rename(&mut self) -> bool {
         if self.renames.are_possible.is_none() {
-            self.renames.are_possible = Some(!self.vanished().1.is_empty());
+            self.renames.are_possible = Some(!self.vanished().is_empty());
         }
         self.renames.are_possible == Some(true)
     }
@@ -36,7 +67,7 @@ impl Run<'_> {
         if renames.is_empty() {
             return Ok(());
         }
-        let vanished = self.vanished().1;
+        let vanished = self.vanished();
         let gone: Vec<&DocumentInfo> = vanished.iter().filter_map(|id| self.visible().get(id)).collect();
         let generations = &self.generations;
         let seen = if self.is_building() { &generations.current } else { &generations.target };
@@ -49,8 +80,9 @@ impl Run<'_> {
     }
 
     pub(super) fn refuse_mass_delete(&self) -> Result<(), IndexError> {
-        let (known, vanished) = self.vanished();
-        let vanished = vanished.len();
+        let gone = self.gone();
+        let known = gone.iter().map(|(known, _)| known).sum();
+        let vanished: usize = gone.iter().map(|(_, vanished)| vanished.len()).sum();
         if vanished * 2 > known { Err(IndexError::MassDelete { vanished, known }) } else { Ok(()) }
     }
 
@@ -69,7 +101,8 @@ impl Run<'_> {
     }
 
     pub(super) fn prune(&mut self) -> Result<(), StoreError> {
-        let (_, vanished) = self.vanished();
+        let (vanished, away) = self.removable();
+        self.report.away.extend(away);
         for doc_id in &vanished {
             self.report.removed += self.visible().get(doc_id).map_or(0, |info| info.chunks as usize);
         }

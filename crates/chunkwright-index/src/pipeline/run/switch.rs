@@ -1,7 +1,9 @@
 //! When do searches see what a run stored, and the changes made by hand with it?
 
 use std::borrow::Cow;
+use std::cmp::Reverse;
 use std::collections::HashSet;
+use std::num::NonZeroUsize;
 
 use super::super::forecast::Forecast;
 use super::super::input::Input;
@@ -9,13 +11,13 @@ use super::super::{Progress, Prune};
 use super::Run;
 use crate::report::Failure;
 use crate::settle::{settle, settle_all};
-use crate::store::{DocumentInfo, StoreError};
+use crate::store::{DocumentInfo, Generation, GenerationState, GenerationStatus, StoreError};
 
 impl<'a> Run<'a> {
     pub(super) fn forecast(&self, found: &HashSet<&str>) -> Forecast<'a> {
         let vanished = match self.options.prune {
             Prune::Keep => Vec::new(),
-            Prune::Remove | Prune::Force => self.vanished().1,
+            Prune::Remove | Prune::Follow | Prune::Force => self.removable().0,
         };
         let vanished: HashSet<String> = vanished.into_iter().collect();
         let known = self.visible();
@@ -100,8 +102,28 @@ impl<'a> Run<'a> {
             settle(&*self.pipeline.store, target, self.pipeline.tools())?;
             self.pipeline.store.switch(target)?;
             self.report.switched = self.generations.current.as_ref().map(|before| before.number);
+            self.report.dropped = self.drop_old(target)?;
         }
         Ok(())
+    }
+
+    /// Removes what was current before the last few generations, and answers which they were. The one that searches saw
+    /// until now is the last to go: it is what people go back to.
+    fn drop_old(&self, current: &Generation) -> Result<Vec<i64>, StoreError> {
+        let store = &*self.pipeline.store;
+        let Some(kept) = self.options.keep_generations.map(NonZeroUsize::get) else { return Ok(Vec::new()) };
+        let all = store.collection(&current.collection)?;
+        let is_old = |status: &GenerationStatus| status.state == GenerationState::Old;
+        let old = all.into_iter().flat_map(|known| known.generations).filter(is_old);
+        let mut old: Vec<Generation> = old.map(|status| status.generation).collect();
+        old.sort_by_key(|it| Reverse((Some(it.number) == self.report.switched, it.number)));
+        let mut dropped = Vec::new();
+        for generation in old.into_iter().skip(kept - 1) {
+            store.remove(&generation)?;
+            dropped.push(generation.number);
+        }
+        dropped.sort_unstable();
+        Ok(dropped)
     }
 
     /// Makes the first generation of a collection, which searches see while it is built, its current one: if it has

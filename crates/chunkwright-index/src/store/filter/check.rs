@@ -118,14 +118,19 @@ fn wrong(field: Field, value: &Value, right: String) -> FilterError {
     FilterError::Value { field: field.name(), value, right }
 }
 
+/// Longest name, in characters, that others are compared with.
+const MAX_NAME: usize = 64;
+
 /// What would be right instead of `name`: the name that it is like, or all.
 pub fn suggestion<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
     let name = name.trim_start_matches('=').to_lowercase();
     let known: Vec<&str> = known.collect();
     let edits = |known: &&&str| strsim::osa_distance(&name, known);
-    // Of a short name, few edits make any other.
-    let most = name.chars().count() / 3;
-    if let Some(close) = known.iter().filter(|known| edits(known) <= most).min_by_key(edits) {
+    // Of a short name, few edits make any other; a long one is like none.
+    let length = name.chars().count();
+    let most = length / 3;
+    let comparable = if length <= MAX_NAME { &known[..] } else { &[] };
+    if let Some(close) = comparable.iter().filter(|known| edits(known) <= most).min_by_key(edits) {
         return format!("did you mean `{close}`?");
     }
     let mut listed: Vec<String> = Vec::new();

@@ -2,9 +2,10 @@
 
 use chunkwright::ChunkId;
 
-use super::super::Scored;
+use super::super::{Scored, StoreError};
 use super::postings::{Postings, best};
 use super::{Places, Selection};
+use crate::cancel;
 
 /// Weights by token.
 #[derive(Debug, Default)]
@@ -39,15 +40,16 @@ impl Sparse {
         passing: &Selection,
         limit: usize,
         id: impl Fn(usize) -> ChunkId,
-    ) -> Vec<Scored> {
+    ) -> Result<Vec<Scored>, StoreError> {
         let found = query.iter().filter_map(|&(token, asked)| Some((self.by_token.get(token)?, asked)));
         let found: Vec<_> = found.collect();
         let mut scores = vec![0.0_f32; if found.is_empty() { 0 } else { rows }];
         for (list, asked) in found {
+            cancel::check()?;
             for (row, weight) in list.iter() {
                 scores[row as usize] += asked * weight;
             }
         }
-        best(&scores, passing, limit, id)
+        Ok(best(&scores, passing, limit, id))
     }
 }

@@ -3,10 +3,10 @@
 //! A row has a hundred terms, each of which is kept somewhere else. So rows are taken up in lots and sorted by term
 //! first: of a million rows, term by term took most of half a minute.
 
-use super::super::{Scored, TermCounts, TermId};
+use super::super::{Scored, StoreError, TermCounts, TermId};
 use super::postings::{List, Postings, best};
 use super::{Places, SearchIndex, Selection};
-use crate::bm25;
+use crate::{bm25, cancel};
 
 /// Postings by term.
 #[derive(Debug, Default)]
@@ -76,7 +76,7 @@ impl Words {
         index: &SearchIndex,
         passing: &Selection,
         limit: usize,
-    ) -> Vec<Scored> {
+    ) -> Result<Vec<Scored>, StoreError> {
         let is_whole = index.live_count == index.rows.len();
         let mut found: Vec<(&List<u8>, f64)> = Vec::with_capacity(terms.len());
         for postings in terms.iter().filter_map(|term| self.by_term.get(*term)) {
@@ -92,11 +92,12 @@ impl Words {
         // In one order whatever the query's: additions are not associative.
         let mut scores = vec![0.0_f32; if found.is_empty() { 0 } else { index.rows.len() }];
         for (postings, idf) in &found {
+            cancel::check()?;
             for (row, count) in postings.iter() {
                 let norm = f64::from(self.norms[row as usize]);
                 scores[row as usize] += (idf * bm25::weight(u32::from(count), norm)) as f32;
             }
         }
-        best(&scores, passing, limit, |row| index.rows[row].id)
+        Ok(best(&scores, passing, limit, |row| index.rows[row].id))
     }
 }

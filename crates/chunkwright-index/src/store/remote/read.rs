@@ -11,6 +11,7 @@ use super::super::{DocumentInfo, Filter, Generation, Scored, StoreError, StoredC
 use super::catalog::{self, DocumentEntry, GenerationEntry, Kind};
 use super::database::{Found, Part, Point, Which, unhex};
 use super::{FOREIGN, RemoteStore, lock, unknown_generation};
+use crate::cancel;
 
 /// How often a reading begins anew because documents were replaced under it.
 pub(super) const ATTEMPTS: usize = 8;
@@ -132,6 +133,7 @@ impl RemoteStore {
         let mut asked = (limit + limit / 4 + 16).min(MOST);
         let mut renewed = 0;
         loop {
+            cancel::check()?;
             let Some(found) = ask(asked)? else {
                 *can = false;
                 return Ok(Vec::new());
@@ -165,7 +167,7 @@ impl RemoteStore {
         &self,
         generation: &Generation,
         filter: &Filter,
-        rank: impl FnOnce(&SearchIndex, &Selection) -> Vec<Scored>,
+        rank: impl FnOnce(&SearchIndex, &Selection) -> Result<Vec<Scored>, StoreError>,
     ) -> Result<Vec<Scored>, StoreError> {
         let shared = Arc::clone(lock(&self.indexes).entry(generation.clone()).or_default());
         let mut here = shared.write().unwrap_or_else(PoisonError::into_inner);
@@ -192,7 +194,7 @@ impl RemoteStore {
             Ok(ids)
         };
         let passing = index.passing(filter, by_record)?;
-        Ok(rank(index, &passing))
+        rank(index, &passing)
     }
 
     /// Brings `index` to the live versions; answers whether all of them were to be had.

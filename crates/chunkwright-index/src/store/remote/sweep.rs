@@ -76,8 +76,8 @@ impl Left {
     }
 }
 
-/// See [`Store::check`](super::super::Store::check).
-pub(super) fn check(store: &RemoteStore) -> Result<CheckReport, StoreError> {
+/// See [`Store::check_documents_of`](super::super::Store::check_documents_of).
+pub(super) fn check(store: &RemoteStore, collection: Option<&str>) -> Result<CheckReport, StoreError> {
     let mut report = CheckReport::default();
     let counters = Counters::default();
     let known: Vec<GenerationEntry> = store.list(Kind::Generation, "")?;
@@ -88,7 +88,9 @@ pub(super) fn check(store: &RemoteStore) -> Result<CheckReport, StoreError> {
         ));
     }
     let current = store.current()?;
-    for entry in known {
+    let is_wanted =
+        |entry: &GenerationEntry| collection.is_none_or(|wanted| wanted == entry.generation.collection);
+    for entry in known.into_iter().filter(is_wanted) {
         let generation = entry.generation;
         if current.get(&generation.collection) == Some(&generation.number)
             && !store.database.is_published(&generation)?

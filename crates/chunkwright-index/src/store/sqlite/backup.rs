@@ -35,7 +35,7 @@ impl SqliteStore {
         Backup::new(&source, &mut target)?.run_to_completion(PAGES, PAUSE, None)?;
         // One file, which needs no log beside it.
         target.pragma_update(None, "journal_mode", "DELETE")?;
-        let report = check::check(&target)?;
+        let report = check::check(&target, None)?;
         drop(target);
         copy.persist_new().map_err(io)?;
         Ok(report)
@@ -56,7 +56,7 @@ impl SqliteStore {
             return Err(StoreError::NotABackup { path: shown, reason: "it is empty".into() });
         }
         let source = Connection::open_with_flags(from, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-        let found = match check_layout(&source).and_then(|()| check::check(&source)) {
+        let found = match check_layout(&source).and_then(|()| check::check(&source, None)) {
             // Older layouts are brought up to date when the store is opened.
             Err(StoreError::Layout { found, expected }) if found < expected => CheckReport::default(),
             Err(StoreError::Damaged { problem }) => {
@@ -92,7 +92,7 @@ impl SqliteStore {
         if !found.problems.is_empty() {
             let copy = Connection::open(copy.temporary())?;
             leave_out(&copy, &found)?;
-            let left = check::check(&copy)?;
+            let left = check::check(&copy, None)?;
             if !left.problems.is_empty() {
                 return Err(refused(&left));
             }

@@ -63,14 +63,22 @@ const SWEEPS: &[(&str, &str)] = &[
     ),
 ];
 
-/// Runs `SQLite`'s check and the sweeps, and reads every source, chunk and vector.
-pub(super) fn check(connection: &Connection) -> Result<CheckReport, StoreError> {
+/// Runs `SQLite`'s check and the sweeps, and reads every vector, and every source and chunk of the collection, or of all.
+pub(super) fn check(connection: &Connection, collection: Option<&str>) -> Result<CheckReport, StoreError> {
     let count = |query: &str| connection.query_row(query, [], |row| row.get::<_, usize>(0));
-    let mut report = CheckReport {
-        documents: count("SELECT count(*) FROM documents")?,
-        chunks: count("SELECT count(*) FROM chunks")?,
-        ..CheckReport::default()
+    let rows = |table: &str| {
+        let of = "JOIN generations ON generations.id = generation JOIN collections ON collections.id = generations.collection";
+        match collection {
+            None => count(&format!("SELECT count(*) FROM {table}")),
+            Some(name) => connection.query_row(
+                &format!("SELECT count(*) FROM {table} {of} WHERE collections.name = ?1"),
+                [name],
+                |row| row.get(0),
+            ),
+        }
     };
+    let mut report =
+        CheckReport { documents: rows("documents")?, chunks: rows("chunks")?, ..CheckReport::default() };
     let mut statement = connection.prepare("PRAGMA integrity_check")?;
     let findings = statement.query_map([], |row| row.get::<_, String>(0))?.collect::<Result<Vec<_>, _>>()?;
     // A finding may be several lines, of which the first says in which database it is: there is one.
@@ -84,7 +92,8 @@ pub(super) fn check(connection: &Connection) -> Result<CheckReport, StoreError> 
         }
     }
     let counters = Counters::default();
-    for collection in collections::all(connection)? {
+    let is_wanted = |name: &str| collection.is_none_or(|wanted| wanted == name);
+    for collection in collections::all(connection)?.into_iter().filter(|it| is_wanted(&it.name)) {
         let overlays = read::overlays(connection, &collection.name);
         if let Err(StoreError::Damaged { problem }) = &overlays {
             report.problems.push(problem.clone());

@@ -186,7 +186,7 @@ mod tests {
         let store = SqliteStore::open(folder.path(), Access::Write).expect("a store");
         for number in 0..collections {
             let generation = store.begin(&name(number), &spec()).expect("a generation");
-            let chunks = if number == 0 { 6 } else { 3 };
+            let chunks = if number == 0 { 12 } else { 6 };
             store.write(&generation, &[document("a", chunks), document("b", chunks)]).expect("a write");
             store.switch(&generation).expect("a switch");
         }
@@ -277,10 +277,10 @@ mod tests {
             (names.collect::<Vec<_>>(), page.collections.iter().map(|it| sort.count(it)).collect::<Vec<_>>())
         };
         let (names, counts) = by(CollectionSort::Chunks, Direction::Descending);
-        assert_eq!((names[0].as_str(), counts), ("team-00000", vec![12, 6, 6]));
+        assert_eq!((names[0].as_str(), counts), ("team-00000", vec![24, 12, 12]));
         let generation = store.open("team-00001").expect("a generation");
         store.write(&generation, &[document("c", 9)]).expect("a write");
-        assert_eq!(by(CollectionSort::Chunks, Direction::Descending).1, [15, 12, 6]);
+        assert_eq!(by(CollectionSort::Chunks, Direction::Descending).1, [24, 21, 12]);
         assert_eq!(by(CollectionSort::Documents, Direction::Ascending).1, [2, 2, 3]);
         store.remove(&generation).expect("a removal");
         assert_eq!(by(CollectionSort::Documents, Direction::Ascending).1, [2, 2]);
@@ -330,7 +330,7 @@ mod tests {
             }
             let taken = steps(&connection, &[Newer::Than(0).sql().0, read::INDEXED]);
             let one = *one.get_or_insert(taken);
-            let most = one * n as i32;
+            let most = one * i32::try_from(n).expect("few");
             assert!(taken > 0 && taken <= most + most / 10, "{taken} at {n}, {one} at 1");
         }
     }

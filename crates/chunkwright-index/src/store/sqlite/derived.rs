@@ -36,12 +36,12 @@ impl SqliteStore {
         &self,
         generation: &Generation,
         filter: &Filter,
-        search: impl FnOnce(&SearchIndex, &index::Selection) -> Vec<Scored>,
+        search: impl FnOnce(&SearchIndex, &index::Selection) -> Result<Vec<Scored>, StoreError>,
     ) -> Result<Vec<Scored>, StoreError> {
         self.read(|transaction| {
             self.with_index(transaction, generation, |index| {
                 let passing = index.passing(filter, || read::passing(transaction, generation, filter))?;
-                Ok(search(index, &passing))
+                search(index, &passing)
             })
         })
     }

@@ -12,6 +12,7 @@ use super::super::{Direction, DocumentInfo, Generation, ListRequest, ListedChunk
 use super::read::{self, Newer, PLACE, damaged, info, info_columns};
 use super::recent::Recent;
 use super::stored::{Facets, Stored};
+use crate::cancel;
 
 /// Fills a page in the order of documents. By the tables' keys it begins at its first chunk, wherever that is; a chunk
 /// that the filter rejects by its columns is not read.
@@ -26,6 +27,7 @@ pub(super) fn in_document_order(
     let doc_id = after.as_ref().map(|after| after.doc_id.clone());
     let mut rows = statement.query(params![generation.number, doc_id])?;
     while let Some(row) = rows.next()? {
+        cancel::check()?;
         let info = info(row)?;
         let place = match after.filter(|after| after.doc_id == info.doc_id) {
             Some(after) => {

@@ -14,6 +14,7 @@ use super::recent::Recent;
 use super::stored::{Place, Stored, decode};
 use super::{no_collection, parse_name, unknown_generation};
 use crate::bm25::TermCounts;
+use crate::cancel;
 use crate::report::PastRun;
 use chunkwright::{ChunkId, Record};
 use rusqlite::{CachedStatement, Connection, MAIN_DB, OptionalExtension, Row, params};
@@ -470,6 +471,7 @@ pub(super) fn passing(
 ) -> Result<HashSet<ChunkId>, StoreError> {
     let mut passing = HashSet::new();
     for info in documents(connection, generation)? {
+        cancel::check()?;
         each_record(connection, generation, &info, &mut |_, record| {
             if filter.passes_record(&record) {
                 passing.insert(record.chunk_id);

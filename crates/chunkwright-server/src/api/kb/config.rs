@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::{Chapter, chapter_of, collection_of, split};
+use super::{AskedChapter, Chapter, asked, chapter_of, collection_of, split};
 use crate::api::Answer;
 use crate::app::Shared;
 use crate::extract::{Body, Query};
@@ -65,6 +65,9 @@ struct ChapterConfig {
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct Update {
+    /// `course_id/chapter_file`, where the query does not say it.
+    #[schemars(regex(pattern = "^[^/]+/.+$"))]
+    temp_ref: Option<String>,
     /// `semantic`.
     chunking_strategy: Option<String>,
     /// The limit of a chunk, in characters.
@@ -143,10 +146,10 @@ async fn read(State(app): State<Shared>, Query(Chapter { temp_ref }): Query<Chap
 
 async fn write(
     State(app): State<Shared>,
-    Query(Chapter { temp_ref }): Query<Chapter>,
-    Body(update): Body<Update>,
+    Query(query): Query<AskedChapter>,
+    Body(mut update): Body<Update>,
 ) -> Answer<Config> {
-    let course_id = split(&temp_ref)?.0.to_owned();
+    let (course_id, _) = asked(query, AskedChapter { temp_ref: update.temp_ref.take() })?;
     let write = move |engine: &Engine| {
         let name = collection_of(engine, &course_id)?;
         let collection = engine.collection(&name);

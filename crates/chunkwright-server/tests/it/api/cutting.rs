@@ -110,3 +110,85 @@ fn configuration_presets_and_registries_are_answered_without_secrets() {
         assert!(members.iter().any(|it| it["name"] == member), "{registry}: {members:?}");
     }
 }
+
+/// A text that becomes very many chunks by the least size.
+fn crumbs(paragraphs: usize) -> String {
+    (0..paragraphs).fold(String::new(), |text, at| text + &format!("Satz {at} の文。\n\n"))
+}
+
+#[test]
+fn a_preview_of_too_many_chunks_is_refused_and_comes_in_pages() {
+    let served = Served::new();
+    let least = json!({ "max_size": 8 });
+    let text = crumbs(21_000);
+    let request = |more: Value| {
+        let mut request = json!({ "doc_id": "a.md", "text": text, "settings": least });
+        request.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        served.post("/api/v1/preview", &request)
+    };
+    let refused = request(json!({}));
+    assert_eq!(refused.problem(413), "too_large");
+    assert!(refused.text().contains("`offset` and `limit`"), "{}", refused.text());
+    let page = request(json!({ "offset": 5, "limit": 3, "explain": true })).expect(200);
+    let total = page["statistics"]["chunks"].as_u64().unwrap();
+    assert!(total > 20_000, "{total}");
+    let indexes: Vec<&Value> =
+        page["chunks"].as_array().unwrap().iter().map(|it| &it["chunk_index"]).collect();
+    assert_eq!(
+        (indexes, page["explanations"].as_array().unwrap().len()),
+        (vec![&json!(5), &json!(6), &json!(7)], 3)
+    );
+    assert_eq!(page["chunks"][0]["total_chunks"], total);
+    let last = request(json!({ "offset": total - 1, "limit": 10 })).expect(200);
+    assert_eq!(last["chunks"].as_array().unwrap().len(), 1);
+    assert_eq!(request(json!({ "offset": total, "limit": 10 })).expect(200)["chunks"], json!([]));
+    assert_eq!(request(json!({ "limit": 0 })).problem(400), "invalid_request");
+    assert_eq!(request(json!({ "limit": 20_001 })).problem(400), "invalid_request");
+}
+
+#[test]
+fn a_comparison_of_too_many_chunks_is_a_job_whose_result_is_fetched() {
+    let served = Served::new();
+    served.put("docs", &[("a.md", &crumbs(21_000)), ("b.md", "# B\n\nText.\n")]);
+    let (path, settings) = ("/api/v1/collections/docs/diff", json!({ "max_size": 8 }));
+    let refused = served.post(path, &json!({ "settings": settings, "summary_only": true }));
+    assert_eq!(refused.problem(413), "too_large");
+    assert!(refused.text().contains("job of the kind `diff`"), "{}", refused.text());
+    let small = served.post(path, &json!({ "settings": settings, "doc_id": "b.md" })).expect(200);
+    let job = |request: Value| {
+        served.post("/api/v1/jobs", &json!({ "kind": "diff", "collection": "docs", "request": request }))
+    };
+    let ended = served.ended(&job(json!({ "settings": settings })).expect(202));
+    assert_eq!((&ended["state"], &ended["progress"]["files"]), (&json!("succeeded"), &json!(2)), "{ended}");
+    assert!(
+        ended["answer"]["changes"].is_null()
+            && ended["answer"]["summary"]["new_chunks"].as_u64() > Some(20_000)
+    );
+    let result = format!("/api/v1/jobs/{}/result", ended["id"]);
+    let answer = served.get(&result);
+    assert_eq!((answer.status, answer.header("content-type")), (200, "application/x-ndjson"));
+    let lines: Vec<Value> = answer.text().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let (last, changes) = lines.split_last().unwrap();
+    assert_eq!(
+        (&last["kind"], &last["new_chunks"]),
+        (&json!("summary"), &ended["answer"]["summary"]["new_chunks"])
+    );
+    let of_small: Vec<&Value> = changes.iter().filter(|change| change["doc_id"] == "b.md").collect();
+    assert_eq!(of_small, small["changes"].as_array().unwrap().iter().collect::<Vec<_>>());
+    // What was wrong with it is said at once, and a job of another kind has no such result.
+    assert_eq!(job(json!({ "settings": { "max_sise": 8 } })).problem(400), "invalid_settings");
+    let reindex =
+        served.post("/api/v1/jobs", &json!({ "kind": "reindex", "collection": "docs" })).expect(202);
+    served.ended(&reindex);
+    assert_eq!(served.get(&format!("/api/v1/jobs/{}/result", reindex["id"])).problem(404), "not_found");
+    // It can be cancelled, and then has none either.
+    let begun = job(json!({ "settings": settings })).expect(202);
+    served.delete(&format!("/api/v1/jobs/{}", begun["id"])).expect(200);
+    let ended = served.ended(&begun);
+    if ended["state"] == "cancelled" {
+        assert_eq!(served.get(&format!("/api/v1/jobs/{}/result", begun["id"])).problem(404), "not_found");
+    }
+    // Results outlive the server.
+    let served = served.restarted();
+    assert_eq!(served.get(&result).text(), answer.text());
+}

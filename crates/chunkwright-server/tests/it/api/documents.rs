@@ -260,3 +260,64 @@ fn a_large_source_comes_in_parts_and_whole_and_is_not_read_for_a_client_that_has
     let changed = served.send("GET", &format!("{ALL}/large.txt/source"), &[("If-None-Match", &tag)], b"");
     assert_eq!((changed.status, changed.text().as_str()), (200, "Small."));
 }
+
+#[test]
+fn files_with_credentials_are_left_out_with_a_reason_unless_they_are_forced() {
+    let served = Served::new();
+    let account = br#"{"type": "service_account", "private_key": "-----BEGIN PRIVATE KEY-----"}"#;
+    let files: &[(&str, &str, &[u8])] = &[
+        ("guide.md", "text/markdown", b"# Guide\n\nText.\n"),
+        (".env", "application/octet-stream", b"TOKEN=1\n"),
+        ("certs/tls.key", "application/octet-stream", b"key"),
+        ("terraform.tfstate", "application/json", b"{}"),
+        ("project-1a2b.json", "application/json", account),
+    ];
+    let (content_type, body) = form(files, &[]);
+    let answer = served.send("POST", ALL, &[("Content-Type", &content_type)], &body).expect(201);
+    let documents = answer["documents"].as_array().unwrap();
+    let states: Vec<&str> = documents.iter().map(|it| it["state"].as_str().unwrap()).collect();
+    assert_eq!(states, ["stored", "skipped", "skipped", "skipped", "skipped"], "{answer}");
+    assert!(documents[1]["message"].as_str().unwrap().contains("`force` stores it"), "{answer}");
+    assert_eq!(served.get(ALL).expect(200)["total"], 1);
+    // The name of the file counts, and not only the id that it is to have.
+    let (content_type, body) = form(&files[1..2], &[("doc_id", "settings.txt")]);
+    let one = served.send("POST", ALL, &[("Content-Type", &content_type)], &body);
+    assert_eq!(one.problem(400), "invalid_request");
+    let env = json!({ "doc_id": "deploy/.env", "text": "TOKEN=1\n" });
+    let refused = served.post(ALL, &json!({ "documents": [env] }));
+    assert_eq!(refused.problem(400), "invalid_request");
+    assert!(refused.text().contains("credentials"), "{}", refused.text());
+    let forced = served.post(ALL, &json!({ "documents": [env], "force": true })).expect(201);
+    assert_eq!(forced["documents"][0]["state"], "stored");
+    let (content_type, body) = form(files, &[("force", "true")]);
+    let all = served.send("POST", ALL, &[("Content-Type", &content_type)], &body).expect(201);
+    assert!(all["documents"].as_array().unwrap().iter().all(|it| it["state"] != "skipped"), "{all}");
+}
+
+#[test]
+fn names_of_files_are_what_browsers_mean() {
+    let served = Served::new();
+    let name = |written: &str| {
+        let (content_type, body) = form(&[(written, "text/markdown", b"# A\n\nText.\n")], &[]);
+        served.send("POST", ALL, &[("Content-Type", &content_type)], &body)
+    };
+    for (written, meant) in [
+        ("say %22hi%22.md", "say \"hi\".md"),
+        ("指南 и гид.md", "指南 и гид.md"),
+        ("100%.md", "100%.md"),
+        ("a%20b.md", "a%20b.md"),
+        ("back\\slash.md", "back\\slash.md"),
+    ] {
+        assert_eq!(name(written).expect(201)["documents"][0]["doc_id"], meant, "{written}");
+        served.get(&format!("{ALL}/{}", encoded(meant))).expect(200);
+    }
+    let broken = name("two%0D%0Alines.md");
+    assert_eq!(broken.problem(400), "invalid_request");
+    assert!(broken.text().contains("U+000D"), "{}", broken.text());
+    // As `requests` of Python wrote what is not ASCII.
+    let (content_type, body) = form(&[("name", "text/markdown", b"# A\n\nText.\n")], &[]);
+    let body = String::from_utf8(body).unwrap();
+    let body = body.replace("filename=\"name\"", "filename*=utf-8''%E6%8C%87%E5%8D%97.md");
+    let old = served.send("POST", ALL, &[("Content-Type", &content_type)], body.as_bytes());
+    assert_eq!(old.expect(201)["documents"][0]["doc_id"], "指南.md");
+}

@@ -121,6 +121,94 @@ fn a_course_that_is_being_reindexed_is_not_reindexed_again() {
 }
 
 #[test]
+fn a_chapter_is_reindexed_however_its_course_came_in_and_courses_several_at_once() {
+    let served = Served::new();
+    let text = |word: &str| format!("# 第一章\n\n{word} 的说明。\n");
+    for name in ["root", "top", "prefixed"] {
+        served.write(&format!("{name}/章/01 100%.md"), text("before"));
+        served.write(&format!("{name}/章/02.md"), text("other"));
+    }
+    let index = |collection: &str, mut request: Value| {
+        request["paths"] = json!([served.files().join(request["paths"].as_str().unwrap())]);
+        let job = json!({ "kind": "index", "collection": collection, "request": request });
+        let job = served.post("/api/v1/jobs", &job).expect(202);
+        assert_eq!(served.ended(&job)["state"], "succeeded");
+    };
+    // As the folder, as a part of the one that ids are relative to, and below a prefix.
+    index("course_top", json!({ "paths": "top" }));
+    index("course_root", json!({ "paths": "root/章", "root": served.files().join("root") }));
+    index("course_prefixed", json!({ "paths": "prefixed/章", "prefix": "卷" }));
+    served.put("course_uploaded", &[("章/01 100%.md", &text("before"))]);
+    let reindex = |query: &str, body: &Value| {
+        let begun = served.post(&format!("/api/admin/kb/chapters/reindex{query}"), body).expect(202);
+        let id: Value = begun["task_id"].as_str().unwrap().parse::<u64>().unwrap().into();
+        served.ended(&json!({ "id": id }))
+    };
+    for (course, folder, chapter) in [
+        ("top", "top", "章/01 100%25.md"),
+        ("root", "root", "章/01 100%25.md"),
+        ("prefixed", "prefixed", "卷/01 100%25.md"),
+        ("uploaded", "", "章/01 100%.md"),
+    ] {
+        if !folder.is_empty() {
+            served.write(&format!("{folder}/章/01 100%.md"), text("after"));
+        }
+        let temp_ref = format!("{course}/{chapter}");
+        let job = reindex("", &json!({ "temp_ref": temp_ref }));
+        assert_eq!(job["state"], "succeeded", "{course}: {job}");
+        let word = if folder.is_empty() { "before" } else { "after" };
+        assert_eq!(served.found(&format!("course_{course}"), word), [chapter], "{course}");
+        let job = reindex(&format!("?temp_ref={}", encoded(&temp_ref)), &json!({}));
+        assert_eq!((&job["state"], &job["answer"]["indexed"]), (&json!("succeeded"), &json!(0)), "{job}");
+        // Of a chapter whose file is gone, what is stored is cut again.
+        if !folder.is_empty() {
+            std::fs::remove_file(served.files().join(folder).join("章/01 100%.md")).unwrap();
+            assert_eq!(reindex("", &json!({ "temp_ref": temp_ref }))["state"], "succeeded");
+            assert_eq!(served.found(&format!("course_{course}"), "after"), [chapter], "{course}");
+        }
+    }
+    let path = "/api/admin/kb/chapters/reindex";
+    for (query, body) in [("", json!({})), ("?temp_ref=top/a.md", json!({ "temp_ref": "top/b.md" }))] {
+        assert_eq!(served.post(&format!("{path}{query}"), &body).problem(400), "invalid_request");
+    }
+    assert_eq!(served.post(path, &json!({ "temp-ref": "top/a.md" })).problem(422), "invalid_request");
+    let put = served.json(
+        "PUT",
+        "/api/admin/kb/chapters/config",
+        &json!({ "temp_ref": "top/章/02.md", "chunk_size": 700 }),
+    );
+    assert_eq!(put.expect(200)["config"]["chunk_size"], 700);
+
+    let courses = "/api/admin/kb/courses/reindex";
+    let body = json!({ "course_ids": ["root", "top", "course_root"] });
+    for (query, body, expected) in [
+        ("", body, vec!["root", "top"]),
+        (
+            "?course_ids=top&course_ids=uploaded",
+            json!({ "course_id": "prefixed" }),
+            vec!["top", "uploaded", "prefixed"],
+        ),
+        ("?course_id=top", json!({}), vec!["top"]),
+    ] {
+        let begun = served.post(&format!("{courses}{query}"), &body).expect(202);
+        let tasks = begun["tasks"].as_array().unwrap();
+        let named: Vec<&str> = tasks.iter().map(|task| task["course_id"].as_str().unwrap()).collect();
+        assert_eq!((named, &begun["task_id"]), (expected, &tasks[0]["task_id"]), "{begun}");
+        for task in tasks {
+            let id: Value = task["task_id"].as_str().unwrap().parse::<u64>().unwrap().into();
+            assert_eq!(served.ended(&json!({ "id": id }))["state"], "succeeded", "{task}");
+        }
+    }
+    // One that is unknown leaves all as they are.
+    let jobs = || served.get("/api/v1/jobs").expect(200)["jobs"].as_array().unwrap().len();
+    let before = jobs();
+    let body = json!({ "course_ids": ["top", "nothing"] });
+    assert_eq!(served.post(courses, &body).problem(404), "unknown_collection");
+    assert_eq!(served.post(courses, &json!({})).problem(400), "invalid_request");
+    assert_eq!(jobs(), before);
+}
+
+#[test]
 fn dify_uses_a_collection_as_external_knowledge() {
     let served = Served::new();
     let documents = json!({ "documents": [

@@ -22,6 +22,7 @@ async fn what_does_not_exist_is_told_the_model_in_the_sentence_of_the_engine() {
         ("search", json!({ "query": "ferry", "collection": "none" }), "`none`"),
         ("search", json!({ "query": "ferry", "filter": "colour=red" }), "`colour`"),
         ("search", json!({ "query": "ferry", "offset": 10_000 }), "`offset` is `10000`"),
+        ("search", json!({ "query": "ferry ".repeat(2_000) }), "the query has 12000 characters"),
         ("outline", json!({ "id": "none.md" }), "`none.md` is not in collection"),
     ] {
         let said = client.failure(tool, arguments.clone()).await;
@@ -63,11 +64,6 @@ async fn what_a_tool_does_not_take_is_told_the_model_in_a_sentence() {
             "unknown argument `colour`; known are `query`, `limit`",
         ),
         ("search", json!({ "qury": "ferry" }), "unknown argument `qury`; did you mean `query`?"),
-        (
-            "search",
-            json!({ "query": "ferry ".repeat(2_000) }),
-            "it must be a string of at most 10000 characters",
-        ),
         (
             "search",
             json!({ "query": "ferry", "format": "xml" }),
@@ -132,7 +128,6 @@ async fn every_argument_of_every_tool_that_is_wrong_is_an_answer_of_the_tool() {
                 wrong.push(if is_text { json!(7) } else { json!("many") });
                 wrong.extend(property["maximum"].as_u64().map(|most| json!(most + 1)));
                 wrong.extend(property["minimum"].as_i64().map(|least| json!(least - 1)));
-                wrong.extend(property["maxLength"].as_u64().map(|most| json!("a".repeat(most as usize + 1))));
                 wrong.extend(property["enum"].as_array().map(|_| json!("other")));
                 for value in wrong {
                     let said = client.failure(name, with(argument, value.clone())).await;

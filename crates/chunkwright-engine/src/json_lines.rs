@@ -1,0 +1,55 @@
+//! JSON Lines that every reader takes for the same lines.
+//!
+//! JSON allows U+0085, U+2028 and U+2029 in strings as they are, and readers such as Python's `str.splitlines` end a line
+//! there. The other characters that they end lines at are control characters, which JSON escapes anyway.
+
+use memchr::memchr2_iter;
+use serde::Serialize;
+
+/// A value as one line of JSON, with its line break.
+///
+/// # Errors
+///
+/// A value that is no JSON.
+pub fn to_line(value: &(impl Serialize + ?Sized)) -> Result<Vec<u8>, serde_json::Error> {
+    let mut line = escaped(serde_json::to_vec(value)?);
+    line.push(b'\n');
+    Ok(line)
+}
+
+/// JSON whose strings hold no character that ends a line: such a character stands in JSON only there.
+pub fn escaped(json: Vec<u8>) -> Vec<u8> {
+    let (mut out, mut done) = (Vec::new(), 0);
+    for at in memchr2_iter(0xC2, 0xE2, &json) {
+        let (length, escape) = match json[at..] {
+            [0xC2, 0x85, ..] => (2, r"\u0085"),
+            [0xE2, 0x80, 0xA8, ..] => (3, r"\u2028"),
+            [0xE2, 0x80, 0xA9, ..] => (3, r"\u2029"),
+            _ => continue,
+        };
+        out.extend_from_slice(&json[done..at]);
+        out.extend_from_slice(escape.as_bytes());
+        done = at + length;
+    }
+    if out.is_empty() {
+        return json;
+    }
+    out.extend_from_slice(&json[done..]);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_is_one_line_for_every_reader_and_stays_what_it_is() {
+        // All that `str.splitlines` of Python ends a line at, and characters whose bytes begin alike.
+        let text = "a\u{85}b\u{2028}c\u{2029}d\n\r\u{b}\u{c}\u{1c}\u{1d}\u{1e}é\u{80}”…文\u{2027}\u{202a}";
+        let line = String::from_utf8(to_line(text).unwrap()).unwrap();
+        let breaks = ['\u{85}', '\u{2028}', '\u{2029}', '\r', '\u{b}', '\u{c}', '\u{1c}', '\u{1d}', '\u{1e}'];
+        assert!(!line.contains(breaks), "{line:?}");
+        assert_eq!((line.matches('\n').count(), line.ends_with('\n')), (1, true));
+        assert_eq!(serde_json::from_str::<String>(&line).unwrap(), text);
+    }
+}
