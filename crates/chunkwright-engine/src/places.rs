@@ -98,7 +98,7 @@ mod tests {
                 "unable to open database file: /var/lib/x/chunkwright.sqlite3",
                 "unable to open database file: …/chunkwright.sqlite3",
             ),
-            ("`/srv/a`, `C:\\Users\\me\\b.md` and /tmp/c", "`…/a`, `…/b.md` and …/c"),
+            ("`/srv/a`, `C:\\Users\\me\\b.md` and /srv/c", "`…/a`, `…/b.md` and …/c"),
             ("/srv/store", "…/store"),
             ("`/srv/docs/`; `/health` stays", "`…/docs/`; `/health` stays"),
             ("日本 `/srv/文書/あ.md`", "日本 `…/あ.md`"),

@@ -1,5 +1,6 @@
 //! How do records leave a collection, and how do they come into one?
 
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, BufRead as _, BufReader, Read, Write};
 use std::path::Path;
@@ -223,7 +224,7 @@ pub(crate) fn is_empty_state(path: &Path) -> bool {
     if path.canonicalize().is_ok_and(|path| path == Path::new("/dev/null")) {
         return true;
     }
-    let extension = path.extension().map(|extension| extension.to_ascii_lowercase());
+    let extension = path.extension().map(OsStr::to_ascii_lowercase);
     let is_called =
         extension.is_some_and(|it| ["jsonl", "ndjson", "parquet", "csv"].iter().any(|name| it == *name));
     is_called

@@ -190,14 +190,14 @@ struct Events {
     places: Vec<Place>,
     /// What is held to be told.
     watcher: notify::Result<RecommendedWatcher>,
-    events: Receiver<notify::Result<Event>>,
+    told: Receiver<notify::Result<Event>>,
 }
 
 impl Events {
     /// Begins to watch those of the paths that are there.
     fn of(paths: &[PathBuf]) -> Self {
         let places = places(paths);
-        let (sender, events) = channel();
+        let (sender, told) = channel();
         let watcher = notify::recommended_watcher(move |event: notify::Result<Event>| {
             // There is no receiver any more when the caller has stopped.
             let _ = sender.send(event);
@@ -208,7 +208,7 @@ impl Events {
             }
             Ok(watcher)
         });
-        Self { places, watcher, events }
+        Self { places, watcher, told }
     }
 
     /// Returns at the end of the next burst of changes, when a path leads elsewhere, or at the latest after a while; where
@@ -220,7 +220,7 @@ impl Events {
         let mut looked = start;
         while most.is_none_or(|most| start.elapsed() < most) {
             engine.check_cancelled()?;
-            match self.events.recv_timeout(STEP) {
+            match self.told.recv_timeout(STEP) {
                 Ok(event) if is_change(&event, ignored) => {
                     self.end_of_burst(ignored);
                     return Ok(());
@@ -243,7 +243,7 @@ impl Events {
         let start = Instant::now();
         let mut last = start;
         while start.elapsed() < PATIENCE && last.elapsed() < QUIET {
-            match self.events.recv_timeout(QUIET) {
+            match self.told.recv_timeout(QUIET) {
                 Ok(event) if is_change(&event, ignored) => last = Instant::now(),
                 Ok(_) => {}
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => break,
@@ -350,7 +350,11 @@ mod tests {
         let mut told = 0;
         let mut fail = |said: &mut Said, path: &str| {
             let error = Error::OutsideRoots { path: path.to_owned() };
-            said.tell_failure(error, &mut |_| Ok::<(), Error>(told += 1)).expect("no failure");
+            let mut tell = |_: Watched| {
+                told += 1;
+                Ok::<(), Error>(())
+            };
+            said.tell_failure(error, &mut tell).expect("no failure");
             said.patience()
         };
         assert_eq!(fail(&mut said, "a"), Some(INTERVAL));

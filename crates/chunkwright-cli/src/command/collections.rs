@@ -72,9 +72,10 @@ impl Collections {
         if total > listed.len() {
             global.say(&format!("{} of {} collections are listed", listed.len(), grouped(total)));
         }
-        let none = match self.name.is_empty() {
-            true => "nothing is stored; `chunkwright index` stores documents".to_owned(),
-            false => format!("no collection has `{}` in its name", self.name),
+        let none = if self.name.is_empty() {
+            "nothing is stored; `chunkwright index` stores documents".to_owned()
+        } else {
+            format!("no collection has `{}` in its name", self.name)
         };
         Ok(global.found(listed.len(), &none))
     }

@@ -135,7 +135,7 @@ impl Diff {
                 "standard output is closed, so that the operations would be lost; write them to a file with `--output`"
             );
         }
-        Ok((DiffSide::state(path.to_owned())?, side(&self.old)))
+        Ok((DiffSide::state(path)?, side(&self.old)))
     }
 
     fn describe(&self, diff: &Difference) -> String {

@@ -64,9 +64,10 @@ impl Status {
             documents.len()
         } else {
             let place = engine.store_name()?;
-            let rows = match self.collection.is_named() {
-                true => vec![engine.default_collection().status()?],
-                false => engine.collections()?,
+            let rows = if self.collection.is_named() {
+                vec![engine.default_collection().status()?]
+            } else {
+                engine.collections()?
             };
             let store = dim(&format!("store {}", plain(&place)));
             self.output.list(&rows, |rows| format!("{store}\n{}", describe(rows)))?;

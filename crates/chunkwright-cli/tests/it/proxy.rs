@@ -80,9 +80,8 @@ fn resolved(path: &str, reference: &str) -> String {
     folders.pop();
     for part in reference.split('/') {
         match part {
-            "." => {}
             ".." if folders.len() > 1 => drop(folders.pop()),
-            ".." => {}
+            "." | ".." => {}
             part => folders.push(part),
         }
     }

@@ -1,7 +1,7 @@
 //! Which chunks survive the step from one version of documents to another?
 
 use std::collections::{HashMap, HashSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use chunkwright::diff::{Change, ChangeKind, Diff};
 use chunkwright::{ChunkId, Record};
@@ -181,8 +181,8 @@ impl DiffSide {
     /// # Errors
     ///
     /// A file that holds something else.
-    pub fn state(path: PathBuf) -> Result<Self, Error> {
-        match Self::named(&path) {
+    pub fn state(path: &Path) -> Result<Self, Error> {
+        match Self::named(path) {
             _ if !path.exists() => Ok(Self::Nothing),
             side @ (Self::Records(_) | Self::Nothing) => Ok(side),
             _ if path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() == 0) => {

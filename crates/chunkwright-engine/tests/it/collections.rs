@@ -60,6 +60,7 @@ impl Store for Counting {
         list_collections(request: &CollectionsBehind<'_>) -> ListedCollections;
         collection(name: &str) -> Option<Collection>;
         visible() -> Vec<Generation>;
+        check_documents_of(collection: Option<&str>) -> CheckReport;
         lookup(name: &str) -> Option<Generation>;
         find(collection: &str, spec: &GenerationSpec) -> Option<Generation>;
         begin(collection: &str, spec: &GenerationSpec) -> Generation;

@@ -136,7 +136,7 @@ fn hybrid_search_goes_on_without_an_embedder_and_says_so() {
             search(&*fixture.store, &now(&*fixture.store), Models::default(), "archive", &options).unwrap();
         assert_eq!(answer.mode, Mode::Lexical);
         assert!(answer.degraded.unwrap().contains("no embedder"));
-        fixture.bag.down.store(true, std::sync::atomic::Ordering::Relaxed);
+        fixture.bag.down.store(true, Ordering::Relaxed);
         let answer = search(
             &*fixture.store,
             &now(&*fixture.store),

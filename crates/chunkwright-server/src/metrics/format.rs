@@ -64,9 +64,9 @@ fn prometheus(open_metrics: &str) -> String {
                 kind => ("", kind),
             };
             if let Some(help) = help.strip_prefix(name) {
-                text.push_str(&format!("# HELP {name}{end}{help}\n"));
+                text.extend(["# HELP ", name, end, help, "\n"]);
             }
-            text.push_str(&format!("# TYPE {name}{end} {kind}\n"));
+            text.extend(["# TYPE ", name, end, " ", kind, "\n"]);
         } else if !line.starts_with("# ") {
             text.push_str(line);
             text.push('\n');

@@ -137,6 +137,7 @@ fn a_document_is_found_by_an_id_that_a_proxy_decoded() {
 
 #[test]
 fn metadata_of_mcp_is_found_below_a_path_and_beside_it() {
+    const NAME: &str = "/.well-known/oauth-protected-resource";
     let authorization = Authorization {
         public_url: "https://docs.example.com/lamp/".into(),
         servers: vec!["https://login.example.com".into()],
@@ -145,7 +146,6 @@ fn metadata_of_mcp_is_found_below_a_path_and_beside_it() {
         proxy("/lamp", &[])(options);
         options.admission = Admission { authorization: Some(authorization), ..keys().0 };
     });
-    const NAME: &str = "/.well-known/oauth-protected-resource";
     for (path, resource) in [
         (format!("/lamp{NAME}/mcp"), "https://docs.example.com/lamp/mcp"),
         (format!("{NAME}/lamp/mcp"), "https://docs.example.com/lamp/mcp"),

@@ -228,7 +228,7 @@ export class DocumentData {
   async count(text: string, signal: AbortSignal): Promise<number> {
     const most = 1_000_000;
     const whole = { preset: "adaptive", strategy: "adaptive", short_size: most, long_size: most, max_size: most, target_size: most, medium_max_size: most };
-    const settings = { ...this.settings, ...whole, context: "none", overlap_size: 0, medium_overlap_size: 0 };
+    const settings = { ...this.settings, ...whole, context: "none" as const, overlap_size: 0, medium_overlap_size: 0 };
     const body: Partial<Schemas["PreviewRequest"]> = { text, settings };
     const { statistics } = await ok(api.POST("/api/v1/preview", { body: body as Schemas["PreviewRequest"], signal }));
     return statistics.sizes.sum;

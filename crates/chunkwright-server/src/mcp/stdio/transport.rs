@@ -81,8 +81,8 @@ impl<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin + 'static> Lines<
     }
 
     /// Puts what was read with those that wait.
-    fn take(&mut self, read: Option<Result<impl AsRef<[u8]>, AnyDelimiterCodecError>>) {
-        let line = match &read {
+    fn take(&mut self, read: Option<&Result<impl AsRef<[u8]>, AnyDelimiterCodecError>>) {
+        let line = match read {
             None => {
                 self.is_at_end = !std::mem::take(&mut self.is_paused);
                 return;
@@ -217,7 +217,7 @@ impl<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin + 'static> Transp
                         return Some(message);
                     }
                 }
-                read = self.input.next(), if !self.is_at_end && self.waiting_bytes < MAX_WAITING => self.take(read),
+                read = self.input.next(), if !self.is_at_end && self.waiting_bytes < MAX_WAITING => self.take(read.as_ref()),
             }
         }
         for places in [&self.working, &self.unwritten] {
@@ -349,7 +349,7 @@ mod tests {
         };
         assert!(waits(read).await);
         let most = MAX_WAITING / size_of::<Waiting>();
-        assert!((1_000..most as i64).contains(&written), "{written} of {most}");
+        assert!((1_000..i64::try_from(most).unwrap()).contains(&written), "{written} of {most}");
         // Answers that cannot be written hold up requests, as requests that are worked on do.
         let long = || JsonRpcMessage::error(ErrorData::internal_error("a".repeat(2_000), None), None);
         let sent = [0, 1].map(|_| tokio::spawn(lines.send(long())));

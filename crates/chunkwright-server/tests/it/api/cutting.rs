@@ -139,8 +139,8 @@ fn a_preview_of_too_many_chunks_is_refused_and_comes_in_pages() {
         (vec![&json!(5), &json!(6), &json!(7)], 3)
     );
     assert_eq!(page["chunks"][0]["total_chunks"], total);
-    let last = request(json!({ "offset": total - 1, "limit": 10 })).expect(200);
-    assert_eq!(last["chunks"].as_array().unwrap().len(), 1);
+    let end = request(json!({ "offset": total - 1, "limit": 10 })).expect(200);
+    assert_eq!(end["chunks"].as_array().unwrap().len(), 1);
     assert_eq!(request(json!({ "offset": total, "limit": 10 })).expect(200)["chunks"], json!([]));
     assert_eq!(request(json!({ "limit": 0 })).problem(400), "invalid_request");
     assert_eq!(request(json!({ "limit": 20_001 })).problem(400), "invalid_request");
