@@ -151,8 +151,9 @@ impl<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin + 'static> Lines<
             Line::Message(JsonRpcMessage::Request(mut request)) => {
                 self.is_begun = self.is_begun || begins(&request.request);
                 // The place is free again when the request is forgotten, however that comes about.
-                let place = places.map(|(working, _)| Place::new(working));
-                place.and_then(|place| request.request.extensions_mut().insert(place));
+                if let Some((working, _)) = places {
+                    request.request.extensions_mut().insert(Place::new(working));
+                }
                 Some(JsonRpcMessage::Request(request))
             }
             Line::Message(message) => Some(message).filter(|_| self.is_begun),
