@@ -247,7 +247,10 @@ impl McpServer {
         work: impl FnOnce(&Self) -> T + Send + 'static,
     ) -> Result<T, ErrorData> {
         let server = self.clone();
+        // Over stdio, the next request has the place of this one when the work for it is over, whoever waits for that.
+        let place = context.extensions.get::<stdio::Place>().cloned();
         let asked = self.inner.work.ask(move |stop| {
+            let _place = place;
             let (engine, options) = (server.engine().stopped_by(stop), server.options().clone());
             work(&server.with(engine, options))
         });

@@ -17,6 +17,7 @@ use tokio::runtime::Builder;
 use super::McpServer;
 use crate::options::Limits;
 use transport::Lines;
+pub(super) use transport::Place;
 
 /// How often the caller's wish to stop is looked for.
 const STEP: Duration = Duration::from_millis(50);

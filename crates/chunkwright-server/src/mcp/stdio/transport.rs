@@ -24,6 +24,9 @@ use crate::mcp::message::{self, MAX_BYTES};
 /// Most bytes of the messages that wait, as they came and as they are kept.
 const MAX_WAITING: usize = 4 << 20;
 
+/// A place among the requests that are worked on, for as long as it is kept somewhere.
+pub(in crate::mcp) type Place = Arc<OwnedSemaphorePermit>;
+
 /// The lines of one client.
 pub(super) struct Lines<R, W> {
     input: FramedRead<R, AnyDelimiterCodec>,
@@ -148,7 +151,9 @@ impl<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin + 'static> Lines<
             Line::Message(JsonRpcMessage::Request(mut request)) => {
                 self.is_begun = self.is_begun || begins(&request.request);
                 // The place is free again when the request is forgotten, however that comes about.
-                request.request.extensions_mut().insert(places.map(|(working, _)| Arc::new(working)));
+                if let Some((working, _)) = places {
+                    request.request.extensions_mut().insert(Place::new(working));
+                }
                 Some(JsonRpcMessage::Request(request))
             }
             Line::Message(message) => Some(message).filter(|_| self.is_begun),
