@@ -305,8 +305,8 @@ impl Engine {
     fn listen(&self) -> Result<(), Error> {
         let shared = &self.inner.shared;
         let is_here = matches!(&*shared.held.read().unwrap_or_else(PoisonError::into_inner), Held::Here(_));
-        // A store of the caller's own has no lock that could be held.
-        if shared.owns == Owns::No || !is_here || shared.given.store.is_some() {
+        // A store of the caller's own has no lock that could be held, and one that can only be read needs none.
+        if shared.owns == Owns::No || !is_here || shared.given.store.is_some() || self.is_read_only() {
             return Ok(());
         }
         let folder = models::owner_dir(&self.inner.settings)?;

@@ -5,7 +5,7 @@ mod flags;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use chunkwright_engine::Access;
 use chunkwright_server::{Server, ServerOptions, Stopped, Watch};
 
@@ -56,7 +56,14 @@ impl Serve {
         let options = ServerOptions { listen: self.listen, roots: self.root.clone(), admission, proxy: self.proxy.read(), limits, tls, log_queries: self.log_queries, ..ServerOptions::default() };
         // What is wrong with the flags is said before a store is opened, which may take its time.
         options.check()?;
-        let engine = global.builder(None, &[&self.collection])?.owner().open(Access::Write)?;
+        let engine = global.builder(None, &[&self.collection])?.owner().or_read().open(Access::Write)?;
+        if engine.is_read_only() {
+            global.say("the store can only be read here: searches are answered, and changes are refused");
+        }
+        if !self.watch.is_empty() {
+            engine.check_writable().context("`--watch` changes the store")?;
+        }
+
         interrupt::keeps("the server has stopped; stored data is intact");
         interrupt::wait_at_most(limits.shutdown_timeout);
         let base = options.proxy.base_path.as_str().to_owned();

@@ -21,6 +21,8 @@ mod outline;
 mod outputs;
 mod page;
 mod proxy;
+#[cfg(unix)]
+mod read_only;
 mod schema;
 mod search;
 mod serve;

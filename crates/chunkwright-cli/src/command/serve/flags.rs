@@ -1,7 +1,6 @@
 //! Flags of `chunkwright serve`: whom it answers, how much it takes, what it logs.
 
 use std::env;
-use std::fs;
 use std::net::SocketAddr;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
@@ -11,7 +10,7 @@ use anyhow::{Context, Result};
 use chunkwright_engine::settings::{API_KEY, LOG_LEVEL};
 use chunkwright_server::{
     Admission, Authorization, BasePath, Key, Keys, Limits, LogFormat, Proxy, Scope, TlsFiles, Traces, TrustedProxy,
-    begin_log, readable_by_us_alone,
+    begin_log,
 };
 #[cfg(feature = "otlp")]
 use chunkwright_server::TraceOptions;
@@ -27,8 +26,8 @@ const USUAL_RATE: u32 = 100;
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Clients")]
 pub(super) struct AdmissionFlags {
-    /// File of the API keys of clients, as `chunkwright key` makes it; a key with every scope may also be in the variable
-    /// CHUNKWRIGHT_API_KEY. With a key, every client needs one
+    /// File of the API keys of clients, as `chunkwright key` makes it, read again when it changes; a key with every scope may
+    /// also be in the variable CHUNKWRIGHT_API_KEY. With a key, every client needs one
     #[arg(long, value_name = "FILE")]
     keys: Option<PathBuf>,
     /// Answer other machines without a key, behind a proxy that asks who clients are or in a network of friends
@@ -115,11 +114,9 @@ impl AdmissionFlags {
         let mut warnings = Vec::new();
         let mut keys = Keys::default();
         if let Some(path) = &self.keys {
-            let shown = path.display();
-            warnings.extend(readable_by_us_alone(path)?);
-            let text = fs::read_to_string(path).with_context(|| format!("`{shown}` cannot be read"))?;
-            keys = Keys::parse(&text).with_context(|| format!("`{shown}` cannot be used"))?;
-            anyhow::ensure!(!keys.is_empty(), "`{shown}` has no key; `chunkwright key NAME --keys {shown}` adds one");
+            let (of_file, warning) = Keys::open(path)?;
+            keys = of_file;
+            warnings.extend(warning);
         }
         if let Ok(secret) = env::var(API_KEY) {
             keys.add(Key::new("environment", Scope::Admin, secret.trim()).with_context(|| format!("`{API_KEY}`"))?)?;
