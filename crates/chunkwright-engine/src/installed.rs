@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::doctor::State;
 use crate::engine::Engine;
 use crate::error::Error;
+use crate::places::{name_of, without_places};
 
 /// A model that can be installed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -93,7 +94,12 @@ impl Engine {
                 ModelState::Damaged(problem) => (State::Damaged, Some(problem)),
                 _ => (State::Damaged, None),
             };
-            let path = status.dir.display().to_string();
+            let mut path = status.dir.display().to_string();
+            let mut problem = problem;
+            if self.hides_places() {
+                path = name_of(&path).to_owned();
+                problem = problem.map(|problem| without_places(&problem).into_owned());
+            }
             ModelEntry {
                 name: model.name,
                 state,

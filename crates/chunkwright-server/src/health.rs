@@ -42,7 +42,13 @@ async fn ready(State(app): State<Shared>) -> Response {
     }
     let one = ListCollectionsRequest { limit: 1, ..ListCollectionsRequest::default() };
     match app.call(move |engine| engine.list_collections(&one)).await {
-        Ok(_) => Json(json!({ "status": "ready", "read_only": app.engine.is_read_only() })).into_response(),
+        Ok(_) => {
+            let mut answer = json!({ "status": "ready" });
+            if app.engine.is_read_only() {
+                answer["read_only"] = true.into();
+            }
+            Json(answer).into_response()
+        }
         Err(problem) => {
             tracing::warn!(?problem, "the store does not answer");
             Problem::not_ready().into_response()
