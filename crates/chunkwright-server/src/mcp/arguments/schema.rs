@@ -34,8 +34,15 @@ fn plain<T: JsonSchema>(settings: SchemaSettings) -> Arc<JsonObject> {
 
 /// Takes out of one schema what says no more than the rest of it.
 fn simplify(schema: &mut Schema) {
+    if let Some([kind]) = schema.get("type").and_then(Value::as_array).map(Vec::as_slice) {
+        schema.insert("type".into(), kind.clone());
+    }
     if schema.get("type").is_some_and(|kind| kind == "integer" || kind == "number") {
         schema.remove("format");
+        // The greatest number of a type is no bound that a model needs to know.
+        if schema.get("maximum").and_then(Value::as_u64).is_some_and(|most| most > u64::from(u32::MAX)) {
+            schema.remove("maximum");
+        }
     }
     if schema.get("default").is_some_and(Value::is_null) {
         schema.remove("default");

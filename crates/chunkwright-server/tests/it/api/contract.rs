@@ -119,7 +119,9 @@ fn generated_requests_find_no_server_error_and_no_answer_that_breaks_its_schema(
     // What a schema cannot say is answered by 400, such as settings that contradict each other, by 412 or by 413. What it says
     // is answered by 422, which no request by the schema may get.
     let accepted = "[checks.positive_data_acceptance]\n\
-                    expected-statuses = [\"2xx\", \"3xx\", \"400\", \"401\", \"403\", \"404\", \"409\", \"412\", \"413\", \"429\", \"5xx\"]\n";
+                    expected-statuses = [\"2xx\", \"3xx\", \"400\", \"401\", \"403\", \"404\", \"409\", \"412\", \"413\", \"429\", \"5xx\"]\n\
+                    [checks.negative_data_rejection]\n\
+                    expected-statuses = [\"400\", \"401\", \"403\", \"404\", \"405\", \"406\", \"409\", \"413\", \"415\", \"422\", \"428\", \"429\", \"5xx\"]\n";
     // One run on what is there, and one on whatever names are drawn.
     let there = format!(
         "{accepted}\n[parameters]\n\"path.collection\" = \"docs\"\n\"path.doc_id\" = \"bread.md\"\n\"path.chunk\" = {chunk}\n\
