@@ -17,7 +17,7 @@ use crate::paging::{cursor, entry_before};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct ListCollectionsRequest {
-    /// Only collections whose name contains this, whatever the case; empty for all.
+    /// Only collections whose name contains each of these words, whatever the case; empty for all.
     pub name: String,
     /// What they are ordered by.
     pub sort: CollectionSort,

@@ -18,7 +18,7 @@ use crate::text::{Table, bold, grouped, plain};
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Collections {
-    /// Only collections whose name contains this, whatever the case
+    /// Only collections whose name contains each of these words, whatever the case
     #[arg(value_name = "NAME", default_value = "", hide_default_value = true)]
     name: String,
     /// Sort key

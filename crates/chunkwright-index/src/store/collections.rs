@@ -12,7 +12,7 @@ use super::{Collection, Direction, normalized_name};
 /// Which collections are on a page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CollectionsBehind<'a> {
-    /// Only collections whose name contains this, whatever the case; empty for all.
+    /// Only collections whose name contains each of these words, whatever the case; empty for all.
     pub name: &'a str,
     /// What they are ordered by.
     pub sort: CollectionSort,
@@ -78,8 +78,11 @@ impl CollectionsBehind<'_> {
 
     /// Returns whether a collection is on the list, by its name.
     pub(super) fn names(&self) -> impl Fn(&str) -> bool + use<> {
-        let part = normalized_name(self.name.trim()).to_lowercase();
-        move |name| part.is_empty() || name.to_lowercase().contains(&part)
+        let words = normalized_name(self.name).to_lowercase();
+        move |name| {
+            let name = name.to_lowercase();
+            words.split_whitespace().all(|word| name.contains(word))
+        }
     }
 
     /// Number of collections of a full page.

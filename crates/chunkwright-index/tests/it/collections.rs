@@ -51,7 +51,7 @@ fn pages_hold_every_collection_once_in_either_direction_and_say_how_many_there_a
 }
 
 #[test]
-fn a_part_of_a_name_finds_collections_whatever_its_case_and_form() {
+fn parts_of_a_name_find_collections_whatever_its_case_and_form() {
     for_each_store(|kind| {
         let fixture = Fixture::new(kind, &[]);
         let store = &*fixture.store;
@@ -60,6 +60,7 @@ fn a_part_of_a_name_finds_collections_whatever_its_case_and_form() {
             ("BETA", &["Beta-2", "beta-1"][..]),
             (" -2 ", &["Beta-2", "паром-2"]),
             ("паро", &["Паром", "паром-2"]),
+            ("2  паром", &["паром-2"]),
             ("程", &["课程"]),
             ("nothing", &[]),
         ] {

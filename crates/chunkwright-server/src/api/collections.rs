@@ -46,7 +46,7 @@ pub(super) fn add(resources: Resources) -> Resources {
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(default)]
 struct Listed {
-    /// Only collections whose name contains this, whatever the case.
+    /// Only collections whose name contains each of these words, whatever the case.
     name: String,
     /// What they are ordered by.
     sort: CollectionSort,
