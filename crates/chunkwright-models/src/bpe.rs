@@ -95,28 +95,35 @@ impl Merges {
         let mut tokens: Vec<u32> = window.iter().map(|&byte| self.singles[usize::from(byte)]).collect();
         let mut ends: Vec<usize> = (1..=window.len()).collect();
         let mut before: Vec<usize> = (0..window.len()).map(|at| at.wrapping_sub(1)).collect();
-        let pair = |(at, pair): (usize, &[u32])| Reverse((self.merged(pair[0], pair[1]), at, at + 2));
-        let mut pairs: BinaryHeap<Reverse<(u32, usize, usize)>> =
-            tokens.windows(2).enumerate().map(pair).filter(|pair| pair.0.0 != NONE).collect();
-        while let Some(Reverse((merged, at, end))) = pairs.pop() {
-            // Either of the two may have been merged with another meanwhile; one that is gone ends at 0.
-            let next = ends[at];
-            if next <= at || next >= end || ends[next] != end {
+        // What each token and the next merge into; the heap has that above the token's place.
+        let mut merged: Vec<u32> = tokens.windows(2).map(|pair| self.merged(pair[0], pair[1])).collect();
+        merged.push(NONE);
+        let entry = |at: usize, merged: u32| Reverse(u64::from(merged) << 32 | at as u64);
+        let known = merged.iter().enumerate().filter(|&(_, &merged)| merged != NONE);
+        let mut pairs: BinaryHeap<Reverse<u64>> = known.map(|(at, &merged)| entry(at, merged)).collect();
+        while let Some(Reverse(pair)) = pairs.pop() {
+            let (token, at) = ((pair >> 32) as u32, pair as u32 as usize);
+            // Either of the two may have been merged with another meanwhile.
+            if merged[at] != token {
                 continue;
             }
-            (tokens[at], ends[at], ends[next]) = (merged, end, 0);
-            let mut push = |left: usize, right: usize| {
-                let merged = self.merged(tokens[left], tokens[right]);
-                if merged != NONE {
-                    pairs.push(Reverse((merged, left, ends[right])));
+            let next = ends[at];
+            let end = ends[next];
+            (tokens[at], ends[at], ends[next], merged[next]) = (token, end, 0, NONE);
+            let mut join = |left: usize, right: usize| {
+                merged[left] = self.merged(tokens[left], tokens[right]);
+                if merged[left] != NONE {
+                    pairs.push(entry(left, merged[left]));
                 }
             };
             if at > 0 {
-                push(before[at], at);
+                join(before[at], at);
             }
             if end < window.len() {
                 before[end] = at;
-                push(at, end);
+                join(at, end);
+            } else {
+                merged[at] = NONE;
             }
         }
         ends.retain(|&end| end > 0);

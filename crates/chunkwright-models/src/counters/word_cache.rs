@@ -62,8 +62,8 @@ impl Table {
     }
 }
 
-/// A word of 1 to 32 bytes as numbers, which compare faster than bytes: its length, its bytes from
-/// the front and from the back, which may overlap. Length 0 is no word.
+/// A word of 1 to 32 bytes, or a longer one of a single byte, as numbers, which compare faster than bytes: its length, its
+/// bytes from the front and from the back, which may overlap. Length 0 is no word.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 struct Packed {
     parts: [u64; 4],
@@ -71,7 +71,7 @@ struct Packed {
 }
 
 impl Packed {
-    /// Packs a word, unless it is empty or too long.
+    /// Packs a word, unless it is empty or too long. Length and parts tell all words apart.
     fn new(word: &[u8]) -> Option<Self> {
         let len = word.len();
         let parts = match len {
@@ -83,6 +83,8 @@ impl Packed {
             17..=MAX_WORD => {
                 [eight(word), eight(&word[8..]), eight(&word[len - 16..]), eight(&word[len - 8..])]
             }
+            // Indentations and lines of dashes: one byte, so many times.
+            1.. if word.iter().all(|&byte| byte == word[0]) => [u64::from(word[0]), len as u64, 0, 0],
             _ => return None,
         };
         Some(Self { parts, len: len as u32 })
@@ -143,17 +145,19 @@ mod tests {
 
     #[test]
     fn words_that_differ_in_one_byte_or_in_length_are_packed_differently() {
-        for len in 1..=MAX_WORD {
+        for len in 1..4 * MAX_WORD {
             let word = vec![b'x'; len];
             let packed = Packed::new(&word);
             assert!(packed.is_some());
             assert!(packed != Packed::new(&word[1..]), "{len}");
+            assert!(packed != Packed::new(&vec![b'y'; len]), "{len}");
             for at in 0..len {
                 let mut other = word.clone();
                 other[at] = b'y';
-                assert!(packed != Packed::new(&other), "{len}, {at}");
+                let other = Packed::new(&other);
+                assert!(packed != other, "{len}, {at}");
+                assert_eq!(other.is_some(), len <= MAX_WORD, "{len}, {at}");
             }
         }
-        assert!(Packed::new(&[b'x'; MAX_WORD + 1]).is_none());
     }
 }

@@ -78,7 +78,7 @@ impl<'a, 'p> Filler<'a, 'p> {
         // An overlap gives way to the text itself.
         let limit = room.saturating_sub(reopened).max(config.max_size / 4).max(1);
         let grain = if config.packing == Packing::Even { limit / EVEN_GRAIN } else { limit };
-        let splitter = Splitter { document: self.document, config, measure: &measure, limit, grain };
+        let splitter = Splitter::new(self.document, config, &measure, limit, grain);
         let atoms = splitter.atoms(blocks, Some(sizes), whole);
         for (index, run) in pack::runs(&atoms, goal(limit), config.packing).into_iter().enumerate() {
             let (first, last) = (&atoms[run.start], &atoms[run.end - 1]);

@@ -256,13 +256,7 @@ impl Finisher<'_> {
     /// Cuts `span` again, into pieces of at most `room`.
     fn divide(&self, span: Span, cut: Cut, room: usize) -> Vec<(Span, Cut)> {
         let measure = |text: &str| self.chunker.measure().count(text);
-        let splitter = Splitter {
-            document: self.document,
-            config: self.config,
-            measure: &measure,
-            limit: room,
-            grain: room,
-        };
+        let splitter = Splitter::new(self.document, self.config, &measure, room, room);
         let mut atoms = Vec::new();
         if is_cluster(span.of(self.document.source())) {
             splitter.chars(span, Level::Grapheme, &mut atoms);

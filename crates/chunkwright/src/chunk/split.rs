@@ -5,6 +5,8 @@
 //! too large at words, a word too large at grapheme clusters. Each level measures each byte once, and there is a
 //! fixed number of levels, so the work is linear.
 
+use std::cell::Cell;
+
 use unicode_segmentation::UnicodeSegmentation;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -110,18 +112,31 @@ pub(crate) struct Atom {
 }
 
 /// Makes atoms of the blocks of one document under one limit.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(crate) struct Splitter<'a> {
-    pub(crate) document: &'a Document,
-    pub(crate) config: &'a ChunkConfig,
-    pub(crate) measure: &'a dyn Fn(&str) -> usize,
-    /// Largest atom wanted.
-    pub(crate) limit: usize,
-    /// Blocks, lines and sentences over this size are divided, words only if they are over the limit.
-    pub(crate) grain: usize,
+    document: &'a Document,
+    config: &'a ChunkConfig,
+    measure: &'a dyn Fn(&str) -> usize,
+    limit: usize,
+    grain: usize,
+    /// Where what was measured last begins and ends, and its size: what falls into no parts at one level is asked for again at
+    /// the next.
+    last: Cell<(u32, u32, u32)>,
 }
 
-impl Splitter<'_> {
+impl<'a> Splitter<'a> {
+    /// `limit` is the size of the largest atom wanted. Blocks, lines and sentences over `grain` are divided, words only if they
+    /// are over the limit.
+    pub(crate) fn new(
+        document: &'a Document,
+        config: &'a ChunkConfig,
+        measure: &'a dyn Fn(&str) -> usize,
+        limit: usize,
+        grain: usize,
+    ) -> Self {
+        Self { document, config, measure, limit, grain, last: Cell::default() }
+    }
+
     /// The atoms of `blocks[range]`, clipped to `within`. `sizes`, where known, are the sizes of the
     /// blocks with the blanks after them.
     pub(crate) fn atoms(&self, blocks: &[Block], sizes: Option<&[u32]>, within: Span) -> Vec<Atom> {
@@ -149,7 +164,8 @@ impl Splitter<'_> {
             } else if size as usize <= limit.min(self.grain) {
                 atoms.push(self.atom(span, size, level));
             } else {
-                Self { limit, ..*self }.divide(block, span, next, level, &mut atoms);
+                Self { limit, last: Cell::new((span.start, next, size)), ..self.clone() }
+                    .divide(block, span, next, level, &mut atoms);
             }
             headings = if self.document.announces(block) { headings + size as usize } else { 0 };
             if index > 0
@@ -162,7 +178,13 @@ impl Splitter<'_> {
     }
 
     fn size(&self, start: u32, end: u32) -> u32 {
-        (self.measure)(&self.document.read(Span { start, end })) as u32
+        let (from, to, known) = self.last.get();
+        if (from, to) == (start, end) {
+            return known;
+        }
+        let size = (self.measure)(&self.document.read(Span { start, end })) as u32;
+        self.last.set((start, end, size));
+        size
     }
 
     fn atom(&self, span: Span, size: u32, level: Level) -> Atom {

@@ -30,8 +30,7 @@ impl Strategy for Window {
     fn cut(&self, document: &Document, plan: &mut Plan<'_>) {
         let limit = plan.room(plan.config.overlap_size);
         let measure = |text: &str| plan.measure(text);
-        let splitter =
-            Splitter { document, config: &plan.config, measure: &measure, limit, grain: limit / GRAIN };
+        let splitter = Splitter::new(document, &plan.config, &measure, limit, limit / GRAIN);
         let whole = Span::new(0, document.source().len());
         let atoms = splitter.atoms(document.blocks(), None, whole);
         let goal = Goal { limit, target: limit, min: 0 };
