@@ -131,7 +131,7 @@ pub(crate) enum PruneFlag {
 }
 
 impl PruneFlag {
-    /// What it means to a run, or to those that follow folders.
+    /// What the flag means to a run, or to one that follows folders.
     pub(crate) fn prune(self, is_following: bool) -> Prune {
         match self {
             Self::Gone if is_following => Prune::Follow,

@@ -28,8 +28,8 @@ pub(crate) struct Serve {
     root: Vec<PathBuf>,
     /// Keep the collection in step with this file or folder; may be given several times
     ///
-    /// Documents whose files are gone are removed, also those that went while the server was down; but not where a folder is
-    /// missing, cannot be read or may not be mounted, and not more than half of a path's.
+    /// A document is removed when its file was deleted, even while the server was down. It stays where its folder is missing,
+    /// cannot be read or may not be mounted, and where more than half of a path's documents would be removed.
     #[arg(long, value_name = "PATH")]
     watch: Vec<PathBuf>,
     /// What becomes of documents whose files are gone from the paths watched: `keep` lets all stay, `force` removes them even
