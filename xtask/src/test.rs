@@ -9,6 +9,7 @@ use std::process::Command;
 use anyhow::{Context, Result};
 
 use crate::build::{self, Profile};
+use crate::shell::Beside;
 use crate::{reduced, servers, shell, soak, tidy, web};
 
 /// A step: its name and what it does.
@@ -24,9 +25,14 @@ const STEPS: &[Step] = &[
     ("servers", || {
         servers::install().context("tests need the servers; they need python3 with pip, and a network")
     }),
-    ("tests", tests),
-    ("browser", web::test),
-    ("soak", soak::test),
+    ("tests, browser and soak", || {
+        // The browser's wait for a page and the soak's for a disk, while the others compute.
+        let browser = web::start_tests()?;
+        let soak = soak::start()?;
+        let tests = tests();
+        let beside = browser.map_or(Ok(()), Beside::end).and(soak.end());
+        tests.and(beside)
+    }),
     ("doc tests", || shell::run(&mut shell::linted("test --workspace --doc"))),
 ];
 

@@ -6,6 +6,8 @@ mod chroma;
 mod collections;
 mod columns;
 mod documents;
+#[cfg(feature = "double")]
+mod double;
 mod error;
 pub mod filter;
 mod generation;

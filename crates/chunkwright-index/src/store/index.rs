@@ -22,6 +22,8 @@ use super::{Scored, StoreError, TermCounts, TermId};
 use crate::cancel;
 use bits::Bits;
 use dense::Dense;
+#[cfg(feature = "double")]
+pub(super) use dense::dot;
 pub(super) use shared::SharedIndex;
 use sparse::Sparse;
 use words::Words;

@@ -212,7 +212,7 @@ impl RemoteStore {
 }
 
 /// A lock is only poisoned if a caller's code panicked; what it guards is whole at any time.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -17,7 +17,7 @@ use chunkwright_index::{
 use chunkwright_models::{Embedder, Role, text_hash};
 use serde_json::{Value, json};
 
-use crate::fixture::{Bag, COLLECTION, Fixture, chunker, for_each_store, now, unique};
+use crate::fixture::{Bag, COLLECTION, Fixture, chunker, for_each_store_and_server, now, unique};
 use crate::servers;
 
 fn corpus() -> PathBuf {
@@ -71,7 +71,7 @@ fn every_store_ranks_as_the_embedded_one() {
             rankings.push((question.clone(), filter, ours));
         }
     }
-    for_each_store(|kind| {
+    for_each_store_and_server(|kind| {
         let other = indexed(kind);
         for (question, filter, ours) in &rankings {
             let place = format!("{kind} {question} {filter:?}");

@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, OnceLock};
 use chunkwright::{ChunkConfig, Chunker, Unit, Words};
 use chunkwright_http::{Client, HttpOptions, Method};
 use chunkwright_index::{
-    Access, Generation, IndexError, IndexOptions, IndexReport, Models, Pipeline, STORES, SearchOptions,
-    Store, StoreLocation, analysis, search,
+    Access, Generation, IndexError, IndexOptions, IndexReport, Models, Pipeline, RemoteStore, STORES,
+    SearchOptions, Store, StoreLocation, analysis, search,
 };
 use chunkwright_models::{EmbedError, Embedder, Embedding, Languages, ModelInfo, Role};
 use serde_json::json;
@@ -210,9 +210,15 @@ impl Fixture {
     }
 }
 
+/// A store on a database in memory: what stores on servers have in common.
+const DOUBLE: &str = "double";
+
 /// Opens an empty store of the kind named, to write; `path` is a folder for what it has on this machine. A
 /// server's is told from others by its prefix.
 pub(crate) fn open(kind: &str, path: &Path) -> Arc<dyn Store> {
+    if kind == DOUBLE {
+        return Arc::new(RemoteStore::double(path, Access::Write).unwrap());
+    }
     let kind = STORES.iter().find(|store| kind.starts_with(store.name)).unwrap();
     let mut place = StoreLocation::folder(path);
     if let Some(url) = servers::url(kind.name) {
@@ -245,8 +251,16 @@ pub(crate) fn unique() -> String {
     folder.path().file_name().unwrap().to_str().unwrap().to_owned()
 }
 
-/// Runs `body` once for each kind of store. Those on servers take part where the servers are to be had.
+/// Runs `body` once for each kind of store that needs no server, [`DOUBLE`] among them: for what is asked of the pipeline
+/// and of searches.
 pub(crate) fn for_each_store(body: impl Fn(&str)) {
+    for_each_local_store(&body);
+    body(DOUBLE);
+}
+
+/// Runs `body` as [`for_each_store`], and over stores on servers, where those are to be had: for what is asked of stores.
+pub(crate) fn for_each_store_and_server(body: impl Fn(&str)) {
+    body(DOUBLE);
     for kind in STORES {
         match (kind.name, kind.schemes.is_empty() || servers::url(kind.name).is_some()) {
             ("qdrant", true) => body("qdrant_by_its_python_client_engine"),
@@ -258,8 +272,7 @@ pub(crate) fn for_each_store(body: impl Fn(&str)) {
     }
 }
 
-/// As [`for_each_store`], but for those on servers: where a test asks thousands of questions of what no store
-/// decides.
+/// As [`for_each_store`] without the double: where a test asks thousands of questions of what no store decides.
 pub(crate) fn for_each_local_store(body: impl Fn(&str)) {
     for kind in STORES.iter().filter(|kind| kind.schemes.is_empty()) {
         body(kind.name);

@@ -6,7 +6,7 @@ use chunkwright_index::{
 use chunkwright_source::format::file_hash;
 
 use crate::contract::document;
-use crate::fixture::{for_each_store, open, unique};
+use crate::fixture::{for_each_store_and_server, open, unique};
 use crate::proxy::Proxy;
 use crate::remote::for_each_server;
 
@@ -36,7 +36,7 @@ fn write(store: &dyn Store, length: usize) -> (Generation, [(DocumentInfo, Strin
 
 #[test]
 fn the_parts_of_a_source_are_the_source() {
-    for_each_store(|kind| {
+    for_each_store_and_server(|kind| {
         let folder = tempfile::tempdir().unwrap();
         let store = open(kind, folder.path());
         // More than one piece of those that servers keep.

@@ -14,7 +14,7 @@ use chunkwright_models::{MAX_WEIGHTS, sparse_dot, text_hash};
 use rusqlite::Connection;
 
 use crate::contract::document;
-use crate::fixture::{Bag, Fixture, for_each_store, now, open};
+use crate::fixture::{Bag, Fixture, for_each_store, for_each_store_and_server, now, open};
 
 const C: &str = "notes";
 
@@ -65,7 +65,7 @@ fn brute_force<'a>(
 
 #[test]
 fn sparse_search_is_the_dot_product_of_what_is_stored_now() {
-    for_each_store(|kind| {
+    for_each_store_and_server(|kind| {
         let folder = tempfile::tempdir().unwrap();
         let store = open(kind, &folder.path().join("store"));
         let generation = store.begin(C, &spec(true)).unwrap();
@@ -116,7 +116,7 @@ fn sparse_search_is_the_dot_product_of_what_is_stored_now() {
 
 #[test]
 fn a_dense_and_a_sparse_vector_are_kept_as_one_and_no_model_mixes_kinds() {
-    for_each_store(|kind| {
+    for_each_store_and_server(|kind| {
         let folder = tempfile::tempdir().unwrap();
         let store = open(kind, &folder.path().join("store"));
         let generation = store.begin(C, &spec(true)).unwrap();

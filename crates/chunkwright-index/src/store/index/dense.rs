@@ -114,7 +114,7 @@ impl Dense {
 /// Dot product, in lanes that a compiler turns into vector instructions. The order of additions is
 /// fixed, so equal input has equal output everywhere.
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
-fn dot(a: &[f32], b: &[f32]) -> f32 {
+pub(in super::super) fn dot(a: &[f32], b: &[f32]) -> f32 {
     const LANES: usize = 16;
     let ((a_lanes, a_rest), (b_lanes, b_rest)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
     let mut sums = [0.0_f32; LANES];
