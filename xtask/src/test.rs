@@ -41,7 +41,7 @@ pub(crate) fn run() -> Result<()> {
     let names: Vec<&str> = STEPS.iter().map(|(name, _)| *name).collect();
     println!("cargo xtask test: {}", names.join(", "));
     println!(
-        "From nothing this takes about 35 minutes on two cores, a third of it compiling; after that, about 22."
+        "From nothing this takes about half an hour on two cores, a third of it compiling; after that, about 15 minutes."
     );
     let mut times = Vec::new();
     for (name, step) in STEPS {

@@ -10,7 +10,7 @@ use chunkwright_index::{
     StoreError, amend, chroma_name, search,
 };
 
-use crate::fixture::{Bag, Fixture, chunker, for_each_store, for_each_store_and_server, open, unique};
+use crate::fixture::{Bag, Fixture, chunker, for_each_store, open, unique};
 use crate::remote::for_each_server;
 
 /// Names in many scripts, among them such as Chroma maps; no two to one.
@@ -39,7 +39,7 @@ fn found(store: &dyn Store, generation: &Generation, bag: &Bag) -> Vec<String> {
 
 #[test]
 fn a_collection_of_any_script_lives_as_every_other() {
-    for_each_store_and_server(|kind| {
+    for_each_store(|kind| {
         let fixture = Fixture::new(kind, &FILES);
         let (store, bag) = (&fixture.store, &fixture.bag);
         let options = IndexOptions { indexed_at: "2026-01-01T00:00:00Z".into(), ..IndexOptions::default() };
