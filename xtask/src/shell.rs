@@ -1,9 +1,8 @@
 //! Running programs, with their output passed through.
 
 use std::env;
-use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
@@ -57,38 +56,6 @@ pub(crate) fn quietly(command: &mut Command) -> Result<()> {
         bail!("`{}` failed ({status})", shown(command));
     }
     Ok(())
-}
-
-/// A program that runs beside others. Its output is shown when it has ended.
-pub(crate) struct Beside {
-    shown: String,
-    child: Child,
-    log: PathBuf,
-    started: Instant,
-}
-
-impl Beside {
-    /// Starts `command`; its output goes to a file in the target folder, which is called `name`.
-    pub(crate) fn start(name: &str, command: &mut Command) -> Result<Self> {
-        let log = target_dir()?.join(format!("{name}.log"));
-        let file = File::create(&log).with_context(|| format!("`{}` could not be written", log.display()))?;
-        let shown = shown(command);
-        let child = command.stdin(Stdio::null()).stdout(file.try_clone()?).stderr(file).spawn();
-        let child = child.with_context(|| format!("`{shown}` could not be run"))?;
-        Ok(Self { shown, child, log, started: Instant::now() })
-    }
-
-    /// Waits for the program's end, and shows what it said and how long it took.
-    pub(crate) fn end(mut self) -> Result<()> {
-        let status = self.child.wait()?;
-        println!("\n$ {}", self.shown);
-        print!("{}", fs::read_to_string(&self.log)?);
-        println!("{}: {}", self.shown, minutes(self.started.elapsed()));
-        if !status.success() {
-            bail!("`{}` failed ({status})", self.shown);
-        }
-        Ok(())
-    }
 }
 
 /// The command line, as a person would type it in the workspace.

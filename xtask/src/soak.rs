@@ -21,15 +21,13 @@ use std::env;
 use std::fmt;
 use std::fs;
 use std::path::PathBuf;
-use std::process::Command;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Error, Result, bail, ensure};
 
 use crate::build::{self, Profile};
-use crate::servers;
-use crate::shell::{self, Beside};
+use crate::{servers, shell};
 use corpus::Corpus;
 use operations::Operation;
 use random::Random;
@@ -113,10 +111,16 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     soak(&options)
 }
 
-/// Starts a minute of it, with a program that was built before.
-pub(crate) fn start() -> Result<Beside> {
-    let program = build::binary("chunkwright", Profile::Dev)?;
-    Beside::start("soak", Command::new(env::current_exe()?).args(["soak", "--program"]).arg(program))
+/// A minute of it, with a program that was built before.
+pub(crate) fn test() -> Result<()> {
+    soak(&Options {
+        seconds: 60,
+        seed: SEED,
+        stores: owned(&TURNS),
+        operations: None,
+        ignored: Vec::new(),
+        program: None,
+    })
 }
 
 impl Options {

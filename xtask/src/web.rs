@@ -10,7 +10,7 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 
 use crate::build::{Profile, binary};
-use crate::shell::{self, Beside};
+use crate::shell;
 
 /// The browser that the page's tests drive; a variable names another.
 const BROWSERS: &[&str] = &["chromium", "chromium-browser", "google-chrome"];
@@ -53,14 +53,13 @@ fn once(stamp: &str, steps: &[&str]) -> Result<()> {
     fs::write(&stamp, state).with_context(|| format!("`{}` could not be written", stamp.display()))
 }
 
-/// Tests the page in a browser, on a server that was built before; none where no browser is there.
-pub(crate) fn start_tests() -> Result<Option<Beside>> {
+/// Tests the page in a browser, on a server that was built before.
+pub(crate) fn test() -> Result<()> {
     if browser().is_none() {
         println!("left out: none of {} is there", BROWSERS.join(", "));
-        return Ok(None);
+        return Ok(());
     }
-    let mut npm = npm("run e2e");
-    Beside::start("browser", npm.env("CHUNKWRIGHT_BIN", binary("chunkwright", Profile::Dev)?)).map(Some)
+    shell::run(npm("run e2e").env("CHUNKWRIGHT_BIN", binary("chunkwright", Profile::Dev)?))
 }
 
 /// The browser of tests, where one is there.
