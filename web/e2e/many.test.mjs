@@ -63,8 +63,9 @@ test("a search of all says how many were searched, and one collection is chosen 
 
 /** Chooses a collection by a part of its name. */
 async function choose(scope, part, name) {
-  await scope.fill(part);
   const page = scope.page();
+  // Until it is known that there are many, it is a list that is disabled.
+  await scope.and(page.locator("input")).fill(part);
   await page.getByRole("option", { name, exact: true }).waitFor();
   await accessible(page);
   await scope.press("Enter");
