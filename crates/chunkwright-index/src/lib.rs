@@ -68,11 +68,13 @@ pub use report::{
 pub use search::{
     Answer, Below, CALIBRATIONS, Calibration, Duplicates, Explained, Hit, Kept, LEXICAL, Mode, Models,
     QueryWords, Ranked, SearchError, SearchOptions, Stage, StageWatch, Verdict, explain, rank, search,
-    search_all_versions, with_current,
+    search_all_versions,
 };
 pub use settle::{ListedOverlay, OverlayCounts, Tools, list_overlays, settle, settle_all};
 #[cfg(feature = "qdrant")]
 pub use store::QdrantOptions;
+#[cfg(any(feature = "chroma", feature = "qdrant"))]
+pub use store::RemoteStore;
 pub use store::{
     Access, Applied, AppliedBoundary, Cache, CacheUsage, Change, CheckReport, ChunkPage, ChunkPlace,
     Collection, CollectionPlace, CollectionSort, CollectionsBehind, Condition, Cursor, DamagedDocument,
@@ -88,6 +90,4 @@ pub use store::{
 pub use store::{ChromaOptions, chroma_name};
 #[cfg(feature = "sqlite")]
 pub use store::{Damaged, SqliteStore};
-#[cfg(any(feature = "chroma", feature = "qdrant"))]
-pub use store::{HybridQuery, RemoteStore};
 pub use threads::on_pool;

@@ -432,31 +432,6 @@ fn attempt(
     Ok((answer, is_whole))
 }
 
-/// Calls `read` with the generation that `name` means. If that was removed meanwhile, because another one was
-/// switched to, it is called again with the one that is there now.
-///
-/// # Errors
-///
-/// An unknown collection, and what `read` fails with.
-pub fn with_current<T>(
-    store: &dyn Store,
-    name: &str,
-    mut read: impl FnMut(&Generation) -> Result<T, SearchError>,
-) -> Result<T, SearchError> {
-    let mut last = None;
-    loop {
-        let generation = store.open(name)?;
-        match read(&generation) {
-            Err(SearchError::Store(StoreError::UnknownGeneration { .. }))
-                if last != Some(generation.number) =>
-            {
-                last = Some(generation.number);
-            }
-            result => return result,
-        }
-    }
-}
-
 /// Searches every generation of `collection`, and orders the hits of all by their scores. Generations of
 /// another model than the embedder's are searched by words.
 ///

@@ -59,7 +59,7 @@ pub use place::StoreLocation;
 #[cfg(feature = "qdrant")]
 pub use qdrant::QdrantOptions;
 #[cfg(any(feature = "chroma", feature = "qdrant"))]
-pub use remote::{HybridQuery, RemoteStore};
+pub use remote::RemoteStore;
 pub use source::{SourceForm, SourcePart, SourceRange};
 #[cfg(feature = "sqlite")]
 pub use sqlite::{Damaged, SqliteStore};

@@ -27,8 +27,7 @@ use super::remote::{
     point_id,
 };
 use super::{
-    Access, Filter, Generation, GenerationSpec, HybridQuery, StoreError, StoreLocation, TermId,
-    unknown_generation,
+    Access, Filter, Generation, GenerationSpec, StoreError, StoreLocation, TermId, unknown_generation,
 };
 pub use options::QdrantOptions;
 use payload::DIALECT;
@@ -432,30 +431,6 @@ impl Database for Qdrant {
         }
         let pushed = push(generation, filter);
         let query = json!({"query": ones(terms), "using": self.options.words, "filter": pushed.condition});
-        self.query(generation, query, &pushed, limit).map(Some)
-    }
-
-    fn fused(
-        &self,
-        generation: &Generation,
-        HybridQuery { dense, sparse: weights, terms }: HybridQuery<'_>,
-        filter: &Filter,
-        (k, candidates, limit): (u32, usize, usize),
-    ) -> Result<Option<Vec<Found>>, StoreError> {
-        let pushed = push(generation, filter);
-        let stage = |mut query: Value| {
-            query["filter"] = pushed.condition.clone();
-            query["limit"] = candidates.into();
-            query
-        };
-        let dense = stage(self.using(json!({"query": dense})));
-        let words = stage(json!({"query": ones(terms), "using": self.options.words}));
-        let mut stages = vec![dense, words];
-        if let Some(weights) = weights.filter(|weights| !weights.is_empty() && gives_sparse(generation)) {
-            stages.push(stage(json!({"query": sparse(weights), "using": self.options.sparse})));
-        }
-        // Qdrant counts ranks from 0 and has 2 where nothing is said: `1 / (k + rank)`.
-        let query = json!({"prefetch": stages, "query": {"rrf": {"k": k + 1}}});
         self.query(generation, query, &pushed, limit).map(Some)
     }
 }

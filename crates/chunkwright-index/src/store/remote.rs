@@ -78,17 +78,6 @@ pub struct RemoteStore {
     columns: Mutex<HashMap<Generation, Arc<Mutex<ColumnsHere>>>>,
 }
 
-/// What a hybrid search asks of a server that fuses by itself.
-#[derive(Clone, Copy, Debug)]
-pub struct HybridQuery<'a> {
-    /// The dense vector.
-    pub dense: &'a [f32],
-    /// The sparse vector, where the model gives one.
-    pub sparse: Option<&'a [(u32, f32)]>,
-    /// The terms.
-    pub terms: &'a [TermId],
-}
-
 impl RemoteStore {
     pub(super) fn new(
         database: Box<dyn Database>,
@@ -106,37 +95,6 @@ impl RemoteStore {
             columns: Mutex::default(),
             totals: Totals::default(),
         })
-    }
-
-    /// The best chunks by all rankings, fused by the server: reciprocal ranks as
-    /// [`Fusion::Rrf`](crate::Fusion::Rrf) with `k`. `candidates` of each stage are fused. None where the
-    /// server does not fuse.
-    ///
-    /// # Errors
-    ///
-    /// As those of [`Store`].
-    pub fn hybrid_rrf(
-        &self,
-        generation: &Generation,
-        query: HybridQuery<'_>,
-        filter: &Filter,
-        (k, candidates, limit): (u32, usize, usize),
-    ) -> Result<Option<Vec<Scored>>, StoreError> {
-        let Some(model) = &generation.spec.model else { return Ok(None) };
-        check_vector(query.dense, model.dimension)?;
-        query.sparse.map_or(Ok(()), check_sparse)?;
-        let mut fuses = true;
-        let found = self.answer(
-            generation,
-            filter,
-            limit,
-            &|asked| {
-                let candidates = candidates.max(asked);
-                self.database.fused(generation, query, filter, (k, candidates, asked))
-            },
-            &mut fuses,
-        )?;
-        Ok(fuses.then_some(found))
     }
 
     /// The same, kept apart from other writers of this machine where `place` names a lock.

@@ -11,8 +11,8 @@ use chunkwright_http::{Client, HttpOptions, Method};
 use chunkwright_index::analysis::terms;
 use chunkwright_index::bm25::{TermCounts, query_ids};
 use chunkwright_index::{
-    Access, Field, Filter, Fusion, GenerationSpec, HybridQuery, IndexOptions, Mode, Model, Pipeline,
-    QdrantOptions, Ranked, RemoteStore, Scored, SearchOptions, Store, StoreError, Vector, rank,
+    Access, Field, Filter, GenerationSpec, IndexOptions, Mode, Model, Pipeline, QdrantOptions, Ranked,
+    RemoteStore, Scored, SearchOptions, Store, StoreError, Vector, rank,
 };
 use chunkwright_models::{Embedder, Role, text_hash};
 use serde_json::{Value, json};
@@ -162,40 +162,6 @@ fn qdrant(options: QdrantOptions, folder: &Path) -> Option<(Arc<RemoteStore>, Cl
     let http = HttpOptions::default();
     let store = RemoteStore::qdrant(&url, None, options, http.clone(), folder, Access::Write).unwrap();
     Some((Arc::new(store), Client::new(&url, http).unwrap(), prefix))
-}
-
-#[test]
-fn ranks_fused_by_qdrant_are_those_fused_here() {
-    for bag in [Bag::new(256), Bag::with_sparse(256)] {
-        let folder = tempfile::tempdir().unwrap();
-        let Some((store, ..)) = qdrant(QdrantOptions::default(), folder.path()) else { return };
-        let pipeline = Pipeline::new(store.clone(), COLLECTION, chunker(), "test").with_embedder(bag.clone());
-        pipeline.index(&[corpus()], &IndexOptions::default(), &|_| {}).unwrap();
-        let generation = now(&*store);
-        let (filter, mut checked) = (Filter::default(), 0);
-        for question in questions() {
-            let embedding = bag.embed(&[&question], Role::Query).unwrap().remove(0);
-            let (vector, weights) = (embedding.vector, embedding.sparse);
-            let ids = query_ids(&terms(&question));
-            let dense = store.dense(&generation, &vector, &filter, 40).unwrap();
-            let lexical = store.lexical(&generation, &ids, &filter, 40).unwrap();
-            let by_tokens = |weights: &Vec<_>| store.sparse(&generation, weights, &filter, 40).unwrap();
-            let sparse = weights.as_ref().map(by_tokens);
-            // Which of two equal scores comes first is not said.
-            let is_strict = |stage: &[Scored]| stage.windows(2).all(|pair| pair[0].score > pair[1].score);
-            if ![&dense, &lexical].into_iter().chain(&sparse).all(|stage| is_strict(stage)) {
-                continue;
-            }
-            for k in [1, 60] {
-                let ours = Fusion::Rrf { k: f64::from(k) }.fuse(&dense, sparse.as_deref(), &lexical);
-                let query = HybridQuery { dense: &vector, sparse: weights.as_deref(), terms: &ids };
-                let theirs = store.hybrid_rrf(&generation, query, &filter, (k, 40, 10)).unwrap().unwrap();
-                same(&ours[..10], &theirs, &question);
-                checked += 1;
-            }
-        }
-        assert!(checked > 5, "{checked}");
-    }
 }
 
 #[test]

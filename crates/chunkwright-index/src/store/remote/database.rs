@@ -7,8 +7,7 @@ use serde_json::Value;
 
 use super::super::filter::record_symbols;
 use super::super::{
-    DocumentInfo, Filter, Generation, GenerationSpec, HybridQuery, NewChunk, StoreError, TermId, TextHash,
-    Vector,
+    DocumentInfo, Filter, Generation, GenerationSpec, NewChunk, StoreError, TermId, TextHash, Vector,
 };
 use super::catalog::{Entry, Kind};
 use crate::bm25::TermCounts;
@@ -107,18 +106,6 @@ pub(in super::super) trait Database: Send + Sync + fmt::Debug {
         filter: &Filter,
         limit: usize,
     ) -> Result<Option<Vec<Found>>, StoreError>;
-
-    /// The best by reciprocal ranks in all rankings, with `k`, of so many candidates, so many of them; none
-    /// if the server does not fuse.
-    fn fused(
-        &self,
-        _generation: &Generation,
-        _query: HybridQuery<'_>,
-        _filter: &Filter,
-        _sizes: (u32, usize, usize),
-    ) -> Result<Option<Vec<Found>>, StoreError> {
-        Ok(None)
-    }
 }
 
 /// Which points are meant.
