@@ -27,9 +27,7 @@ use super::remote::requests::Missing;
 use super::remote::{
     Database, Entry, Found, Kind, Mark, Part, Point, RemoteStore, Which, Written, numbered, point_id,
 };
-use super::{
-    Access, Filter, Generation, GenerationSpec, StoreError, StoreLocation, TermId, unknown_generation,
-};
+use super::{Access, Filter, Generation, GenerationSpec, StoreError, StoreLocation, unknown_generation};
 pub use name::chroma_name;
 pub use options::ChromaOptions;
 use record::{DIALECT, read, record};
@@ -416,16 +414,6 @@ impl Database for Chroma {
         }
         let there = rows(&answer, true).filter(|row| !row.metadata.is_null());
         there.map(|row| record::found(&row, pushed.is_exact)).collect()
-    }
-
-    fn lexical(
-        &self,
-        _generation: &Generation,
-        _terms: &[TermId],
-        _filter: &Filter,
-        _limit: usize,
-    ) -> Result<Option<Vec<Found>>, StoreError> {
-        Ok(None)
     }
 }
 

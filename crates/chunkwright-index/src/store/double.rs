@@ -9,7 +9,7 @@ use std::sync::Mutex;
 
 use super::index::dot;
 use super::remote::{Database, Entry, Found, Kind, Mark, Part, Point, RemoteStore, Which, Written, lock};
-use super::{Access, Filter, Generation, GenerationSpec, StoreError, TermId, unknown_generation};
+use super::{Access, Filter, Generation, GenerationSpec, StoreError, unknown_generation};
 
 /// What a server would hold.
 #[derive(Debug, Default)]
@@ -178,15 +178,5 @@ impl Database for Double {
         found.sort_by(|a, b| b.score.total_cmp(&a.score));
         found.truncate(limit);
         Ok(found)
-    }
-
-    fn lexical(
-        &self,
-        _generation: &Generation,
-        _terms: &[TermId],
-        _filter: &Filter,
-        _limit: usize,
-    ) -> Result<Option<Vec<Found>>, StoreError> {
-        Ok(None)
     }
 }

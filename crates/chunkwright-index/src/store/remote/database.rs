@@ -101,11 +101,13 @@ pub(in super::super) trait Database: Send + Sync + fmt::Debug {
     /// by words.
     fn lexical(
         &self,
-        generation: &Generation,
-        terms: &[TermId],
-        filter: &Filter,
-        limit: usize,
-    ) -> Result<Option<Vec<Found>>, StoreError>;
+        _generation: &Generation,
+        _terms: &[TermId],
+        _filter: &Filter,
+        _limit: usize,
+    ) -> Result<Option<Vec<Found>>, StoreError> {
+        Ok(None)
+    }
 }
 
 /// Which points are meant.
