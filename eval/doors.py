@@ -193,7 +193,7 @@ def main():
     for request, said in table.items():
         print(f"| {request} | " + " | ".join(said) + " |")
     print("\nAt most three times prose are long lines of words and lists of any depth. Text without a single blank is not: it is counted")
-    print("three times, as a block, in pieces and as chunks, and none of its words is remembered.")
+    print("several times, as a block, in pieces and as chunks, and none of its words is remembered.")
 
 
 main()

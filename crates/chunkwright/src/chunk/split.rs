@@ -164,8 +164,7 @@ impl<'a> Splitter<'a> {
             } else if size as usize <= limit.min(self.grain) {
                 atoms.push(self.atom(span, size, level));
             } else {
-                Self { limit, last: Cell::new((span.start, next, size)), ..self.clone() }
-                    .divide(block, span, next, level, &mut atoms);
+                Self { limit, ..self.clone() }.divide(block, span, next, level, &mut atoms);
             }
             headings = if self.document.announces(block) { headings + size as usize } else { 0 };
             if index > 0
