@@ -126,7 +126,6 @@ pub fn amend_all(
     review: Review,
     change: &dyn Fn(&mut Overlay),
 ) -> Result<Vec<Overlay>, AmendError> {
-    remember_contents(store, generation)?;
     let targets = Targets::read(store, generation, ids)?;
     let mut overlays = store.overlays(&generation.collection)?;
     let (mut changed, mut taken_back) = (Vec::with_capacity(ids.len()), Vec::new());
@@ -201,14 +200,8 @@ struct Targets<'a> {
 impl<'a> Targets<'a> {
     fn read(store: &'a dyn Store, generation: &'a Generation, ids: &[ChunkId]) -> Result<Self, StoreError> {
         let (mut applied, mut places) = (HashMap::new(), HashMap::new());
-        let mut infos = store.documents(generation)?;
-        if infos.iter().any(|info| info.applied().is_none()) {
-            // An older version of this program stored them.
-            settle_but(store, generation, &[], Tools::default())?;
-            infos = store.documents(generation)?;
-        }
-        for info in infos {
-            for on in info.applied().unwrap_or_default() {
+        for info in store.documents(generation)? {
+            for on in info.applied() {
                 places.insert(on.overlay.clone(), on.chunk_id.clone());
                 applied.insert(on.chunk_id.clone(), on);
             }
@@ -248,23 +241,4 @@ impl<'a> Targets<'a> {
             record
         }))
     }
-}
-
-/// Has overlays that an older version of this program made remember the content that they were made for, where
-/// `generation` has it still.
-pub(crate) fn remember_contents(store: &dyn Store, generation: &Generation) -> Result<(), StoreError> {
-    for overlay in store.overlays(&generation.collection)?.iter().filter(|overlay| overlay.lacks_content()) {
-        let id = overlay.chunk_id.parse::<ChunkId>().ok();
-        let chunk =
-            id.map(|id| store.chunks(generation, &[id])).transpose()?.and_then(|mut found| found.pop());
-        let mut known = overlay.clone();
-        let records = match chunk.flatten() {
-            Some(chunk) => vec![chunk.record],
-            None => store.records(generation, &overlay.doc_id)?,
-        };
-        if known.remember_one(&records) {
-            store.put_overlay(&generation.collection, &known)?;
-        }
-    }
-    Ok(())
 }

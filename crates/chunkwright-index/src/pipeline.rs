@@ -36,7 +36,6 @@ use chunkwright_models::Embedder;
 use rayon::ThreadPool;
 use serde::{Deserialize, Serialize};
 
-use crate::amend::remember_contents;
 use crate::meta::Meta;
 use crate::report::IndexReport;
 use crate::settle::Tools;
@@ -312,7 +311,7 @@ impl Pipeline {
         on_progress(Progress::Found { files: placed.files.len(), bytes });
         drop(visible);
         let generations = pipeline.generations(options)?;
-        let overlays = pipeline.overlays(&generations, options)?;
+        let overlays = pipeline.overlays(&generations)?;
         let report =
             Run::new(pipeline, options, on_progress, (generations, known, &overlays), placed, report).go()?;
         if !options.dry_run && pipeline.follow(&overlays, &report)? {
@@ -403,16 +402,15 @@ impl Pipeline {
     /// What a run of documents that are of no folder begins with.
     fn state(&self, options: &IndexOptions) -> Result<(Generations, Known, Overlays), StoreError> {
         let (known, generations) = (self.known()?, self.generations(options)?);
-        let overlays = self.overlays(&generations, options)?;
+        let overlays = self.overlays(&generations)?;
         Ok((generations, known, overlays))
     }
 
-    fn overlays(&self, generations: &Generations, options: &IndexOptions) -> Result<Overlays, StoreError> {
-        let Some(current) = &generations.current else { return Ok(Overlays::default()) };
-        if !options.dry_run {
-            remember_contents(&*self.store, current)?;
+    fn overlays(&self, generations: &Generations) -> Result<Overlays, StoreError> {
+        match &generations.current {
+            Some(current) => self.store.overlays(&current.collection),
+            None => Ok(Overlays::default()),
         }
-        self.store.overlays(&current.collection)
     }
 
     /// What texts given by hand are counted and embedded with.

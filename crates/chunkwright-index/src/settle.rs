@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::store::{
     Applied, AppliedBoundary, Change, DocumentInfo, Elsewhere, Generation, GenerationState, NewChunk,
-    OriginalText, Outcome, Overlay, OverlaySearch, OverlayState, Overlays, Store, StoreError, place_in,
+    Outcome, Overlay, OverlaySearch, OverlayState, Overlays, Store, StoreError, place_in,
 };
 
 /// How many overlays stand how to the chunks of a generation.
@@ -144,7 +144,7 @@ fn settle_once(
     tools: Tools<'_>,
 ) -> Result<Option<OverlayCounts>, StoreError> {
     let infos = store.documents(generation)?;
-    let before = before(store, generation, &infos, overlays)?;
+    let before = before(&infos);
     if overlays.is_empty() && before.is_empty() {
         return Ok(Some(OverlayCounts::default()));
     }
@@ -160,7 +160,7 @@ fn settle_once(
     for info in &infos {
         let was = before.get(info.doc_id.as_str()).map(Vec::as_slice).unwrap_or_default();
         let now = plan.remove(&info.doc_id).unwrap_or_default();
-        if is_same(was, &now) && info.applied().is_some() {
+        if is_same(was, &now) {
             continue;
         }
         match rewrite(store, generation, info, was, &now, tools)? {
@@ -183,54 +183,15 @@ const CHANGES_AT_ONCE: usize = 128;
 type Planned<'o> = Vec<(String, &'o Overlay, OverlayState)>;
 
 /// What is on the chunks of documents, where there is anything.
-fn before<'i>(
-    store: &dyn Store,
-    generation: &Generation,
-    infos: &'i [DocumentInfo],
-    overlays: &Overlays,
-) -> Result<HashMap<&'i str, Vec<Applied>>, StoreError> {
+fn before(infos: &[DocumentInfo]) -> HashMap<&str, Vec<Applied>> {
     let mut before = HashMap::new();
     for info in infos {
-        let applied = if let Some(applied) = info.applied() {
-            applied
-        } else {
-            let records = store.records(generation, &info.doc_id)?;
-            let ids: Vec<ChunkId> = records.iter().map(|record| record.chunk_id).collect();
-            let chunks = store.chunks(generation, &ids)?.into_iter().flatten();
-            let disabled = chunks.filter(|chunk| !chunk.enabled).map(|chunk| chunk.record.chunk_id);
-            guess_applied(&records, &disabled.collect(), overlays)
-        };
+        let applied = info.applied();
         if !applied.is_empty() {
             before.insert(info.doc_id.as_str(), applied);
         }
     }
-    Ok(before)
-}
-
-/// What an older version of this program put on the chunks of a document, which it did not record: the overlay with
-/// the chunk's id, or the one with its content. Whether each is what its overlay says now is not known.
-pub(crate) fn guess_applied(
-    records: &[Record],
-    disabled: &HashSet<ChunkId>,
-    overlays: &Overlays,
-) -> Vec<Applied> {
-    let all: Vec<&Record> = records.iter().collect();
-    let placed = overlays.place(&all);
-    let applied = records.iter().zip(placed).filter_map(|(record, placed)| {
-        let overlay = placed.filter(|(_, state)| *state == OverlayState::On).map(|(overlay, _)| overlay);
-        if overlay.is_none() && !disabled.contains(&record.chunk_id) {
-            return None;
-        }
-        let amended = overlay.and_then(|overlay| overlay.text.as_ref().zip(overlay.original.as_ref()));
-        // The counts stayed those of the original.
-        let original = amended
-            .filter(|(text, _)| **text == record.text)
-            .map(|(_, original)| OriginalText::from(&Record { text: original.clone(), ..record.clone() }));
-        let overlay = overlay.map(|overlay| overlay.chunk_id.clone()).unwrap_or_default();
-        let (chunk_id, state) = (record.chunk_id.to_string(), OverlayState::On);
-        Some(Applied { chunk_id, overlay, state, effect: String::new(), original })
-    });
-    applied.collect()
+    before
 }
 
 fn is_same(was: &[Applied], now: &Planned<'_>) -> bool {
@@ -441,7 +402,7 @@ pub fn list_overlays(store: &dyn Store, generation: &Generation) -> Result<Vec<L
         for applied in info.boundaries() {
             cut.insert(applied.id.clone(), (applied, info.doc_id.clone()));
         }
-        for applied in info.applied().unwrap_or_default() {
+        for applied in info.applied() {
             found.insert(applied.overlay.clone(), (applied, info.doc_id.clone()));
         }
     }

@@ -78,8 +78,8 @@ pub(crate) fn records(
                 findings.push(Finding::new(Some(index), field, found, format!("`{expected}`")));
             }
         };
-        // Of a collection of an older layout they may not be known, and a marked document waits to be cut as they say.
-        if !spec.strategy_version.is_empty() && !info.is_outdated() {
+        // A marked document waits to be cut as they say.
+        if !info.is_outdated() {
             expect("strategy_version", &record.strategy_version, &spec.strategy_version);
             expect("config_hash", &record.config_hash, of_chunks(&spec.config_hash));
         }
@@ -104,14 +104,13 @@ pub(crate) fn records(
     let applied = info.applied();
     let original: HashMap<&str, &str> = applied
         .iter()
-        .flatten()
         .filter_map(|applied| Some((applied.chunk_id.as_str(), applied.original.as_ref()?.text.as_str())))
         .collect();
     let notes = if spec.config_hash.contains("+contexts:") { Notes::Possible } else { Notes::Without };
     let counter = |name: &str| counters.get(name);
     let prove = |document: &Document| {
         let rendered = |index: usize| {
-            let record = records.get(index).filter(|_| applied.is_some())?;
+            let record = records.get(index)?;
             Some(original.get(record.chunk_id.to_string().as_str()).copied().unwrap_or(&record.text))
         };
         verify(document, records, Basis { structure, notes, rendered: &rendered, counter: &counter })
@@ -129,7 +128,7 @@ pub(crate) fn records(
 
 /// Gives records whose text was replaced by hand what they said before.
 pub(crate) fn without_by_hand(document: &StoredDocument, records: &mut [Record]) {
-    let applied = document.info.applied().unwrap_or_default();
+    let applied = document.info.applied();
     let mut original: HashMap<String, OriginalText> =
         applied.into_iter().filter_map(|applied| Some((applied.chunk_id, applied.original?))).collect();
     for record in records {
@@ -269,7 +268,7 @@ fn one_stored(
     }
     let applied = info.applied();
     let on: HashMap<&str, &Applied> =
-        applied.iter().flatten().map(|applied| (applied.chunk_id.as_str(), applied)).collect();
+        applied.iter().map(|applied| (applied.chunk_id.as_str(), applied)).collect();
     let ids: HashSet<String> = all.iter().map(|record| record.chunk_id.to_string()).collect();
     for id in on.keys().filter(|id| !ids.contains(**id)) {
         findings.push(Finding::new(None, "overlays", id, "the id of one of its chunks"));
@@ -283,7 +282,7 @@ fn one_stored(
             tell("text_hash", &"another", "the hash of the text: it is not the text that was stored");
         }
         let (enabled, terms) = match on.get(chunk.record.chunk_id.to_string().as_str()) {
-            None if applied.is_some() => (true, TermCounts::of(text)),
+            None => (true, TermCounts::of(text)),
             Some(applied) => match overlays.get(&applied.overlay) {
                 Some(overlay) if applied.is_of(overlay, applied.state) => {
                     (!overlay.disabled, overlay.terms(text))
@@ -291,7 +290,6 @@ fn one_stored(
                 // It changed since, and the next run brings the chunk to it.
                 _ => continue,
             },
-            None => continue,
         };
         if chunk.enabled != enabled {
             tell("enabled", &chunk.enabled, "what was changed by hand");

@@ -37,5 +37,6 @@ mod systems;
 mod tables;
 mod terminal;
 mod threads;
+mod traced;
 #[cfg(feature = "otlp")]
 mod traces;

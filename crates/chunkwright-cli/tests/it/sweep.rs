@@ -17,7 +17,8 @@ use chunkwright_index::{Access, SqliteStore, Store, StoreError};
 
 use crate::cli::{Folder, guide};
 use crate::services;
-use crate::strace::{self, Traced};
+use crate::strace;
+use crate::traced::{self, Traced};
 
 const COLLECTION: &str = "default";
 
@@ -183,10 +184,10 @@ fn copy(from: &Path, to: &Path) {
 fn kill(mut scenario: Scenario, coarse: usize) {
     let mut seen = BTreeMap::new();
     for (call, count) in scenario.calls() {
-        if strace::is_read(&call) {
+        if traced::is_read(&call) {
             continue;
         }
-        for at in (1..=count).step_by(strace::stride(coarse)) {
+        for at in (1..=count).step_by(traced::stride(coarse)) {
             let blow = format!("{call}:signal=KILL:when={at}");
             let found =
                 scenario.strike(&blow).unwrap_or_else(|| panic!("{} {blow} did not strike", scenario.name));
@@ -229,7 +230,7 @@ fn fail(mut scenario: Scenario, coarse: usize) {
             }
         }
     }
-    for blow in points.iter().step_by(strace::stride(coarse)) {
+    for blow in points.iter().step_by(traced::stride(coarse)) {
         // An error may keep later calls from being made, but not this one.
         let found =
             scenario.strike(blow).unwrap_or_else(|| panic!("{} {blow} did not strike", scenario.name));

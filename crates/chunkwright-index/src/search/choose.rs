@@ -11,7 +11,7 @@ use super::{Below, Duplicates, SearchError, SearchOptions};
 use crate::analysis;
 use crate::bm25::query_ids;
 use crate::cancel;
-use crate::store::{Generation, Overlay, Scored, Store, StoreError, StoredChunk};
+use crate::store::{DocumentInfo, Generation, Overlay, Scored, Store, StoreError, StoredChunk};
 
 /// Puts the best of `order` in the order of `reranker`; answers their scores, best first. Those that
 /// it was not asked about follow as they were, with no score above its least.
@@ -152,7 +152,7 @@ fn place_of(
         return Ok(Some(id));
     }
     let infos = store.documents(generation)?;
-    let applied = infos.iter().flat_map(|info| info.applied().unwrap_or_default());
+    let applied = infos.iter().flat_map(DocumentInfo::applied);
     let mut on = applied.filter(|applied| applied.overlay == overlay.chunk_id);
     Ok(on.next().and_then(|applied| applied.chunk_id.parse().ok()))
 }

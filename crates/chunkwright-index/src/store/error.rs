@@ -135,7 +135,7 @@ pub enum StoreError {
     #[error(
         "the store has layout {found}, this program reads layout {expected}; {}",
         if .found < .expected {
-            "open it to write once, as `index` does, and it has that"
+            "index again into another folder, or `export` with that version and `import` with this one"
         } else {
             "use a newer version of this program"
         }

@@ -5,9 +5,9 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use rusqlite::{Connection, TransactionBehavior, params};
+use rusqlite::{Connection, params};
 
-use super::sqlite::{ADD_SPARSE, Commit, cache, create_folder, set_up};
+use super::sqlite::{Commit, cache, create_folder, set_up};
 use super::{Access, CacheUsage, StoreError, TextHash, Vector};
 
 const TABLES: &str = "
@@ -45,7 +45,7 @@ impl SqliteCache {
     /// that is not there is an empty one.
     pub(super) fn open(folder: &Path, access: Access) -> Result<Self, StoreError> {
         let file = folder.join(Self::FILE);
-        let mut connection = if access == Access::Read && !file.exists() {
+        let connection = if access == Access::Read && !file.exists() {
             Connection::open_in_memory()?
         } else {
             let io = |error| StoreError::Io { path: folder.display().to_string(), error };
@@ -56,7 +56,6 @@ impl SqliteCache {
         connection.pragma_update(None, "journal_mode", "WAL")?;
         connection.pragma_update(None, "synchronous", "NORMAL")?;
         connection.execute_batch(TABLES)?;
-        add_sparse(&mut connection)?;
         Ok(Self { connection: Mutex::new(connection) })
     }
 
@@ -125,23 +124,6 @@ impl SqliteCache {
             Ok((cleared, Commit::Yes))
         })
     }
-}
-
-/// Brings the tables of a cache that is older than sparse vectors to ours.
-fn add_sparse(connection: &mut Connection) -> Result<(), StoreError> {
-    let is_old = |connection: &Connection| {
-        let columns = "SELECT count(*) = 0 FROM pragma_table_info('vectors') WHERE name = 'sparse'";
-        connection.query_row(columns, [], |row| row.get::<_, bool>(0))
-    };
-    if !is_old(connection)? {
-        return Ok(());
-    }
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    // Another process may have been faster.
-    if is_old(&transaction)? {
-        transaction.execute_batch(ADD_SPARSE)?;
-    }
-    Ok(transaction.commit()?)
 }
 
 /// Key, model, hash of the text and length of the numbers in bytes of every vector, by model.

@@ -9,7 +9,7 @@ mod placing;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use chunkwright::{ChunkId, Chunker, Record};
+use chunkwright::{Chunker, Record};
 use chunkwright_models::text_hash;
 use serde::{Deserialize, Serialize};
 
@@ -33,8 +33,7 @@ pub struct Overlay {
     pub doc_id: String,
     /// Hash of the content of that chunk, 32 hex digits.
     pub content_hash: String,
-    /// The content of that chunk, by which an edited one is recognized. Empty where it is not known: an
-    /// older version of this program kept only its hash.
+    /// The content of that chunk, by which an edited one is recognized.
     pub content: String,
     /// The heading path of that chunk.
     pub header_path: String,
@@ -111,26 +110,6 @@ impl Overlay {
         (self.content_hash, self.content) = (String::new(), String::new());
         self.remember(record);
         self.original = self.text.is_some().then(|| record.text.clone());
-    }
-
-    /// Whether an older version of this program made it, which kept only the hash of the content.
-    pub(crate) fn lacks_content(&self) -> bool {
-        self.content.is_empty() && (self.doc_id.is_empty() || !self.content_hash.is_empty())
-    }
-
-    /// Remembers the content of the chunk that it was made for, if one of `records` is that chunk or has its
-    /// content; answers whether one is.
-    pub(crate) fn remember_one(&mut self, records: &[Record]) -> bool {
-        let own = self.chunk_id.parse::<ChunkId>().ok();
-        let is_it = |record: &&Record| Some(record.chunk_id) == own;
-        let is_equal = |record: &&Record| content_hash(&record.content) == self.content_hash;
-        let Some(record) = records.iter().find(is_it).or_else(|| records.iter().find(is_equal)) else {
-            return false;
-        };
-        self.doc_id.clone_from(&record.doc_id);
-        self.content_hash.clear();
-        self.remember(record);
-        true
     }
 
     /// Remembers the content of the chunk that it was made for. A summary has none of its own: its overlay is

@@ -16,7 +16,6 @@ mod collections;
 mod derived;
 mod documents;
 mod list;
-mod migrate;
 mod read;
 mod readers;
 #[cfg(test)]
@@ -51,7 +50,6 @@ use crate::report::PastRun;
 pub use backup::Damaged;
 use collections::Counts;
 use derived::SharedColumns;
-pub(super) use migrate::ADD_SPARSE;
 use readers::Readers;
 use recent::Recent;
 use setup::{analysis_version, check_layout, create, has_no_tables, is_locked_once, prepare};

@@ -21,9 +21,10 @@ mod fixture;
 mod folders;
 mod follow;
 mod hashes;
+mod layouts;
 mod lists;
 mod meta;
-mod migrate;
+
 mod names;
 mod notes;
 mod overlays;

@@ -1,9 +1,9 @@
-//! Loss of power at any moment, and a kill at any call of what the command line cannot be made to do.
+//! Loss of power at any moment.
 //!
-//! A child, this test binary again, indexes, switches, prunes, copies, restores and opens a store of an older
-//! layout, and says when each is done. `strace` tells what it wrote and synced meanwhile. At many moments in that
-//! story the power goes, what the disk may hold then is made anew ([`after_cut`]), and the store is opened:
-//! it is sound, everything that was acknowledged is there, and no document is of two versions.
+//! A child, this test binary again, indexes, switches, prunes, copies and restores, and says when each is done. `strace`
+//! tells what it wrote and synced meanwhile. At many moments in that story the power goes, what the disk may hold then is
+//! made anew ([`after_cut`]), and the store is opened: it is sound, everything that was acknowledged is there, and no
+//! document is of two versions.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -14,10 +14,9 @@ use chunkwright_index::{Access, Damaged, STORES, SqliteStore, Store, StoreLocati
 
 use crate::crash::{Expected, Random, config_of, index, prune, say};
 use crate::disk::{Step, after_cut};
-use crate::fixture::{COLLECTION, Fixture, now};
-use crate::migrate::{LAYOUTS, write_old};
+use crate::fixture::COLLECTION;
 use crate::recorder::Recorder;
-use crate::strace::{self, Traced};
+use crate::strace;
 
 /// Names the folder; what is to be done stands in [`TASK`].
 const CHILD: &str = "CHUNKWRIGHT_TEST_POWER_CHILD";
@@ -39,19 +38,16 @@ enum Task {
     Backup,
     /// Makes another store of that.
     Restore,
-    /// Opens a store of an older layout to write.
-    Migrate,
 }
 
 /// The story. The second run is long enough that the log is moved into the database while it goes on.
-const STORY: [Task; 8] = [
+const STORY: [Task; 7] = [
     Task::Index { is_other: false, first: 1, last: 3 },
     Task::Index { is_other: false, first: 4, last: 60 },
     Task::Index { is_other: true, first: 61, last: 62 },
     Task::Prune,
     Task::Backup,
     Task::Restore,
-    Task::Migrate,
     Task::Index { is_other: false, first: 63, last: 65 },
 ];
 
@@ -74,10 +70,6 @@ impl Places {
 
     fn restored(&self) -> PathBuf {
         self.root.join("restored")
-    }
-
-    fn old(&self) -> PathBuf {
-        self.root.join("old")
     }
 
     fn copy(&self) -> PathBuf {
@@ -120,10 +112,6 @@ fn child_of_the_power_test() {
             SqliteStore::restore(&places.copy(), &places.restored(), Damaged::Refused).unwrap();
             say("restored");
         }
-        Task::Migrate => {
-            open(&places.old());
-            say("migrated");
-        }
     }
 }
 
@@ -132,41 +120,6 @@ fn child(folder: &Path, task: usize) -> Command {
     command.args(["power::child_of_the_power_test", "--exact", "--nocapture", "--test-threads=1"]);
     command.env(CHILD, folder).env(TASK, task.to_string());
     command
-}
-
-/// The documents of the store of an older layout.
-fn old_fixture() -> Fixture {
-    let text =
-        |word: &str| format!("# {word}\n\nSome words about {word}.\n\n## More\n\nMore about {word}.\n");
-    let (a, b) = (text("apples"), text("pears"));
-    let fixture = Fixture::new("sqlite", &[("a.md", &a), ("b.md", &b)]);
-    fixture.index();
-    fixture
-}
-
-fn write_old_store(fixture: &Fixture, folder: &Path) {
-    std::fs::create_dir_all(folder).unwrap();
-    let (layout, sql) = LAYOUTS[0];
-    write_old(fixture, folder, layout, sql);
-}
-
-/// The store of an older layout has all it had.
-fn check_old(fixture: &Fixture, folder: &Path, place: &str) {
-    let store = open(folder);
-    assert_eq!(store.check().unwrap().problems, Vec::<String>::new(), "{place}");
-    let generation = store.open(COLLECTION).unwrap();
-    for info in fixture.store.documents(&now(&*fixture.store)).unwrap() {
-        let texts = |store: &dyn Store, generation| -> Vec<String> {
-            let records = store.records(generation, &info.doc_id).unwrap();
-            records.into_iter().map(|record| record.text).collect()
-        };
-        assert_eq!(
-            texts(&*store, &generation),
-            texts(&*fixture.store, &now(&*fixture.store)),
-            "{place}: {}",
-            info.doc_id
-        );
-    }
 }
 
 /// What was said until a moment, and so what has to be there.
@@ -234,9 +187,9 @@ fn nothing_acknowledged_is_lost_when_the_power_fails() {
     println!("seed {SEED}, {cuts} cuts");
     let folder = tempfile::tempdir().unwrap();
     let places = Places::of(folder.path());
-    std::fs::create_dir_all(&places.files).unwrap();
-    let fixture = old_fixture();
-    write_old_store(&fixture, &places.old());
+    for folder in [&places.files, &places.root] {
+        std::fs::create_dir_all(folder).unwrap();
+    }
     let mut recorder = Recorder::new(&places.root);
     let adopted = recorder.steps.len();
     for task in 0..STORY.len() {
@@ -272,7 +225,6 @@ fn nothing_acknowledged_is_lost_when_the_power_fails() {
         index(&store, promised.is_other, &later.files);
         promised.expected.acknowledge_all();
         promised.expected.check(&*store, promised.round, false);
-        check_old(&fixture, &later.old(), &place);
         if promised.copied.is_some() || later.copy().exists() {
             let restored = tempfile::tempdir().unwrap();
             SqliteStore::restore(&later.copy(), restored.path(), Damaged::Refused).unwrap();
@@ -286,35 +238,4 @@ fn nothing_acknowledged_is_lost_when_the_power_fails() {
             }
         }
     }
-}
-
-#[test]
-fn a_kill_at_any_call_while_an_older_layout_is_read_loses_nothing() {
-    if !strace::is_there() {
-        return;
-    }
-    let folder = tempfile::tempdir().unwrap();
-    let places = Places::of(folder.path());
-    let fixture = old_fixture();
-    let migrate = STORY.iter().position(|task| matches!(task, Task::Migrate)).unwrap();
-    let command = child(folder.path(), migrate);
-    let old = places.old();
-    let traced = Traced { command: &command, store: &old };
-    let reset = || {
-        std::fs::remove_dir_all(&old).unwrap_or_default();
-        write_old_store(&fixture, &old);
-    };
-    reset();
-    let mut kills = 0;
-    for (call, count) in traced.calls().into_iter().filter(|(call, _)| !strace::is_read(call)) {
-        for at in (1..=count).step_by(strace::stride(7)) {
-            let blow = format!("{call}:signal=KILL:when={at}");
-            reset();
-            let struck = traced.strike(&blow);
-            assert!(struck.is_struck, "{blow}: {:?}", struck.output);
-            check_old(&fixture, &old, &blow);
-            kills += 1;
-        }
-    }
-    println!("{kills} kills");
 }

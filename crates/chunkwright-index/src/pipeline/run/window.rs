@@ -184,7 +184,7 @@ impl Run<'_> {
         }
         let doc_id = &document.document.info.doc_id;
         let before = self.stored.get(doc_id).or_else(|| self.seen.get(doc_id));
-        let before = before.and_then(DocumentInfo::applied).unwrap_or_default();
+        let before = before.map(DocumentInfo::applied).unwrap_or_default();
         let is_of_another = |id: &&str| overlays.get(id).is_some_and(|overlay| overlay.doc_id != *doc_id);
         let also: Vec<&str> =
             before.iter().map(|applied| applied.overlay.as_str()).filter(is_of_another).collect();

@@ -161,18 +161,17 @@ pub(crate) fn write(applied: &[Applied], boundaries: &[AppliedBoundary]) -> Stri
     serde_json::to_string(&all.collect::<Vec<_>>()).unwrap_or_default()
 }
 
-/// What [`write`] wrote; none if an older version of this program stored the document.
-pub(super) fn read(overlays: &str) -> Option<Vec<Stored>> {
+/// What [`write`] wrote; nothing where it cannot be read, which a check finds by what is on the chunks.
+pub(super) fn read(overlays: &str) -> Vec<Stored> {
     let overlays = overlays.strip_prefix(DocumentInfo::OUTDATED).unwrap_or(overlays);
-    if overlays.is_empty() { Some(Vec::new()) } else { serde_json::from_str(overlays).ok() }
+    if overlays.is_empty() { Vec::new() } else { serde_json::from_str(overlays).unwrap_or_default() }
 }
 
 impl DocumentInfo {
-    /// What of the overlays is on its chunks, by chunk id; none if that is not known because an older
-    /// version of this program stored it.
-    pub fn applied(&self) -> Option<Vec<Applied>> {
+    /// What of the overlays is on its chunks, by chunk id.
+    pub fn applied(&self) -> Vec<Applied> {
         let on_chunk = |stored| if let Stored::Chunk(applied) = stored { Some(applied) } else { None };
-        Some(read(&self.overlays)?.into_iter().filter_map(on_chunk).collect())
+        read(&self.overlays).into_iter().filter_map(on_chunk).collect()
     }
 
     /// Sets what of the overlays is on its chunks; how it was cut, and whether it has to be cut again, stays as it is.

@@ -212,12 +212,12 @@ impl DocumentInfo {
     /// The boundaries that it was cut with, by what names them.
     pub fn boundaries(&self) -> Vec<AppliedBoundary> {
         let of_boundary = |stored| if let Stored::Boundary(applied) = stored { Some(applied) } else { None };
-        read(&self.overlays).unwrap_or_default().into_iter().filter_map(of_boundary).collect()
+        read(&self.overlays).into_iter().filter_map(of_boundary).collect()
     }
 
     /// Sets the boundaries that it was cut with; what is on its chunks stays.
     pub(crate) fn set_boundaries(&mut self, boundaries: &[AppliedBoundary]) {
-        let applied = self.applied().unwrap_or_default();
+        let applied = self.applied();
         self.overlays = write(&applied, boundaries);
     }
 }

@@ -57,8 +57,6 @@ impl SqliteStore {
         }
         let source = Connection::open_with_flags(from, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
         let found = match check_layout(&source).and_then(|()| check::check(&source, None)) {
-            // Older layouts are brought up to date when the store is opened.
-            Err(StoreError::Layout { found, expected }) if found < expected => CheckReport::default(),
             Err(StoreError::Damaged { problem }) => {
                 return Err(StoreError::NotABackup { path: shown, reason: problem });
             }

@@ -9,12 +9,12 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 
 use super::super::StoreError;
-use super::{migrate, read, write};
+use super::{read, write};
 use crate::analysis;
 use crate::atomic_file::{folder_of, persist_new, sync_folder};
 
-/// Raised when the tables change, or what a record must have; [`migrate`](super::migrate) then learns to
-/// read the layout before.
+/// Raised when the tables change, or what a record must have; stores of the layout before are then brought to the new one
+/// when they are opened to write. This is the first that is kept so.
 pub(super) const LAYOUT: i64 = 6;
 
 /// Marks the file as ours ("CWRT").
@@ -270,8 +270,6 @@ pub(super) fn prepare(connection: &mut Connection) -> Result<(), StoreError> {
         transaction.commit()?;
         return Ok(());
     }
-    check_application(&transaction)?;
-    let migrated = migrate::migrate(&transaction)?;
     check_layout(&transaction)?;
     let analysed = analysis_version(&transaction)? != Some(i64::from(analysis::VERSION));
     if analysed {
@@ -280,7 +278,7 @@ pub(super) fn prepare(connection: &mut Connection) -> Result<(), StoreError> {
     }
     let is_indexed = read::has(&transaction, "index", "documents_counted")?;
     transaction.execute_batch(INDEXES)?;
-    if migrated || analysed || !is_indexed {
+    if analysed || !is_indexed {
         transaction.commit()?;
     }
     Ok(())

@@ -203,13 +203,6 @@ pub(super) fn decode(
     stored.record(chunk_id, known)
 }
 
-/// A stored record with another parent.
-pub(super) fn with_parent(json: &str, doc_id: &str, parent: String) -> Result<String, StoreError> {
-    let mut stored: Stored<'_> = serde_json::from_str(json).map_err(unreadable)?;
-    stored.parent = (parent != doc_id).then_some(Cow::Owned(parent));
-    serde_json::to_string(&stored).map_err(unreadable)
-}
-
 fn unreadable(error: impl std::fmt::Display) -> StoreError {
     damaged(&format!("a chunk cannot be read: {error}"))
 }

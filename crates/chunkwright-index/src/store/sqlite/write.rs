@@ -11,7 +11,8 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::super::filter::record_symbols;
 use super::super::{
-    Change, Generation, GenerationSpec, NewChunk, NewDocument, Outcome, Overlay, StoreError, check_model,
+    Change, DocumentInfo, Generation, GenerationSpec, NewChunk, NewDocument, Outcome, Overlay, StoreError,
+    check_model,
 };
 use super::setup::{META, RUNS};
 use super::stored::{Place, Stored, encode};
@@ -545,7 +546,7 @@ pub(super) fn analyse_again(connection: &Connection) -> Result<(), StoreError> {
     for status in generations {
         let overlays = read::overlays(connection, &status.generation.collection)?;
         let documents = read::documents(connection, &status.generation)?;
-        let applied = documents.iter().flat_map(|info| info.applied().unwrap_or_default());
+        let applied = documents.iter().flat_map(DocumentInfo::applied);
         let on: HashMap<String, String> =
             applied.map(|applied| (applied.chunk_id, applied.overlay)).collect();
         let mut update = connection.prepare("UPDATE chunks SET terms = ?2 WHERE key = ?1")?;
