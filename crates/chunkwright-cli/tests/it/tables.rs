@@ -1,9 +1,10 @@
-//! The page on other systems: every row of its tables holds.
+//! The pages on other systems: every row of their tables holds.
 //!
-//! A row says what something is called in another system, what it is here, and how to get it. The commands of a section
+//! A row says what something is called in another system, what it is here, and how to get it. The commands of a page
 //! are run in order, in one folder; what stands in backticks in the second cell must be in what they print: a field or
 //! `field = value`, a key of the configuration and its value, or the text itself.
 
+use std::fs;
 use std::path::Path;
 
 use serde_json::{Deserializer, Value};
@@ -11,16 +12,14 @@ use serde_json::{Deserializer, Value};
 use crate::docs::{Guide, installed_models};
 use crate::servers;
 
-const PAGE: &str = include_str!("../../../../docs/systems.md");
+const DL_0010: &str = include_str!("../../../../docs/compat/dl-0010.md");
+const CONTEXT_ENHANCEMENT: &str = include_str!("../../../../docs/compat/context-enhancement.md");
+const AILEARN_HUB: &str = include_str!("../../../../docs/compat/ailearn-hub.md");
+const ACI: &str = include_str!("../../../../docs/compat/aci.md");
+const ADR_002: &str = include_str!("../../../../docs/compat/adr-002.md");
 
-/// The sections that have tables.
-const SYSTEMS: [&str; 5] = [
-    "Markdown in three passes: DL-0010",
-    "Context of chunks: context enhancement",
-    "Course documents: AILearn Hub",
-    "Source code: ACI",
-    "Chunks by the size of a document: ADR-002",
-];
+/// The pages, one a system.
+const SYSTEMS: [&str; 5] = [DL_0010, CONTEXT_ENHANCEMENT, AILEARN_HUB, ACI, ADR_002];
 
 /// A row of a table.
 struct Row<'a> {
@@ -46,9 +45,9 @@ fn codes(cell: &str) -> Vec<&str> {
     cell.split('`').skip(1).step_by(2).collect()
 }
 
-fn rows(section: &str) -> Vec<Row<'_>> {
+fn rows(page: &str) -> Vec<Row<'_>> {
     let mut rows = Vec::new();
-    for line in section.lines() {
+    for line in page.lines() {
         if !line.starts_with('|') || line.starts_with("|---") || line == "| There | Here | How to get it |" {
             continue;
         }
@@ -57,11 +56,6 @@ fn rows(section: &str) -> Vec<Row<'_>> {
         rows.push(Row { line, here: codes(here), get: codes(get) });
     }
     rows
-}
-
-fn section(title: &str) -> &'static str {
-    let (_, rest) = PAGE.split_once(&format!("\n## {title}\n")).expect("the page has the section");
-    rest.split("\n## ").next().unwrap()
 }
 
 /// What a command printed.
@@ -124,19 +118,18 @@ fn for_servers(command: &str) -> Option<String> {
     Some(command.to_owned())
 }
 
-/// Runs the commands of the section and compares what they print with what its rows say.
+/// Runs the commands of the page and compares what they print with what its rows say.
 #[track_caller]
-fn check(title: &str) {
+fn check(page: &str) {
     let Some(models) = installed_models(&["e5", "static"]) else { return };
     let guide = Guide::new(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."), &models);
-    let section = section(title);
-    let (_, before) = section.split_once("```sh\n").unwrap();
+    let (_, before) = page.split_once("```sh\n").unwrap();
     for command in before.split("\n```").next().unwrap().lines() {
         let output = guide.shell(command).output().unwrap();
         assert!(output.status.success(), "`{command}`: {}", String::from_utf8_lossy(&output.stderr));
     }
     let mut wrong = Vec::new();
-    for row in rows(section) {
+    for row in rows(page) {
         let mut printed = Vec::new();
         let mut are_all_run = true;
         for command in row.commands() {
@@ -162,42 +155,43 @@ fn check(title: &str) {
 
 #[test]
 fn what_stable_markdown_chunks_need_is_here() {
-    check(SYSTEMS[0]);
+    check(DL_0010);
 }
 
 #[test]
 fn what_a_documentation_search_for_agents_needs_is_here() {
-    check(SYSTEMS[1]);
+    check(CONTEXT_ENHANCEMENT);
 }
 
 #[test]
 fn what_a_course_platform_needs_is_here() {
-    check(SYSTEMS[2]);
+    check(AILEARN_HUB);
 }
 
 #[test]
 fn what_chunks_of_source_code_need_is_here() {
-    check(SYSTEMS[3]);
+    check(ACI);
 }
 
 #[test]
 fn what_chunks_by_document_size_need_is_here() {
-    check(SYSTEMS[4]);
+    check(ADR_002);
 }
 
 #[test]
 fn every_row_has_a_command_or_an_item_and_nothing_is_not_built() {
-    let sections: Vec<&str> = PAGE.lines().filter_map(|line| line.strip_prefix("## ")).collect();
-    assert_eq!(sections, SYSTEMS);
-    for title in SYSTEMS {
-        for row in rows(section(title)) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/compat");
+    // The overview is the only page without rows.
+    assert_eq!(fs::read_dir(folder).unwrap().count(), SYSTEMS.len() + 1);
+    for page in SYSTEMS {
+        for row in rows(page) {
             assert!(!row.get.is_empty(), "{}", row.line);
             assert!(!row.line.contains("not built yet"), "{}", row.line);
             // Where no command is run, no promise would be checked.
             assert!(row.commands().next().is_some() || row.here.is_empty(), "{}", row.line);
         }
+        assert!(!page.to_lowercase().contains("missing"));
     }
-    assert!(!PAGE.to_lowercase().contains("missing"));
 }
 
 #[test]
@@ -238,8 +232,7 @@ fn items_of_the_library_that_rows_name_exist() {
         chunkwright_code::COMPONENTS,
         chunkwright_engine::Engine,
     ];
-    let mut named: Vec<&str> =
-        SYSTEMS.iter().flat_map(|title| rows(section(title))).flat_map(|row| row.get).collect();
+    let mut named: Vec<&str> = SYSTEMS.into_iter().flat_map(rows).flat_map(|row| row.get).collect();
     named.retain(|get| is_item(get));
     named.sort_unstable();
     named.dedup();
