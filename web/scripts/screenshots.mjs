@@ -1,4 +1,5 @@
-// Pictures of every page for the documentation: light and dark, 1400 and 600 pixels wide. `npm run screenshots [NAME...]`.
+// Pictures of every page, light and dark, 1400 and 600 pixels wide, in target/screenshots: `npm run screenshots -- [NAME...]`.
+// `npm run screenshots -- --docs` renews the pictures that README.md and docs/ show, in docs/page.
 
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -156,9 +157,13 @@ async function queries(api) {
   await search("warranty period", "manual");
 }
 
-const folder = join(root, "docs/page");
+/** The pictures in docs/page: light, 1400 pixels wide. */
+const SHOWN = ["file", "search", "try"];
+
+const isForDocs = process.argv.includes("--docs");
+const folder = join(root, isForDocs ? "docs/page" : "target/screenshots");
 mkdirSync(folder, { recursive: true });
-const wanted = process.argv.slice(2);
+const wanted = isForDocs ? SHOWN : process.argv.slice(2);
 const server = await serve({ env: { CHUNKWRIGHT_EMBEDDER: "static" }, flags: ["--log-queries"], collections: ["examples"] });
 await edits(server.api);
 run(["index", join(root, "examples/corpus"), "--collection", "vectors", "--store", server.store, "--embedder", "static", "--quiet"]);
@@ -169,8 +174,8 @@ await queries(server.api);
 const file = writePage(join(server.folder, "chunks.html"), ["en/bread.md", "zh/green-tea.md", "code/tides.py"].map((path) => join(root, "examples/corpus", path)));
 for (const { name, path, file: isFile, until } of PAGES) {
   if (wanted.length && !wanted.includes(name)) continue;
-  for (const scheme of ["light", "dark"]) {
-    for (const width of [1400, 600]) {
+  for (const scheme of isForDocs ? ["light"] : ["light", "dark"]) {
+    for (const width of isForDocs ? [1400] : [1400, 600]) {
       const page = await open(isFile ? file : server.url + path, { scheme, width, height: 900 });
       await until(page, width);
       await page.screenshot({ path: join(folder, `${name}-${scheme}-${width}.png`) });
