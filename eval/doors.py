@@ -185,15 +185,15 @@ def main():
                     table.setdefault(request, []).append(said)
                     print(f"{request}: {said}", file=sys.stderr)
     print("# What hostile and large requests cost\n")
-    print(f"Made by `eval/doors.py`. MB is the length of the answer, and at the end the highest resident set.")
-    print("Both programs are release builds and ran one after the other on the same two processors, which others use too: read")
-    print("times as ratios. *Before* is the program before queries, answers, collections and long lines were bounded.\n")
+    print("Made by `eval/doors.py`. MB is the length of the answer; a second figure is the peak resident set. Both programs are")
+    print("release builds that ran one after the other on two shared processors, so read times as ratios. *Before* is the program")
+    print("before queries, answers, collections and long lines were bounded.\n")
     print("| request | " + " | ".join(name for name, _ in programs) + " |")
     print("|---" * (1 + len(programs)) + "|")
     for request, said in table.items():
         print(f"| {request} | " + " | ".join(said) + " |")
-    print("\nAt most three times prose are long lines of words and lists of any depth. Text without a single blank is not: it is counted")
-    print("several times, as a block, in pieces and as chunks, and none of its words is remembered.")
+    print("\nLong lines of words and lists of any depth take at most three times as long as prose. Text without a single blank takes")
+    print("longer: it is counted several times, as a block, in pieces and as chunks, and none of its words is cached.")
 
 
 main()

@@ -53,8 +53,9 @@ def measured(program, path):
 
 def main():
     programs = [argument.split("=", 1) for argument in sys.argv[1:]]
-    print("# Hostile files\n\nMade by `eval/hostile.py`: `chunkwright chunk FILE`, peak memory of the largest process in MB, seconds, exit status.")
-    print(f"A run is stopped after {LIMIT} s. *Before* is the program before such files were bounded. Times are those of one machine; memory of source code is held to its bound by\n`crates/chunkwright-code/tests/it/bounds.rs`.\n")
+    print("# Hostile files\n\nMade by `eval/hostile.py`, which runs `chunkwright chunk FILE`: peak memory of the largest process in MB, seconds, and exit")
+    print(f"status. A run is stopped after {LIMIT} s. *Before* is the program before such files were bounded. Times are those of one")
+    print("machine; `crates/chunkwright-code/tests/it/bounds.rs` tests the bound on the memory of source code.\n")
     print("| file | what it is | KB |" + "".join(f" {name}: MB | s | status |" for name, _ in programs))
     print("|---|---|---:|" + "---:|---:|---|" * len(programs))
     with tempfile.TemporaryDirectory() as folder:

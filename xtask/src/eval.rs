@@ -147,13 +147,13 @@ fn write(name: &str, text: &str) -> Result<()> {
 /// A page of tables.
 fn page(title: &str, again: &str, measured: &[Measured], edits: &Value) -> String {
     let mut out = format!(
-        "# {title}\n\nMade by {again}. Percent, unless it says otherwise; ± is half of a 95 % interval over questions.\n"
+        "# {title}\n\nMade by {again}. Figures are percent unless stated otherwise; ± is half of a 95 % interval over questions.\n"
     );
     let run = &measured[0].report["run"];
     // Writing to a string cannot fail.
     let _ = writeln!(
         out,
-        "\nChunks are counted by {}, a reader's tokens by {}; vectors are of {}.\n\n{}",
+        "\nSizes of chunks are in tokens of {}, the budget of a reader in tokens of {}; vectors are those of {}.\n\n{}",
         text(&run["tokenizer"]),
         text(&run["budget_tokenizer"]),
         text(&run["embedder"]),
@@ -164,17 +164,17 @@ fn page(title: &str, again: &str, measured: &[Measured], edits: &Value) -> Strin
     }
     let _ = writeln!(
         out,
-        "## R@1000 minus that of `{}`, {}\n\nQuestion by question; * is beyond noise.\n\n{}",
+        "## R@1000 minus that of `{}`, {}\n\nDifferences are paired by question; * marks those beyond noise.\n\n{}",
         text(&run["baseline"]),
         MODES[0],
         differences(measured)
     );
     let _ = writeln!(out, "## All measures, {}, mean of the sets\n\n{}", MODES[0], measures(measured));
-    let _ = writeln!(out, "## Sizes\n\nTokens of what a chunk owns.\n\n{}", sizes(measured));
+    let _ = writeln!(out, "## Sizes\n\nIn tokens of `content`.\n\n{}", sizes(measured));
     if edits["stability"].as_array().is_some_and(|lines| !lines.is_empty()) {
         let _ = writeln!(
             out,
-            "## What an edit changes\n\nChunks with a new id, an edit; then those whose own text is new: a renamed title gives a new id to every chunk that borrows it. `ids renamed` counts ids that name another text afterwards.\n\n{}",
+            "## What an edit changes\n\nChunks with a new id per edit, then chunks whose own text is new: a renamed title gives a new id to every chunk that borrows it. `ids renamed` counts ids that belong to another text after the edit.\n\n{}",
             stability(edits)
         );
     }

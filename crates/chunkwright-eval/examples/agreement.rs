@@ -94,21 +94,21 @@ fn main() -> Result<()> {
     let over_all = over_all(&setup, &sets, &rows)?;
     let search = model.map_or("lexical".to_owned(), |name| format!("hybrid, with vectors of `{name}`"));
     println!(
-        "# Agreement of made questions with people's\n\nMade by `cargo run --release -p chunkwright-eval --example agreement`. Searches are {search}. {ABOUT}\n"
+        "# Agreement of generated questions with people's\n\nMade by `cargo run --release -p chunkwright-eval --example agreement`. Searches are {search}. {ABOUT}\n"
     );
     print!("{}\n{}\n{over_all}", agreements(&rows), defaults(&rows));
     Ok(())
 }
 
 const ABOUT: &str = "\
-Each way of cutting that `tune` tries on a set is ranked by R@1000, once by the questions that people wrote and once by \
-questions made of its documents, at most 300 of each origin; figures are Spearman's rank correlation of the two rankings. \
-`halves` is the correlation of two random halves of people's questions with each other, the mean of 50: no other \
-questions can be expected to agree with them much better than that. `chosen` is what `tune` uses where nothing is said. \
-The questions of the sets on FastAPI, uv, Cargo and Vue were made of links, so links are ranked once more without those \
-that stand in a paragraph that people's questions were taken from: `other links`, of which some sets have few; `chosen, \
-other links` has those in their place. The length of passages and the shares of words that `sentences` have were chosen \
-on these sets.";
+Each way of cutting that `tune` tries on a set is ranked by R@1000 twice: by the questions that people \
+wrote, and by questions made from the documents of the set, at most 300 of each origin. The figures are \
+Spearman's rank correlation of the two rankings. `halves` is the correlation between two random halves of \
+people's questions, the mean of 50 divisions: no other questions can agree with them much better. `chosen` \
+is the origin that `tune` uses by default. The questions of the sets on FastAPI, uv, Cargo and Vue were made \
+from links, so links are ranked again without those in a paragraph that a question of people was taken from: \
+`other links`, of which some sets have few; `chosen, other links` uses them instead. The length of passages \
+and the shares of words in `sentences` were chosen on these sets.";
 
 /// The sets below a folder, by name.
 fn folders(folder: &Path) -> Result<Vec<PathBuf>> {
@@ -342,10 +342,10 @@ fn over_all(setup: &Setup, sets: &[Set], rows: &[Row]) -> Result<String> {
     let default = ranking.iter().position(|it| it.candidate == 0).unwrap_or_default();
     let by_chance = 1.0 - 0.95_f64.powf(sets.len() as f64);
     let mut out = format!(
-        "An interval misses the truth once in twenty times: of {} at least one does so with a chance of {by_chance:.2}. And a \
-        default is one for all documents. Over all sets together, each counting the same, {} ways of cutting were measured; \
-        `auto` is number {}. Those that find most, R@1000 in percent, with the interval of their difference to `auto`, paired \
-        by question and widened for the number of ways:\n\n| way | R@1000 | minus auto | |\n|---|---|---|---|\n",
+        "An interval misses the true value once in twenty times: of {} intervals, at least one misses it with a \
+        probability of {by_chance:.2}. A default must also serve all documents. Over all sets together, each with the same \
+        weight, {} ways of cutting were measured; `auto` is number {}. The best of them, by R@1000 in percent, with the \
+        interval of the difference from `auto`, paired by question and widened for the number of ways:\n\n| way | R@1000 | minus auto | |\n|---|---|---|---|\n",
         sets.len(),
         ways.len(),
         default + 1

@@ -108,12 +108,14 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-const ABOUT: &str = "The default threshold on questions that the coefficients were not fitted on: of the questions whose \
-answer is among the first 5 hits, the share that loses it (goal: at most 2 %), and of 200 nonsense queries those by which \
-nothing is found (goal: at least 90 %). Percent; at most 200 questions a set. `lost at 0.1`: what a threshold of 0.1 would \
-lose, and so on. Where a model reads less than half of a query, as `static` of Chinese and Russian, words alone decide, with their threshold. \
-A question in another script than the text is not judged (1.00 here), and keeps its hits. A set that was not \
-indexed with a model is left out of its table.";
+const ABOUT: &str = "\
+The tables show the default threshold on questions that the coefficients were not fitted on. `lost`: of the \
+questions whose answer is among the first 5 hits, the share whose answer is below the threshold (goal: at \
+most 2 %). `nonsense: nothing found`: of 200 nonsense queries, the share without a hit (goal: at least 90 \
+%). `lost at 0.1` and the like: the same with a threshold of 0.1. Figures are percent, of at most 200 \
+questions a set. Where a model reads less than half of a query, as `static` does of Chinese and Russian, \
+words alone decide, with their own threshold. A question in another script than the text is not judged (1.00 \
+here) and keeps its hits. A set that was not indexed with a model is missing from its table.";
 
 /// Names of the sets.
 fn sets(data: &Path) -> Result<Vec<String>> {
@@ -315,7 +317,7 @@ fn solved(mut matrix: [[f64; N]; N], mut right: [f64; N]) -> [f64; N] {
 }
 
 fn coefficients(fitted: &[(Calibration, [f64; N])]) -> String {
-    let mut out = "In use, and what this run fits.\n\n| | intercept | cosine | coverage | threshold |\n|---|---|---|---|---|\n".to_owned();
+    let mut out = "The coefficients in use, and those that this run fitted.\n\n| | intercept | cosine | coverage | threshold |\n|---|---|---|---|---|\n".to_owned();
     for (calibration, [intercept, cosine, coverage]) in fitted {
         let Calibration { intercept: a, cosine_weight: b, coverage_weight: c, min_relevance, .. } =
             calibration;
