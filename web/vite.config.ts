@@ -3,7 +3,7 @@ import { defineConfig, type Plugin } from "vite";
 
 // Two things are built of the same components: the app that the server answers with, and the parts of the file that
 // `chunkwright chunk --format html` writes (one style, one script, without imports).
-const dist = "../crates/chunkwright-page/dist";
+const dist = "../crates/chunkwright-engine/dist";
 const server = process.env["CHUNKWRIGHT_URL"] ?? "http://127.0.0.1:7878";
 
 /** Makes a script and a style that can stand in an element of a page: nothing in them ends it, and nothing is unseen. */

@@ -17,7 +17,7 @@ export const root = join(here, "../..");
 const program = process.env.CHUNKWRIGHT_BIN ?? join(root, "target/debug/chunkwright");
 /** A page that was built, in place of the one that the program holds. */
 const built = process.env.CHUNKWRIGHT_PAGE;
-const dist = built ?? join(root, "crates/chunkwright-page/dist");
+const dist = built ?? join(root, "crates/chunkwright-engine/dist");
 const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 /** How long a step may take, in milliseconds: so long that it only ends what hangs, however busy the machine is. */

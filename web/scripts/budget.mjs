@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 
-const dist = join(import.meta.dirname, "../../crates/chunkwright-page/dist");
+const dist = join(import.meta.dirname, "../../crates/chunkwright-engine/dist");
 const BUDGET = { "first load": 80, "whole page": 400, "standalone file": 130 };
 
 const weigh = (path) => gzipSync(readFileSync(path), { level: 6 }).length;

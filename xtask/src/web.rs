@@ -1,4 +1,4 @@
-//! The web page: built of `web/` into `crates/chunkwright-page/dist`, whose files the program embeds.
+//! The web page: built of `web/` into `crates/chunkwright-engine/dist`, whose files the program embeds.
 
 use std::collections::hash_map::DefaultHasher;
 use std::env;
@@ -85,7 +85,7 @@ fn npm(arguments: &str) -> Command {
 }
 
 fn dist() -> PathBuf {
-    shell::root().join("crates/chunkwright-page/dist")
+    shell::root().join("crates/chunkwright-engine/dist")
 }
 
 /// What the page is made of, as a number: the files below `web` that git knows or would add, and the API's document.

@@ -25,8 +25,9 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, anyhow, ensure};
 use chunkwright::{ChunkId, Chunker, Document, Record, RecordContext, TokenCounter, Words, parse::Text};
 use chunkwright_index::{
-    Access, Change, DocumentInfo, Filter, Generation, GenerationSpec, Mode, Model, Models, NewChunk,
-    NewDocument, SearchOptions, SqliteStore, Store, StoredDocument, search,
+    Access, Change, ChunkStore, DocumentInfo, DocumentStore, Filter, Generation, GenerationSpec,
+    GenerationStore, Mode, Model, Models, NewChunk, NewDocument, SearchOptions, SqliteStore, Store,
+    StoredDocument, search,
 };
 use chunkwright_models::{EmbedError, Embedder, Embedding, Languages, ModelInfo, Role, text_hash};
 use chunkwright_source::format::file_hash;

@@ -72,13 +72,13 @@ fn report_only_uncaught_panics() {
 fn main() -> ExitCode {
     report_only_uncaught_panics();
     let mut arguments = std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned());
-    if arguments.next().as_deref() == Some(chunkwright_convert::CHILD) {
-        return chunkwright_convert::run_child(&arguments.next().unwrap_or_default());
+    if arguments.next().as_deref() == Some(chunkwright_engine::convert::CHILD) {
+        return chunkwright_engine::convert::run_child(&arguments.next().unwrap_or_default());
     }
     #[cfg(target_os = "linux")]
     begin_again_with_small_reserves();
     if let Ok(program) = std::env::current_exe() {
-        chunkwright_convert::contain_in(program);
+        chunkwright_engine::convert::contain_in(program);
     }
     // A shell that asks for candidates has its answer, and the program ends here.
     CompleteEnv::with_factory(Cli::command).var(candidates::VARIABLE).complete();

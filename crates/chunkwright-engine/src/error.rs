@@ -74,7 +74,7 @@ pub enum Error {
     #[error(transparent)]
     Eval(#[from] EvalError),
     /// A page for a browser, from a program that was built without it.
-    #[error("this program was built without the page that shows chunks; {}", chunkwright_page::HOW_TO_BUILD)]
+    #[error("this program was built without the page that shows chunks; {}", crate::web::HOW_TO_BUILD)]
     NoPage,
     /// An evaluation of neither questions nor edits.
     #[error(

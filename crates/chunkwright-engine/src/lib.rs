@@ -64,6 +64,7 @@ mod task;
 mod transfer;
 mod turns;
 mod watch;
+pub mod web;
 pub mod words;
 
 pub use amend::{AmendRequest, OverlaysAnswer, OverlaysRequest};
@@ -71,16 +72,16 @@ pub use background::{Background, IndexState, ServedFolder, Then};
 pub use boundary::{BoundaryAnswer, BoundaryChange, BoundaryRequest};
 pub use chunkwright::chunk::BoundaryKind;
 pub use chunkwright_arrow::is_catching;
-pub use chunkwright_index::store::filter::suggestion;
+pub use chunkwright_index::filter::suggestion;
 pub use chunkwright_index::{
     Away, CacheUsage, CheckReport, ChunkPage, CollectionSort, Cursor, Damaged, Direction, DocumentInfo,
     Duplicates, Expand, Explained, Field, Filter, Folder, FoundChunk, Fusion, Generation, GenerationSpec,
     GenerationStatus, Glob, IndexReport, Kept, ListRequest, ListedChunk, ListedOverlay, MAX_PAGE,
     MAX_QUERY_CHARS, MOST_RANGES, Metadata, Mode, Overlay, OverlayState, Passage, PastRun, Prefix, Progress,
     Prune, Related, Renamed, RepeatedText, Siblings, SortKey, SourceForm, SourcePart, Stage, Statistics,
-    StatisticsRequest, Timings, Verdict, Visibility, WhyAway, meta,
+    StatisticsRequest, Timings, Verdict, Visibility, WhyAway, file_of, meta,
 };
-pub use chunkwright_source::{FormatHint, Input, NewSource, SkipReason, Skipped, Stream, redact};
+pub use chunkwright_source::{FormatHint, Input, NewSource, SkipReason, Skipped, Stream, convert, redact};
 pub use collection::Collection;
 pub use collections::{CollectionPage, CollectionStatus, ListCollectionsRequest, ListedCollection};
 pub use coverage::{CollectionCoverage, CollectionStatistics};

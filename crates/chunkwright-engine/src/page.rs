@@ -2,14 +2,14 @@
 //!
 //! The page is a file that needs nothing but a browser: its style and script are in it, and it asks for
 //! nothing from anywhere. They are built of the same components as the page that the server answers with
-//! (`chunkwright-page`). Documents stand in it as JSON, one element each, so that they are written as
+//! ([`web`](crate::web)). Documents stand in it as JSON, one element each, so that they are written as
 //! they are cut. In that JSON no `<` is left, so a source cannot end its element whatever it says; the
 //! script makes only text of it, never markup.
 
 use std::fmt::Write;
 
+use crate::web::Standalone;
 use chunkwright::Record;
-use chunkwright_page::Standalone;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -105,7 +105,7 @@ pub fn foot() -> Result<String, Error> {
 
 /// Style and script, where they were built.
 fn built() -> Result<Standalone, Error> {
-    chunkwright_page::standalone().ok_or(Error::NoPage)
+    crate::web::standalone().ok_or(Error::NoPage)
 }
 
 /// A record as a map, without a text that is made of its other fields.
@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn the_page_asks_for_nothing_and_makes_no_markup() {
-        let Some(Standalone { style, script }) = chunkwright_page::standalone() else {
+        let Some(Standalone { style, script }) = crate::web::standalone() else {
             assert!(built().is_err_and(|error| error.to_string().contains("cargo xtask web")));
             return;
         };

@@ -3,8 +3,8 @@
 use chunkwright::preset::PRESETS;
 use chunkwright::{ALIASES, PARSERS, Parser as _, STRATEGIES};
 use chunkwright_code::{COMPONENTS, LANGUAGES, PLAIN};
-use chunkwright_convert::CONVERTERS;
 use chunkwright_index::STORES;
+use chunkwright_source::convert::CONVERTERS;
 use serde::Serialize;
 use serde_json::{Map, Value};
 

@@ -10,9 +10,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use chunkwright::span::is_blank;
 use chunkwright::{Chunk, ChunkId, Chunker, Document, Record, Span, TokenCounter, Unit};
 use chunkwright_index::{
-    DocumentInfo, Fusion, Generation, GenerationSpec, IndexError, IndexOptions, MemoryStore, Mode, Model,
-    NewChunk, NewDocument, Pipeline, Revise, Scored, SearchError, SearchOptions, Store, StoreError,
-    StoredDocument, on_pool, put_cut, rank,
+    DocumentInfo, Fusion, Generation, GenerationSpec, GenerationStore, IndexError, IndexOptions, MemoryStore,
+    Mode, Model, NewChunk, NewDocument, Pipeline, Revise, Scored, SearchError, SearchOptions, Store,
+    StoreError, StoredDocument, on_pool, put_cut, rank,
 };
 use chunkwright_models::{EmbedError, Embedder, Embedding, ModelInfo, Role};
 use rayon::ThreadPool;

@@ -6,7 +6,7 @@ use chunkwright::{ChunkId, Chunker, Record, Unit};
 use chunkwright_models::{EmbedError, Embedder};
 
 use crate::settle::{Tools, settle_all_but, settle_but};
-use crate::store::{Applied, Generation, Overlay, Overlays, Store, StoreError};
+use chunkwright_store::{Applied, Generation, Overlay, Overlays, Store, StoreError};
 
 /// Why a chunk could not be changed.
 #[derive(Debug, thiserror::Error)]

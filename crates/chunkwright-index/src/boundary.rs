@@ -9,7 +9,8 @@ use chunkwright::chunk::BoundaryKind;
 use chunkwright::{Chunked, Chunker, Document};
 
 use crate::amend::{AmendError, unit_of};
-use crate::store::{AppliedBoundary, Overlay, OverlayState, Overlays, SetBoundary, is_same_place};
+use chunkwright_store::overlay::is_same_place;
+use chunkwright_store::{AppliedBoundary, Overlay, OverlayState, Overlays, SetBoundary};
 
 /// What has to be kept so that a chunk begins, or no chunk does, at byte `at` of a document: overlays that set a
 /// boundary, and empty ones in place of those to be taken back.

@@ -14,7 +14,7 @@ use chunkwright::{ChunkId, TokenCounter};
 use serde::{Deserialize, Serialize};
 
 use crate::search::{Answer, Hit, Mode, Stage};
-use crate::store::{Generation, Store, StoreError};
+use chunkwright_store::{Generation, Store, StoreError};
 
 pub(crate) use area::Shown;
 

@@ -4,7 +4,7 @@ use chunkwright::{ChunkId, LineIndex, Record, Span};
 use chunkwright_source::decode;
 
 use crate::expand::{Expansion, Shown};
-use crate::store::{DocumentInfo, Generation, Store, StoreError, StoredDocument};
+use chunkwright_store::{DocumentInfo, Generation, Store, StoreError, StoredDocument};
 
 /// How to fetch.
 #[derive(Clone, Copy, Default)]

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use chunkwright::ChunkId;
 use serde::{Deserialize, Serialize};
 
-use crate::store::Scored;
+use chunkwright_store::Scored;
 
 /// How the rankings of the stages become one. The sparse stage is there where the model gives sparse vectors.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

@@ -1,4 +1,4 @@
-//! The pipeline, its stores and hybrid search: what happens to chunks after they are cut.
+//! The pipeline and hybrid search: what happens to chunks after they are cut.
 //!
 //! ```text
 //! paths --source--> bytes --decode--> text --format, Chunker--> records --Embedder--> vectors --> Store
@@ -17,22 +17,12 @@
 //!
 //! Features: a store each (`sqlite`, `qdrant`, `chroma`; the one in memory is always there); what is read and by which
 //! models (`office`, `pdf`, `local`, `remote`, sets of languages). All are on by default.
-#![cfg_attr(
-    not(all(feature = "chroma", feature = "qdrant", feature = "sqlite")),
-    allow(dead_code, unused_imports, reason = "stores that are left out share it with those that are not")
-)]
 
 pub mod amend;
-pub mod analysis;
-pub mod atomic_file;
-pub mod bm25;
 mod boundary;
-mod cancel;
 pub mod expand;
 pub mod fetch;
 pub mod fuse;
-pub mod meta;
-mod parsed;
 pub mod pipeline;
 pub mod prefix;
 pub mod query;
@@ -40,54 +30,54 @@ pub mod related;
 pub mod report;
 pub mod search;
 mod settle;
-pub mod store;
-mod threads;
+mod stores;
 pub mod transfer;
-pub mod verify;
+
+#[cfg(feature = "qdrant")]
+pub use chunkwright_remote::QdrantOptions;
+#[cfg(any(feature = "chroma", feature = "qdrant"))]
+pub use chunkwright_remote::RemoteStore;
+#[cfg(feature = "chroma")]
+pub use chunkwright_remote::{ChromaOptions, chroma_name};
 
 pub use amend::{AmendError, Review, amend, amend_all};
 pub use boundary::plan_boundary;
-pub use cancel::stoppable;
 pub use expand::{
     Expand, ExpandedAnswer, Expansion, FoundChunk, FoundPassage, ParseExpandError, Passage, expand,
 };
 pub use fetch::{Beside, Extent, FetchError, FetchOptions, Fetched, Raw, chunk_id, fetch};
 pub use fuse::Fusion;
-pub use meta::{Meta, MetaError};
-pub use parsed::parsed;
 pub use pipeline::{
     Clock, Folder, FolderError, FolderOptions, IndexError, IndexOptions, NoteOptions, Pipeline, Progress,
-    Prune, Revise, folders, put_cut, remove_documents, remove_folder,
+    Prune, Revise, file_of, folders, put_cut, remove_documents, remove_folder,
 };
 pub use prefix::{Prefix, PrefixError};
 pub use query::{MAX_QUERY_CHARS, MAX_QUERY_TERMS, QueryError, check_query, parse_query};
 pub use related::{Related, Siblings, related, siblings};
-pub use report::{
-    Away, Dominant, Failure, IndexReport, Moved, Nuls, PastRun, Renamed, Timings, TokensByKind, WhyAway,
-};
+pub use report::{Away, Dominant, Failure, IndexReport, Moved, Nuls, Renamed, TokensByKind, WhyAway};
 pub use search::{
     Answer, Below, CALIBRATIONS, Calibration, Duplicates, Explained, Hit, Kept, LEXICAL, Mode, Models,
     QueryWords, Ranked, SearchError, SearchOptions, Stage, StageWatch, Verdict, explain, rank, search,
     search_all_versions,
 };
 pub use settle::{ListedOverlay, OverlayCounts, Tools, list_overlays, settle, settle_all};
-#[cfg(feature = "qdrant")]
-pub use store::QdrantOptions;
-#[cfg(any(feature = "chroma", feature = "qdrant"))]
-pub use store::RemoteStore;
-pub use store::{
+pub use stores::{OpenStore, STORES, StoreKind, open_store};
+
+pub use chunkwright_store::cancel::stoppable;
+pub use chunkwright_store::parsed::parsed;
+pub use chunkwright_store::threads::on_pool;
+pub use chunkwright_store::{
     Access, Applied, AppliedBoundary, Cache, CacheUsage, Change, CheckReport, ChunkPage, ChunkPlace,
-    Collection, CollectionPlace, CollectionSort, CollectionsBehind, Condition, Cursor, DamagedDocument,
-    Direction, DocumentInfo, DocumentsBehind, Field, Filter, FilterError, Generation, GenerationSpec,
-    GenerationState, GenerationStatus, Glob, GlobError, LEAST_LEAD, LEAST_LIKENESS, ListRequest, ListedChunk,
-    ListedCollections, ListedDocuments, MAX_PAGE, MOST_RANGES, MemoryStore, Metadata, Model, NewChunk,
-    NewDocument, OriginalText, Outcome, Overlay, OverlayState, Overlays, RepeatedText, RepeatedTexts, STORES,
-    Scored, SetBoundary, SortKey, SourceForm, SourcePart, SourceRange, Statistics, StatisticsRequest, Store,
-    StoreError, StoreLocation, StoredChunk, StoredDocument, TOKEN_RANGES, TokenRange, Vector, Visibility,
-    normalized_name, open_store,
+    ChunkStore, Collection, CollectionPlace, CollectionSort, CollectionsBehind, Condition, Cursor,
+    DamagedDocument, Direction, DocumentInfo, DocumentStore, DocumentsBehind, Field, Filter, FilterError,
+    Generation, GenerationSpec, GenerationState, GenerationStatus, GenerationStore, Glob, GlobError,
+    LEAST_LEAD, LEAST_LIKENESS, ListRequest, ListedChunk, ListedCollections, ListedDocuments, MAX_PAGE,
+    MOST_RANGES, MemoryStore, Meta, MetaError, Metadata, Model, NewChunk, NewDocument, OriginalText, Outcome,
+    Overlay, OverlayState, OverlayStore, Overlays, PastRun, RepeatedText, RepeatedTexts, Scored, SetBoundary,
+    SortKey, SourceForm, SourcePart, SourceRange, Statistics, StatisticsRequest, Store, StoreError,
+    StoreLocation, StoredChunk, StoredDocument, TOKEN_RANGES, Timings, TokenRange, Vector, Visibility,
+    normalized_name,
 };
-#[cfg(feature = "chroma")]
-pub use store::{ChromaOptions, chroma_name};
 #[cfg(feature = "sqlite")]
-pub use store::{Damaged, SqliteStore};
-pub use threads::on_pool;
+pub use chunkwright_store::{Damaged, SqliteStore};
+pub use chunkwright_store::{analysis, atomic_file, bm25, filter, meta, verify};

@@ -36,14 +36,14 @@ use chunkwright_models::Embedder;
 use rayon::ThreadPool;
 use serde::{Deserialize, Serialize};
 
-use crate::meta::Meta;
 use crate::report::IndexReport;
 use crate::settle::Tools;
-use crate::store::{DocumentInfo, Overlay, Overlays, Store, StoreError};
-use crate::threads::on_pool;
 use chunkwright_source::walk::folder_of;
 use chunkwright_source::{NewSource, SourceError, SourceFile, WalkOptions, read_file, walk};
-pub use folders::{Folder, FolderError, FolderOptions, folders};
+use chunkwright_store::meta::Meta;
+use chunkwright_store::threads::on_pool;
+use chunkwright_store::{DocumentInfo, Overlay, Overlays, Store, StoreError};
+pub use folders::{Folder, FolderError, FolderOptions, file_of, folders};
 pub use notes::NoteOptions;
 pub use pace::Clock;
 pub use put::put_cut;

@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use crate::analysis;
-use crate::bm25::query_ids;
-use crate::store::filter::{Condition, Field, Filter, FilterError, quoted};
+use chunkwright_store::analysis;
+use chunkwright_store::bm25::query_ids;
+use chunkwright_store::filter::{Condition, Field, Filter, FilterError, quoted};
 
 /// Longest query, in characters.
 pub const MAX_QUERY_CHARS: usize = 10_000;

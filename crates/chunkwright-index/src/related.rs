@@ -9,7 +9,7 @@ use chunkwright::ChunkId;
 use chunkwright_models::text_hash;
 use serde::Serialize;
 
-use crate::store::{Condition, Field, Filter, Generation, Store, StoreError};
+use chunkwright_store::{Condition, Field, Filter, Generation, Store, StoreError};
 
 /// Documents of the folder that a document is in.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]

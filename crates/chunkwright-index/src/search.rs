@@ -12,11 +12,11 @@ mod judge;
 mod rank;
 mod relevance;
 
-use crate::analysis;
-use crate::bm25::term_id;
 use crate::fuse::{Contribution, Fusion};
 use crate::query::QueryError;
-use crate::store::{Filter, Generation, Model, Scored, Store, StoreError, StoredChunk};
+use chunkwright_store::analysis;
+use chunkwright_store::bm25::term_id;
+use chunkwright_store::{Filter, Generation, Model, Scored, Store, StoreError, StoredChunk};
 
 pub use explain::{Explained, Verdict, explain};
 use rank::{Asked, ask};

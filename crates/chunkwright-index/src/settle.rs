@@ -11,9 +11,10 @@ use chunkwright::{ChunkId, Chunker, Record};
 use chunkwright_models::{Embedder, Role, TextHash, text_hash};
 use serde::{Deserialize, Serialize};
 
-use crate::store::{
-    Applied, AppliedBoundary, Change, DocumentInfo, Elsewhere, Generation, GenerationState, NewChunk,
-    Outcome, Overlay, OverlaySearch, OverlayState, Overlays, Store, StoreError, place_in,
+use chunkwright_store::overlay::{Elsewhere, OverlaySearch, place_in};
+use chunkwright_store::{
+    Applied, AppliedBoundary, Change, DocumentInfo, Generation, GenerationState, NewChunk, Outcome, Overlay,
+    OverlayState, Overlays, Store, StoreError,
 };
 
 /// How many overlays stand how to the chunks of a generation.

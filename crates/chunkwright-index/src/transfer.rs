@@ -23,8 +23,8 @@ use serde::{Deserialize, Serialize};
 pub use import::{ImportError, ImportOptions, Imported, import};
 pub use lines::{MAX_LINE, lines};
 
-use crate::store::StoreError;
-use crate::store::{DocumentInfo, Generation, Overlay, Store};
+use chunkwright_store::StoreError;
+use chunkwright_store::{DocumentInfo, Generation, Overlay, Store};
 
 /// A record that is moved, and what comes with it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -14,7 +14,7 @@ use axum::http::{Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use chunkwright_page::{File, HOW_TO_BUILD};
+use chunkwright_engine::web::{File, HOW_TO_BUILD};
 
 use crate::problem::Problem;
 use crate::proxy::{OWN_PATHS, Prefix, below};
@@ -43,7 +43,7 @@ fn is_visit(request: &Request) -> bool {
 }
 
 fn index(request: &Request) -> Response {
-    match chunkwright_page::app("index.html") {
+    match chunkwright_engine::web::app("index.html") {
         Some(File { bytes, media_type, is_immutable }) => {
             let named = format!("\"{}", root(Prefix::of(request).as_str(), request.uri().path()));
             let page = String::from_utf8_lossy(bytes).replace("\"./", &named);
@@ -59,7 +59,7 @@ fn index(request: &Request) -> Response {
 }
 
 async fn asset(Path(name): Path<String>) -> Response {
-    chunkwright_page::app(&format!("assets/{name}")).map_or_else(
+    chunkwright_engine::web::app(&format!("assets/{name}")).map_or_else(
         || Problem::no_such_path().into_response(),
         |File { bytes, media_type, is_immutable }| answer(bytes, media_type, is_immutable),
     )

@@ -5,9 +5,9 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::convert::{CONVERTERS, ConvertError, Converter, convert, converter_for};
 use chunkwright::parse::{Markdown, Text};
 use chunkwright::{Document, PARSERS, Parser, Positions};
-use chunkwright_convert::{CONVERTERS, ConvertError, Converter, convert, converter_for};
 
 use crate::decode::decode;
 use crate::redact::{redact, redact_bytes};

@@ -8,6 +8,7 @@
 //! Everything that was seen is accounted for: what is left out has a [`SkipReason`]. The crate reads files and,
 //! where it is asked to, what git has of them. It reads nothing else, and knows of no store.
 
+pub mod convert;
 pub mod decode;
 pub mod format;
 pub mod gather;

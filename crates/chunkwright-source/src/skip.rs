@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use chunkwright_convert::ConvertError;
+use crate::convert::ConvertError;
 use serde::{Deserialize, Serialize};
 
 use crate::format::ReadError;

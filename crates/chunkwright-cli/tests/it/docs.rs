@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 use chunkwright::preset::PRESETS;
 use chunkwright::{ALIASES, Assignments, Means, PARSERS, STRATEGIES, Unit};
 use chunkwright_code::{COMPONENTS, LANGUAGES, PLAIN};
-use chunkwright_convert::CONVERTERS;
+use chunkwright_engine::convert::CONVERTERS;
 use chunkwright_engine::settings::key;
 use chunkwright_index::{CALIBRATIONS, Calibration, LEXICAL, STORES};
 use chunkwright_models::{COUNTERS, DIALECTS, EMBEDDERS, MODELS, RERANK_DIALECTS, RERANKERS, WRITERS};

@@ -26,7 +26,7 @@ mod read_only;
 mod schema;
 mod search;
 mod serve;
-#[path = "../../../chunkwright-index/tests/it/servers.rs"]
+#[path = "../../../chunkwright-remote/tests/it/servers.rs"]
 mod servers;
 mod services;
 mod stats;

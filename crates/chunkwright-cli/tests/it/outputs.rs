@@ -160,7 +160,7 @@ fn a_file_among_the_sources_is_refused_and_results_of_an_earlier_run_are_not() {
         assert_eq!(folder.read("docs/chunks.jsonl"), direct);
     }
     fs::remove_file(folder.path().join("docs/chunks.jsonl")).unwrap();
-    if chunkwright_page::standalone().is_some() {
+    if chunkwright_engine::web::standalone().is_some() {
         let page = folder.run(&["chunk", "docs", "-q", "-f", "html"]).success();
         for _ in 0..2 {
             folder.run(&["chunk", "docs", "-q", "-f", "html", "-o", "docs/page.html"]).success();

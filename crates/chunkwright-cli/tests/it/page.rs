@@ -6,13 +6,13 @@ use crate::cli::{Folder, guide};
 
 /// Whether the program has the page; without it, all that it can do is say so.
 fn is_built() -> bool {
-    if chunkwright_page::standalone().is_some() {
+    if chunkwright_engine::web::standalone().is_some() {
         return true;
     }
     let folder = Folder::new(&[("a.md", "# A\n")]);
     let run = folder.run(&["chunk", "--format", "html", "-o", "page.html"]);
     assert_eq!((run.code, run.stdout.as_str()), (2, ""));
-    assert!(run.stderr.contains(chunkwright_page::HOW_TO_BUILD), "{}", run.stderr);
+    assert!(run.stderr.contains(chunkwright_engine::web::HOW_TO_BUILD), "{}", run.stderr);
     assert!(!folder.path().join("page.html").exists());
     false
 }

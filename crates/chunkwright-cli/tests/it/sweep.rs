@@ -13,7 +13,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use chunkwright_index::{Access, SqliteStore, Store, StoreError};
+use chunkwright_index::{Access, DocumentStore, GenerationStore, SqliteStore, Store, StoreError};
 
 use crate::cli::{Folder, guide};
 use crate::services;

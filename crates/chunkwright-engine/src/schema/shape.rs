@@ -8,7 +8,7 @@ use std::any::TypeId;
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
-use chunkwright_index::store::filter::suggestion;
+use chunkwright_index::filter::suggestion;
 use schemars::JsonSchema;
 use serde_json::{Map, Value};
 

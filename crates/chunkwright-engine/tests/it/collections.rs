@@ -13,9 +13,10 @@ use chunkwright_engine::{
 };
 use chunkwright_index::bm25::TermId;
 use chunkwright_index::{
-    Cache, Change, CheckReport, ChunkPage, Collection, CollectionsBehind, DocumentInfo, DocumentsBehind,
-    Generation, GenerationSpec, ListedCollections, ListedDocuments, MemoryStore, Outcome, Overlay, Overlays,
-    PastRun, Scored, SourcePart, SourceRange, Store, StoreError, StoredChunk, StoredDocument,
+    Cache, Change, CheckReport, ChunkPage, ChunkStore, Collection, CollectionsBehind, DocumentInfo,
+    DocumentStore, DocumentsBehind, Generation, GenerationSpec, GenerationStore, ListedCollections,
+    ListedDocuments, MemoryStore, Outcome, Overlay, OverlayStore, Overlays, PastRun, Scored, SourcePart,
+    SourceRange, Store, StoreError, StoredChunk, StoredDocument,
 };
 use serde_json::json;
 
@@ -55,18 +56,22 @@ macro_rules! forward {
     };
 }
 
-impl Store for Counting {
+impl GenerationStore for Counting {
     forward! {
         list_collections(request: &CollectionsBehind<'_>) -> ListedCollections;
         collection(name: &str) -> Option<Collection>;
         visible() -> Vec<Generation>;
-        check_documents_of(collection: Option<&str>) -> CheckReport;
         lookup(name: &str) -> Option<Generation>;
         find(collection: &str, spec: &GenerationSpec) -> Option<Generation>;
         begin(collection: &str, spec: &GenerationSpec) -> Generation;
         switch(generation: &Generation) -> ();
         is_complete(generation: &Generation) -> bool;
         remove(generation: &Generation) -> ();
+    }
+}
+
+impl DocumentStore for Counting {
+    forward! {
         write(generation: &Generation, changes: &[Change]) -> Vec<Outcome>;
         documents(generation: &Generation) -> Vec<DocumentInfo>;
         list_documents(generation: &Generation, request: &DocumentsBehind<'_>) -> ListedDocuments;
@@ -74,16 +79,16 @@ impl Store for Counting {
         document(generation: &Generation, doc_id: &str) -> Option<StoredDocument>;
         source(generation: &Generation, range: SourceRange<'_>) -> Option<SourcePart>;
         records(generation: &Generation, doc_id: &str) -> Vec<Record>;
+    }
+}
+
+impl ChunkStore for Counting {
+    forward! {
         chunks(generation: &Generation, ids: &[ChunkId]) -> Vec<Option<StoredChunk>>;
         list(generation: &Generation, request: &ListRequest) -> ChunkPage;
         dense(generation: &Generation, query: &[f32], filter: &Filter, limit: usize) -> Vec<Scored>;
         sparse(generation: &Generation, query: &[(u32, f32)], filter: &Filter, limit: usize) -> Vec<Scored>;
         lexical(generation: &Generation, terms: &[TermId], filter: &Filter, limit: usize) -> Vec<Scored>;
-        overlays(collection: &str) -> Overlays;
-        put_overlays(collection: &str, overlays: &[Overlay]) -> ();
-        runs(collection: &str) -> Vec<PastRun>;
-        add_run(collection: &str, run: &PastRun) -> ();
-        check() -> CheckReport;
     }
 
     fn statistics(
@@ -97,6 +102,22 @@ impl Store for Counting {
         let statistics = self.inner.statistics(generation, request);
         self.changed.notify_all();
         statistics
+    }
+}
+
+impl OverlayStore for Counting {
+    forward! {
+        overlays(collection: &str) -> Overlays;
+        put_overlays(collection: &str, overlays: &[Overlay]) -> ();
+        runs(collection: &str) -> Vec<PastRun>;
+        add_run(collection: &str, run: &PastRun) -> ();
+    }
+}
+
+impl Store for Counting {
+    forward! {
+        check_documents_of(collection: Option<&str>) -> CheckReport;
+        check() -> CheckReport;
     }
 
     fn cache(&self) -> &dyn Cache {

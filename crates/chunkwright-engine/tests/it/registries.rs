@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use chunkwright::{PARSERS, Parser as _};
 use chunkwright_code::{COMPONENTS, LANGUAGES, PLAIN};
-use chunkwright_convert::CONVERTERS;
+use chunkwright_engine::convert::CONVERTERS;
 use chunkwright_index::STORES;
 use chunkwright_models::{
     COUNTERS, DIALECTS, EMBEDDERS, MODELS, RERANK_DIALECTS, RERANKERS, SPARSE_DIALECTS, WRITERS,

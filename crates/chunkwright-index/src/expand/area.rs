@@ -6,8 +6,8 @@ use std::cell::OnceCell;
 use chunkwright::{Document, LineIndex, Parent, Record, Span, TokenCounter};
 
 use super::{Expand, Expansion, Passage};
-use crate::parsed::parse_again;
-use crate::store::{Generation, Store, StoreError, StoredDocument};
+use chunkwright_store::parsed::parse_again;
+use chunkwright_store::{Generation, Store, StoreError, StoredDocument};
 
 /// A document that is shown, with its chunks.
 pub(crate) struct Shown {

@@ -6,7 +6,7 @@ use chunkwright::Record;
 use chunkwright_models::{Embedder, Embedding, Role, TextHash};
 
 use super::Progress;
-use crate::store::{Cache, Model, NewDocument, StoreError, Vector};
+use chunkwright_store::{Cache, Model, NewDocument, StoreError, Vector};
 
 /// Texts that one call of the embedder gets. What was embedded is stored after each.
 const BATCH: usize = 64;

@@ -27,7 +27,7 @@ use serde::{Deserialize, Serialize};
 use super::IndexOptions;
 use crate::prefix::Prefix;
 use crate::report::{Away, Failure, Moved, WhyAway};
-use crate::store::{DocumentInfo, Generation, Store, StoreError};
+use chunkwright_store::{DocumentInfo, Generation, Store, StoreError};
 
 /// What names folders of a collection.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -528,11 +528,9 @@ fn innermost(claims: &HashMap<String, String>, location: &str) -> Option<(String
     }
 }
 
-impl DocumentInfo {
-    /// Where its file was when it was read; none for a document that no file was read for.
-    pub fn file(&self) -> Option<PathBuf> {
-        location(&self.root, self).map(|location| unescape(&location))
-    }
+/// Where the file of a document was when it was read; none for a document that no file was read for.
+pub fn file_of(info: &DocumentInfo) -> Option<PathBuf> {
+    location(&info.root, info).map(|location| unescape(&location))
 }
 
 /// Where the file of a document is whose folder is at `root`.

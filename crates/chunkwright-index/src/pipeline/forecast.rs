@@ -5,9 +5,8 @@ use std::collections::{HashMap, HashSet};
 use chunkwright::Record;
 
 use crate::settle::OverlayCounts;
-use crate::store::{
-    Applied, DocumentInfo, Generation, OverlaySearch, OverlayState, Overlays, Store, StoreError,
-};
+use chunkwright_store::overlay::OverlaySearch;
+use chunkwright_store::{Applied, DocumentInfo, Generation, OverlayState, Overlays, Store, StoreError};
 
 /// What a dry run found out of overlays so far.
 pub(super) struct Forecast<'o> {

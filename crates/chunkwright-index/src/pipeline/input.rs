@@ -7,8 +7,8 @@ use chunkwright::Document;
 use chunkwright_source::{Format, NewSource, SourceFile};
 
 use super::prepare::Context;
-use crate::parsed::format_of;
-use crate::store::DocumentInfo;
+use chunkwright_store::DocumentInfo;
+use chunkwright_store::parsed::format_of;
 
 /// Most documents of a window.
 pub(super) const WINDOW_DOCUMENTS: usize = 128;

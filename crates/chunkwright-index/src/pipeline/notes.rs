@@ -12,7 +12,7 @@ use chunkwright_models::{Note, NoteDocument, NoteTask, Prompt, ServiceError, Tex
 use rayon::prelude::*;
 
 use super::IndexOptions;
-use crate::store::{Cache, NewChunk, NewDocument, StoreError};
+use chunkwright_store::{Cache, NewChunk, NewDocument, StoreError};
 
 /// What a chat model writes.
 #[derive(Clone)]

@@ -7,7 +7,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::report::Timings;
+use chunkwright_store::Timings;
 
 /// Nanoseconds of embedding after which documents are stored.
 const MOST_NANOS: u64 = 2_000_000_000;

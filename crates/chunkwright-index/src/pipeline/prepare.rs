@@ -13,8 +13,8 @@ use chunkwright_source::{Generated, SkipReason, generated, noise, prose_language
 use super::input::Input;
 use super::pace::{Meter, Stage};
 use super::{IndexOptions, Pipeline};
-use crate::meta::KnownMeta;
-use crate::store::{DocumentInfo, Generation, NewChunk, NewDocument, Overlays, StoredDocument};
+use chunkwright_store::meta::KnownMeta;
+use chunkwright_store::{DocumentInfo, Generation, NewChunk, NewDocument, Overlays, StoredDocument};
 
 /// Longest outline that is stored, in bytes; the rest of a longer one is left out.
 const MAX_OUTLINE: usize = 32 << 10;

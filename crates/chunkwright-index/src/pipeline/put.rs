@@ -6,7 +6,7 @@ use chunkwright_source::{NewSource, NewSourceError};
 
 use super::embed::Vectors;
 use super::input::{WINDOW_BYTES, WINDOW_DOCUMENTS};
-use crate::store::{Change, Generation, NewDocument, Store, StoreError};
+use chunkwright_store::{Change, Generation, NewDocument, Store, StoreError};
 
 /// Why a document cannot be put.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

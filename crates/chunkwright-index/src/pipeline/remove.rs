@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::folders;
-use crate::store::{Change, DocumentInfo, Generation, Glob, Store, StoreError};
+use chunkwright_store::{Change, DocumentInfo, Generation, Glob, Store, StoreError};
 
 /// Removes the documents of a generation whose id matches `pattern`, or all without one, and returns them. A dry run
 /// removes none.

@@ -10,7 +10,7 @@ use chunkwright::diff::{Lines, content_lines, renamed_documents};
 use chunkwright_models::{TextHash, text_hash};
 
 use crate::report::Renamed;
-use crate::store::{DocumentInfo, NewDocument, StoreError};
+use chunkwright_store::{DocumentInfo, NewDocument, StoreError};
 
 /// The documents that are new in a run.
 #[derive(Default)]

@@ -21,9 +21,9 @@ use super::pace::{Meter, Pace};
 use super::put::{SourceRefusal, next_sources};
 use super::renames::Renames;
 use super::{Generations, IndexError, IndexOptions, Known, Pipeline, Progress, Prune};
-use crate::meta::KnownMeta;
 use crate::report::{Failure, IndexReport, TokensByKind};
-use crate::store::{DocumentInfo, Overlays, StoreError};
+use chunkwright_store::meta::KnownMeta;
+use chunkwright_store::{DocumentInfo, Overlays, StoreError};
 
 /// A run under way.
 pub(super) struct Run<'a> {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::{IndexOptions, Pipeline};
-use crate::store::{DocumentInfo, Generation, GenerationSpec, Model, StoreError};
+use chunkwright_store::{DocumentInfo, Generation, GenerationSpec, Model, StoreError};
 
 impl Pipeline {
     /// What the collection has before anything is written.

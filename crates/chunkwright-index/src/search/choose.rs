@@ -8,10 +8,10 @@ use chunkwright_models::Reranker;
 
 use super::judge::Judge;
 use super::{Below, Duplicates, SearchError, SearchOptions};
-use crate::analysis;
-use crate::bm25::query_ids;
-use crate::cancel;
-use crate::store::{DocumentInfo, Generation, Overlay, Scored, Store, StoreError, StoredChunk};
+use chunkwright_store::analysis;
+use chunkwright_store::bm25::query_ids;
+use chunkwright_store::cancel;
+use chunkwright_store::{DocumentInfo, Generation, Overlay, Scored, Store, StoreError, StoredChunk};
 
 /// Puts the best of `order` in the order of `reranker`; answers their scores, best first. Those that
 /// it was not asked about follow as they were, with no score above its least.

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::judge::scale;
 use super::{Answer, Models, SearchError, SearchOptions, Stage, matched, place, query_terms, rank, search};
-use crate::store::{Generation, Scored, Store};
+use chunkwright_store::{Generation, Scored, Store};
 
 /// What became of one chunk in a search.
 #[derive(Clone, Debug, PartialEq, Serialize)]

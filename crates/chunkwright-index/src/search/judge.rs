@@ -7,7 +7,7 @@ use chunkwright::ChunkId;
 use super::rank::Asked;
 use super::relevance::{Calibration, LEXICAL, QueryWords};
 use super::{Mode, Ranked, SearchError, SearchOptions, Stage, places};
-use crate::store::{Generation, Store, StoreError, StoredChunk};
+use chunkwright_store::{Generation, Store, StoreError, StoredChunk};
 
 /// What judges the chunks of one search.
 pub(super) struct Judge<'a> {

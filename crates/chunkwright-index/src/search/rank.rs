@@ -3,12 +3,12 @@
 use chunkwright_models::{EmbedError, Embedder, Embedding, text_hash};
 
 use super::{Mode, SearchError, SearchOptions, StageWatch, measured};
-use crate::analysis;
-use crate::bm25::{TermId, query_ids};
-use crate::cancel;
 use crate::fuse::{Contribution, Fusion};
 use crate::query::check_query;
-use crate::store::{Generation, Scored, Store, StoreError};
+use chunkwright_store::analysis;
+use chunkwright_store::bm25::{TermId, query_ids};
+use chunkwright_store::cancel;
+use chunkwright_store::{Generation, Scored, Store, StoreError};
 
 /// What the stages of a search ranked, before they become one ranking.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -28,8 +28,8 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use crate::analysis;
-use crate::bm25::{TermCounts, TermId, term_id};
+use chunkwright_store::analysis;
+use chunkwright_store::bm25::{TermCounts, TermId, term_id};
 
 /// How a relevance is computed of cosine and coverage, and which one is needed by default.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,6 +1,6 @@
 //! Records into a collection. Nothing of a file that contradicts itself comes in.
 //!
-//! A file is read twice. First every document is proven (see [`verify`](crate::verify)), and it is found out what the
+//! A file is read twice. First every document is proven (see [`verify`](chunkwright_store::verify)), and it is found out what the
 //! import would hide; a file that is refused has written nothing. Then the documents are written one by one, each whole.
 //! What interrupts the second reading leaves sound documents, and the same import resumes.
 //!
@@ -20,11 +20,12 @@ use super::rebuild::rebuilt;
 use super::{MovedDocument, Row, RowAt};
 use crate::pipeline::{IndexError, IndexOptions, Pipeline};
 use crate::settle::{Tools, settle, settle_all};
-use crate::store::{
+use chunkwright_store::overlay::write_applied;
+use chunkwright_store::verify::{self, Counters, is_doc_id};
+use chunkwright_store::{
     Applied, Change, Generation, GenerationSpec, Model, NewChunk, NewDocument, OriginalText, Outcome,
-    Overlay, OverlayState, Overlays, Store, StoreError, StoredDocument, Vector, write_applied,
+    Overlay, OverlayState, Overlays, Store, StoreError, StoredDocument, Vector,
 };
-use crate::verify::{self, Counters, is_doc_id};
 
 /// What an import did.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

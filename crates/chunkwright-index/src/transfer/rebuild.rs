@@ -3,7 +3,7 @@
 use chunkwright::Record;
 use chunkwright_source::format::file_hash;
 
-use crate::store::{DocumentInfo, StoredDocument};
+use chunkwright_store::{DocumentInfo, StoredDocument};
 
 /// A document as its records describe it: between the chunks stand blanks, with a line break where a line ends, and as
 /// many characters and bytes as the records count. What they say wrongly is found when they are proven against it.

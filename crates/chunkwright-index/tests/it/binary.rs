@@ -5,9 +5,9 @@ use chunkwright_source::SkipReason::{Encrypted, NoText};
 
 use crate::fixture::{Fixture, for_each_store, now};
 
-pub(crate) const ENGLISH: &[u8] = include_bytes!("../../../chunkwright-convert/tests/samples/english.pdf");
-const ENCRYPTED: &[u8] = include_bytes!("../../../chunkwright-convert/tests/samples/encrypted.pdf");
-const SCAN: &[u8] = include_bytes!("../../../chunkwright-convert/tests/samples/scan.pdf");
+pub(crate) const ENGLISH: &[u8] = include_bytes!("../../../chunkwright-source/tests/samples/english.pdf");
+const ENCRYPTED: &[u8] = include_bytes!("../../../chunkwright-source/tests/samples/encrypted.pdf");
+const SCAN: &[u8] = include_bytes!("../../../chunkwright-source/tests/samples/scan.pdf");
 
 #[test]
 fn a_pdf_is_found_with_its_pages_and_given_back_as_it_was() {

@@ -10,7 +10,8 @@ use chunkwright_index::{
 };
 use proptest::prelude::*;
 
-use crate::fixture::{COLLECTION, Fixture, chunker, for_each_local_store, for_each_store, now};
+use crate::fixture::{COLLECTION, Fixture, chunker, for_each_store, now};
+use crate::kinds::for_each_local_store;
 
 const GUIDE: &str = "# 指南\n\n## Install\n\nDownload the archive and unpack it into a folder of its own. Then run the \
 installer from there and wait until it has finished all of its work.\n\n## Удаление\n\nЗапустите программу удаления \

@@ -4,7 +4,8 @@ use chunkwright_index::{
     CollectionPlace, CollectionSort, CollectionsBehind, Direction, GenerationSpec, Store, StoreError,
 };
 
-use crate::fixture::{Fixture, for_each_local_store, for_each_store};
+use crate::fixture::{Fixture, for_each_store};
+use crate::kinds::for_each_local_store;
 
 const NAMES: [&str; 7] = ["alpha", "Beta-2", "beta-1", "Паром", "паром-2", "课程", "zeta"];
 

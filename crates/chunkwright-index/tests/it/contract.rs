@@ -13,13 +13,13 @@ use chunkwright_index::{
 use chunkwright_models::text_hash;
 use chunkwright_source::format;
 
-use crate::fixture::{chunker, for_each_store_and_server, open};
+use crate::fixture::{chunker, for_each_store, open};
 
 const C: &str = "notes";
 
 /// Runs `body` over an empty store of each kind.
 fn check(body: impl Fn(Arc<dyn Store>)) {
-    for_each_store_and_server(|kind| {
+    for_each_store(|kind| {
         let folder = tempfile::tempdir().unwrap();
         let store = open(kind, &folder.path().join("store"));
         body(Arc::clone(&store));
@@ -134,7 +134,7 @@ fn a_replaced_document_leaves_nothing_behind() {
 #[test]
 fn bm25_after_changes_is_that_of_a_fresh_store() {
     let paragraphs = |n: usize| format!("Entry {n} speaks of topic{} and of common things.", n % 7);
-    for_each_store_and_server(|kind| {
+    for_each_store(|kind| {
         let folder = tempfile::tempdir().unwrap();
         let [churned, fresh] = ["churned", "fresh"].map(|name| open(kind, &folder.path().join(name)));
         let put_all = |store: &dyn Store, numbers: &[usize], add: usize| {

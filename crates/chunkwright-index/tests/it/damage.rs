@@ -9,7 +9,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 use chunkwright_index::{
-    Access, Damaged, Mode, Models, SearchOptions, SqliteStore, Store, StoreError, search,
+    Access, Damaged, DocumentStore, GenerationStore, Mode, Models, SearchOptions, SqliteStore, Store,
+    StoreError, search,
 };
 
 use crate::crash::Random;

@@ -8,10 +8,8 @@ use chunkwright_index::{
 };
 
 use crate::contract::document;
-use crate::fixture::{for_each_store, open, unique};
+use crate::fixture::{for_each_store, open};
 use crate::lists::Dice;
-use crate::proxy::Proxy;
-use crate::remote::for_each_server;
 
 const PATTERNS: [&str; 9] = [
     "**",
@@ -139,43 +137,6 @@ fn no_document_that_stays_is_skipped_or_repeated_by_writes_between_pages() {
                 assert_eq!(times.get(id.as_str()), Some(&1), "{kind} {limit} {id}");
             }
             assert!(times.values().all(|times| *times == 1), "{kind} {limit}");
-        }
-    });
-}
-
-#[test]
-fn a_page_of_a_server_reads_as_much_wherever_it_is_and_however_many_documents_there_are() {
-    for_each_server(|url| {
-        let proxy = Proxy::before(url);
-        let (folder, prefix) = (tempfile::tempdir().unwrap(), unique());
-        let store = crate::remote::open(&proxy.url(url), &prefix, folder.path(), 0);
-        let generation = store.begin("notes", &GenerationSpec::default()).unwrap();
-        let odd = Glob::new("odd/**").unwrap();
-        let mut most_before = None;
-        for documents in [20, 40, 80, 160] {
-            let known = store.documents(&generation).unwrap().len();
-            let name = |n: usize| format!("{}/{n:03}.md", if n.is_multiple_of(2) { "even" } else { "odd" });
-            let new: Vec<Change> = (known..documents).map(|n| put(&name(n))).collect();
-            store.write(&generation, &new).unwrap();
-            let (mut most, mut before) = ((0, 0), None);
-            for source in [None, Some(&odd)] {
-                let count = |before: &mut Option<(usize, usize)>, most: &mut (usize, usize)| {
-                    let now = (proxy.requests(), proxy.answered());
-                    // The first page asks which documents there are.
-                    if let Some(then) = before {
-                        *most = (most.0.max(now.0 - then.0), most.1.max(now.1 - then.1));
-                    }
-                    *before = Some(now);
-                };
-                let found = walk(&*store, &generation, source, 5, || count(&mut before, &mut most));
-                count(&mut before, &mut most);
-                assert_eq!(found.len(), if source.is_some() { documents / 2 } else { documents });
-            }
-            let (requests, bytes) = most;
-            // Numbers have more digits.
-            let is_same = |(then, read): (usize, usize)| requests == then && bytes <= read + read / 10;
-            assert!(most_before.is_none_or(is_same), "{url} {documents} {most:?} {most_before:?}");
-            most_before = most_before.or(Some(most));
         }
     });
 }

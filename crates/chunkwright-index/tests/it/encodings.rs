@@ -3,7 +3,8 @@
 use chunkwright_index::{FetchOptions, Mode, SearchOptions, fetch};
 use chunkwright_models::text_hash;
 
-use crate::fixture::{Fixture, for_each_local_store, now};
+use crate::fixture::{Fixture, now};
+use crate::kinds::for_each_local_store;
 
 const CHINESE: &str = "# 指南\r\n\r\n启动之前必须先配置数据库连接，然后再运行程序。\r\n";
 const RUSSIAN: &str = "# Руководство\n\nПеред запуском настройте подключение к базе данных.\n";

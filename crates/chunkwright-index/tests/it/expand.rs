@@ -7,7 +7,8 @@ use chunkwright_index::{
 };
 use rusqlite::{Connection, params};
 
-use crate::fixture::{COLLECTION, Fixture, chunker, for_each_local_store, for_each_store, now};
+use crate::fixture::{COLLECTION, Fixture, chunker, for_each_store, now};
+use crate::kinds::for_each_local_store;
 
 fn prose(titles: [&str; 4], sentence: &str) -> String {
     let paragraphs = |count: usize, word: usize| -> String {

@@ -7,16 +7,18 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use chunkwright::{ChunkConfig, ChunkId, Chunker, Record, Words};
 use chunkwright_index::bm25::TermId;
 use chunkwright_index::{
-    Cache, CacheUsage, Change, CheckReport, ChunkPage, Collection, CollectionsBehind, DocumentInfo,
-    DocumentsBehind, Filter, Generation, GenerationSpec, IndexError, ListRequest, ListedCollections,
-    ListedDocuments, Mode, Models, Outcome, Overlay, Overlays, PastRun, Pipeline, Prune, Scored,
-    SearchOptions, SourcePart, SourceRange, Statistics, StatisticsRequest, Store, StoreError, StoredChunk,
-    StoredDocument, Vector, amend, list_overlays, search,
+    Cache, CacheUsage, Change, CheckReport, ChunkPage, ChunkStore, Collection, CollectionsBehind,
+    DocumentInfo, DocumentStore, DocumentsBehind, Filter, Generation, GenerationSpec, GenerationStore,
+    IndexError, ListRequest, ListedCollections, ListedDocuments, Mode, Models, Outcome, Overlay,
+    OverlayStore, Overlays, PastRun, Pipeline, Prune, Scored, SearchOptions, SourcePart, SourceRange,
+    Statistics, StatisticsRequest, Store, StoreError, StoredChunk, StoredDocument, Vector, amend,
+    list_overlays, search,
 };
 use chunkwright_models::{RerankError, Reranker, TextHash};
 use chunkwright_source::NewSource;
 
-use crate::fixture::{COLLECTION, Fixture, chunker, for_each_local_store, for_each_store, now};
+use crate::fixture::{COLLECTION, Fixture, chunker, for_each_store, now};
+use crate::kinds::for_each_local_store;
 
 /// Does what another store does, but fails at one of its calls, and at every one after it.
 struct Failing {
@@ -48,7 +50,7 @@ macro_rules! forward {
     };
 }
 
-impl Store for Failing {
+impl GenerationStore for Failing {
     forward! {
         list_collections(request: &CollectionsBehind<'_>) -> ListedCollections;
         collection(name: &str) -> Option<Collection>;
@@ -59,23 +61,17 @@ impl Store for Failing {
         switch(generation: &Generation) -> ();
         is_complete(generation: &Generation) -> bool;
         remove(generation: &Generation) -> ();
+    }
+}
+
+impl DocumentStore for Failing {
+    forward! {
         documents(generation: &Generation) -> Vec<DocumentInfo>;
         list_documents(generation: &Generation, request: &DocumentsBehind<'_>) -> ListedDocuments;
         document_info(generation: &Generation, doc_id: &str) -> Option<DocumentInfo>;
         document(generation: &Generation, doc_id: &str) -> Option<StoredDocument>;
         source(generation: &Generation, range: SourceRange<'_>) -> Option<SourcePart>;
         records(generation: &Generation, doc_id: &str) -> Vec<Record>;
-        chunks(generation: &Generation, ids: &[ChunkId]) -> Vec<Option<StoredChunk>>;
-        list(generation: &Generation, request: &ListRequest) -> ChunkPage;
-        statistics(generation: &Generation, request: &StatisticsRequest) -> Statistics;
-        dense(generation: &Generation, query: &[f32], filter: &Filter, limit: usize) -> Vec<Scored>;
-        sparse(generation: &Generation, query: &[(u32, f32)], filter: &Filter, limit: usize) -> Vec<Scored>;
-        lexical(generation: &Generation, terms: &[TermId], filter: &Filter, limit: usize) -> Vec<Scored>;
-        overlays(collection: &str) -> Overlays;
-        put_overlays(collection: &str, overlays: &[Overlay]) -> ();
-        runs(collection: &str) -> Vec<PastRun>;
-        add_run(collection: &str, run: &PastRun) -> ();
-        check_documents_of(collection: Option<&str>) -> CheckReport;
     }
 
     fn write(&self, generation: &Generation, changes: &[Change]) -> Result<Vec<Outcome>, StoreError> {
@@ -94,6 +90,32 @@ impl Store for Failing {
         let outcomes = self.inner.write(generation, changes)?;
         self.step()?;
         Ok(outcomes)
+    }
+}
+
+impl ChunkStore for Failing {
+    forward! {
+        chunks(generation: &Generation, ids: &[ChunkId]) -> Vec<Option<StoredChunk>>;
+        list(generation: &Generation, request: &ListRequest) -> ChunkPage;
+        statistics(generation: &Generation, request: &StatisticsRequest) -> Statistics;
+        dense(generation: &Generation, query: &[f32], filter: &Filter, limit: usize) -> Vec<Scored>;
+        sparse(generation: &Generation, query: &[(u32, f32)], filter: &Filter, limit: usize) -> Vec<Scored>;
+        lexical(generation: &Generation, terms: &[TermId], filter: &Filter, limit: usize) -> Vec<Scored>;
+    }
+}
+
+impl OverlayStore for Failing {
+    forward! {
+        overlays(collection: &str) -> Overlays;
+        put_overlays(collection: &str, overlays: &[Overlay]) -> ();
+        runs(collection: &str) -> Vec<PastRun>;
+        add_run(collection: &str, run: &PastRun) -> ();
+    }
+}
+
+impl Store for Failing {
+    forward! {
+        check_documents_of(collection: Option<&str>) -> CheckReport;
     }
 
     fn cache(&self) -> &dyn Cache {

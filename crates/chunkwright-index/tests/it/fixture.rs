@@ -3,19 +3,18 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 
 use chunkwright::{ChunkConfig, Chunker, Unit, Words};
-use chunkwright_http::{Client, HttpOptions, Method};
 use chunkwright_index::{
-    Access, Generation, IndexError, IndexOptions, IndexReport, Models, Pipeline, RemoteStore, STORES,
-    SearchOptions, Store, StoreLocation, analysis, search,
+    Access, Generation, IndexError, IndexOptions, IndexReport, Models, Pipeline, STORES, SearchOptions,
+    Store, StoreLocation, analysis, search,
 };
 use chunkwright_models::{EmbedError, Embedder, Embedding, Languages, ModelInfo, Role};
-use serde_json::json;
+use chunkwright_remote::Double;
 use tempfile::TempDir;
 
-use crate::servers;
+use crate::kinds;
 
 /// A test double: a text's vector counts its terms in buckets. Texts that share words are near.
 pub(crate) struct Bag {
@@ -211,71 +210,26 @@ impl Fixture {
 }
 
 /// A store on a database in memory: what stores on servers have in common.
-const DOUBLE: &str = "double";
+pub(crate) const DOUBLE: &str = "double";
 
 /// Opens an empty store of the kind named, to write; `path` is a folder for what it has on this machine. A
 /// server's is told from others by its prefix.
 pub(crate) fn open(kind: &str, path: &Path) -> Arc<dyn Store> {
     if kind == DOUBLE {
-        return Arc::new(RemoteStore::double(path, Access::Write).unwrap());
+        return Arc::new(Double::default().open(path, Access::Write).unwrap());
     }
     let kind = STORES.iter().find(|store| kind.starts_with(store.name)).unwrap();
     let mut place = StoreLocation::folder(path);
-    if let Some(url) = servers::url(kind.name) {
-        place.location = on_server(&url, &unique());
+    if let Some(location) = kinds::location(kind.name) {
+        place.location = location;
     }
     (kind.open)(&place, Access::Write).unwrap()
 }
 
-/// The address of a store of its own on the server at `url`, which may be reached by a proxy.
-pub(crate) fn on_server(url: &str, prefix: &str) -> String {
-    static DATABASE: OnceLock<String> = OnceLock::new();
-    let location = format!("{url}?prefix={prefix}-");
-    if !url.starts_with("chroma") {
-        return location;
-    }
-    // Chroma lists the collections of a database only whole: in one that all tests share, every list would have hundreds.
-    let database = DATABASE.get_or_init(|| {
-        let (server, name) = (servers::url("chroma").unwrap().replace("chroma", "http"), unique());
-        let client = Client::new(&server, HttpOptions::default()).unwrap();
-        let path = "/api/v2/tenants/default_tenant/databases";
-        client.send(Method::Post, path, Some(&json!({"name": name}))).unwrap();
-        name
-    });
-    format!("{location}&database={database}")
-}
-
-/// A name that no other test has.
-pub(crate) fn unique() -> String {
-    let folder = tempfile::Builder::new().prefix("t").rand_bytes(12).tempdir().unwrap();
-    folder.path().file_name().unwrap().to_str().unwrap().to_owned()
-}
-
-/// Runs `body` once for each kind of store that needs no server, [`DOUBLE`] among them: for what is asked of the pipeline
-/// and of searches.
+/// Runs `body` once for each kind of store of this test binary.
 pub(crate) fn for_each_store(body: impl Fn(&str)) {
-    for_each_local_store(&body);
-    body(DOUBLE);
-}
-
-/// Runs `body` as [`for_each_store`], and over stores on servers, where those are to be had: for what is asked of stores.
-pub(crate) fn for_each_store_and_server(body: impl Fn(&str)) {
-    body(DOUBLE);
-    for kind in STORES {
-        match (kind.name, kind.schemes.is_empty() || servers::url(kind.name).is_some()) {
-            ("qdrant", true) => body("qdrant_by_its_python_client_engine"),
-            (name, true) => body(name),
-            (name, false) => {
-                println!("not checked with `{name}`: `CHUNKWRIGHT_SERVERS` does not say where it is");
-            }
-        }
-    }
-}
-
-/// As [`for_each_store`] without the double: where a test asks thousands of questions of what no store decides.
-pub(crate) fn for_each_local_store(body: impl Fn(&str)) {
-    for kind in STORES.iter().filter(|kind| kind.schemes.is_empty()) {
-        body(kind.name);
+    for kind in kinds::kinds() {
+        body(kind);
     }
 }
 

@@ -6,15 +6,12 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use chunkwright::stats::{Distribution, optimal_ratio};
 use chunkwright::{ChunkId, Record};
 use chunkwright_index::{
-    Change, ChunkPage, ChunkPlace, Cursor, Direction, Filter, GenerationSpec, ListRequest, ListedChunk,
-    MAX_PAGE, MOST_RANGES, RepeatedText, RepeatedTexts, SortKey, Statistics, StatisticsRequest, StoreError,
-    TOKEN_RANGES, Visibility, amend,
+    ChunkPage, ChunkPlace, Cursor, Direction, Filter, ListRequest, ListedChunk, MAX_PAGE, MOST_RANGES,
+    RepeatedText, RepeatedTexts, SortKey, Statistics, StatisticsRequest, StoreError, TOKEN_RANGES,
+    Visibility, amend,
 };
 
-use crate::contract::document;
-use crate::fixture::{Fixture, for_each_store, now, unique};
-use crate::proxy::Proxy;
-use crate::remote::for_each_server;
+use crate::fixture::{Fixture, for_each_store, now};
 
 /// Numbers that look like chance and are the same every time.
 pub(crate) struct Dice(u64);
@@ -418,43 +415,6 @@ fn no_chunk_that_stays_where_it_is_in_the_order_is_skipped_or_repeated_by_writes
                 let times = times.get(id).copied().unwrap_or_default();
                 assert_eq!(times, usize::from(*is_shown), "{kind} {round} {request:?} {id}");
             }
-        }
-    });
-}
-
-#[test]
-fn a_page_of_a_server_takes_as_many_requests_wherever_it_is_and_however_many_documents_there_are() {
-    for_each_server(|url| {
-        let proxy = Proxy::before(url);
-        let (folder, prefix) = (tempfile::tempdir().unwrap(), unique());
-        let store = crate::remote::open(&proxy.url(url), &prefix, folder.path(), 0);
-        let generation = store.begin("notes", &GenerationSpec::default()).unwrap();
-        let many: Vec<String> = (0..40).map(paragraph).collect();
-        let many: Vec<&str> = many.iter().map(String::as_str).collect();
-        let mut most_before = None;
-        for documents in [20, 40, 80] {
-            let new = |n| {
-                let paragraphs = if n % 20 == 7 { &many[..] } else { &many[..2] };
-                Change::Replace(Box::new(document(&format!("{n:03}.md"), 0, paragraphs)))
-            };
-            let known = store.documents(&generation).unwrap().len();
-            store.write(&generation, &(known..documents).map(new).collect::<Vec<_>>()).unwrap();
-            let mut request = ListRequest { limit: 10, ..ListRequest::default() };
-            let (mut most, mut listed) = (0, 0);
-            loop {
-                let before = proxy.requests();
-                let page = store.list(&generation, &request).unwrap();
-                // The first page asks which documents there are.
-                if request.after.is_some() {
-                    most = most.max(proxy.requests() - before);
-                }
-                listed += page.chunks.len();
-                let Some(next) = page.next else { break };
-                request.after = Some(next);
-            }
-            assert_eq!(listed, documents * 2 + documents / 20 * 38, "{url}");
-            assert!(most_before.is_none_or(|before| before == most), "{url} {most} {most_before:?}");
-            most_before = Some(most);
         }
     });
 }

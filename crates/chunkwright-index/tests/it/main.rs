@@ -3,7 +3,6 @@
 #![expect(clippy::print_stdout, reason = "the crash test speaks to its child and to who reads its seed")]
 #![expect(clippy::format_collect, reason = "short texts")]
 
-mod agreement;
 mod amend;
 mod atomic_file;
 mod binary;
@@ -21,6 +20,7 @@ mod fixture;
 mod folders;
 mod follow;
 mod hashes;
+mod kinds;
 mod layouts;
 mod lists;
 mod meta;
@@ -31,15 +31,13 @@ mod overlays;
 mod pipeline;
 mod places;
 mod power;
-mod proxy;
 mod put;
 mod recorder;
 mod relevance;
-mod remote;
 mod search;
-mod servers;
 mod sources;
 mod sparse;
+mod sparse_vectors;
 mod strace;
 mod threads;
 mod transfer;

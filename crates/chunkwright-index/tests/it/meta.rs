@@ -10,7 +10,7 @@ use chunkwright_index::{
     Filter, IndexReport, Meta, Mode, Models, Pipeline, SearchOptions, Store, StoreError, amend, search,
 };
 
-use crate::fixture::{COLLECTION, Fixture, chunker, for_each_store, for_each_store_and_server, now, open};
+use crate::fixture::{COLLECTION, Fixture, chunker, for_each_store, now, open};
 
 fn texts(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
     pairs.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect()
@@ -46,7 +46,7 @@ const FILES: [(&str, &str); 3] = [
 
 #[test]
 fn metadata_is_in_records_and_filters_of_every_store_and_moves_no_id() {
-    for_each_store_and_server(|kind| {
+    for_each_store(|kind| {
         let mut fixture = Fixture::new(kind, &FILES);
         index(&mut fixture, &[], &[]);
         let ids = |store: &dyn Store, doc_id: &str| {

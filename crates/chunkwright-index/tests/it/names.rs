@@ -7,11 +7,10 @@ use chunkwright_index::transfer::{self, ImportOptions, RowAt, Vectors, export};
 use chunkwright_index::verify::Counters;
 use chunkwright_index::{
     Change, Generation, GenerationSpec, IndexOptions, Mode, Models, Overlay, Pipeline, SearchOptions, Store,
-    StoreError, amend, chroma_name, search,
+    StoreError, amend, search,
 };
 
-use crate::fixture::{Bag, Fixture, chunker, for_each_store, open, unique};
-use crate::remote::for_each_server;
+use crate::fixture::{Bag, Fixture, chunker, for_each_store, open};
 
 /// Names in many scripts, among them such as Chroma maps; no two to one.
 const NAMES: [&str; 7] =
@@ -167,36 +166,5 @@ fn what_is_no_name_is_refused_by_every_store_and_leaves_nothing() {
             }
         }
         assert_eq!(store.collections().unwrap(), []);
-    });
-}
-
-#[test]
-fn a_name_that_a_server_would_mix_up_with_another_is_refused() {
-    for_each_server(|url| {
-        let (folder, prefix) = (tempfile::tempdir().unwrap(), unique());
-        let store = crate::remote::open(url, &prefix, folder.path(), 0);
-        let begin = |name: &str| store.begin(name, &GenerationSpec::default());
-        let number = begin("课程").unwrap().number;
-        let is_chroma = url.starts_with("chroma");
-        let other = begin("教程");
-        if is_chroma {
-            let error = other.unwrap_err();
-            assert!(matches!(error, StoreError::SameName { .. }), "{error}");
-            let physical = chroma_name(&format!("{prefix}-课程"));
-            let expected = format!(
-                "collection `教程` would be stored as `{physical}`, which belongs to collection `课程`; "
-            );
-            assert!(error.to_string().starts_with(&expected), "{error}");
-            // Of what was refused there is nothing, and what was there stays.
-            assert_eq!(store.collections().unwrap().len(), 1);
-            store.remove(&store.open("课程").unwrap()).unwrap();
-            begin("教程").unwrap();
-        } else {
-            other.unwrap();
-            // On Qdrant a name may be that of another collection's generation.
-            let error = begin(&format!("课程-g{number}")).unwrap_err();
-            assert!(matches!(error, StoreError::SameName { .. }), "{error}");
-        }
-        assert_eq!(store.check().unwrap().problems, Vec::<String>::new());
     });
 }

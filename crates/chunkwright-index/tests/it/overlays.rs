@@ -12,7 +12,8 @@ use chunkwright_index::{
     amend_all, list_overlays, search, search_all_versions,
 };
 
-use crate::fixture::{Fixture, for_each_local_store, for_each_store, now};
+use crate::fixture::{Fixture, for_each_store, now};
+use crate::kinds::for_each_local_store;
 
 const INSTALL: &str = "Download the archive and unpack it into a folder of its own, then run the installer from \
 there and wait until it has finished all of its work.";

@@ -6,12 +6,10 @@ use chunkwright_index::{
 use chunkwright_source::format::file_hash;
 
 use crate::contract::document;
-use crate::fixture::{for_each_store_and_server, open, unique};
-use crate::proxy::Proxy;
-use crate::remote::for_each_server;
+use crate::fixture::{for_each_store, open};
 
 /// Documents with a text of `length` bytes or a little more: one whose file is that text, and one whose file is not.
-fn write(store: &dyn Store, length: usize) -> (Generation, [(DocumentInfo, String, Vec<u8>); 2]) {
+pub(crate) fn write(store: &dyn Store, length: usize) -> (Generation, [(DocumentInfo, String, Vec<u8>); 2]) {
     let generation = store.begin("c", &GenerationSpec::default()).unwrap();
     let mut written = ["same.txt", "other.txt"].map(|doc_id| {
         let mut new = document(doc_id, 0, &["A paragraph."]);
@@ -36,7 +34,7 @@ fn write(store: &dyn Store, length: usize) -> (Generation, [(DocumentInfo, Strin
 
 #[test]
 fn the_parts_of_a_source_are_the_source() {
-    for_each_store_and_server(|kind| {
+    for_each_store(|kind| {
         let folder = tempfile::tempdir().unwrap();
         let store = open(kind, folder.path());
         // More than one piece of those that servers keep.
@@ -67,26 +65,5 @@ fn the_parts_of_a_source_are_the_source() {
         store.remove(&generation).unwrap();
         let error = store.source(&generation, SourceRange { document, ..range }).unwrap_err();
         assert!(matches!(error, StoreError::UnknownGeneration { .. }), "{kind} {error}");
-    });
-}
-
-#[test]
-fn a_part_of_a_file_on_a_server_is_read_with_its_piece_and_not_with_the_file() {
-    for_each_server(|url| {
-        let mut least = usize::MAX;
-        for times in [1, 2, 4, 8] {
-            let proxy = Proxy::before(url);
-            let folder = tempfile::tempdir().unwrap();
-            let store = crate::remote::open(&proxy.url(url), &unique(), folder.path(), 0);
-            let (generation, [_, (document, _, file)]) = write(&*store, times << 20);
-            let (form, before) = (SourceForm::File, proxy.answered());
-            let offset = file.len() as u64 - 100;
-            let range = SourceRange { document: &document, form, offset, limit: 100 };
-            assert_eq!(store.source(&generation, range).unwrap().unwrap().bytes.len(), 100);
-            least = least.min(proxy.answered() - before);
-            // A piece is 1 MB of the file, in hexadecimal digits.
-            assert!(proxy.answered() - before < 3 << 20, "{url} {times}: {}", proxy.answered() - before);
-        }
-        assert!(least > 100);
     });
 }

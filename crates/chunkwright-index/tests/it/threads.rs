@@ -10,7 +10,8 @@ use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
 
 use crate::contract::document;
-use crate::fixture::{Bag, COLLECTION, for_each_local_store, open};
+use crate::fixture::{Bag, COLLECTION, open};
+use crate::kinds::for_each_local_store;
 
 /// More than one thread makes the sketches of.
 const CHUNKS: usize = 10_000;

@@ -12,7 +12,8 @@ use chunkwright_index::{
 };
 use serde_json::{Value, json};
 
-use crate::fixture::{Fixture, chunker, for_each_local_store, now};
+use crate::fixture::{Fixture, chunker, now};
+use crate::kinds::for_each_local_store;
 
 /// A field and what it may say.
 type Said = (&'static str, fn() -> Value);

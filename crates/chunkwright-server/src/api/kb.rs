@@ -309,7 +309,8 @@ async fn reindex_chapter(
         let FoundChapter { collection, doc_id } = chapter_of(engine, &course_id, &chapter)?;
         let info = engine.collection(&collection).read(|snapshot| snapshot.document(&doc_id))?;
         // The file is read again where it is still, if the server may, and else what is stored of it is cut again.
-        let file = info.file().filter(|file| roots.below(file).is_ok_and(|real| real == *file));
+        let file = chunkwright_engine::file_of(&info)
+            .filter(|file| roots.below(file).is_ok_and(|real| real == *file));
         Ok((collection, file))
     };
     let (collection, file) = app.call(find).await?;

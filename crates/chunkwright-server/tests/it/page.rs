@@ -1,6 +1,6 @@
 //! The web page: who gets it, under what headers, and what is still not it.
 
-use chunkwright_page::HOW_TO_BUILD;
+use chunkwright_engine::web::HOW_TO_BUILD;
 
 use crate::client::{ask, get};
 use crate::served::{Served, keys};
@@ -9,7 +9,7 @@ const VISIT: &str = "Accept: text/html,application/xhtml+xml,*/*;q=0.8";
 
 /// Whether the program under test has the page.
 fn is_built() -> bool {
-    chunkwright_page::app("index.html").is_some()
+    chunkwright_engine::web::app("index.html").is_some()
 }
 
 #[test]

@@ -39,7 +39,7 @@ fn named(served: &Served, path: &str, headers: &[&str]) -> [String; 4] {
 }
 
 fn has_page() -> bool {
-    chunkwright_page::app("index.html").is_some()
+    chunkwright_engine::web::app("index.html").is_some()
 }
 
 /// The same below a path; the page is left out where it was not built.

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::super::{IndexError, Progress, Prune};
 use super::Run;
 use crate::report::{Away, WhyAway};
-use crate::store::{Change, DocumentInfo, StoreError};
+use chunkwright_store::{Change, DocumentInfo, StoreError};
 
 impl Run<'_> {
     /// Of each path scanned the number of documents known, and those of them whose files are gone.

@@ -11,7 +11,7 @@ use super::super::{Progress, Prune};
 use super::Run;
 use crate::report::Failure;
 use crate::settle::{settle, settle_all};
-use crate::store::{DocumentInfo, Generation, GenerationState, GenerationStatus, StoreError};
+use chunkwright_store::{DocumentInfo, Generation, GenerationState, GenerationStatus, StoreError};
 
 impl<'a> Run<'a> {
     pub(super) fn forecast(&self, found: &HashSet<&str>) -> Forecast<'a> {

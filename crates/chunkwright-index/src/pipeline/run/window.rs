@@ -15,7 +15,7 @@ use super::super::pace::Stage;
 use super::super::prepare::{Context, Prepared};
 use super::Run;
 use crate::report::Nuls;
-use crate::store::{Change, DocumentInfo, NewChunk, NewDocument, Outcome, StoreError};
+use chunkwright_store::{Change, DocumentInfo, NewChunk, NewDocument, Outcome, StoreError};
 
 /// Windows that are cut and wait to be stored, beside the one that is stored and the one that is cut.
 const WINDOWS_READY: usize = 1;

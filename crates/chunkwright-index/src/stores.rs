@@ -1,0 +1,84 @@
+//! The kinds of stores of this build, and which of them an address means.
+
+#[cfg(feature = "sqlite")]
+use std::path::Path;
+use std::sync::Arc;
+
+#[cfg(any(feature = "chroma", feature = "qdrant"))]
+use chunkwright_remote::RemoteStore;
+#[cfg(feature = "sqlite")]
+use chunkwright_store::SqliteStore;
+use chunkwright_store::{Access, MemoryStore, Store, StoreError, StoreLocation};
+
+/// A kind of store, for help texts and for the tests that run over all of them.
+#[derive(Clone, Copy, Debug)]
+pub struct StoreKind {
+    /// The name that configuration uses.
+    pub name: &'static str,
+    /// What it is for, in one sentence.
+    pub summary: &'static str,
+    /// What addresses of such stores begin with, before `://`; none where a store is in a folder, or nowhere.
+    pub schemes: &'static [&'static str],
+    /// Opens a store at the place given. A folder need not exist when access is to write.
+    pub open: OpenStore,
+}
+
+/// Opens a store.
+pub type OpenStore = fn(&StoreLocation, Access) -> Result<Arc<dyn Store>, StoreError>;
+
+/// All kinds of stores of this build: each but the one in memory is a feature.
+pub static STORES: &[StoreKind] = &[
+    #[cfg(feature = "sqlite")]
+    StoreKind {
+        name: "sqlite",
+        summary: "a folder on disk, with no server to run; the default",
+        schemes: &[],
+        open: |place, access| Ok(Arc::new(SqliteStore::open(Path::new(&place.location), access)?)),
+    },
+    StoreKind {
+        name: "memory",
+        summary: "in memory, gone with the process; for experiments and tests",
+        schemes: &[],
+        open: |_, _| Ok(Arc::new(MemoryStore::default())),
+    },
+    #[cfg(feature = "qdrant")]
+    StoreKind {
+        name: "qdrant",
+        summary: "a Qdrant server, which computes the lexical and the dense ranking",
+        schemes: &["qdrant", "qdrant+https"],
+        open: |place, access| Ok(Arc::new(RemoteStore::open_qdrant(place, access)?)),
+    },
+    #[cfg(feature = "chroma")]
+    StoreKind {
+        name: "chroma",
+        summary: "a Chroma server, which computes the dense ranking; the lexical one is computed here",
+        schemes: &["chroma", "chroma+https"],
+        open: |place, access| Ok(Arc::new(RemoteStore::open_chroma(place, access)?)),
+    },
+];
+
+/// Opens the store at `place`: of the kind that its scheme says, or in a folder.
+///
+/// # Errors
+///
+/// A scheme that no kind of store has, and what opening a store of that kind may fail by.
+pub fn open_store(place: &StoreLocation, access: Access) -> Result<Arc<dyn Store>, StoreError> {
+    let kind = match place.scheme() {
+        None => STORES.iter().find(|kind| kind.name == "sqlite"),
+        Some(scheme) => STORES.iter().find(|kind| kind.schemes.contains(&scheme)),
+    };
+    let kind = kind.ok_or_else(|| {
+        let schemes: Vec<String> =
+            STORES.iter().flat_map(|kind| kind.schemes).map(|scheme| format!("`{scheme}://HOST`")).collect();
+        let folder = if cfg!(feature = "sqlite") { "a folder or " } else { "" };
+        let reason = match &schemes[..] {
+            [] if folder.is_empty() => {
+                "this program is built without stores but the one in memory".to_owned()
+            }
+            [] => "it must be a folder".to_owned(),
+            schemes => format!("it must be {folder}one of {}", schemes.join(", ")),
+        };
+        StoreError::Location { location: place.address().into(), reason }
+    })?;
+    (kind.open)(place, access)
+}

@@ -1,0 +1,444 @@
+//! Collections on a Chroma server, by version 2 of its HTTP interface.
+//!
+//! * A generation is the collection `{name}-g{N}`, with the name as [`chroma_name`] makes it. The name as
+//!   the user wrote it is in the collection's metadata; a second name that becomes the same is refused.
+//! * Words are ranked by this program, and so are the sparse vectors of models, from what records carry: the
+//!   server's own ranking is by other words, and not to be had of a server that one runs oneself. So BM25 is
+//!   that of every other store.
+//! * Chroma has no records without a vector. A chunk that has none carries zeros, and a mark by which searches
+//!   leave it out.
+//! * What says which generation is current, and which version of a document is live, is one record each of a
+//!   collection of their own, put at once: a reader sees it as it was or as it is.
+//! * Meaning is ranked by Chroma's graph of neighbours, which is wide here and still not exact.
+
+mod name;
+mod options;
+mod record;
+
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use chunkwright_http::{Client, HttpError, HttpOptions, Method, Secret};
+use serde_json::{Value, json};
+
+use crate::database::{Database, Found, Mark, Part, Point, Which, Written, numbered, point_id};
+use crate::entry::{Entry, Kind};
+use crate::requests::Missing;
+use crate::store::RemoteStore;
+use chunkwright_store::error::unknown_generation;
+use chunkwright_store::name::CATALOG;
+use chunkwright_store::{Access, Filter, Generation, GenerationSpec, StoreError, StoreLocation};
+pub use name::chroma_name;
+pub use options::ChromaOptions;
+use record::{DIALECT, read, record};
+
+/// A Chroma server.
+#[derive(Debug)]
+struct Chroma {
+    client: Client,
+    options: ChromaOptions,
+    /// Ids of collections, by name.
+    ids: Mutex<HashMap<String, String>>,
+    max_batch: OnceLock<usize>,
+}
+
+/// Records of a page.
+const PAGE: usize = 500;
+
+/// Keys or versions in one request.
+const KEYS: usize = 200;
+
+/// How often a query is asked again because records were deleted under it.
+const ATTEMPTS: usize = 8;
+
+/// How often a request is sent again because Chroma lost a record under it. Each time the client has had its own retries.
+const LOST: usize = 2;
+
+/// What Chroma answers, with status 500, when a record is deleted between reading its metadata and reading its vector.
+const DELETED_MEANWHILE: &str = "Error finding id";
+
+/// Records in one request where the server does not say.
+const MAX_BATCH: usize = 5_461;
+
+impl RemoteStore {
+    /// Opens a store on the Chroma server at `url`. `cache` is the folder of what is remembered on this machine.
+    ///
+    /// # Errors
+    ///
+    /// What is no address; a cache that cannot be opened. Nothing is sent yet.
+    pub fn chroma(
+        url: &str,
+        key: Option<&Secret>,
+        options: ChromaOptions,
+        http: HttpOptions,
+        cache: &Path,
+        access: Access,
+    ) -> Result<Self, StoreError> {
+        let mut client = Client::new(url, http).map_err(StoreError::other)?;
+        if let Some(key) = key {
+            client = client.with_header("x-chroma-token", key).map_err(StoreError::other)?;
+        }
+        let chroma = Chroma { client, options, ids: Mutex::default(), max_batch: OnceLock::new() };
+        Self::new(Box::new(chroma), cache, access)
+    }
+
+    /// Opens the store at an address `chroma://HOST`.
+    ///
+    /// # Errors
+    ///
+    /// As [`chroma`](Self::chroma), and options that are not understood.
+    pub fn open_chroma(place: &StoreLocation, access: Access) -> Result<Self, StoreError> {
+        let options = ChromaOptions::of(place)?;
+        let key = place.key.as_ref();
+        Self::chroma(&place.url(8000), key, options, place.http.clone(), &place.cache, access)?.locked(place)
+    }
+}
+
+impl Chroma {
+    /// The path of the collections.
+    fn collections(&self) -> String {
+        let ChromaOptions { tenant, database, .. } = &self.options;
+        format!("/api/v2/tenants/{tenant}/databases/{database}/collections")
+    }
+
+    fn catalog(&self) -> String {
+        self.mapped(CATALOG)
+    }
+
+    /// What stands before the number in the names of a collection's generations.
+    fn mapped(&self, collection: &str) -> String {
+        chroma_name(&format!("{}{collection}", self.options.prefix))
+    }
+
+    /// The name of the collection of records.
+    fn physical(&self, generation: &Generation) -> String {
+        format!("{}-g{}", self.mapped(&generation.collection), generation.number)
+    }
+
+    fn ids(&self) -> std::sync::MutexGuard<'_, HashMap<String, String>> {
+        self.ids.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn send(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Option<Value>, StoreError> {
+        let mut attempts = LOST;
+        loop {
+            match self.client.send(method, path, body) {
+                Err(HttpError::Status { message, .. })
+                    if message.contains(DELETED_MEANWHILE) && attempts > 0 =>
+                {
+                    attempts -= 1;
+                }
+                answer => return answer.or_missing(self.client.base()),
+            }
+        }
+    }
+
+    /// The id of a collection; none if it is not there.
+    fn id(&self, name: &str) -> Result<Option<String>, StoreError> {
+        if let Some(id) = self.ids().get(name) {
+            return Ok(Some(id.clone()));
+        }
+        let found = self.send(Method::Get, &format!("{}/{name}", self.collections()), None)?;
+        let id = found.and_then(|found| found["id"].as_str().map(str::to_owned));
+        if let Some(id) = &id {
+            self.ids().insert(name.into(), id.clone());
+        }
+        Ok(id)
+    }
+
+    /// Does something with the records of a collection; none if it is not there.
+    fn post(&self, name: &str, what: &str, body: &Value) -> Result<Option<Value>, StoreError> {
+        // An id may be of a collection that was removed and made again.
+        for _ in 0..2 {
+            let Some(id) = self.id(name)? else { return Ok(None) };
+            let path = format!("{}/{id}/{what}", self.collections());
+            let found = self.send(Method::Post, &path, Some(body))?;
+            if found.is_some() {
+                return Ok(found);
+            }
+            self.ids().remove(name);
+        }
+        Ok(None)
+    }
+
+    fn points_post(&self, generation: &Generation, what: &str, body: &Value) -> Result<Value, StoreError> {
+        let found = self.post(&self.physical(generation), what, body)?;
+        found.ok_or_else(|| unknown_generation(generation))
+    }
+
+    /// Makes a collection for `owner`, unless it is there.
+    fn create(&self, name: &str, owner: &str) -> Result<(), StoreError> {
+        let ChromaOptions { max_neighbors, ef_construction, ef_search, .. } = self.options;
+        let hnsw = json!({
+            "space": "ip",
+            "max_neighbors": max_neighbors,
+            "ef_construction": ef_construction,
+            "ef_search": ef_search,
+        });
+        let body = json!({
+            "name": name,
+            "metadata": {"collection": owner},
+            "configuration": {"hnsw": hnsw},
+            "get_or_create": true,
+        });
+        let made = self.client.post(&self.collections(), &body);
+        let made = made.map_err(|error| StoreError::of_call(self.client.base(), error))?;
+        match made["metadata"]["collection"].as_str() {
+            Some(holder) if holder == owner => Ok(()),
+            holder => Err(StoreError::SameName {
+                name: owner.into(),
+                physical: name.into(),
+                holder: holder.unwrap_or("of another program").into(),
+            }),
+        }
+    }
+
+    /// Puts records, in requests that the server takes; false if the collection is not there.
+    fn upsert_all(&self, name: &str, records: Vec<Value>) -> Result<bool, StoreError> {
+        let most = *self.max_batch.get_or_init(|| self.max_batch());
+        for batch in crate::requests::batches(records) {
+            for batch in batch.chunks(most) {
+                let column = |key: &str| batch.iter().map(|record| record[key].clone()).collect::<Vec<_>>();
+                let body = json!({
+                    "ids": column("id"),
+                    "embeddings": column("embedding"),
+                    "metadatas": column("metadata"),
+                    "documents": column("document"),
+                });
+                if self.post(name, "upsert", &body)?.is_none() {
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    fn max_batch(&self) -> usize {
+        let said = self.client.get("/api/v2/pre-flight-checks").ok();
+        let said = said.and_then(|said| said["max_batch_size"].as_u64()).map(|most| most as usize);
+        said.filter(|most| *most > 0).unwrap_or(MAX_BATCH)
+    }
+
+    /// The records of the catalog of a kind and owner, all at once: pages would not be of one moment.
+    fn entries(&self, kind: Kind, owner: &str, field: &str) -> Result<Vec<String>, StoreError> {
+        let both = [json!({"kind": kind.as_str()}), json!({"owner": owner})];
+        let body = json!({"where": {"$and": both}, "include": ["metadatas"]});
+        let found = self.post(&self.catalog(), "get", &body)?.unwrap_or_default();
+        Ok(rows(&found, false).filter_map(|row| row.metadata[field].as_str().map(str::to_owned)).collect())
+    }
+
+    /// Records of a generation, whole.
+    fn get_points(
+        &self,
+        generation: &Generation,
+        which: Which<'_>,
+        part: Part,
+        each: &mut dyn FnMut(&Row<'_>) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        if which.is_empty() {
+            return Ok(());
+        }
+        let mut include = vec!["metadatas", "documents"];
+        if part == Part::Whole {
+            include.push("embeddings");
+        }
+        for condition in record::conditions(which) {
+            let mut offset = 0;
+            loop {
+                let mut body = json!({"include": include, "limit": PAGE, "offset": offset});
+                if !condition.is_null() {
+                    body["where"] = condition.clone();
+                }
+                let found = self.points_post(generation, "get", &body)?;
+                let mut count = 0;
+                for row in rows(&found, false) {
+                    each(&row)?;
+                    count += 1;
+                }
+                if count < PAGE {
+                    break;
+                }
+                offset += count;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Database for Chroma {
+    fn get(&self, keys: &[String]) -> Result<Vec<Option<String>>, StoreError> {
+        let mut found: HashMap<String, String> = HashMap::new();
+        for keys in keys.chunks(KEYS) {
+            let ids: Vec<String> = keys.iter().map(|key| point_id(&[key.as_bytes()])).collect();
+            let body = json!({"ids": ids, "include": ["metadatas"]});
+            let answer = self.post(&self.catalog(), "get", &body)?.unwrap_or_default();
+            for row in rows(&answer, false) {
+                let text = |field: &str| row.metadata[field].as_str().unwrap_or_default().to_owned();
+                found.insert(text("key"), text("value"));
+            }
+        }
+        Ok(keys.iter().map(|key| found.get(key).cloned()).collect())
+    }
+
+    fn list(&self, kind: Kind, owner: &str) -> Result<Vec<String>, StoreError> {
+        self.entries(kind, owner, "value")
+    }
+
+    fn keys(&self, kind: Kind, owner: &str) -> Result<Vec<String>, StoreError> {
+        self.entries(kind, owner, "key")
+    }
+
+    fn put(&self, entries: &[Entry]) -> Result<(), StoreError> {
+        let record = |entry: &Entry| {
+            let Entry { kind, owner, key, value } = entry;
+            let metadata = json!({"kind": kind.as_str(), "owner": owner, "key": key, "value": value});
+            json!({"id": point_id(&[key.as_bytes()]), "embedding": [0.0], "metadata": metadata})
+        };
+        let records: Vec<Value> = entries.iter().map(record).collect();
+        if !self.upsert_all(&self.catalog(), records.clone())? {
+            self.create(&self.catalog(), "")?;
+            self.upsert_all(&self.catalog(), records)?;
+        }
+        Ok(())
+    }
+
+    fn forget(&self, keys: &[String]) -> Result<(), StoreError> {
+        for keys in keys.chunks(KEYS) {
+            let ids: Vec<String> = keys.iter().map(|key| point_id(&[key.as_bytes()])).collect();
+            self.post(&self.catalog(), "delete", &json!({"ids": ids}))?;
+        }
+        Ok(())
+    }
+
+    fn names(&self, generation: &Generation) -> Vec<String> {
+        vec![self.mapped(&generation.collection)]
+    }
+
+    fn create_points(&self, generation: &Generation) -> Result<(), StoreError> {
+        self.create(&self.physical(generation), &generation.collection)
+    }
+
+    fn drop_points(&self, generation: &Generation) -> Result<(), StoreError> {
+        let name = self.physical(generation);
+        self.ids().remove(&name);
+        self.send(Method::Delete, &format!("{}/{name}", self.collections()), None).map(|_| ())
+    }
+
+    fn left(&self, known: &[&Generation]) -> Result<Vec<Generation>, StoreError> {
+        let known: HashSet<String> = known.iter().map(|generation| self.physical(generation)).collect();
+        let (mut left, mut offset) = (Vec::new(), 0);
+        loop {
+            let path = format!("{}?limit={PAGE}&offset={offset}", self.collections());
+            let page = self.send(Method::Get, &path, None)?.unwrap_or_default();
+            let page = page.as_array().map(Vec::as_slice).unwrap_or_default();
+            for collection in page {
+                let Some(name) = collection["name"].as_str().filter(|name| !known.contains(*name)) else {
+                    continue;
+                };
+                // Its name may be another program's.
+                let owner = collection["metadata"]["collection"].as_str();
+                let Some((number, owner)) = numbered(name).zip(owner) else { continue };
+                let spec = GenerationSpec::default();
+                let generation = Generation { collection: owner.into(), number, spec };
+                if self.physical(&generation) == name {
+                    left.push(generation);
+                }
+            }
+            if page.len() < PAGE {
+                return Ok(left);
+            }
+            offset += page.len();
+        }
+    }
+
+    fn upsert(&self, generation: &Generation, points: &[Written<'_>]) -> Result<(), StoreError> {
+        let dimension = generation.spec.model.as_ref().map_or(1, |model| model.dimension);
+        let records = points.iter().map(|written| record(written, dimension));
+        let records = records.collect::<Result<Vec<Value>, _>>()?;
+        let is_there = self.upsert_all(&self.physical(generation), records)?;
+        if is_there { Ok(()) } else { Err(unknown_generation(generation)) }
+    }
+
+    fn delete(&self, generation: &Generation, versions: &[i64]) -> Result<(), StoreError> {
+        for versions in versions.chunks(KEYS) {
+            let body = json!({"where": {"version": {"$in": versions}}});
+            self.points_post(generation, "delete", &body)?;
+        }
+        Ok(())
+    }
+
+    fn points(
+        &self,
+        generation: &Generation,
+        which: Which<'_>,
+        part: Part,
+    ) -> Result<Vec<Point>, StoreError> {
+        let mut points = Vec::new();
+        self.get_points(generation, which, part, &mut |row| {
+            points.push(read(row)?);
+            Ok(())
+        })?;
+        Ok(points)
+    }
+
+    fn marks(&self, generation: &Generation, which: Which<'_>) -> Result<Vec<Mark>, StoreError> {
+        let mut marks = Vec::new();
+        self.get_points(generation, which, Part::WithoutVectors, &mut |row| {
+            marks.push(record::mark(row)?);
+            Ok(())
+        })?;
+        Ok(marks)
+    }
+
+    fn dense(
+        &self,
+        generation: &Generation,
+        query: &[f32],
+        filter: &Filter,
+        limit: usize,
+    ) -> Result<Vec<Found>, StoreError> {
+        let pushed = DIALECT.push(filter);
+        let both = [pushed.condition, json!({"embedded": true})];
+        let mut include = vec!["metadatas", "distances"];
+        if !pushed.is_exact {
+            include.push("documents");
+        }
+        let body = json!({
+            "query_embeddings": [query],
+            "n_results": limit,
+            "where": {"$and": both},
+            "include": include,
+        });
+        let mut answer = self.points_post(generation, "query", &body)?;
+        // The graph may lead to a record that was deleted since; what took its place is found by asking again.
+        for _ in 0..ATTEMPTS {
+            if rows(&answer, true).all(|row| !row.metadata.is_null()) {
+                break;
+            }
+            answer = self.points_post(generation, "query", &body)?;
+        }
+        let there = rows(&answer, true).filter(|row| !row.metadata.is_null());
+        there.map(|row| record::found(&row, pushed.is_exact)).collect()
+    }
+}
+
+/// One record of an answer, which has them by columns.
+struct Row<'a> {
+    metadata: &'a Value,
+    document: &'a str,
+    embedding: &'a Value,
+    distance: f64,
+}
+
+/// The records of an answer; of those to queries, which are lists of answers, the first.
+fn rows(answer: &Value, is_query: bool) -> impl Iterator<Item = Row<'_>> {
+    let column = move |name: &str| if is_query { &answer[name][0] } else { &answer[name] };
+    let count = column("ids").as_array().map_or(0, Vec::len);
+    (0..count).map(move |at| Row {
+        metadata: &column("metadatas")[at],
+        document: column("documents")[at].as_str().unwrap_or_default(),
+        embedding: &column("embeddings")[at],
+        distance: column("distances")[at].as_f64().unwrap_or_default(),
+    })
+}

@@ -1,0 +1,506 @@
+//! Stores on servers without transactions: the promises of [`Store`] kept once, over whatever a
+//! [`Database`] can do.
+//!
+//! * A generation is a collection of points, one a chunk. A small collection beside them, the catalog, says
+//!   which generations there are and, for each document, which of its versions is the live one.
+//! * A document is replaced in three steps: its chunks are written as points of a new version, which nobody
+//!   sees; its entry in the catalog is put, which is one point and happens or does not (**the commit**);
+//!   points of versions before are deleted. A reader drops points of versions that are not live, and asks
+//!   for more where too few are left.
+//! * A crash leaves points that nobody sees. A generation's entry says before a write that one is under way
+//!   and afterwards that it is done; who finds it unfinished collects what is not live before writing.
+//! * Every step may be repeated: ids of points are made of what they hold. So a request that was answered too
+//!   late, and sent again, does no harm.
+//! * One process writes to a collection at a time; those of one machine are kept apart by a lock there, and that those of
+//!   different ones are is assumed, since nothing on the server can be locked. Each write
+//!   leaves a number in the generation's entry, and commits only while that is there; where two commit
+//!   nevertheless, the one that reads the other's version afterwards has lost, and says [`Outcome::Stale`].
+//! * Terms of another version of the analysis make another generation, as another model does: it is built beside
+//!   the old one and switched to. A generation whose terms are not ours can be read, and not be searched or added to.
+
+mod catalog;
+mod collections;
+mod documents;
+mod list;
+mod machine_lock;
+mod plan;
+mod read;
+mod source;
+mod sweep;
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+
+use chunkwright::{ChunkId, Record};
+
+use crate::database::Database;
+use crate::entry::{self, Entry, Kind};
+use catalog::{CollectionEntry, Counter, GenerationEntry};
+use chunkwright_models::TextHash;
+use chunkwright_store::bm25::TermId;
+use chunkwright_store::documents::{DocumentsBehind, ListedDocuments, Totals};
+use chunkwright_store::error::{check_model, unknown_collection};
+use chunkwright_store::local_cache::SqliteCache;
+use chunkwright_store::name::checked_name;
+use chunkwright_store::vector::{check_sparse, check_vector};
+use chunkwright_store::{
+    Access, Cache, CacheUsage, Change, CheckReport, ChunkPage, ChunkStore, Collection, CollectionsBehind,
+    DocumentInfo, DocumentStore, Filter, Generation, GenerationSpec, GenerationStore, ListRequest,
+    ListedCollections, Outcome, Overlay, OverlayStore, Overlays, Scored, SourcePart, SourceRange, Statistics,
+    StatisticsRequest, Store, StoreError, StoreLocation, StoredChunk, StoredDocument, Vector,
+    normalized_name,
+};
+use list::ColumnsHere;
+use machine_lock::MachineLock;
+use read::{Live, RankedHere};
+
+use chunkwright_store::PastRun;
+
+/// A store on a server. See [`Store`].
+///
+/// Vectors and notes are remembered in a file on this machine, so that no edit fetches them.
+#[derive(Debug)]
+pub struct RemoteStore {
+    database: Box<dyn Database>,
+    cache: SqliteCache,
+    access: Access,
+    /// Keeps other writers of this machine out.
+    lock: Option<MachineLock>,
+    /// Live versions, by generation.
+    live: Mutex<HashMap<Generation, (u64, Arc<Live>)>>,
+    /// What searches read that the server does not rank by.
+    indexes: Mutex<HashMap<Generation, Arc<RwLock<RankedHere>>>>,
+    /// Numbers of documents that were listed.
+    totals: Totals,
+    /// What lists and statistics read.
+    columns: Mutex<HashMap<Generation, Arc<Mutex<ColumnsHere>>>>,
+}
+
+impl RemoteStore {
+    pub(super) fn new(
+        database: Box<dyn Database>,
+        cache_folder: &Path,
+        access: Access,
+    ) -> Result<Self, StoreError> {
+        let cache = SqliteCache::open(cache_folder, access)?;
+        Ok(Self {
+            database,
+            cache,
+            access,
+            lock: None,
+            live: Mutex::default(),
+            indexes: Mutex::default(),
+            columns: Mutex::default(),
+            totals: Totals::default(),
+        })
+    }
+
+    /// The same, kept apart from other writers of this machine where `place` names a lock.
+    pub(super) fn locked(mut self, place: &StoreLocation) -> Result<Self, StoreError> {
+        if let (Some(folder), Access::Write) = (&place.lock, self.access) {
+            let lock = MachineLock::new(folder, place.address());
+            lock.claim()?;
+            self.lock = Some(lock);
+        }
+        Ok(self)
+    }
+
+    fn writable(&self) -> Result<(), StoreError> {
+        if self.access != Access::Write {
+            return Err(StoreError::ReadOnly);
+        }
+        self.lock.as_ref().map_or(Ok(()), MachineLock::claim)
+    }
+
+    /// The current generation of every collection, by name.
+    fn current(&self) -> Result<HashMap<String, i64>, StoreError> {
+        let entries: Vec<CollectionEntry> = self.list(Kind::Collection, "")?;
+        Ok(entries.into_iter().map(|entry| (entry.name, entry.current)).collect())
+    }
+
+    /// Puts right what a crash left between the catalog and what it speaks of.
+    fn repair(
+        &self,
+        known: &[GenerationEntry],
+        collection: &str,
+        current: Option<i64>,
+    ) -> Result<(), StoreError> {
+        sweep::sweep_generations(self, known, collection)?;
+        let is_current = |generation: &&Generation| {
+            generation.collection == collection && Some(generation.number) == current
+        };
+        match known.iter().map(|entry| &entry.generation).find(is_current) {
+            Some(current) if !self.database.is_published(current)? => self.database.publish(current),
+            _ => Ok(()),
+        }
+    }
+
+    /// That no other collection has one of the names that the generation would have on the server.
+    fn check_server_names<'a>(
+        &self,
+        generation: &Generation,
+        known: impl Iterator<Item = &'a Generation>,
+    ) -> Result<(), StoreError> {
+        let names = self.database.names(generation);
+        for other in known.filter(|other| other.collection != generation.collection) {
+            if let Some(physical) = self.database.names(other).into_iter().find(|name| names.contains(name)) {
+                let (name, holder) = (generation.collection.clone(), other.collection.clone());
+                return Err(StoreError::SameName { name, physical, holder });
+            }
+        }
+        Ok(())
+    }
+
+    fn forget_generation(&self, generation: &Generation) -> Result<(), StoreError> {
+        // First what makes it one, so that what a crash leaves is seen by nobody.
+        self.database.forget(&[entry::key(Kind::Generation, "", &generation.to_string())])?;
+        let owner = generation.to_string();
+        for kind in [Kind::Document, Kind::Part] {
+            self.database.forget(&self.database.keys(kind, &owner)?)?;
+        }
+        self.database.drop_points(generation)?;
+        lock(&self.live).remove(generation);
+        lock(&self.indexes).remove(generation);
+        lock(&self.columns).remove(generation);
+        self.totals.forget(generation.number);
+        Ok(())
+    }
+}
+
+/// A lock is only poisoned if a caller's code panicked; what it guards is whole at any time.
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The newest generation that `spec` describes and whose terms are ours. Without an entry of their collection,
+/// they are what a crash left.
+fn fitting(known: &[GenerationEntry], collection: &str, spec: &GenerationSpec) -> Option<Generation> {
+    let fits = |entry: &&GenerationEntry| {
+        let Generation { collection: of, spec: described, .. } = &entry.generation;
+        of == collection && described == spec && entry.has_our_terms()
+    };
+    let fitting = known.iter().filter(fits).max_by_key(|entry| entry.generation.number);
+    fitting.map(|entry| entry.generation.clone())
+}
+
+/// Overlays of a request to the server.
+const OVERLAYS_AT_ONCE: usize = 100;
+
+impl GenerationStore for RemoteStore {
+    fn list_collections(&self, request: &CollectionsBehind<'_>) -> Result<ListedCollections, StoreError> {
+        self.page_of_collections(request)
+    }
+
+    fn collection(&self, name: &str) -> Result<Option<Collection>, StoreError> {
+        self.read_collection(name)
+    }
+
+    fn visible(&self) -> Result<Vec<Generation>, StoreError> {
+        self.visible_generations()
+    }
+
+    fn lookup(&self, name: &str) -> Result<Option<Generation>, StoreError> {
+        self.look_up(name)
+    }
+
+    fn find(&self, collection: &str, spec: &GenerationSpec) -> Result<Option<Generation>, StoreError> {
+        self.find_generation(collection, spec)
+    }
+
+    fn begin(&self, collection: &str, spec: &GenerationSpec) -> Result<Generation, StoreError> {
+        let collection = &*checked_name(collection)?;
+        let known: Vec<GenerationEntry> = self.list(Kind::Generation, "")?;
+        let all = self.current()?;
+        let current = all.get(collection).copied();
+        let found = current.and_then(|_| fitting(&known, collection, spec));
+        if self.access == Access::Write {
+            self.repair(&known, collection, current)?;
+        }
+        if let Some(found) = found {
+            return Ok(found);
+        }
+        self.writable()?;
+        if current.is_none() {
+            // What a crash left of it.
+            for entry in known.iter().filter(|entry| entry.generation.collection == collection) {
+                self.forget_generation(&entry.generation)?;
+            }
+            self.database.forget(&self.database.keys(Kind::Overlay, collection)?)?;
+            self.database.forget(&[entry::key(Kind::Runs, "", collection)])?;
+        }
+        if let Some(model) = &spec.model {
+            let models = known.iter().filter_map(|entry| entry.generation.spec.model.as_ref());
+            let mut stored = models.filter(|stored| stored.name == model.name);
+            stored.try_for_each(|stored| check_model(stored, model))?;
+        }
+        let counter = entry::key(Kind::Store, "", "counter");
+        let number = self.entry::<Counter>(&counter)?.map_or(0, |counter| counter.last_generation) + 1;
+        let generation = Generation { collection: collection.into(), number, spec: spec.clone() };
+        let others = known.iter().map(|entry| &entry.generation);
+        self.check_server_names(&generation, others.filter(|other| all.contains_key(&other.collection)))?;
+        if current.is_none() && self.database.foreign(collection)?.is_some() {
+            return Err(StoreError::Foreign { name: collection.into() });
+        }
+        self.database.put(&[Entry::new(
+            Kind::Store,
+            "",
+            "counter",
+            &Counter { last_generation: number },
+        )?])?;
+        self.database.create_points(&generation)?;
+        self.database.put(&[GenerationEntry::new(&generation).entry()?])?;
+        if current.is_none() {
+            self.database.put(&[CollectionEntry::of(&generation).entry()?])?;
+            self.database.publish(&generation)?;
+        }
+        Ok(generation)
+    }
+
+    fn switch(&self, generation: &Generation) -> Result<(), StoreError> {
+        self.writable()?;
+        let entry = self.generation_entry(generation)?;
+        self.database.put(&[GenerationEntry { was_current: true, ..entry }.entry()?])?;
+        // One point: whoever looks sees the generation before or this one.
+        self.database.put(&[CollectionEntry::of(generation).entry()?])?;
+        self.database.publish(generation)
+    }
+
+    fn is_complete(&self, generation: &Generation) -> Result<bool, StoreError> {
+        Ok(generation.number == FOREIGN || self.generation_entry(generation)?.was_current)
+    }
+
+    fn remove(&self, generation: &Generation) -> Result<(), StoreError> {
+        self.writable()?;
+        let key = entry::key(Kind::Collection, "", &generation.collection);
+        let entry = self.collection_entry(&generation.collection)?;
+        if entry.is_none_or(|entry| entry.current != generation.number) {
+            return self.forget_generation(generation);
+        }
+        self.database.withdraw(&generation.collection)?;
+        self.database.forget(&[key, entry::key(Kind::Runs, "", &generation.collection)])?;
+        self.database.forget(&self.database.keys(Kind::Overlay, &generation.collection)?)?;
+        for entry in self.list::<GenerationEntry>(Kind::Generation, "")? {
+            if entry.generation.collection == generation.collection {
+                self.forget_generation(&entry.generation)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl DocumentStore for RemoteStore {
+    fn write(&self, generation: &Generation, changes: &[Change]) -> Result<Vec<Outcome>, StoreError> {
+        self.writable()?;
+        if generation.number == FOREIGN {
+            return Err(StoreError::Foreign { name: generation.collection.clone() });
+        }
+        plan::write(self, generation, changes)
+    }
+
+    fn documents(&self, generation: &Generation) -> Result<Vec<DocumentInfo>, StoreError> {
+        self.read_documents(generation)
+    }
+
+    fn list_documents(
+        &self,
+        generation: &Generation,
+        request: &DocumentsBehind<'_>,
+    ) -> Result<ListedDocuments, StoreError> {
+        self.read_documents_behind(generation, request)
+    }
+
+    fn document_info(
+        &self,
+        generation: &Generation,
+        doc_id: &str,
+    ) -> Result<Option<DocumentInfo>, StoreError> {
+        self.read_document_info(generation, doc_id)
+    }
+
+    fn document(&self, generation: &Generation, doc_id: &str) -> Result<Option<StoredDocument>, StoreError> {
+        self.read_document(generation, doc_id)
+    }
+
+    fn source(
+        &self,
+        generation: &Generation,
+        range: SourceRange<'_>,
+    ) -> Result<Option<SourcePart>, StoreError> {
+        self.read_source(generation, range)
+    }
+
+    fn records(&self, generation: &Generation, doc_id: &str) -> Result<Vec<Record>, StoreError> {
+        self.read_records(generation, doc_id)
+    }
+}
+
+impl ChunkStore for RemoteStore {
+    fn chunks(
+        &self,
+        generation: &Generation,
+        ids: &[ChunkId],
+    ) -> Result<Vec<Option<StoredChunk>>, StoreError> {
+        self.read_chunks(generation, ids)
+    }
+
+    fn list(&self, generation: &Generation, request: &ListRequest) -> Result<ChunkPage, StoreError> {
+        self.read_page(generation, request)
+    }
+
+    fn statistics(
+        &self,
+        generation: &Generation,
+        request: &StatisticsRequest,
+    ) -> Result<Statistics, StoreError> {
+        self.with_columns(generation, &request.filter, |columns, passing| {
+            columns.statistics(request, passing)
+        })
+    }
+
+    fn dense(
+        &self,
+        generation: &Generation,
+        query: &[f32],
+        filter: &Filter,
+        limit: usize,
+    ) -> Result<Vec<Scored>, StoreError> {
+        let Some(model) = &generation.spec.model else { return Ok(Vec::new()) };
+        check_vector(query, model.dimension)?;
+        let ask = |asked| self.database.dense(generation, query, filter, asked).map(Some);
+        self.answer(generation, filter, limit, &ask, &mut true)
+    }
+
+    fn sparse(
+        &self,
+        generation: &Generation,
+        query: &[(u32, f32)],
+        filter: &Filter,
+        limit: usize,
+    ) -> Result<Vec<Scored>, StoreError> {
+        check_sparse(query)?;
+        if query.is_empty() || generation.spec.model.as_ref().is_none_or(|model| !model.sparse) {
+            return Ok(Vec::new());
+        }
+        let mut compares = true;
+        let ask = |asked| self.database.sparse(generation, query, filter, asked);
+        let found = self.answer(generation, filter, limit, &ask, &mut compares)?;
+        if compares {
+            return Ok(found);
+        }
+        self.ranked_here(generation, filter, |index, passing| index.sparse(query, passing, limit))
+    }
+
+    fn lexical(
+        &self,
+        generation: &Generation,
+        terms: &[TermId],
+        filter: &Filter,
+        limit: usize,
+    ) -> Result<Vec<Scored>, StoreError> {
+        if terms.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut knows_words = true;
+        let ask = |asked| self.database.lexical(generation, terms, filter, asked);
+        let found = self.answer(generation, filter, limit, &ask, &mut knows_words)?;
+        if knows_words {
+            return Ok(found);
+        }
+        self.ranked_here(generation, filter, |index, passing| index.lexical(terms, passing, limit))
+    }
+}
+
+impl OverlayStore for RemoteStore {
+    fn overlays(&self, collection: &str) -> Result<Overlays, StoreError> {
+        Ok(self.list::<Overlay>(Kind::Overlay, &normalized_name(collection))?.into_iter().collect())
+    }
+
+    fn put_overlays(&self, collection: &str, overlays: &[Overlay]) -> Result<(), StoreError> {
+        self.writable()?;
+        let collection = &*normalized_name(collection);
+        if self.collection_entry(collection)?.is_none() {
+            return Err(unknown_collection(collection, std::iter::empty()));
+        }
+        let (gone, kept): (Vec<&Overlay>, Vec<&Overlay>) =
+            overlays.iter().partition(|overlay| overlay.is_empty());
+        for kept in kept.chunks(OVERLAYS_AT_ONCE) {
+            let entry =
+                |overlay: &&Overlay| Entry::new(Kind::Overlay, collection, &overlay.chunk_id, *overlay);
+            self.database.put(&kept.iter().map(entry).collect::<Result<Vec<_>, _>>()?)?;
+        }
+        for gone in gone.chunks(OVERLAYS_AT_ONCE) {
+            let key = |overlay: &&Overlay| entry::key(Kind::Overlay, collection, &overlay.chunk_id);
+            self.database.forget(&gone.iter().map(key).collect::<Vec<_>>())?;
+        }
+        Ok(())
+    }
+
+    fn runs(&self, collection: &str) -> Result<Vec<PastRun>, StoreError> {
+        let name = normalized_name(collection);
+        Ok(self.entry(&entry::key(Kind::Runs, "", &name))?.unwrap_or_default())
+    }
+
+    fn add_run(&self, collection: &str, run: &PastRun) -> Result<(), StoreError> {
+        self.writable()?;
+        let name = &*normalized_name(collection);
+        if self.collection_entry(name)?.is_none() {
+            return Ok(());
+        }
+        let mut runs = self.runs(name)?;
+        let number = runs.first().map_or(1, |last| last.number + 1);
+        runs.insert(0, PastRun { number, ..run.clone() });
+        runs.truncate(PastRun::KEPT);
+        self.database.put(&[Entry::new(Kind::Runs, "", name, &runs)?])
+    }
+}
+
+impl Store for RemoteStore {
+    fn release(&self) {
+        if let Some(lock) = &self.lock {
+            lock.release();
+        }
+    }
+
+    fn claim(&self) -> Result<(), StoreError> {
+        self.lock.as_ref().map_or(Ok(()), MachineLock::claim)
+    }
+
+    fn cache(&self) -> &dyn Cache {
+        self
+    }
+
+    fn check_documents_of(&self, collection: Option<&str>) -> Result<CheckReport, StoreError> {
+        sweep::check(self, collection)
+    }
+}
+
+/// Number of the only generation of a collection that another program made.
+pub(super) const FOREIGN: i64 = 0;
+
+impl Cache for RemoteStore {
+    fn vectors(&self, model: &str, hashes: &[TextHash]) -> Result<Vec<Option<Vector>>, StoreError> {
+        self.cache.vectors(model, hashes)
+    }
+
+    fn put_vectors(&self, model: &str, vectors: &[(TextHash, Vector)]) -> Result<(), StoreError> {
+        self.cache.put_vectors(model, vectors)
+    }
+
+    fn notes(&self, keys: &[TextHash]) -> Result<Vec<Option<String>>, StoreError> {
+        self.cache.notes(keys)
+    }
+
+    fn put_notes(&self, notes: &[(TextHash, String)]) -> Result<(), StoreError> {
+        self.cache.put_notes(notes)
+    }
+
+    fn usage(&self) -> Result<Vec<CacheUsage>, StoreError> {
+        self.cache.usage(&sweep::used(self)?)
+    }
+
+    fn clear(&self) -> Result<usize, StoreError> {
+        self.writable()?;
+        self.cache.clear(&sweep::used(self)?)
+    }
+}

@@ -1,0 +1,178 @@
+//! The catalog: what a store knows beside its points. Each entry is one point of the server, put as a whole.
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::RemoteStore;
+use crate::entry::{Entry, Kind, key};
+use chunkwright_store::analysis;
+use chunkwright_store::error::unknown_generation;
+use chunkwright_store::{DocumentInfo, Generation, StoreError};
+
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Counter {
+    pub(super) last_generation: i64,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct CollectionEntry {
+    pub(super) name: String,
+    pub(super) current: i64,
+}
+
+impl CollectionEntry {
+    pub(super) fn of(generation: &Generation) -> Self {
+        Self { name: generation.collection.clone(), current: generation.number }
+    }
+
+    pub(super) fn entry(&self) -> Result<Entry, StoreError> {
+        Entry::new(Kind::Collection, "", &self.name, self)
+    }
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct GenerationEntry {
+    pub(super) generation: Generation,
+    pub(super) was_current: bool,
+    /// As [`GenerationStatus::change`](super::GenerationStatus::change).
+    pub(super) change: u64,
+    /// The greatest version ever given to a document.
+    pub(super) last_version: i64,
+    /// A write is under way, or was stopped.
+    pub(super) unfinished: bool,
+    /// A number that the last writer drew.
+    pub(super) writer: i64,
+    /// The [`analysis::VERSION`] of the terms of all its points. Where it is not recorded, that is no version: terms
+    /// were the same before it was, but servers keep what they weigh, and that was not.
+    #[serde(default)]
+    pub(super) analysis: u32,
+}
+
+impl GenerationEntry {
+    pub(super) fn new(generation: &Generation) -> Self {
+        Self {
+            generation: generation.clone(),
+            was_current: false,
+            change: 0,
+            last_version: 0,
+            unfinished: false,
+            writer: 0,
+            analysis: analysis::VERSION,
+        }
+    }
+
+    /// Whether its terms are those that queries have now.
+    pub(super) fn has_our_terms(&self) -> bool {
+        self.analysis == analysis::VERSION
+    }
+
+    /// That its terms are those that queries have now.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Analysis`] if they are others.
+    pub(super) fn check_terms(&self) -> Result<(), StoreError> {
+        if self.has_our_terms() {
+            return Ok(());
+        }
+        Err(StoreError::Analysis { path: self.generation.to_string() })
+    }
+
+    pub(super) fn entry(&self) -> Result<Entry, StoreError> {
+        Entry::new(Kind::Generation, "", &self.generation.to_string(), self)
+    }
+}
+
+/// A document. Its text is elsewhere, under a version of its own: what was changed by hand of its chunks gives
+/// it a new version and no new text.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct DocumentEntry {
+    pub(super) info: DocumentInfo,
+    pub(super) doc_toc: String,
+    #[serde(default)]
+    pub(super) summary: String,
+    /// The version that its text was written for.
+    pub(super) body: i64,
+    /// Pieces of its text.
+    pub(super) source_parts: usize,
+    /// Pieces of its file, where that is not the same bytes.
+    pub(super) raw_parts: Option<usize>,
+}
+
+impl DocumentEntry {
+    pub(super) fn entry(&self, generation: &Generation) -> Result<Entry, StoreError> {
+        Entry::new(Kind::Document, &generation.to_string(), &self.info.doc_id, self)
+    }
+
+    /// Keys of the pieces of its text.
+    pub(super) fn source_keys(&self, generation: &Generation) -> Vec<String> {
+        part_keys(generation, self.body, "source", self.source_parts)
+    }
+
+    /// Keys of the pieces of its file.
+    pub(super) fn raw_keys(&self, generation: &Generation) -> Vec<String> {
+        part_keys(generation, self.body, "raw", self.raw_parts.unwrap_or(0))
+    }
+
+    /// Keys of all pieces.
+    pub(super) fn part_keys(&self, generation: &Generation) -> Vec<String> {
+        [self.source_keys(generation), self.raw_keys(generation)].concat()
+    }
+}
+
+/// The name of a piece.
+pub(super) fn part_name(version: i64, what: &str, number: usize) -> String {
+    format!("{version}/{what}/{number}")
+}
+
+fn part_keys(generation: &Generation, version: i64, what: &str, count: usize) -> Vec<String> {
+    let owner = generation.to_string();
+    (0..count).map(|number| key(Kind::Part, &owner, &part_name(version, what, number))).collect()
+}
+
+/// The version that the piece with this key was written for.
+pub(super) fn part_version(key: &str) -> Option<i64> {
+    key.rsplit('/').nth(2)?.parse().ok()
+}
+
+pub(super) fn document_key(generation: &Generation, doc_id: &str) -> String {
+    key(Kind::Document, &generation.to_string(), doc_id)
+}
+
+impl RemoteStore {
+    pub(super) fn entry<T: DeserializeOwned>(&self, key: &str) -> Result<Option<T>, StoreError> {
+        let found = self.database.get(&[key.to_owned()])?.pop().flatten();
+        found.map(|value| read(&value)).transpose()
+    }
+
+    pub(super) fn list<T: DeserializeOwned>(&self, kind: Kind, owner: &str) -> Result<Vec<T>, StoreError> {
+        self.database.list(kind, owner)?.iter().map(|value| read(value)).collect()
+    }
+
+    /// The entry of a generation.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::UnknownGeneration`] if it is gone.
+    pub(super) fn generation_entry(&self, generation: &Generation) -> Result<GenerationEntry, StoreError> {
+        let found = self.entry(&key(Kind::Generation, "", &generation.to_string()))?;
+        found.ok_or_else(|| unknown_generation(generation))
+    }
+
+    /// The entries of documents, in order, of one moment.
+    pub(super) fn document_entries(
+        &self,
+        generation: &Generation,
+        doc_ids: &[&str],
+    ) -> Result<Vec<Option<DocumentEntry>>, StoreError> {
+        let keys: Vec<String> = doc_ids.iter().map(|doc_id| document_key(generation, doc_id)).collect();
+        let found = self.database.get(&keys)?;
+        found.iter().map(|value| value.as_deref().map(read).transpose()).collect()
+    }
+}
+
+pub(super) fn read<T: DeserializeOwned>(value: &str) -> Result<T, StoreError> {
+    serde_json::from_str(value).map_err(|error| StoreError::Damaged {
+        problem: format!("an entry of the catalog cannot be read: {error}"),
+    })
+}

@@ -1,0 +1,51 @@
+//! Pages of documents: the catalog is asked for the entries of those on the page; which come next is known while nothing
+//! was written.
+
+use std::convert::Infallible;
+
+use super::read::{ATTEMPTS, Live, damaged};
+use super::{FOREIGN, RemoteStore, lock};
+use chunkwright_store::documents::{DocumentsBehind, ListedDocuments};
+use chunkwright_store::{Generation, StoreError};
+
+impl RemoteStore {
+    pub(super) fn read_documents_behind(
+        &self,
+        generation: &Generation,
+        request: &DocumentsBehind<'_>,
+    ) -> Result<ListedDocuments, StoreError> {
+        // No catalog knows what another program stored: its documents are those that its points name.
+        if generation.number == FOREIGN {
+            let all = self.read_documents(generation)?;
+            let all = all.into_iter().map(|info| (info.doc_id.clone(), info)).collect();
+            let found = request.range(&all).map(|(doc_id, info)| Ok((doc_id.clone(), info.clone())));
+            let Ok::<_, Infallible>((page, is_more)) = request.take(found);
+            let documents = page.into_iter().map(|(_, info)| info).collect();
+            return Ok(ListedDocuments { documents, total: request.count(&all), is_more });
+        }
+        for _ in 0..ATTEMPTS {
+            let entry = self.generation_entry(generation)?;
+            let live = self.live_of(generation, &entry)?;
+            let Live::Versions(all) = &*live else { break };
+            let count = || Ok::<_, Infallible>(request.count(all));
+            // While a write is under way, its change is not known to be all.
+            let total = if entry.unfinished {
+                request.count(all)
+            } else {
+                let Ok(total) = self.totals.get(generation, entry.change, request.source, count);
+                total
+            };
+            let ids = request.range(all).map(|(doc_id, _)| Ok((doc_id.clone(), ())));
+            let Ok::<_, Infallible>((page, is_more)) = request.take(ids);
+            let doc_ids: Vec<&str> = page.iter().map(|(doc_id, ())| doc_id.as_str()).collect();
+            let mut entries = self.entries_at_once(generation, &doc_ids)?;
+            let infos = doc_ids.iter().map(|doc_id| entries.remove(*doc_id).map(|entry| entry.info));
+            if let Some(documents) = infos.collect() {
+                return Ok(ListedDocuments { documents, total, is_more });
+            }
+            // Some were removed meanwhile.
+            lock(&self.live).remove(generation);
+        }
+        Err(damaged(format!("documents of `{generation}` are removed faster than they can be read")))
+    }
+}

@@ -1,0 +1,45 @@
+//! Who of this machine writes to a server's store? A lock in a folder here says it, as for a store in a folder.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use super::lock;
+use chunkwright_store::StoreError;
+use chunkwright_store::sqlite::{create_folder, lock as lock_folder};
+
+/// A lock that is held until it is let go of, or its process ends.
+#[derive(Debug)]
+pub(super) struct MachineLock {
+    folder: PathBuf,
+    /// The store, for messages.
+    address: String,
+    held: Mutex<Option<File>>,
+}
+
+impl MachineLock {
+    pub(super) fn new(folder: &Path, address: &str) -> Self {
+        Self { folder: folder.to_owned(), address: address.to_owned(), held: Mutex::default() }
+    }
+
+    /// Takes the lock, at once or not at all.
+    pub(super) fn claim(&self) -> Result<(), StoreError> {
+        let mut held = lock(&self.held);
+        if held.is_some() {
+            return Ok(());
+        }
+        create_folder(&self.folder)
+            .map_err(|error| StoreError::Io { path: self.folder.display().to_string(), error })?;
+        let taken = lock_folder(&self.folder).map_err(|error| match error {
+            StoreError::Locked { holder, .. } => StoreError::Locked { path: self.address.clone(), holder },
+            other => other,
+        })?;
+        *held = Some(taken);
+        Ok(())
+    }
+
+    /// Lets others write.
+    pub(super) fn release(&self) {
+        lock(&self.held).take();
+    }
+}

@@ -1,0 +1,216 @@
+//! Text of binary documents: PDF, Word, `PowerPoint` and Excel, and where it stands in them.
+//!
+//! A PDF or a Word file has no text that a chunk could be a stretch of, so it is converted to Markdown
+//! first: headings, lists, tables and listings as such. The converted text is the document's source; its
+//! chunks say on which pages, slides, sheets or paragraphs of the file they stand
+//! ([`Positions`]).
+//!
+//! The formats are read by libraries; what is here is the seam to them, and what has to hold of hostile
+//! files: their size is bounded before and after unpacking, and a library that panics costs one document. What a
+//! file makes the library do in memory is bounded where there is a program to do it in ([`contain_in`]): a PDF of 1 KB
+//! may hold a stream that unpacks to gigabytes.
+
+mod child;
+#[cfg(feature = "office")]
+mod office;
+#[cfg(feature = "pdf")]
+mod pdf;
+
+use std::thread;
+use std::time::Duration;
+
+use chunkwright::Positions;
+
+pub use child::{CHILD, contain_in, run_child};
+
+/// Largest file that is converted, in bytes (128 MiB).
+pub const MAX_FILE_SIZE: usize = 128 << 20;
+
+/// Most bytes that a packed file may unpack to (512 MiB).
+pub const MAX_UNPACKED_SIZE: u64 = 512 << 20;
+
+/// Most bytes of converted text (64 MiB).
+pub const MAX_TEXT_SIZE: usize = 64 << 20;
+
+/// Longest time that one file is given. Real ones take a few milliseconds a page.
+pub const MAX_TIME: Duration = Duration::from_mins(2);
+
+/// Stack that a converter may use: libraries recurse over nested objects. It is reserved, not used.
+const STACK_SIZE: usize = if cfg!(target_pointer_width = "64") { 1 << 30 } else { 64 << 20 };
+
+/// Reads one binary format.
+pub trait Converter: Send + Sync {
+    /// The format's name: `pdf`, `docx`, ...
+    fn name(&self) -> &'static str;
+
+    /// File name extensions, lower case, without the dot.
+    fn extensions(&self) -> &'static [&'static str];
+
+    /// Whether `bytes` are of this format. `extension` is that of the file's name, lower case; it decides
+    /// only where the bytes do not.
+    fn recognizes(&self, extension: &str, bytes: &[u8]) -> bool;
+
+    /// The text of `bytes` and where it stands. Called through [`convert`], which contains what may go
+    /// wrong.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read or contains no text.
+    fn convert(&self, bytes: &[u8]) -> Result<Converted, ConvertError>;
+}
+
+/// The formats of this build.
+pub static CONVERTERS: &[&dyn Converter] = &[
+    #[cfg(feature = "pdf")]
+    &pdf::Pdf,
+    #[cfg(feature = "office")]
+    &office::DOCX,
+    #[cfg(feature = "office")]
+    &office::PPTX,
+    #[cfg(feature = "office")]
+    &office::XLSX,
+];
+
+/// A file's text as Markdown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Converted {
+    /// The text. U+FFFD stands for what could not be read.
+    pub text: String,
+    /// Where it stands in the file.
+    pub positions: Positions,
+}
+
+/// Why a file was not converted.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConvertError {
+    /// It needs a password.
+    #[error("it is encrypted; save a copy without a password")]
+    Encrypted,
+    /// It holds pictures of text at most.
+    #[error("it has no text; scanned pages need text recognition (OCR) first")]
+    NoText,
+    /// The file, what it unpacks to, or its text is too large.
+    #[error("it is too large to convert: {what} is over {limit} bytes")]
+    TooLarge {
+        /// What is too large.
+        what: &'static str,
+        /// The limit, in bytes.
+        limit: u64,
+    },
+    /// It breaks the rules of its format.
+    #[error("it is damaged or not a `{format}` file: {problem}")]
+    Damaged {
+        /// The format's name.
+        format: &'static str,
+        /// What the library said.
+        problem: String,
+    },
+    /// It takes longer than [`MAX_TIME`].
+    #[error("the conversion took longer than {seconds} seconds")]
+    TooLong {
+        /// The limit, in seconds.
+        seconds: u64,
+    },
+    /// The system has no thread to convert it in.
+    #[error("the thread that converts it could not be started: {problem}")]
+    Thread {
+        /// What the system said.
+        problem: String,
+    },
+    /// It takes more memory than it may.
+    #[error("the conversion needs more than {limit} MB of memory")]
+    TooMuchMemory {
+        /// The limit, in megabytes of 2^20 bytes.
+        limit: u64,
+    },
+    /// The library panicked.
+    #[error("the `{format}` converter failed on it; please report this")]
+    Failed {
+        /// The format's name.
+        format: &'static str,
+    },
+}
+
+/// The converter for a file, by its bytes; `None` if it is no binary document. `extension` is that of the
+/// file's name, in any case; it may be empty.
+pub fn converter_for(extension: &str, bytes: &[u8]) -> Option<&'static dyn Converter> {
+    let extension = extension.to_ascii_lowercase();
+    CONVERTERS.iter().find(|converter| converter.recognizes(&extension, bytes)).copied()
+}
+
+/// Converts a file with `converter`, in a process of its own if a program was named for that ([`contain_in`]). Without
+/// one the conversion happens here and nothing bounds its time and its memory: nothing can end a thread.
+///
+/// # Errors
+///
+/// If the file is too large, takes too much time or memory, cannot be read, or contains no text.
+pub fn convert(converter: &'static dyn Converter, bytes: &[u8]) -> Result<Converted, ConvertError> {
+    if bytes.len() > MAX_FILE_SIZE {
+        return Err(ConvertError::TooLarge { what: "the file", limit: MAX_FILE_SIZE as u64 });
+    }
+    child::convert(MAX_TIME, converter, bytes).unwrap_or_else(|| convert_here(STACK_SIZE, converter, bytes))
+}
+
+/// Converts a file in a thread with a stack of `stack` bytes, which has room for recursion.
+fn convert_here(
+    stack: usize,
+    converter: &'static dyn Converter,
+    bytes: &[u8],
+) -> Result<Converted, ConvertError> {
+    let format = converter.name();
+    let found = thread::scope(|scope| {
+        let thread = thread::Builder::new()
+            .name(format!("convert {format}"))
+            .stack_size(stack)
+            .spawn_scoped(scope, || converter.convert(bytes))
+            .map_err(|error| ConvertError::Thread { problem: error.to_string() })?;
+        // Libraries for these formats are large and their input is hostile: one that panics costs this document and
+        // not the run.
+        thread.join().unwrap_or(Err(ConvertError::Failed { format }))
+    })?;
+    if found.text.len() > MAX_TEXT_SIZE {
+        return Err(ConvertError::TooLarge { what: "its text", limit: MAX_TEXT_SIZE as u64 });
+    }
+    if !found.text.contains(char::is_alphanumeric) {
+        return Err(ConvertError::NoText);
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Fails over every file.
+    struct Hostile;
+
+    impl Converter for Hostile {
+        fn name(&self) -> &'static str {
+            "hostile"
+        }
+
+        fn extensions(&self) -> &'static [&'static str] {
+            &[]
+        }
+
+        fn recognizes(&self, _: &str, _: &[u8]) -> bool {
+            false
+        }
+
+        fn convert(&self, _: &[u8]) -> Result<Converted, ConvertError> {
+            panic!("as asked")
+        }
+    }
+
+    #[test]
+    fn a_converter_that_panics_costs_one_file() {
+        assert_eq!(convert(&Hostile, b"any"), Err(ConvertError::Failed { format: "hostile" }));
+    }
+
+    #[test]
+    fn a_file_over_the_limit_is_not_opened() {
+        let error = ConvertError::TooLarge { what: "the file", limit: MAX_FILE_SIZE as u64 };
+        assert_eq!(convert(&Hostile, &vec![0; MAX_FILE_SIZE + 1]), Err(error));
+    }
+}

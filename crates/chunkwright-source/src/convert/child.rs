@@ -1,0 +1,198 @@
+//! Conversion in a process of its own, which the system bounds.
+//!
+//! The libraries unpack streams and lay out pages as a file tells them, and a few hundred bytes can tell them to fill
+//! gigabytes or to work for hours. A thread can be neither bounded nor ended. A process can: its address space is
+//! limited before it starts, and one that takes too long is killed. Running out of memory or of stack then costs one
+//! document.
+//!
+//! The program is the caller's own: it calls [`run_child`] where its first argument is [`CHILD`], and tells this crate
+//! where it is by [`contain_in`]. Without it files are converted in the caller's own process, unbounded.
+
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitCode, ExitStatus, Stdio};
+use std::sync::OnceLock;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
+
+use chunkwright::Positions;
+use serde::{Deserialize, Serialize};
+
+use super::{CONVERTERS, ConvertError, Converted, Converter, MAX_FILE_SIZE, MAX_TIME, convert_here};
+
+/// The first argument of the program when it is to convert a file; the format's name is the second.
+pub const CHILD: &str = "--convert-standard-input";
+
+/// Address space of a child for any file, in megabytes: the program itself, the stack, what the library keeps.
+const LEAST_MEMORY: u64 = 768;
+
+/// Address space for each byte of the file beside it.
+const MEMORY_PER_BYTE: u64 = 16;
+
+/// Stack of the child's converting thread, in bytes.
+const STACK: usize = 64 << 20;
+
+/// Longest answer that is read: of text, half may be escapes.
+const MAX_ANSWER: u64 = 1 << 30;
+
+static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+
+/// What a child says.
+#[derive(Serialize, Deserialize)]
+enum Answer {
+    Converted { text: String, positions: Positions },
+    Encrypted,
+    NoText,
+    TooLarge { unpacked: bool, limit: u64 },
+    Damaged { problem: String },
+    Failed,
+}
+
+/// Has files converted by processes of `program` from now on. The first call decides.
+pub fn contain_in(program: PathBuf) {
+    let _ = PROGRAM.set(program);
+}
+
+/// Converts standard input, a file of the format that is named, and answers to standard output.
+pub fn run_child(format: &str) -> ExitCode {
+    let Some(converter) = CONVERTERS.iter().find(|converter| converter.name() == format) else {
+        return ExitCode::from(2);
+    };
+    let mut bytes = Vec::new();
+    if io::stdin().lock().take(MAX_FILE_SIZE as u64).read_to_end(&mut bytes).is_err() {
+        return ExitCode::from(2);
+    }
+    let answer = match convert_here(STACK, *converter, &bytes) {
+        Ok(Converted { text, positions }) => Answer::Converted { text, positions },
+        Err(ConvertError::Encrypted) => Answer::Encrypted,
+        Err(ConvertError::NoText) => Answer::NoText,
+        Err(ConvertError::TooLarge { what, limit }) => Answer::TooLarge { unpacked: what == UNPACKED, limit },
+        Err(ConvertError::Damaged { problem, .. }) => Answer::Damaged { problem },
+        Err(_) => Answer::Failed,
+    };
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    match serde_json::to_writer(&mut out, &answer).map_err(io::Error::from).and_then(|()| out.flush()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::from(2),
+    }
+}
+
+/// What is too large where it is not the text.
+pub(crate) const UNPACKED: &str = "what it unpacks to";
+
+/// Converts a file in a process of its own; `None` if no program was named for that.
+pub(crate) fn convert(
+    time: Duration,
+    converter: &'static dyn Converter,
+    bytes: &[u8],
+) -> Option<Result<Converted, ConvertError>> {
+    let program = PROGRAM.get()?;
+    let limit = LEAST_MEMORY + ((bytes.len() as u64 * MEMORY_PER_BYTE) >> 20);
+    let mut command = limited(program, limit);
+    command.arg(CHILD).arg(converter.name());
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let started = command.spawn();
+    Some(match started {
+        Ok(child) => converse(child, time, bytes, converter.name(), limit),
+        Err(error) => Err(ConvertError::Thread { problem: error.to_string() }),
+    })
+}
+
+/// A command that starts `program` with so many megabytes of address space, and with time that ends also if this
+/// process is killed and cannot end it.
+#[cfg(unix)]
+fn limited(program: &Path, megabytes: u64) -> Command {
+    let mut command = Command::new("/bin/sh");
+    // Where less is allowed already, that stays.
+    let script = "ulimit -v \"$0\" 2> /dev/null; ulimit -t \"$1\" 2> /dev/null; shift; exec \"$@\"";
+    let seconds = MAX_TIME.as_secs().to_string();
+    command.args(["-c", script]).arg((megabytes << 10).to_string()).arg(seconds).arg(program);
+    command
+}
+
+/// Without such limits, the time is what bounds a child.
+#[cfg(not(unix))]
+fn limited(program: &Path, _: u64) -> Command {
+    Command::new(program)
+}
+
+fn converse(
+    mut child: Child,
+    time: Duration,
+    bytes: &[u8],
+    format: &'static str,
+    limit: u64,
+) -> Result<Converted, ConvertError> {
+    let (input, output) = (child.stdin.take(), child.stdout.take());
+    let (sender, receiver) = mpsc::channel();
+    let (answer, status) = thread::scope(|scope| {
+        // A child that ends early closes its input; what became of it is told by its status.
+        scope.spawn(move || input.map(|mut input| input.write_all(bytes)));
+        scope.spawn(move || {
+            let mut answer = Vec::new();
+            let read = output.map(|output| output.take(MAX_ANSWER).read_to_end(&mut answer));
+            let _ = sender.send(read.and_then(Result::ok).map(|_| answer));
+        });
+        let answer = receiver.recv_timeout(time);
+        if answer.is_err() {
+            // It may have ended by itself meanwhile.
+            let _ = child.kill();
+        }
+        (answer, child.wait())
+    });
+    let answer = match answer {
+        Err(RecvTimeoutError::Timeout) => return Err(ConvertError::TooLong { seconds: time.as_secs() }),
+        answer => answer.ok().flatten().unwrap_or_default(),
+    };
+    if status.is_ok_and(aborted) {
+        return Err(ConvertError::TooMuchMemory { limit });
+    }
+    match serde_json::from_slice(&answer) {
+        Ok(Answer::Converted { text, positions }) => Ok(Converted { text, positions }),
+        Ok(Answer::Encrypted) => Err(ConvertError::Encrypted),
+        Ok(Answer::NoText) => Err(ConvertError::NoText),
+        Ok(Answer::TooLarge { unpacked, limit }) => {
+            Err(ConvertError::TooLarge { what: if unpacked { UNPACKED } else { "its text" }, limit })
+        }
+        Ok(Answer::Damaged { problem }) => Err(ConvertError::Damaged { format, problem }),
+        Ok(Answer::Failed) | Err(_) => Err(ConvertError::Failed { format }),
+    }
+}
+
+/// Whether a process ended as one does that gets no memory.
+#[cfg(unix)]
+fn aborted(status: ExitStatus) -> bool {
+    use std::os::unix::process::ExitStatusExt;
+    const SIGABRT: i32 = 6;
+    status.signal() == Some(SIGABRT)
+}
+
+#[cfg(not(unix))]
+fn aborted(_: ExitStatus) -> bool {
+    false
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_child_that_does_not_end_is_killed() {
+        let mut command = limited(Path::new("sleep"), LEAST_MEMORY);
+        command.arg("600").stdin(Stdio::piped()).stdout(Stdio::piped());
+        let outcome =
+            converse(command.spawn().unwrap(), Duration::from_millis(50), b"file", "hostile", LEAST_MEMORY);
+        assert_eq!(outcome, Err(ConvertError::TooLong { seconds: 0 }));
+    }
+
+    #[test]
+    fn a_child_has_limits_of_memory_and_time() {
+        let mut command = limited(Path::new("/bin/sh"), LEAST_MEMORY);
+        let output = command.args(["-c", "ulimit -v; ulimit -t"]).output().unwrap();
+        assert_eq!(
+            String::from_utf8_lossy(&output.stdout),
+            format!("{}\n{}\n", LEAST_MEMORY << 10, MAX_TIME.as_secs())
+        );
+    }
+}

@@ -1,0 +1,39 @@
+//! Binary documents at the crate's boundary.
+//!
+//! The PDFs of `tests/samples` were printed by a script of ours from one short text in three languages;
+//! the Chinese one has no character map of its own, as many of its kind. Other files are made here.
+
+#![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
+
+mod office;
+mod pdf;
+
+use chunkwright::{PositionUnit, Span};
+use chunkwright_source::convert::{ConvertError, Converted, convert, converter_for};
+
+/// Converts `bytes`, which have to be of the format.
+#[track_caller]
+pub(crate) fn converted(format: &str, bytes: &[u8]) -> Result<Converted, ConvertError> {
+    let converter = converter_for(format, bytes).expect("a format that is known");
+    assert_eq!(converter.name(), format);
+    convert(converter, bytes)
+}
+
+/// Asserts on which page, slide, sheet or paragraph each text stands.
+#[track_caller]
+pub(crate) fn stands(converted: &Converted, unit: PositionUnit, expect: &[(&str, u32)]) {
+    for &(text, number) in expect {
+        let at = converted.text.find(text).unwrap_or_else(|| panic!("no {text:?} in {:?}", converted.text));
+        let position = converted.positions.of(Span::new(at, at + text.len())).unwrap();
+        assert_eq!((position.unit, position.first, position.last), (unit, number, number), "{text}");
+    }
+}
+
+#[test]
+fn text_is_no_binary_document() {
+    for text in
+        [&b""[..], b"# Heading\n", b"About the header %PDF-1.7", b"PK", b"PK\x03\x04 is how archives begin"]
+    {
+        assert!(converter_for("md", text).is_none());
+    }
+}

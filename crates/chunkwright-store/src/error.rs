@@ -1,0 +1,379 @@
+//! What can go wrong in a store, and the checks before it does.
+
+use chunkwright::ChunkId;
+use chunkwright_http::HttpError;
+
+use crate::generation::Model;
+use crate::name::{CATALOG, MAX_BYTES, checked_name};
+use crate::vector::kinds;
+
+/// Why a store could not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// Another process is writing to the store.
+    #[error(
+        "the store at `{path}` is being written by {holder}; wait until it is done, or use another store"
+    )]
+    Locked {
+        /// The store's folder.
+        path: String,
+        /// `process 123`, or what is known.
+        holder: String,
+    },
+    /// There is no store.
+    #[error("there is no store at `{path}`; index something into it first")]
+    Missing {
+        /// The folder that was looked at.
+        path: String,
+    },
+    /// The caller does not wait any more.
+    #[error("the caller cancelled the request")]
+    Cancelled,
+    /// The store was opened to read, or cannot be written.
+    #[error("the store can only be read here; write to it where its folder can be written")]
+    ReadOnly,
+    /// Changes that only a process which may write to the folder can read.
+    #[error(
+        "the store at `{path}` has changes in a log, which cannot be read in a folder that cannot be written; copy the store by `chunkwright backup`, or open it once where it can be written"
+    )]
+    UnreadableLog {
+        /// The folder.
+        path: String,
+    },
+    /// Another file took the place of the store, or it changed in a way that readers cannot follow.
+    #[error("the store was replaced while it was read; ask again")]
+    Replaced,
+    /// The collection does not exist.
+    #[error("unknown collection `{name}`; known are {known}")]
+    UnknownCollection {
+        /// The name that was asked for.
+        name: String,
+        /// The names of those that exist.
+        known: String,
+    },
+    /// A name that cannot be a collection's.
+    #[error(
+        "`{name}` is not a valid collection name: expected letters and digits of any script, `-`, `_` and `.`, a letter or digit first, \
+         at most {MAX_BYTES} bytes in UTF-8, and not `{CATALOG}`"
+    )]
+    CollectionName {
+        /// The name that was asked for: its beginning, with escapes for what is not seen.
+        name: String,
+    },
+    /// The generation does not exist.
+    #[error("unknown generation `{name}`; it may have been removed; `versions` lists the existing ones")]
+    UnknownGeneration {
+        /// `COLLECTION@N`.
+        name: String,
+    },
+    /// The vectors of a generation are of another model.
+    #[error(
+        "collection `{collection}` holds vectors of `{stored}` ({stored_dimension} dimensions), not of `{given}` ({given_dimension}); use that model, or index the collection with this one"
+    )]
+    OtherModel {
+        /// The collection.
+        collection: String,
+        /// Its model.
+        stored: String,
+        /// Dimension of its vectors.
+        stored_dimension: usize,
+        /// The model that was offered.
+        given: String,
+        /// Its dimension.
+        given_dimension: usize,
+    },
+    /// A model whose vectors have another dimension than those stored.
+    #[error(
+        "`{model}` returns vectors of {given} numbers, but its stored vectors have {stored}; a different model needs a different name"
+    )]
+    OtherDimension {
+        /// The model.
+        model: String,
+        /// Dimension of its vectors that are stored.
+        stored: usize,
+        /// The dimension given.
+        given: usize,
+    },
+    /// A model that gives sparse vectors where those stored of it have none, or the other way round.
+    #[error(
+        "`{model}` returns {given}, but {stored} are stored for it; a different model needs a different name"
+    )]
+    OtherVectors {
+        /// The model.
+        model: String,
+        /// Which of its vectors are stored.
+        stored: &'static str,
+        /// Which are given.
+        given: &'static str,
+    },
+    /// A sparse vector that cannot be compared.
+    #[error(
+        "invalid sparse vector: expected at most {most} tokens in ascending order, each with a finite weight above 0"
+    )]
+    BadSparseVector {
+        /// Most tokens of one.
+        most: usize,
+    },
+    /// A vector that cannot be compared.
+    #[error("a vector {problem}; it must have {dimension} finite numbers that are not all 0")]
+    BadVector {
+        /// What is wrong with it.
+        problem: &'static str,
+        /// Dimension of the collection's model.
+        dimension: usize,
+    },
+    /// Two chunks of a collection would have the same id.
+    #[error("chunk `{id}` of `{doc_id}` has the id of a chunk of another document; nothing was written")]
+    IdCollision {
+        /// The id.
+        id: ChunkId,
+        /// The document that was to be stored.
+        doc_id: String,
+    },
+    /// The store was written by another version of the program.
+    #[error(
+        "the store has layout {found}, this program reads layout {expected}; {}",
+        if .found < .expected {
+            "index again into another folder, or `export` with that version and `import` with this one"
+        } else {
+            "use a newer version of this program"
+        }
+    )]
+    Layout {
+        /// Layout found.
+        found: i64,
+        /// Layout that this program reads.
+        expected: i64,
+    },
+    /// What is stored cannot be read back.
+    #[error(
+        "the store is damaged: {problem}; `chunkwright check` lists what is damaged, and indexing these documents again or restoring a backup repairs it"
+    )]
+    Damaged {
+        /// What is wrong.
+        problem: String,
+    },
+    /// The file of a store is empty.
+    #[error(
+        "the store at `{path}` is damaged: `{file}` is empty, though a store was made there; move that file away and restore a backup, or index again"
+    )]
+    Empty {
+        /// The store's folder.
+        path: String,
+        /// The file.
+        file: &'static str,
+    },
+    /// A file that no store can be made of.
+    #[error("`{path}` is not a sound backup: {reason}; use another backup, or index the documents again")]
+    NotABackup {
+        /// The file.
+        path: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A backup with documents that are damaged.
+    #[error(
+        "{count} documents in `{path}` are damaged: {problems}; `--without-damaged` leaves them out and restores the rest"
+    )]
+    DamagedBackup {
+        /// The file.
+        path: String,
+        /// Number of documents.
+        count: usize,
+        /// What is wrong with each.
+        problems: String,
+    },
+    /// What was to be stored is not what a store can hold. The store is as it was.
+    #[error("it cannot be stored: {reason}; nothing was written")]
+    Unwritable {
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The words of the store were made by another version of the analysis.
+    #[error(
+        "the search terms in `{path}` were made by another version of the program; run `index` once to rebuild them"
+    )]
+    Analysis {
+        /// The store's folder; of a store on a server, the generation.
+        path: String,
+    },
+    /// There is no room on the disk.
+    #[error("the disk is full; stored data is intact: free space and run again")]
+    DiskFull,
+    /// What is no cursor of a list.
+    #[error("invalid cursor `{cursor}`: expected `next` of the page before, unchanged")]
+    MalformedCursor {
+        /// What was given.
+        cursor: String,
+    },
+    /// A cursor of another list.
+    #[error(
+        "the cursor belongs to another list; pass it with the filter, order and generation it was returned for (this is `{generation}`), or start without a cursor"
+    )]
+    OtherCursor {
+        /// The generation that it was given for.
+        generation: String,
+    },
+    /// The storage engine or a server failed in a way that no other variant names, or a store that is not of this crate did.
+    #[error("the store failed: {0}")]
+    Other(Box<dyn std::error::Error + Send + Sync>),
+    /// A store on a server cannot be reached.
+    #[error("the store at `{url}` does not answer: {reason}; is it running?")]
+    Unreachable {
+        /// The server's address.
+        url: String,
+        /// What was met.
+        reason: String,
+    },
+    /// What is no place of a store.
+    #[error("`{location}` cannot be a store: {reason}")]
+    Location {
+        /// What was given.
+        location: String,
+        /// What would be right.
+        reason: String,
+    },
+    /// A collection of the store's engine that this program did not make.
+    #[error(
+        "collection `{name}` was made by another program; it can be searched but not written: index into another collection"
+    )]
+    Foreign {
+        /// The collection.
+        name: String,
+    },
+    /// Two collections would have one name in the store's engine.
+    #[error(
+        "collection `{name}` would be stored as `{physical}`, which belongs to collection `{holder}`; choose a name that differs in its ASCII letters or digits"
+    )]
+    SameName {
+        /// The collection to be made.
+        name: String,
+        /// The name in the engine.
+        physical: String,
+        /// The collection that has it.
+        holder: String,
+    },
+    /// The file system failed.
+    #[error("`{path}` cannot be used: {error}")]
+    Io {
+        /// The file or folder.
+        path: String,
+        /// What the system said.
+        error: std::io::Error,
+    },
+}
+
+impl StoreError {
+    /// What went wrong in a store of the caller's own: any error, or a sentence.
+    ///
+    /// ```
+    /// let error = chunkwright_store::StoreError::other("the bucket is gone");
+    /// assert_eq!(error.to_string(), "the store failed: the bucket is gone");
+    /// ```
+    pub fn other(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self::Other(source.into())
+    }
+
+    /// Whether the store is where this process may not write.
+    pub fn is_unwritable(&self) -> bool {
+        use std::io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
+        match self {
+            Self::ReadOnly => true,
+            Self::Io { error, .. } => matches!(error.kind(), PermissionDenied | ReadOnlyFilesystem),
+            _ => false,
+        }
+    }
+
+    /// What became of a call to the server at `url`.
+    pub fn of_call(url: &str, error: HttpError) -> Self {
+        match error {
+            HttpError::Connection { reason, .. } => Self::Unreachable { url: url.into(), reason },
+            HttpError::Timeout { which, .. } => {
+                Self::Unreachable { url: url.into(), reason: format!("nothing came in time ({which})") }
+            }
+            error => Self::other(error),
+        }
+    }
+}
+
+#[cfg(feature = "sqlite")]
+impl From<rusqlite::Error> for StoreError {
+    fn from(error: rusqlite::Error) -> Self {
+        use rusqlite::Error::{
+            FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType, Utf8Error,
+        };
+        use rusqlite::ErrorCode::{DatabaseCorrupt, DiskFull, NotADatabase, ReadOnly};
+        match (&error, error.sqlite_error_code()) {
+            (_, Some(DiskFull)) => Self::DiskFull,
+            (_, Some(ReadOnly)) => Self::ReadOnly,
+            (_, Some(DatabaseCorrupt | NotADatabase))
+            | (
+                FromSqlConversionFailure(..)
+                | IntegralValueOutOfRange(..)
+                | InvalidColumnType(..)
+                | Utf8Error(..),
+                _,
+            ) => Self::Damaged { problem: error.to_string() },
+            _ => Self::other(error),
+        }
+    }
+}
+
+/// Whether `given` may be what is stored as `stored`, which has its name.
+///
+/// # Errors
+///
+/// A model of another size.
+pub fn check_model(stored: &Model, given: &Model) -> Result<(), StoreError> {
+    let model = given.name.clone();
+    if stored.dimension != given.dimension {
+        let (stored, given) = (stored.dimension, given.dimension);
+        return Err(StoreError::OtherDimension { model, stored, given });
+    }
+    if stored.sparse != given.sparse {
+        let (stored, given) = (kinds(stored.sparse), kinds(given.sparse));
+        return Err(StoreError::OtherVectors { model, stored, given });
+    }
+    Ok(())
+}
+
+/// What to say of a collection that is not there: that its name is none, if it is none.
+pub fn unknown_collection<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> StoreError {
+    if let Err(error) = checked_name(name) {
+        return error;
+    }
+    StoreError::UnknownCollection { name: name.into(), known: nearest(name, known.collect()) }
+}
+
+/// What is found by a name that no collection has: nothing, if one could have it.
+///
+/// # Errors
+///
+/// A name that no collection can have.
+pub fn no_collection<T>(name: &str) -> Result<Option<T>, StoreError> {
+    checked_name(name).map(|_| None)
+}
+
+/// Most names that a message lists.
+const NAMES_LISTED: usize = 20;
+
+/// Names of collections in words: all of a few, of many those nearest to `name`.
+fn nearest(name: &str, mut known: Vec<&str>) -> String {
+    let total = known.len();
+    if total > NAMES_LISTED {
+        known.sort_by_cached_key(|other| strsim::osa_distance(name, other));
+        known.truncate(NAMES_LISTED / 4);
+    }
+    let listed = known.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    match total - known.len() {
+        _ if total == 0 => "none".into(),
+        0 => listed,
+        more => format!("{listed} and {more} more"),
+    }
+}
+
+/// `name` is `COLLECTION@N`.
+pub fn unknown_generation(name: &impl ToString) -> StoreError {
+    StoreError::UnknownGeneration { name: name.to_string() }
+}

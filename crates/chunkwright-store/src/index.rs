@@ -1,0 +1,518 @@
+//! What a search reads, in memory: vectors, dense and sparse, terms, and what filters ask of chunks.
+//!
+//! Derived from what a store holds, at the first search, and brought up to date by whole documents: a
+//! version of a document comes or goes, and nothing else ever happens. So the index never differs from
+//! one made afresh, but in the order of its rows, which no ranking depends on.
+
+mod bits;
+mod dense;
+mod postings;
+mod shared;
+mod sketch;
+mod sparse;
+mod stretches;
+mod words;
+
+use std::collections::{HashMap, HashSet};
+
+use chunkwright::ChunkId;
+
+use crate::bm25::{TermCounts, TermId};
+use crate::cancel;
+use crate::error::StoreError;
+use crate::filter::{Facts, Filter};
+use crate::scored::Scored;
+use bits::Bits;
+use dense::Dense;
+pub use dense::dot;
+pub(super) use shared::SharedIndex;
+use sparse::Sparse;
+use words::Words;
+
+/// Vectors, terms and facts of the chunks of one generation.
+#[derive(Debug, Default)]
+pub struct SearchIndex {
+    rows: Vec<Row>,
+    /// Versions of documents, by position.
+    documents: Vec<Document>,
+    /// Number of documents that are shown, or were before they were gone: those behind them are out of sight.
+    shown: usize,
+    /// Where each version that is live is.
+    live: HashMap<i64, u32>,
+    /// Rows of documents that are live.
+    live_rows: Bits,
+    live_count: usize,
+    /// Rows that searches may find, of all.
+    enabled: Bits,
+    /// Rows that are summaries.
+    has_artifacts: bool,
+    /// What chunks say of themselves, each combination once: there are few, but where symbols are named.
+    facts: Vec<OwnedFacts>,
+    known_facts: HashMap<OwnedFacts, u32>,
+    dense: Dense,
+    sparse: Sparse,
+    words: Words,
+}
+
+#[derive(Debug)]
+struct Row {
+    id: ChunkId,
+    document: u32,
+    facts: u32,
+}
+
+#[derive(Debug)]
+struct Document {
+    doc_id: String,
+    version: i64,
+    /// Its rows, which are together.
+    rows: std::ops::Range<u32>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct OwnedFacts {
+    category: String,
+    language: Option<String>,
+    content_type: String,
+    artifact: Option<String>,
+    symbols: String,
+}
+
+impl OwnedFacts {
+    fn borrow<'a>(&'a self, doc_id: &'a str) -> Facts<'a> {
+        Facts {
+            doc_id,
+            category: &self.category,
+            language: self.language.as_deref(),
+            content_type: &self.content_type,
+            artifact: self.artifact.as_deref(),
+            symbols: &self.symbols,
+        }
+    }
+}
+
+/// A chunk to add.
+pub struct NewRow<'a> {
+    /// Its id.
+    pub id: ChunkId,
+    /// What filters see.
+    pub facts: Facts<'a>,
+    /// What a search by words sees.
+    pub terms: &'a TermCounts,
+    /// Its sparse vector; empty for none.
+    pub sparse: &'a [(u32, f32)],
+    /// Whether searches find it.
+    pub enabled: bool,
+}
+
+/// Which versions of documents are gone.
+pub(super) enum Gone {
+    AllBut(HashSet<i64>),
+    These(Vec<i64>),
+}
+
+/// Where each row stands once the rows of documents that are gone are taken out.
+struct Places {
+    /// By row; [`GONE`](Self::GONE) for none.
+    new: Vec<u32>,
+}
+
+impl Places {
+    const GONE: u32 = u32::MAX;
+
+    fn of_live(live: &Bits, rows: usize) -> Self {
+        let mut next = 0;
+        let place = |row| {
+            let place = if live.has(row) { next } else { return Self::GONE };
+            next += 1;
+            place
+        };
+        Self { new: (0..rows).map(place).collect() }
+    }
+
+    /// The new place of a row.
+    fn of(&self, row: u32) -> Option<u32> {
+        Some(self.new[row as usize]).filter(|place| *place != Self::GONE)
+    }
+
+    /// The rows that have one, in order.
+    fn kept(&self) -> impl Iterator<Item = usize> {
+        self.new.iter().enumerate().filter(|(_, place)| **place != Self::GONE).map(|(row, _)| row)
+    }
+}
+
+/// The rows that a filter lets pass: decided once, used by every stage.
+pub enum Selection {
+    /// All rows that there are.
+    All,
+    /// These.
+    Rows(Bits),
+}
+
+impl Selection {
+    fn has(&self, row: usize) -> bool {
+        match self {
+            Self::All => true,
+            Self::Rows(rows) => rows.has(row),
+        }
+    }
+}
+
+impl SearchIndex {
+    /// An empty index of vectors of this dimension; 0 where there are none.
+    pub fn new(dimension: usize) -> Self {
+        Self { dense: Dense::new(dimension), ..Self::default() }
+    }
+
+    /// Number of rows, whether they are live or not.
+    pub(super) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Begins a version of a document; what is [pushed](Self::push) next belongs to it.
+    pub fn begin(&mut self, version: i64, doc_id: &str) {
+        let start = self.rows.len() as u32;
+        self.live.insert(version, self.documents.len() as u32);
+        self.documents.push(Document { doc_id: doc_id.to_owned(), version, rows: start..start });
+        self.shown = self.documents.len();
+    }
+
+    /// Adds a chunk of the document begun last; `vector` has the index's dimension, or is none.
+    pub fn push<V: Iterator<Item = f32>>(&mut self, row: &NewRow<'_>, vector: Option<V>) {
+        let Facts { category, language, content_type, artifact, symbols, .. } = row.facts;
+        let facts = OwnedFacts {
+            category: category.into(),
+            language: language.map(Into::into),
+            content_type: content_type.into(),
+            artifact: artifact.map(Into::into),
+            symbols: symbols.into(),
+        };
+        let facts = self.intern(facts);
+        if let Some(at) = self.add(row.id, facts, row.enabled, true) {
+            self.words.push(at, row.terms);
+            self.sparse.push(at, row.sparse);
+            self.dense.push(vector);
+        }
+    }
+
+    /// The position of facts among those that are known.
+    fn intern(&mut self, facts: OwnedFacts) -> u32 {
+        self.has_artifacts |= facts.artifact.is_some();
+        let next = self.facts.len() as u32;
+        *self.known_facts.entry(facts).or_insert_with_key(|facts| {
+            self.facts.push(facts.clone());
+            next
+        })
+    }
+
+    /// Adds a row to the document begun last, without what stages read of it.
+    fn add(&mut self, id: ChunkId, facts: u32, enabled: bool, live: bool) -> Option<u32> {
+        let document = self.documents.last_mut()?;
+        let at = self.rows.len() as u32;
+        document.rows.end += 1;
+        self.rows.push(Row { id, document: self.documents.len() as u32 - 1, facts });
+        self.live_rows.push(live);
+        self.live_count += usize::from(live);
+        self.enabled.push(enabled);
+        Some(at)
+    }
+
+    /// Ends a row of changes: what searches read first is made of all rows.
+    pub fn finish(&mut self) {
+        self.dense.sketch();
+        self.words.settle();
+    }
+
+    /// Adds all that another index has, out of sight until it is [shown](Self::show).
+    fn append(&mut self, mut other: Self) {
+        if self.rows.is_empty() {
+            other.live_rows.clear_all();
+            *self = Self { shown: 0, live: HashMap::new(), live_count: 0, ..other };
+            return;
+        }
+        let first = self.rows.len() as u32;
+        let facts: Vec<u32> = other.facts.drain(..).map(|facts| self.intern(facts)).collect();
+        for Document { doc_id, version, rows } in other.documents {
+            let start = self.rows.len() as u32;
+            self.documents.push(Document { doc_id, version, rows: start..start });
+            for row in rows {
+                let Row { id, facts: known, .. } = other.rows[row as usize];
+                self.add(id, facts[known as usize], other.enabled.has(row as usize), false);
+            }
+        }
+        self.words.append(first, other.words);
+        self.sparse.append(first, other.sparse);
+        self.dense.append(other.dense);
+        self.finish();
+    }
+
+    /// Takes out the documents that are gone, and shows those that were [added](Self::append).
+    fn show(&mut self, gone: &Gone) {
+        match gone {
+            Gone::AllBut(live) => self.retain(live),
+            Gone::These(gone) => gone.iter().for_each(|version| self.remove(*version)),
+        }
+        for at in self.shown..self.documents.len() {
+            let Document { version, rows, .. } = &self.documents[at];
+            self.live.insert(*version, at as u32);
+            self.live_count += rows.len();
+            rows.clone().for_each(|row| self.live_rows.set(row as usize));
+        }
+        self.shown = self.documents.len();
+    }
+
+    /// Never shows what was added and not shown.
+    fn forget(&mut self) {
+        for document in &mut self.documents[self.shown..] {
+            document.version = 0;
+        }
+        self.shown = self.documents.len();
+    }
+
+    /// The greatest version ever shown; versions only grow.
+    pub fn last_version(&self) -> i64 {
+        let shown = self.documents[..self.shown].iter().rev();
+        shown.map(|document| document.version).find(|version| *version > 0).unwrap_or(0)
+    }
+
+    /// Takes out every document whose version is not in `versions`.
+    pub fn retain(&mut self, versions: &HashSet<i64>) {
+        let gone: Vec<i64> =
+            self.live.keys().copied().filter(|version| !versions.contains(version)).collect();
+        for version in gone {
+            self.remove(version);
+        }
+    }
+
+    fn remove(&mut self, version: i64) {
+        if let Some(document) = self.live.remove(&version) {
+            for row in self.documents[document as usize].rows.clone() {
+                self.live_rows.clear(row as usize);
+                self.live_count -= 1;
+            }
+        }
+    }
+
+    /// Whether so much of it is gone that one [without](Self::compacted) that is better.
+    pub fn is_fragmented(&self) -> bool {
+        self.live_count * 4 < self.rows.len() * 3
+    }
+
+    /// The same without the rows of documents that are gone.
+    pub fn compacted(&self) -> Self {
+        let places = Places::of_live(&self.live_rows, self.rows.len());
+        let mut index = Self {
+            dense: self.dense.moved(&places),
+            sparse: self.sparse.moved(&places),
+            words: self.words.moved(&places),
+            ..Self::default()
+        };
+        let mut facts: Vec<Option<u32>> = vec![None; self.facts.len()];
+        let is_live = |at: u32| self.live.get(&self.documents[at as usize].version) == Some(&at);
+        for at in (0..self.documents.len() as u32).filter(|at| is_live(*at)) {
+            let Document { doc_id, version, rows } = &self.documents[at as usize];
+            index.begin(*version, doc_id);
+            for row in rows.clone() {
+                let Row { id, facts: old, .. } = self.rows[row as usize];
+                let new = *facts[old as usize]
+                    .get_or_insert_with(|| index.intern(self.facts[old as usize].clone()));
+                index.add(id, new, self.enabled.has(row as usize), true);
+            }
+        }
+        index
+    }
+
+    /// Which rows pass. `by_record` answers, for filters that need records, which chunks pass.
+    ///
+    /// # Errors
+    ///
+    /// What reading fails by.
+    pub fn passing<E>(
+        &self,
+        filter: &Filter,
+        by_record: impl FnOnce() -> Result<HashSet<ChunkId>, E>,
+    ) -> Result<Selection, E> {
+        let whole = self.live_count == self.rows.len() && self.enabled.all();
+        if whole && filter.is_empty() && !self.has_artifacts {
+            return Ok(Selection::All);
+        }
+        let mut rows = self.live_rows.and(&self.enabled);
+        if !filter.is_quick() {
+            let ids = by_record()?;
+            rows.retain(|row| ids.contains(&self.rows[row].id));
+        } else if !filter.is_empty() || self.has_artifacts {
+            // Rows with the same facts in one document are decided once.
+            let mut last = (u32::MAX, u32::MAX, false);
+            rows.retain(|row| {
+                let Row { document, facts, .. } = self.rows[row];
+                if (last.0, last.1) != (document, facts) {
+                    let doc_id = &self.documents[document as usize].doc_id;
+                    last = (document, facts, filter.passes(&self.facts[facts as usize].borrow(doc_id)));
+                }
+                last.2
+            });
+        }
+        Ok(Selection::Rows(rows))
+    }
+
+    /// The `limit` rows with the greatest dot product; equal scores by chunk id.
+    pub(super) fn dense(
+        &self,
+        query: &[f32],
+        passing: &Selection,
+        limit: usize,
+    ) -> Result<Vec<Scored>, StoreError> {
+        cancel::check()?;
+        Ok(self.dense.search(query, passing, limit, |row| self.rows[row].id))
+    }
+
+    /// The `limit` rows with the greatest dot product with the sparse vector `query`, of those that have a token
+    /// of it; equal scores by chunk id.
+    ///
+    /// # Errors
+    ///
+    /// That it is to stop.
+    pub fn sparse(
+        &self,
+        query: &[(u32, f32)],
+        passing: &Selection,
+        limit: usize,
+    ) -> Result<Vec<Scored>, StoreError> {
+        self.sparse.search(query, self.rows.len(), passing, limit, |row| self.rows[row].id)
+    }
+
+    /// The `limit` rows that BM25 ranks first; equal scores by chunk id.
+    ///
+    /// # Errors
+    ///
+    /// That it is to stop.
+    pub fn lexical(
+        &self,
+        terms: &[TermId],
+        passing: &Selection,
+        limit: usize,
+    ) -> Result<Vec<Scored>, StoreError> {
+        self.words.search(terms, self, passing, limit)
+    }
+}
+
+/// The `limit` best, best first; equal scores by chunk id.
+pub fn top(mut scored: Vec<Scored>, limit: usize) -> Vec<Scored> {
+    let order = |a: &Scored, b: &Scored| b.score.total_cmp(&a.score).then(a.id.cmp(&b.id));
+    if limit == 0 {
+        return Vec::new();
+    }
+    if scored.len() > limit {
+        scored.select_nth_unstable_by(limit - 1, order);
+        scored.truncate(limit);
+    }
+    scored.sort_unstable_by(order);
+    scored
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Adds a document of `chunks` chunks, all made of its version.
+    fn add(index: &mut SearchIndex, version: i64, chunks: u32) {
+        index.begin(version, &format!("{version}.md"));
+        for chunk in 0..chunks {
+            let number = version as u32 * 100 + chunk;
+            let terms = TermCounts::of(&format!("word{} word{} every", number % 7, number % 11));
+            let symbols = format!("symbol{}", version % 3);
+            let artifact = number.is_multiple_of(13).then_some("file_summary");
+            let facts = Facts {
+                doc_id: "",
+                category: "doc",
+                language: None,
+                content_type: "paragraph",
+                artifact,
+                symbols: &symbols,
+            };
+            let sparse = [(number % 5, 1.5), (5 + number % 3, 0.5)];
+            let id = ChunkId(u128::from(number).to_be_bytes());
+            let enabled = !number.is_multiple_of(17);
+            let row = NewRow { id, facts, terms: &terms, sparse: &sparse, enabled };
+            let vector = [number as f32 % 19.0, 1.0, -(number as f32 % 23.0)];
+            index.push(&row, (!number.is_multiple_of(9)).then(|| vector.into_iter()));
+        }
+    }
+
+    #[test]
+    fn what_is_gone_leaves_no_trace() {
+        let versions: HashSet<i64> =
+            (1..400).filter(|version| version % 3 == 0 || version % 5 == 0).collect();
+        let mut worn = SearchIndex::new(3);
+        (1..400).for_each(|version| add(&mut worn, version, version as u32 % 40));
+        worn.finish();
+        assert!(worn.rows.len() > dense::MANY, "sketches are moved too");
+        worn.retain(&versions);
+        assert!(worn.is_fragmented());
+        let mut tidied = worn.compacted();
+        assert_eq!((tidied.rows.len(), tidied.live_count), (worn.live_count, worn.live_count));
+        let mut fresh = SearchIndex::new(3);
+        let mut live: Vec<i64> = versions.iter().copied().collect();
+        live.sort_unstable();
+        for version in live {
+            add(&mut fresh, version, version as u32 % 40);
+        }
+        // Both go on.
+        for index in [&mut worn, &mut tidied, &mut fresh] {
+            add(index, 1000, 12);
+            index.finish();
+        }
+        let filter = Filter::parse("symbol = symbol1").expect("a filter");
+        for filter in [Filter::default(), filter] {
+            let found = |index: &SearchIndex| {
+                let passing = index.passing(&filter, || Err(())).expect("a quick filter");
+                let terms: Vec<TermId> = ["word3", "every"].map(crate::bm25::term_id).to_vec();
+                (
+                    index.lexical(&terms, &passing, 50).expect("ranked"),
+                    index.dense(&[0.3, 0.2, -0.9], &passing, 50).expect("ranked"),
+                    index.sparse(&[(2, 1.0), (6, 0.5)], &passing, 50).expect("ranked"),
+                )
+            };
+            assert_eq!(found(&tidied), found(&fresh));
+            assert_eq!(found(&worn), found(&fresh));
+        }
+    }
+
+    #[test]
+    fn what_is_added_is_seen_when_it_is_shown() {
+        let part = |versions: std::ops::Range<i64>| {
+            let mut part = SearchIndex::new(3);
+            versions.for_each(|version| add(&mut part, version, version as u32 % 40));
+            part.finish();
+            part
+        };
+        let live = |versions: std::ops::Range<i64>| Gone::AllBut(versions.collect());
+        let found = |index: &SearchIndex| {
+            let passing = index.passing(&Filter::default(), || Err(())).expect("a quick filter");
+            let terms: Vec<TermId> = ["word3", "every"].map(crate::bm25::term_id).to_vec();
+            (
+                index.lexical(&terms, &passing, 50).expect("ranked"),
+                index.dense(&[0.3, 0.2, -0.9], &passing, 50).expect("ranked"),
+                index.sparse(&[(2, 1.0), (6, 0.5)], &passing, 50).expect("ranked"),
+            )
+        };
+        let mut index = SearchIndex::default();
+        index.append(part(1..300));
+        assert_eq!((found(&index).0.len(), index.last_version()), (0, 0));
+        index.show(&live(1..300));
+        let before = found(&index);
+        assert_eq!((&before, index.last_version()), (&found(&part(1..300)), 299));
+        // A change that was not made, and another one under the same numbers.
+        index.append(part(300..310));
+        assert_eq!(found(&index), before);
+        index.forget();
+        assert_eq!((found(&index), index.last_version()), (before, 299));
+        index.append(part(300..330));
+        index.append(part(330..400));
+        index.show(&Gone::These((1..150).collect()));
+        assert_eq!((found(&index), index.last_version()), (found(&part(150..400)), 399));
+        index.show(&live(200..400));
+        assert_eq!((found(&index), index.last_version()), (found(&part(200..400)), 399));
+        assert_eq!(found(&index.compacted()), found(&index));
+    }
+}

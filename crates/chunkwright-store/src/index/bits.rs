@@ -1,0 +1,62 @@
+//! A set of rows, a bit each.
+
+/// A set of rows.
+#[derive(Clone, Debug, Default)]
+pub struct Bits {
+    words: Vec<u64>,
+    len: usize,
+}
+
+impl Bits {
+    pub(super) fn push(&mut self, value: bool) {
+        if self.len.is_multiple_of(64) {
+            self.words.push(0);
+        }
+        self.words[self.len / 64] |= u64::from(value) << (self.len % 64);
+        self.len += 1;
+    }
+
+    pub(super) fn extend(&mut self, other: &Self) {
+        (0..other.len).for_each(|at| self.push(other.has(at)));
+    }
+
+    pub(super) fn has(&self, at: usize) -> bool {
+        self.words[at / 64] >> (at % 64) & 1 == 1
+    }
+
+    pub(super) fn set(&mut self, at: usize) {
+        self.words[at / 64] |= 1 << (at % 64);
+    }
+
+    pub(super) fn clear(&mut self, at: usize) {
+        self.words[at / 64] &= !(1 << (at % 64));
+    }
+
+    pub(super) fn clear_all(&mut self) {
+        self.words.fill(0);
+    }
+
+    pub(super) fn all(&self) -> bool {
+        self.words.iter().map(|word| word.count_ones() as usize).sum::<usize>() == self.len
+    }
+
+    /// What is in both, which are of one length.
+    pub(super) fn and(&self, other: &Self) -> Self {
+        let words = self.words.iter().zip(&other.words).map(|(a, b)| a & b).collect();
+        Self { words, len: self.len }
+    }
+
+    /// Keeps the members that pass, asked in order.
+    pub(super) fn retain(&mut self, mut passes: impl FnMut(usize) -> bool) {
+        for (at, word) in self.words.iter_mut().enumerate() {
+            let mut left = *word;
+            while left != 0 {
+                let bit = left.trailing_zeros();
+                if !passes(at * 64 + bit as usize) {
+                    *word &= !(1 << bit);
+                }
+                left &= left - 1;
+            }
+        }
+    }
+}

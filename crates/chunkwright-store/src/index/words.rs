@@ -1,0 +1,105 @@
+//! Which rows have a term, and how often: what BM25 reads.
+//!
+//! A row has a hundred terms, each of which is kept somewhere else. So rows are taken up in lots and sorted by term
+//! first: of a million rows, term by term took most of half a minute.
+
+use super::postings::{List, Postings, best};
+use super::{Places, SearchIndex, Selection};
+use crate::bm25::{TermCounts, TermId};
+use crate::error::StoreError;
+use crate::scored::Scored;
+use crate::{bm25, cancel};
+
+/// Postings by term.
+#[derive(Debug, Default)]
+pub(super) struct Words {
+    /// How often each row has it; more often than 255 times says no more.
+    by_term: Postings<u8>,
+    /// Of the length of each row's text; see [`bm25::norm`].
+    norms: Vec<f32>,
+    /// What the rows from `first_new` on say, until it is sorted: the term, the row's distance from it, how often.
+    new: Vec<u64>,
+    first_new: u32,
+}
+
+/// Most that is sorted at once, which takes 64 MB.
+const LOT: usize = 4 << 20;
+
+/// Bits of how often a row has a term, and of a distance between rows.
+const COUNT_BITS: u32 = 8;
+const DISTANCE_BITS: u32 = 24;
+
+impl Words {
+    /// Adds the terms of the next row. They are found when they are [settled](Self::settle).
+    pub(super) fn push(&mut self, row: u32, terms: &TermCounts) {
+        if self.new.len() >= LOT || row - self.first_new >= 1 << DISTANCE_BITS {
+            self.settle();
+        }
+        if self.new.is_empty() {
+            self.first_new = row;
+        }
+        self.norms.push(bm25::norm(terms.length) as f32);
+        let row = u64::from(row - self.first_new) << COUNT_BITS;
+        let said = |&(term, count): &(TermId, u32)| {
+            u64::from(term) << (COUNT_BITS + DISTANCE_BITS) | row | u64::from(count.min(255))
+        };
+        self.new.extend(terms.counts.iter().map(said));
+    }
+
+    /// Puts what was added where it is found.
+    pub(super) fn settle(&mut self) {
+        let mut new = std::mem::take(&mut self.new);
+        let term = |said: &u64| (said >> (COUNT_BITS + DISTANCE_BITS)) as TermId;
+        // Rows are in order, and stay so.
+        radsort::sort_by_key(&mut new, term);
+        for said in new.chunk_by(|a, b| term(a) == term(b)) {
+            let row = |said: &u64| self.first_new + (said >> COUNT_BITS) as u32 % (1 << DISTANCE_BITS);
+            self.by_term.extend(term(&said[0]), said.iter().map(|said| (row(said), *said as u8)));
+        }
+    }
+
+    /// Adds the terms of other rows, which stand from `first` on; both are [settled](Self::settle).
+    pub(super) fn append(&mut self, first: u32, other: Self) {
+        self.by_term.append(first, other.by_term);
+        self.norms.extend(other.norms);
+    }
+
+    /// The terms of rows that have a new place.
+    pub(super) fn moved(&self, places: &Places) -> Self {
+        let norms = places.kept().map(|row| self.norms[row]).collect();
+        Self { by_term: self.by_term.moved(places), norms, ..Self::default() }
+    }
+
+    /// The `limit` rows of `index` that BM25 ranks first, of those that pass. Rarity is that among all live
+    /// rows, whatever passes.
+    pub(super) fn search(
+        &self,
+        terms: &[TermId],
+        index: &SearchIndex,
+        passing: &Selection,
+        limit: usize,
+    ) -> Result<Vec<Scored>, StoreError> {
+        let is_whole = index.live_count == index.rows.len();
+        let mut found: Vec<(&List<u8>, f64)> = Vec::with_capacity(terms.len());
+        for postings in terms.iter().filter_map(|term| self.by_term.get(*term)) {
+            let having = if is_whole {
+                postings.rows.len()
+            } else {
+                postings.rows.iter().filter(|row| index.live_rows.has(**row as usize)).count()
+            };
+            if having > 0 {
+                found.push((postings, bm25::idf(index.live_count, having)));
+            }
+        }
+        // In one order whatever the query's: additions are not associative.
+        let mut scores = vec![0.0_f32; if found.is_empty() { 0 } else { index.rows.len() }];
+        for (postings, idf) in &found {
+            cancel::check()?;
+            for (row, count) in postings.iter() {
+                let norm = f64::from(self.norms[row as usize]);
+                scores[row as usize] += (idf * bm25::weight(u32::from(count), norm)) as f32;
+            }
+        }
+        Ok(best(&scores, passing, limit, |row| index.rows[row].id))
+    }
+}

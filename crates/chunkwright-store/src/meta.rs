@@ -1,0 +1,146 @@
+//! What does a caller say of documents that their files do not, such as the course that they belong to?
+//!
+//! Metadata is texts by name. A document keeps what was said of it until it is told otherwise, and a new file of a folder
+//! gets what all documents of that folder have, so that a later run need not say it again.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::document::DocumentInfo;
+
+/// Texts by name.
+pub type Values = BTreeMap<String, String>;
+
+/// What a caller says of documents. An empty text takes a name back.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Meta {
+    /// What is said of every document, whatever is said of its folder.
+    pub all: Values,
+    /// What is said of the documents below absolute paths; of two that hold a document the longer one counts.
+    pub folders: Vec<(PathBuf, Values)>,
+}
+
+/// Why metadata cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MetaError {
+    /// It is not written `NAME=TEXT`.
+    #[error("`{0}` is not `NAME=TEXT`, such as `course_id=13`")]
+    Pair(String),
+    /// A name that filters could not say.
+    #[error(
+        "`{0}` cannot be a name of metadata: expected letters and digits of any script, `_` and `-`, at most {MAX_NAME} bytes"
+    )]
+    Name(String),
+    /// A text that is too long, or holds control characters.
+    #[error("the text of `{0}` cannot be used: expected one line of at most {MAX_TEXT} bytes")]
+    Text(String),
+}
+
+/// Longest name, in bytes.
+pub const MAX_NAME: usize = 64;
+
+/// Longest text, in bytes.
+pub const MAX_TEXT: usize = 1024;
+
+/// Whether a character may be in a name.
+pub(crate) fn is_of_name(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '-')
+}
+
+/// Checks a name and its text.
+///
+/// # Errors
+///
+/// [`MetaError`].
+pub fn check(name: &str, text: &str) -> Result<(), MetaError> {
+    if name.is_empty() || name.len() > MAX_NAME || !name.chars().all(is_of_name) {
+        return Err(MetaError::Name(name.into()));
+    }
+    if text.len() > MAX_TEXT || text.chars().any(char::is_control) {
+        return Err(MetaError::Text(name.into()));
+    }
+    Ok(())
+}
+
+/// Reads `NAME=TEXT`.
+///
+/// # Errors
+///
+/// [`MetaError`].
+pub fn parse_pair(pair: &str) -> Result<(String, String), MetaError> {
+    let (name, text) = pair.split_once('=').ok_or_else(|| MetaError::Pair(pair.into()))?;
+    let (name, text) = (name.trim(), text.trim());
+    check(name, text)?;
+    Ok((name.to_owned(), text.to_owned()))
+}
+
+impl Meta {
+    /// What a document has from now on that had `before`, and whose file is at `path` if it has one.
+    fn over(&self, mut before: Values, path: Option<&Path>) -> Values {
+        let path = path.filter(|_| !self.folders.is_empty()).and_then(|path| path.canonicalize().ok());
+        let mut folders: Vec<_> = self
+            .folders
+            .iter()
+            .filter(|(folder, _)| path.as_ref().is_some_and(|path| path.starts_with(folder)))
+            .collect();
+        folders.sort_by_key(|(folder, _)| folder.components().count());
+        for said in folders.into_iter().map(|(_, said)| said).chain([&self.all]) {
+            before.extend(said.clone());
+        }
+        before.retain(|_, text| !text.is_empty());
+        before
+    }
+}
+
+/// What a run knows of the metadata of documents.
+#[derive(Debug, Default)]
+pub struct KnownMeta {
+    said: Meta,
+    documents: HashMap<String, Values>,
+    /// What all documents of a folder have.
+    folders: HashMap<String, Values>,
+}
+
+impl KnownMeta {
+    /// What is said now, and what `known` documents have.
+    pub fn new<'a>(said: &Meta, known: impl Iterator<Item = &'a DocumentInfo>) -> Self {
+        let mut all = Self { said: said.clone(), ..Self::default() };
+        for info in known {
+            if !info.root.is_empty() {
+                let shared = all.folders.entry(info.root.clone()).or_insert_with(|| info.meta.clone());
+                shared.retain(|name, text| info.meta.get(name) == Some(text));
+            }
+            all.documents.insert(info.doc_id.clone(), info.meta.clone());
+        }
+        all
+    }
+
+    /// The metadata of a document of the folder `root`, whose file is at `path` if it has one.
+    pub fn of(&self, doc_id: &str, root: &str, path: Option<&Path>) -> Values {
+        let before = self.documents.get(doc_id).or_else(|| self.folders.get(root));
+        self.said.over(before.cloned().unwrap_or_default(), path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pair_that_cannot_be_used_says_what_would_be_right() {
+        assert_eq!(parse_pair("课程 = 13 =x"), Ok(("课程".into(), "13 =x".into())));
+        assert_eq!(parse_pair("a="), Ok(("a".into(), String::new())));
+        for (pair, said) in [
+            ("a", "`a` is not `NAME=TEXT`, such as `course_id=13`"),
+            ("=a", "`` cannot be a name of metadata"),
+            ("a.b=c", "`a.b` cannot be a name of metadata"),
+            ("a=\u{7}", "the text of `a` cannot be used"),
+        ] {
+            let error = parse_pair(pair).expect_err(pair).to_string();
+            assert!(error.starts_with(said), "{error}");
+        }
+    }
+}

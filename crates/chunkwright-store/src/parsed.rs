@@ -1,0 +1,41 @@
+//! How is a document that is stored parsed again?
+
+use std::path::Path;
+
+use chunkwright::Document;
+use chunkwright::parse::Markdown;
+use chunkwright_source::Format;
+use chunkwright_source::format::parse;
+
+use crate::contract::Store;
+use crate::document::{DocumentInfo, StoredDocument};
+use crate::error::StoreError;
+use crate::generation::Generation;
+
+/// The document called `doc_id` of a generation, parsed again as its file was; none if there is none.
+///
+/// # Errors
+///
+/// A generation that is gone, a store that fails.
+pub fn parsed(
+    store: &dyn Store,
+    generation: &Generation,
+    doc_id: &str,
+) -> Result<Option<Document>, StoreError> {
+    Ok(store.document(generation, doc_id)?.map(|stored| parse_again(&stored)))
+}
+
+/// A document that is stored, parsed again as its file was.
+pub fn parse_again(stored: &StoredDocument) -> Document {
+    let parser = match format_of(&stored.info, stored.bytes()) {
+        Format::Text(parser) => parser,
+        Format::Binary(_) => &Markdown,
+    };
+    parse(&stored.info.doc_id, stored.source.as_str(), parser)
+}
+
+/// The format of a document that is stored. The id of one that is of no folder need not say it.
+pub fn format_of(info: &DocumentInfo, bytes: &[u8]) -> Format {
+    let named = if info.root.is_empty() { Format::named(&info.format) } else { None };
+    named.unwrap_or_else(|| Format::of(Path::new(&info.doc_id), bytes))
+}

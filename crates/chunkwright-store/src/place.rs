@@ -1,0 +1,98 @@
+//! Where a store is, as users write it: a folder, or the address of a server.
+
+use std::path::{Path, PathBuf};
+
+use chunkwright_http::{HttpOptions, Secret};
+
+use crate::error::StoreError;
+
+/// Where a store is, and what it takes to open it.
+#[derive(Clone, Debug, Default)]
+pub struct StoreLocation {
+    /// A folder, or an address such as `qdrant://HOST:6333?prefix=team_`.
+    pub location: String,
+    /// The key of a server.
+    pub key: Option<Secret>,
+    /// Folder of what is remembered of a server's store on this machine.
+    pub cache: PathBuf,
+    /// Folder on this machine whose lock keeps apart those who write to a server's store; without it nothing does.
+    pub lock: Option<PathBuf>,
+    /// How patient calls to a server are.
+    pub http: HttpOptions,
+}
+
+impl StoreLocation {
+    /// A folder on this machine.
+    pub fn folder(path: &Path) -> Self {
+        Self { location: path.display().to_string(), cache: path.to_owned(), ..Self::default() }
+    }
+
+    /// Whether it is a server.
+    pub fn is_remote(&self) -> bool {
+        self.location.contains("://")
+    }
+
+    /// What stands before `://`; nothing for a folder.
+    pub fn scheme(&self) -> Option<&str> {
+        self.location.split_once("://").map(|(scheme, _)| scheme)
+    }
+
+    /// The address without its options, for messages and for those who tell stores apart.
+    pub fn address(&self) -> &str {
+        self.location.split('?').next().unwrap_or_default()
+    }
+
+    /// The address as HTTP has it, with `port` where there is none and TLS does not imply one.
+    pub fn url(&self, port: u16) -> String {
+        let (scheme, rest) = self.address().split_once("://").unwrap_or(("", self.address()));
+        let secure = scheme.ends_with("+https");
+        let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+        let has_port = host.rsplit(':').next().is_some_and(|end| end.parse::<u16>().is_ok());
+        let port = if has_port || secure { String::new() } else { format!(":{port}") };
+        format!("{}://{host}{port}{path}", if secure { "https" } else { "http" })
+    }
+
+    /// The options behind the `?`, by name.
+    pub fn options(&self) -> impl Iterator<Item = (&str, &str)> {
+        let options = self.location.split_once('?').map_or("", |(_, options)| options);
+        let pairs = options.split('&').filter(|pair| !pair.is_empty());
+        pairs.map(|pair| pair.split_once('=').unwrap_or((pair, "")))
+    }
+
+    /// That an option is none, or has a wrong value.
+    pub fn wrong_option(&self, name: &str, right: &str) -> StoreError {
+        let reason = format!("the option `{name}` is not understood; {right}");
+        StoreError::Location { location: self.address().into(), reason }
+    }
+}
+
+impl From<&Path> for StoreLocation {
+    fn from(path: &Path) -> Self {
+        Self::folder(path)
+    }
+}
+
+impl From<&PathBuf> for StoreLocation {
+    fn from(path: &PathBuf) -> Self {
+        Self::folder(path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_of_stores_become_those_of_http() {
+        for (location, url) in [
+            ("qdrant://h", "http://h:6333"),
+            ("qdrant://h:1/path?prefix=a", "http://h:1/path"),
+            ("qdrant+https://h", "https://h"),
+            ("qdrant+https://h:6333?x", "https://h:6333"),
+            ("qdrant://[::1]", "http://[::1]:6333"),
+        ] {
+            let place = StoreLocation { location: location.into(), ..StoreLocation::default() };
+            assert_eq!(place.url(6333), url);
+        }
+    }
+}

@@ -1,0 +1,571 @@
+//! The embedded store: `SQLite` in one folder.
+//!
+//! * Everything of a document changes in one transaction. Measured over 100 kills: with two transactions
+//!   55 documents had two versions at once, with one none.
+//! * `synchronous=FULL`: `NORMAL` lost 439 acknowledged commits in one of five power cuts. Documents
+//!   are written in batches instead, so that the cost is shared.
+//! * Keys are `AUTOINCREMENT`: a version of a document has a greater number than any before it, which is
+//!   what keeps the [index](super::index) in memory up to date.
+//! * One process writes, and says so in a lock that the system releases when the process ends, however
+//!   it ends. Any number of processes read meanwhile.
+
+mod backup;
+pub(super) mod cache;
+mod check;
+mod collections;
+mod derived;
+mod documents;
+mod list;
+mod read;
+mod readers;
+#[cfg(test)]
+mod ready;
+mod recent;
+mod setup;
+mod stamp;
+mod stored;
+mod write;
+
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+
+use chunkwright::{ChunkId, Record};
+use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
+
+use crate::analysis;
+use crate::atomic_file::folder_of;
+use crate::bm25::TermId;
+use crate::cache::{Cache, CacheUsage};
+use crate::check_report::CheckReport;
+use crate::collections::{CollectionsBehind, ListedCollections};
+use crate::contract::{Access, ChunkStore, DocumentStore, GenerationStore, OverlayStore, Store};
+use crate::document::{Change, DocumentInfo, Outcome, StoredChunk, StoredDocument};
+use crate::documents::{DocumentsBehind, ListedDocuments, Totals};
+use crate::error::{StoreError, no_collection, unknown_collection, unknown_generation};
+use crate::filter::Filter;
+use crate::generation::{Collection, Generation, GenerationSpec};
+use crate::index::{Gone, SearchIndex, SharedIndex};
+use crate::list::PageBuilder;
+use crate::list::{ChunkPage, ListRequest, SortKey};
+use crate::name::{checked_name, normalized_name, parse_name};
+use crate::overlay::{Overlay, Overlays};
+use crate::past_run::PastRun;
+use crate::scored::Scored;
+use crate::source::{SourcePart, SourceRange};
+use crate::statistics::{Statistics, StatisticsRequest};
+use crate::vector::{Vector, check_sparse, check_vector};
+pub use backup::Damaged;
+use chunkwright_models::TextHash;
+use collections::Counts;
+use derived::SharedColumns;
+use readers::Readers;
+use recent::Recent;
+use setup::{analysis_version, check_layout, create, has_no_tables, is_locked_once, prepare};
+pub use setup::{create_folder, lock, set_up};
+use stamp::Stamp;
+
+/// The embedded store. See [`Store`].
+#[derive(Debug)]
+pub struct SqliteStore {
+    file: PathBuf,
+    /// What the file is opened with to read.
+    flags: ReadFlags,
+    /// The file as it was when it was opened.
+    stamp: Option<Stamp>,
+    /// Connections to read. Closed before the one that writes, which then leaves one file
+    /// and no log behind.
+    readers: Readers,
+    /// None in a store opened to read.
+    writer: Option<Writer>,
+    /// What searches read, by generation.
+    indexes: Mutex<HashMap<i64, Arc<SharedIndex>>>,
+    /// What lists and statistics read, by generation.
+    columns: Mutex<HashMap<i64, Arc<RwLock<SharedColumns>>>>,
+    /// Numbers of documents that were listed.
+    totals: Totals,
+    /// What is in generations that were listed.
+    counts: Counts,
+    /// Chunks and sources that were read lately.
+    recent: Recent,
+}
+
+#[derive(Debug)]
+struct Writer {
+    connection: Mutex<Connection>,
+    /// The folder that the lock is in.
+    folder: PathBuf,
+    /// Held for as long as the store is open, but for pauses.
+    lock: Mutex<Option<File>>,
+}
+
+impl Writer {
+    fn claim(&self) -> Result<(), StoreError> {
+        let mut held = lock_mutex(&self.lock);
+        if held.is_none() {
+            *held = Some(lock(&self.folder)?);
+        }
+        Ok(())
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ReadFlags {
+    Shared,
+    /// The folder cannot be written, not even by `SQLite` for its own bookkeeping.
+    Immutable,
+}
+
+impl SqliteStore {
+    /// Name of the file in the store's folder.
+    pub const FILE: &str = "chunkwright.sqlite3";
+
+    /// Opens the store in the folder `path`, which begins to exist when it is opened to write. A store
+    /// of an older layout is brought to this program's when it is opened to write.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Locked`], at once, if another process writes to it; [`StoreError::Missing`] if
+    /// there is none to read; a layout of a newer program version.
+    pub fn open(path: &Path, access: Access) -> Result<Self, StoreError> {
+        let file = path.join(Self::FILE);
+        let shown = || path.display().to_string();
+        // A store appears with its tables in it, so that a file without a byte was a store.
+        if is_locked_once(path) && fs::metadata(&file).is_ok_and(|metadata| metadata.len() == 0) {
+            return Err(StoreError::Empty { path: shown(), file: Self::FILE });
+        }
+        let writer = match access {
+            Access::Read if !file.exists() => return Err(StoreError::Missing { path: shown() }),
+            Access::Read => None,
+            Access::Write => {
+                create_folder(path).map_err(|error| StoreError::Io { path: shown(), error })?;
+                let lock = lock(path)?;
+                if !file.exists() {
+                    create(&file)?;
+                }
+                let mut connection = Connection::open(&file)?;
+                prepare(&mut connection)?;
+                Some(Writer {
+                    connection: Mutex::new(connection),
+                    folder: path.to_owned(),
+                    lock: Mutex::new(Some(lock)),
+                })
+            }
+        };
+        let store = Self {
+            stamp: Stamp::of(&file),
+            file,
+            flags: ReadFlags::Shared,
+            writer,
+            readers: Readers::default(),
+            indexes: Mutex::default(),
+            columns: Mutex::default(),
+            totals: Totals::default(),
+            counts: Counts::default(),
+            recent: Recent::default(),
+        };
+        if store.writer.is_some() {
+            return Ok(store);
+        }
+        let store = match store.connect() {
+            Ok(connection) => {
+                store.readers.keep(connection);
+                store
+            }
+            Err(_) if !store.has_log() => Self { flags: ReadFlags::Immutable, ..store },
+            Err(_) if store.is_unwritable() => return Err(StoreError::UnreadableLog { path: shown() }),
+            Err(error) => return Err(error),
+        };
+        store.read(|transaction| {
+            // Whoever was about to make it was killed.
+            if has_no_tables(transaction)? {
+                return Err(StoreError::Missing { path: shown() });
+            }
+            check_layout(transaction)?;
+            match analysis_version(transaction)? {
+                Some(version) if version == i64::from(analysis::VERSION) => Ok(()),
+                _ => Err(StoreError::Analysis { path: shown() }),
+            }
+        })?;
+        Ok(store)
+    }
+
+    /// Whether commits wait in the write-ahead log.
+    fn has_log(&self) -> bool {
+        let log = self.file.with_extension("sqlite3-wal");
+        fs::metadata(log).is_ok_and(|metadata| metadata.len() > 0)
+    }
+
+    /// Whether `SQLite` could not make the file beside the log that readers of it need.
+    fn is_unwritable(&self) -> bool {
+        let index = self.file.with_extension("sqlite3-shm");
+        !index.exists() && tempfile::tempfile_in(folder_of(&self.file)).is_err()
+    }
+
+    fn connect(&self) -> Result<Connection, StoreError> {
+        let flags =
+            OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = match self.flags {
+            ReadFlags::Shared => {
+                Connection::open_with_flags(&self.file, flags & !OpenFlags::SQLITE_OPEN_URI)?
+            }
+            ReadFlags::Immutable => {
+                let path =
+                    self.file.to_string_lossy().replace('%', "%25").replace('?', "%3f").replace('#', "%23");
+                Connection::open_with_flags(format!("file:{path}?immutable=1"), flags)?
+            }
+        };
+        set_up(&connection)?;
+        connection.pragma_update(None, "cache_size", -4_000)?;
+        // The first access finds out whether the file can be read at all.
+        connection.query_row("SELECT count(*) FROM sqlite_master", [], |_| Ok(()))?;
+        Ok(connection)
+    }
+
+    /// Runs `body` over one snapshot of the store.
+    fn read<T>(&self, body: impl FnOnce(&Transaction<'_>) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        let result = self.readers.lend(
+            || self.connect(),
+            |connection| {
+                let transaction = connection.transaction_with_behavior(TransactionBehavior::Deferred)?;
+                body(&transaction)
+            },
+        );
+        // Without locks, what changed meanwhile may have been read in part.
+        if self.flags == ReadFlags::Immutable && self.is_outdated() {
+            return Err(StoreError::Replaced);
+        }
+        result
+    }
+
+    /// Runs `body` as one transaction; it is undone if `body` fails or answers that nothing changed.
+    fn write_with<T>(
+        &self,
+        body: impl FnOnce(&Transaction<'_>) -> Result<(T, Commit), StoreError>,
+    ) -> Result<T, StoreError> {
+        let writer = self.writer.as_ref().ok_or(StoreError::ReadOnly)?;
+        writer.claim()?;
+        let mut connection = lock_mutex(&writer.connection);
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let (value, commit) = body(&transaction)?;
+        match commit {
+            Commit::Yes => transaction.commit()?,
+            Commit::NothingChanged => transaction.rollback()?,
+        }
+        Ok(value)
+    }
+}
+
+/// Whether a transaction has anything to keep.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Commit {
+    Yes,
+    NothingChanged,
+}
+
+impl From<bool> for Commit {
+    fn from(changed: bool) -> Self {
+        if changed { Self::Yes } else { Self::NothingChanged }
+    }
+}
+
+/// A lock is only poisoned if a caller's code panicked; what it guards is whole at any time.
+fn lock_mutex<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl GenerationStore for SqliteStore {
+    fn list_collections(&self, request: &CollectionsBehind<'_>) -> Result<ListedCollections, StoreError> {
+        self.read(|transaction| collections::page(transaction, request, &self.counts))
+    }
+
+    fn collection(&self, name: &str) -> Result<Option<Collection>, StoreError> {
+        self.read(|transaction| collections::collection(transaction, &normalized_name(name), &self.counts))
+    }
+
+    fn visible(&self) -> Result<Vec<Generation>, StoreError> {
+        self.read(|transaction| collections::visible(transaction))
+    }
+
+    fn lookup(&self, name: &str) -> Result<Option<Generation>, StoreError> {
+        self.read(|transaction| read::lookup(transaction, name))
+    }
+
+    fn find(&self, collection: &str, spec: &GenerationSpec) -> Result<Option<Generation>, StoreError> {
+        self.read(|transaction| read::find_spec(transaction, &normalized_name(collection), spec))
+    }
+
+    fn begin(&self, collection: &str, spec: &GenerationSpec) -> Result<Generation, StoreError> {
+        let collection = &*checked_name(collection)?;
+        // Looking is enough where it exists, so that a run that changes nothing waits for nobody.
+        if let Some(found) = self.find(collection, spec)? {
+            return Ok(found);
+        }
+        self.write_with(|transaction| write::begin(transaction, collection, spec))
+    }
+
+    fn switch(&self, generation: &Generation) -> Result<(), StoreError> {
+        let before = self.lookup(&generation.collection).ok().flatten();
+        let before = before.filter(|before| before.number != generation.number);
+        let is_searched = |before: &Generation| lock_mutex(&self.indexes).contains_key(&before.number);
+        if before.as_ref().is_some_and(is_searched) {
+            // No search waits until what it searches is read. What fails here is told by the first of them.
+            let _ = self.read(|transaction| self.with_index(transaction, generation, |_| Ok(())));
+        }
+        self.write_with(|transaction| write::switch(transaction, generation))?;
+        // Searches that began before the switch go on with the generation that was the current one.
+        let is_old =
+            |number: i64| number != generation.number && Some(number) != before.as_ref().map(|it| it.number);
+        let known = self.collection(&generation.collection).unwrap_or_default();
+        let known = known.into_iter().flat_map(|known| known.generations);
+        for old in known.filter(|it| is_old(it.generation.number)) {
+            self.forget(old.generation.number);
+        }
+        Ok(())
+    }
+
+    fn is_complete(&self, generation: &Generation) -> Result<bool, StoreError> {
+        self.read(|transaction| read::is_complete(transaction, generation))
+    }
+
+    fn remove(&self, generation: &Generation) -> Result<(), StoreError> {
+        let removed = self.write_with(|transaction| write::remove(transaction, generation))?;
+        for number in &removed {
+            self.forget(*number);
+        }
+        Ok(())
+    }
+}
+
+impl DocumentStore for SqliteStore {
+    fn write(&self, generation: &Generation, changes: &[Change]) -> Result<Vec<Outcome>, StoreError> {
+        let prepared = write::prepare(generation, changes)?;
+        let shared = lock_mutex(&self.indexes).get(&generation.number).map(Arc::clone);
+        let turn = shared.as_ref().and_then(|shared| shared.turn());
+        let (outcomes, added) = self.write_with(|transaction| {
+            let before = read::change(transaction, generation)?;
+            let last = read::last_version(transaction)?;
+            let write::Written { outcomes, commit, gone } =
+                write::write(transaction, generation, changes, &prepared)?;
+            // An index that lacks other changes too is brought up to date by the next search.
+            let turn = turn.as_ref().filter(|turn| commit == Commit::Yes && turn.is_of(before));
+            let added = turn.map(|turn| {
+                let gone = turn.add(|last_version, add: &mut dyn FnMut(SearchIndex)| {
+                    let lacking = (last_version, read::Newer::Written(last));
+                    let read = read::new_versions(transaction, generation, lacking, add);
+                    read.map(|()| Gone::These(gone))
+                })?;
+                Ok::<_, StoreError>((read::change(transaction, generation)?, gone))
+            });
+            Ok(((outcomes, added), commit))
+        })?;
+        // What failed is told by the next search, which does it again.
+        if let (Some(turn), Some(Ok((change, gone)))) = (turn, added) {
+            turn.show(change, &gone);
+        }
+        Ok(outcomes)
+    }
+
+    fn documents(&self, generation: &Generation) -> Result<Vec<DocumentInfo>, StoreError> {
+        self.read(|transaction| read::documents(transaction, generation))
+    }
+
+    fn list_documents(
+        &self,
+        generation: &Generation,
+        request: &DocumentsBehind<'_>,
+    ) -> Result<ListedDocuments, StoreError> {
+        self.read(|transaction| {
+            let change = read::change(transaction, generation)?;
+            let count = || documents::count(transaction, generation, request);
+            let total = self.totals.get(generation, change, request.source, count)?;
+            let (documents, is_more) = documents::page(transaction, generation, request)?;
+            Ok(ListedDocuments { documents, total, is_more })
+        })
+    }
+
+    fn document_info(
+        &self,
+        generation: &Generation,
+        doc_id: &str,
+    ) -> Result<Option<DocumentInfo>, StoreError> {
+        self.read(|transaction| {
+            read::change(transaction, generation)?;
+            read::document_info(transaction, generation, doc_id)
+        })
+    }
+
+    fn document(&self, generation: &Generation, doc_id: &str) -> Result<Option<StoredDocument>, StoreError> {
+        self.read(|transaction| read::document(transaction, generation, doc_id))
+    }
+
+    fn source(
+        &self,
+        generation: &Generation,
+        range: SourceRange<'_>,
+    ) -> Result<Option<SourcePart>, StoreError> {
+        self.read(|transaction| {
+            read::change(transaction, generation)?;
+            read::source_part(transaction, range)
+        })
+    }
+
+    fn records(&self, generation: &Generation, doc_id: &str) -> Result<Vec<Record>, StoreError> {
+        self.read(|transaction| read::records(transaction, generation, doc_id))
+    }
+}
+
+impl ChunkStore for SqliteStore {
+    fn chunks(
+        &self,
+        generation: &Generation,
+        ids: &[ChunkId],
+    ) -> Result<Vec<Option<StoredChunk>>, StoreError> {
+        self.read(|transaction| {
+            read::change(transaction, generation)?;
+            read::chunks(transaction, generation, ids, &self.recent)
+        })
+    }
+
+    fn list(&self, generation: &Generation, request: &ListRequest) -> Result<ChunkPage, StoreError> {
+        let after = request.position(generation)?;
+        let mut page = PageBuilder::new(request, generation)?;
+        self.read(|transaction| {
+            if request.sort == SortKey::Document {
+                read::change(transaction, generation)?;
+                return list::in_document_order(transaction, generation, request, after.as_ref(), &mut page);
+            }
+            let listed =
+                self.with_columns(transaction, generation, &request.filter, |columns, passing| {
+                    let listed = columns.page(request, after, passing);
+                    listed.iter().map(|listed| (listed.place, listed.version, listed.id)).collect()
+                })?;
+            list::by_id(transaction, generation, listed, &self.recent, &mut page)
+        })?;
+        Ok(page.finish())
+    }
+
+    fn statistics(
+        &self,
+        generation: &Generation,
+        request: &StatisticsRequest,
+    ) -> Result<Statistics, StoreError> {
+        self.read(|transaction| {
+            self.with_columns(transaction, generation, &request.filter, |columns, passing| {
+                columns.statistics(request, passing)
+            })
+        })
+    }
+
+    fn dense(
+        &self,
+        generation: &Generation,
+        query: &[f32],
+        filter: &Filter,
+        limit: usize,
+    ) -> Result<Vec<Scored>, StoreError> {
+        let Some(model) = &generation.spec.model else { return Ok(Vec::new()) };
+        check_vector(query, model.dimension)?;
+        self.search(generation, filter, |index, passing| index.dense(query, passing, limit))
+    }
+
+    fn sparse(
+        &self,
+        generation: &Generation,
+        query: &[(u32, f32)],
+        filter: &Filter,
+        limit: usize,
+    ) -> Result<Vec<Scored>, StoreError> {
+        check_sparse(query)?;
+        self.search(generation, filter, |index, passing| index.sparse(query, passing, limit))
+    }
+
+    fn lexical(
+        &self,
+        generation: &Generation,
+        terms: &[TermId],
+        filter: &Filter,
+        limit: usize,
+    ) -> Result<Vec<Scored>, StoreError> {
+        self.search(generation, filter, |index, passing| index.lexical(terms, passing, limit))
+    }
+}
+
+impl OverlayStore for SqliteStore {
+    fn overlays(&self, collection: &str) -> Result<Overlays, StoreError> {
+        self.read(|transaction| read::overlays(transaction, &normalized_name(collection)))
+    }
+
+    fn put_overlays(&self, collection: &str, overlays: &[Overlay]) -> Result<(), StoreError> {
+        self.write_with(|transaction| {
+            write::put_overlays(transaction, &normalized_name(collection), overlays)
+        })
+    }
+
+    fn runs(&self, collection: &str) -> Result<Vec<PastRun>, StoreError> {
+        self.read(|transaction| read::runs(transaction, &normalized_name(collection)))
+    }
+
+    fn add_run(&self, collection: &str, run: &PastRun) -> Result<(), StoreError> {
+        self.write_with(|transaction| write::add_run(transaction, &normalized_name(collection), run))
+    }
+}
+
+impl Store for SqliteStore {
+    fn is_outdated(&self) -> bool {
+        let stamp = self.stamp.as_ref().filter(|_| self.writer.is_none());
+        let (Some(then), Some(now)) = (stamp, Stamp::of(&self.file)) else { return false };
+        match self.flags {
+            ReadFlags::Shared => !then.is_same_file(&now),
+            ReadFlags::Immutable => *then != now || self.has_log(),
+        }
+    }
+
+    fn release(&self) {
+        if let Some(writer) = &self.writer {
+            // No write of another thread is under way.
+            let connection = lock_mutex(&writer.connection);
+            lock_mutex(&writer.lock).take();
+            drop(connection);
+        }
+    }
+
+    fn claim(&self) -> Result<(), StoreError> {
+        self.writer.as_ref().map_or(Ok(()), Writer::claim)
+    }
+
+    fn cache(&self) -> &dyn Cache {
+        self
+    }
+
+    fn check_documents_of(&self, collection: Option<&str>) -> Result<CheckReport, StoreError> {
+        self.read(|transaction| check::check(transaction, collection))
+    }
+}
+
+impl Cache for SqliteStore {
+    fn vectors(&self, model: &str, hashes: &[TextHash]) -> Result<Vec<Option<Vector>>, StoreError> {
+        self.read(|transaction| cache::vectors(transaction, model, hashes))
+    }
+
+    fn put_vectors(&self, model: &str, vectors: &[(TextHash, Vector)]) -> Result<(), StoreError> {
+        self.write_with(|transaction| cache::put_vectors(transaction, model, vectors))
+    }
+
+    fn notes(&self, keys: &[TextHash]) -> Result<Vec<Option<String>>, StoreError> {
+        self.read(|transaction| cache::notes(transaction, keys))
+    }
+
+    fn put_notes(&self, notes: &[(TextHash, String)]) -> Result<(), StoreError> {
+        self.write_with(|transaction| cache::put_notes(transaction, notes))
+    }
+
+    fn usage(&self) -> Result<Vec<CacheUsage>, StoreError> {
+        self.read(|transaction| cache::usage(transaction))
+    }
+
+    fn clear(&self) -> Result<usize, StoreError> {
+        self.write_with(|transaction| cache::clear(transaction))
+    }
+}

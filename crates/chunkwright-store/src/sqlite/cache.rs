@@ -1,0 +1,178 @@
+//! Vectors and notes, which belong to texts.
+
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
+
+use super::Commit;
+use super::read::damaged;
+use crate::cache::CacheUsage;
+use crate::error::StoreError;
+use crate::generation::Model;
+use crate::vector::Vector;
+use crate::vector::{decode, encode};
+use chunkwright_models::TextHash;
+
+pub(super) fn model_id(connection: &Connection, name: &str) -> Result<Option<(i64, Model)>, StoreError> {
+    let query = "SELECT id, dimension, sparse FROM models WHERE name = ?1";
+    let model = |row: &Row<'_>| {
+        Ok((row.get(0)?, Model { name: name.into(), dimension: row.get(1)?, sparse: row.get(2)? }))
+    };
+    Ok(connection.prepare_cached(query)?.query_row([name], model).optional()?)
+}
+
+pub(crate) fn vectors(
+    connection: &Connection,
+    model: &str,
+    hashes: &[TextHash],
+) -> Result<Vec<Option<Vector>>, StoreError> {
+    let Some((model, _)) = model_id(connection, model)? else { return Ok(vec![None; hashes.len()]) };
+    let mut statement = connection
+        .prepare_cached("SELECT vector, sparse FROM vectors WHERE model = ?1 AND text_hash = ?2")?;
+    let mut vectors = Vec::with_capacity(hashes.len());
+    for hash in hashes {
+        let found: Option<(Vec<u8>, Option<Vec<u8>>)> =
+            statement.query_row(params![model, hash], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+        let vector = found.map(|(dense, sparse)| {
+            let sparse = sparse.map(|sparse| weights(&dense, &sparse)).transpose()?;
+            Ok::<_, StoreError>(Vector { dense: numbers(&dense)?.collect(), sparse })
+        });
+        vectors.push(vector.transpose()?);
+    }
+    Ok(vectors)
+}
+
+/// Bytes behind the numbers of a vector: any numbers are a vector, so only these tell of damage.
+const CHECKSUM: usize = 4;
+
+/// A vector as it is stored: its numbers and a checksum.
+pub(crate) fn bytes(vector: &[f32]) -> Vec<u8> {
+    let mut bytes: Vec<u8> = vector.iter().flat_map(|value| value.to_le_bytes()).collect();
+    bytes.extend(checksum(&bytes));
+    bytes
+}
+
+fn checksum(numbers: &[u8]) -> [u8; CHECKSUM] {
+    (xxh3_64(numbers) as u32).to_le_bytes()
+}
+
+/// The numbers of a stored vector.
+///
+/// # Errors
+///
+/// [`StoreError::Damaged`] if they are not what was stored.
+pub(super) fn numbers(bytes: &[u8]) -> Result<impl Iterator<Item = f32>, StoreError> {
+    match bytes.split_last_chunk::<CHECKSUM>() {
+        Some((numbers, stored)) if checksum(numbers) == *stored => {
+            Ok(numbers.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)))
+        }
+        _ => Err(damaged("a vector is not what was stored")),
+    }
+}
+
+/// Bytes behind a sparse vector: a checksum over its dense one as well.
+const PAIR_CHECKSUM: usize = 8;
+
+/// A sparse vector as it is stored beside the dense one, which is given as it is stored.
+fn sparse_bytes(dense: &[u8], weights: &[(u32, f32)]) -> Vec<u8> {
+    let mut bytes = encode(weights);
+    bytes.extend(pair_checksum(dense, &bytes));
+    bytes
+}
+
+fn pair_checksum(dense: &[u8], sparse: &[u8]) -> [u8; PAIR_CHECKSUM] {
+    // Of the dense vector its own checksum says enough, at no cost.
+    xxh3_64_with_seed(sparse, xxh3_64(dense.last_chunk::<CHECKSUM>().unwrap_or(&[0; CHECKSUM]))).to_le_bytes()
+}
+
+/// The weights of the sparse vector that is stored beside the dense one.
+///
+/// # Errors
+///
+/// [`StoreError::Damaged`] if they are not what was stored, or were stored beside another.
+pub(super) fn weights(dense: &[u8], sparse: &[u8]) -> Result<Vec<(u32, f32)>, StoreError> {
+    let weights = match sparse.split_last_chunk::<PAIR_CHECKSUM>() {
+        Some((weights, stored)) if pair_checksum(dense, weights) == *stored => decode(weights),
+        _ => None,
+    };
+    weights.ok_or_else(|| damaged("a sparse vector is not what was stored with its dense one"))
+}
+
+pub(crate) fn put_vectors(
+    connection: &Connection,
+    model: &str,
+    vectors: &[(TextHash, Vector)],
+) -> Result<((), Commit), StoreError> {
+    let Some((_, first)) = vectors.first() else { return Ok(((), Commit::NothingChanged)) };
+    let (id, model) = if let Some(known) = model_id(connection, model)? {
+        known
+    } else {
+        let model = first.model(model);
+        (put_model(connection, &model)?, model)
+    };
+    let mut statement = connection.prepare_cached(
+        "INSERT OR IGNORE INTO vectors (model, text_hash, vector, sparse) VALUES (?1, ?2, ?3, ?4)",
+    )?;
+    for (hash, vector) in vectors {
+        vector.check(&model)?;
+        let dense = bytes(&vector.dense);
+        let sparse = vector.sparse.as_deref().map(|sparse| sparse_bytes(&dense, sparse));
+        statement.execute(params![id, hash, dense, sparse])?;
+    }
+    Ok(((), Commit::Yes))
+}
+
+pub(super) fn put_model(connection: &Connection, model: &Model) -> Result<i64, StoreError> {
+    let statement = "INSERT INTO models (name, dimension, sparse) VALUES (?1, ?2, ?3)";
+    connection.execute(statement, params![model.name, model.dimension, model.sparse])?;
+    Ok(connection.last_insert_rowid())
+}
+
+pub(crate) fn notes(connection: &Connection, keys: &[TextHash]) -> Result<Vec<Option<String>>, StoreError> {
+    let mut statement = connection.prepare_cached("SELECT note FROM notes WHERE key = ?1")?;
+    keys.iter().map(|key| Ok(statement.query_row([key], |row| row.get(0)).optional()?)).collect()
+}
+
+pub(crate) fn put_notes(
+    connection: &Connection,
+    notes: &[(TextHash, String)],
+) -> Result<((), Commit), StoreError> {
+    let mut statement =
+        connection.prepare_cached("INSERT OR REPLACE INTO notes (key, note) VALUES (?1, ?2)")?;
+    for (key, note) in notes {
+        statement.execute(params![key, note])?;
+    }
+    Ok(((), Commit::from(!notes.is_empty())))
+}
+
+pub(super) fn usage(connection: &Connection) -> Result<Vec<CacheUsage>, StoreError> {
+    let mut statement = connection.prepare(
+        "SELECT name, count(*), total(length(vector) - 4 + coalesce(length(vectors.sparse) - 8, 0)), (
+             SELECT count(DISTINCT chunks.vector) FROM chunks JOIN vectors AS used ON used.key = chunks.vector
+             WHERE used.model = models.id)
+         FROM vectors JOIN models ON models.id = vectors.model GROUP BY models.id ORDER BY name",
+    )?;
+    let rows = statement.query_map([], |row| {
+        let bytes = row.get::<_, f64>(2)? as u64;
+        Ok(CacheUsage { model: Some(row.get(0)?), entries: row.get(1)?, bytes, used: row.get(3)? })
+    })?;
+    let mut usage = rows.collect::<Result<Vec<_>, _>>()?;
+    usage.push(notes_usage(connection)?);
+    Ok(usage)
+}
+
+pub(crate) fn notes_usage(connection: &Connection) -> Result<CacheUsage, StoreError> {
+    let (entries, bytes) =
+        connection.query_row("SELECT count(*), total(length(note)) FROM notes", [], |row| {
+            Ok((row.get(0)?, row.get::<_, f64>(1)? as u64))
+        })?;
+    Ok(CacheUsage { model: None, entries, bytes, used: entries })
+}
+
+pub(super) fn clear(connection: &Connection) -> Result<(usize, Commit), StoreError> {
+    let vectors = connection.execute(
+        "DELETE FROM vectors WHERE key NOT IN (SELECT vector FROM chunks WHERE vector IS NOT NULL)",
+        [],
+    )?;
+    let notes = connection.execute("DELETE FROM notes", [])?;
+    Ok((vectors + notes, Commit::from(vectors + notes > 0)))
+}

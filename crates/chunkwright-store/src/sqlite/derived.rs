@@ -1,0 +1,112 @@
+//! What is read from the file once and kept in memory, by generation: indexes for searches, columns for lists and
+//! statistics. Both are brought up to date before they are used.
+
+use std::collections::HashSet;
+use std::sync::{Arc, PoisonError};
+
+use chunkwright::ChunkId;
+use rusqlite::Transaction;
+
+use super::read::Newer;
+use super::{SqliteStore, list, lock_mutex, read};
+use crate::columns::{Columns, Selection};
+use crate::error::StoreError;
+use crate::filter::Filter;
+use crate::generation::Generation;
+use crate::index::{self, Gone, SearchIndex};
+use crate::scored::Scored;
+
+/// Columns as of a change of their generation; none before they are made.
+#[derive(Debug, Default)]
+pub(super) struct SharedColumns {
+    change: Option<u64>,
+    columns: Columns,
+    /// The chunks that passed the last filter that records were read for: pages of one list have the same.
+    passed: Option<(Filter, HashSet<ChunkId>)>,
+}
+
+impl SqliteStore {
+    /// Frees the memory that holds a generation, by its number. The next search of it reads it again.
+    pub(super) fn forget(&self, generation: i64) {
+        lock_mutex(&self.indexes).remove(&generation);
+        lock_mutex(&self.columns).remove(&generation);
+        self.totals.forget(generation);
+        self.counts.forget(generation);
+    }
+
+    /// Runs `search` over the index of a generation and the rows that pass.
+    pub(super) fn search(
+        &self,
+        generation: &Generation,
+        filter: &Filter,
+        search: impl FnOnce(&SearchIndex, &index::Selection) -> Result<Vec<Scored>, StoreError>,
+    ) -> Result<Vec<Scored>, StoreError> {
+        self.read(|transaction| {
+            self.with_index(transaction, generation, |index| {
+                let passing = index.passing(filter, || read::passing(transaction, generation, filter))?;
+                search(index, &passing)
+            })
+        })
+    }
+
+    /// Runs `search` over the index of a generation as the snapshot `transaction` has it, or newer.
+    pub(super) fn with_index<T>(
+        &self,
+        transaction: &Transaction<'_>,
+        generation: &Generation,
+        search: impl FnOnce(&SearchIndex) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let change = read::change(transaction, generation)?;
+        let shared = Arc::clone(lock_mutex(&self.indexes).entry(generation.number).or_default());
+        let update = |last_version, add: &mut dyn FnMut(SearchIndex)| {
+            read::new_versions(transaction, generation, (last_version, Newer::Than(last_version)), add)?;
+            Ok(Gone::AllBut(read::versions(transaction, generation)?))
+        };
+        shared.search(change, update, search)
+    }
+
+    /// Runs `read` over the columns of a generation as the snapshot `transaction` has it, or newer, and what says which of
+    /// their rows pass.
+    pub(super) fn with_columns<T>(
+        &self,
+        transaction: &Transaction<'_>,
+        generation: &Generation,
+        filter: &Filter,
+        read: impl FnOnce(&Columns, Selection<'_>) -> T,
+    ) -> Result<T, StoreError> {
+        let change = read::change(transaction, generation)?;
+        let shared = Arc::clone(lock_mutex(&self.columns).entry(generation.number).or_default());
+        let state = shared.read().unwrap_or_else(PoisonError::into_inner);
+        if state.change.is_some_and(|known| known >= change)
+            && let Some(passing) = state.passing(filter)
+        {
+            return Ok(read(&state.columns, passing));
+        }
+        drop(state);
+        let mut state = shared.write().unwrap_or_else(PoisonError::into_inner);
+        if state.change.is_none_or(|known| known < change) {
+            // After a failure there are no columns, and the next call builds them.
+            let mut columns = std::mem::take(&mut *state).columns;
+            list::update_columns(transaction, generation, &mut columns)?;
+            *state = SharedColumns { change: Some(change), columns, passed: None };
+        }
+        if let Some(passing) = state.passing(filter) {
+            return Ok(read(&state.columns, passing));
+        }
+        let passed = read::passing(transaction, generation, filter)?;
+        let result = read(&state.columns, Selection::Chunks(&passed));
+        state.passed = Some((filter.clone(), passed));
+        Ok(result)
+    }
+}
+
+impl SharedColumns {
+    /// What says which rows pass, if no record has to be read for it.
+    fn passing<'a>(&'a self, filter: &'a Filter) -> Option<Selection<'a>> {
+        match &self.passed {
+            _ if Columns::decide(filter) => Some(Selection::Filter(filter)),
+            Some((known, passed)) if known == filter => Some(Selection::Chunks(passed)),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! Connections that read.
+
+use std::sync::{Condvar, Mutex};
+
+use rusqlite::Connection;
+
+use super::lock_mutex;
+use crate::error::StoreError;
+
+/// Most connections at once, each with pages of its own in memory: enough for any number of processors to be busy, and a bound
+/// for a server that is asked by hundreds.
+const MAX_OPEN: usize = 16;
+
+/// Connections that are opened when they are needed, and kept.
+#[derive(Debug, Default)]
+pub(super) struct Readers {
+    state: Mutex<State>,
+    returned: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// Connections that are not in use.
+    idle: Vec<Connection>,
+    /// How many there are, used or not.
+    open: usize,
+}
+
+/// Gives the place of a connection back, and the connection itself unless it was taken.
+struct Place<'a> {
+    readers: &'a Readers,
+    connection: Option<Connection>,
+}
+
+impl Readers {
+    /// Keeps a connection for later.
+    pub(super) fn keep(&self, connection: Connection) {
+        let mut state = lock_mutex(&self.state);
+        state.open += 1;
+        state.idle.push(connection);
+    }
+
+    /// Lends a connection to `body`, a new one by `connect` where none is idle; waits where there are too many. One by which
+    /// `body` failed is not used again.
+    pub(super) fn lend<T>(
+        &self,
+        connect: impl FnOnce() -> Result<Connection, StoreError>,
+        body: impl FnOnce(&mut Connection) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let mut state = lock_mutex(&self.state);
+        while state.idle.is_empty() && state.open >= MAX_OPEN {
+            state = self.returned.wait(state).unwrap_or_else(std::sync::PoisonError::into_inner);
+        }
+        let idle = state.idle.pop();
+        if idle.is_none() {
+            state.open += 1;
+        }
+        drop(state);
+        let mut place = Place { readers: self, connection: None };
+        let mut connection = match idle {
+            Some(connection) => connection,
+            None => connect()?,
+        };
+        let result = body(&mut connection);
+        place.connection = Some(connection).filter(|_| result.is_ok());
+        result
+    }
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        let mut state = lock_mutex(&self.readers.state);
+        match self.connection.take() {
+            Some(connection) => state.idle.push(connection),
+            None => state.open -= 1,
+        }
+        drop(state);
+        self.readers.returned.notify_one();
+    }
+}

@@ -1,0 +1,139 @@
+//! What a model says of one text, as stores keep it: a dense vector, and a sparse one beside it from models
+//! that give both.
+//!
+//! The two are kept as one. A dense vector with the sparse one of another text would be found by words that
+//! are not there, and nothing would tell, since any numbers are a vector.
+
+use chunkwright_models::{Embedding, MAX_WEIGHTS, is_sparse_vector};
+
+use crate::bm25::{put, take};
+use crate::error::StoreError;
+use crate::generation::Model;
+
+/// The vectors of one text by one model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Vector {
+    /// The dense vector.
+    pub dense: Vec<f32>,
+    /// Weights of tokens by ascending token, all above zero; none from models that give dense vectors only.
+    pub sparse: Option<Vec<(u32, f32)>>,
+}
+
+impl From<Vec<f32>> for Vector {
+    fn from(dense: Vec<f32>) -> Self {
+        Self { dense, sparse: None }
+    }
+}
+
+impl From<Embedding> for Vector {
+    fn from(embedding: Embedding) -> Self {
+        Self { dense: embedding.vector, sparse: embedding.sparse }
+    }
+}
+
+impl Vector {
+    /// Checks it before it is stored as one of `model`.
+    ///
+    /// # Errors
+    ///
+    /// A vector that is not of the model.
+    pub fn check(&self, model: &Model) -> Result<(), StoreError> {
+        check_vector(&self.dense, model.dimension)?;
+        if self.sparse.is_some() != model.sparse {
+            return Err(StoreError::OtherVectors {
+                model: model.name.clone(),
+                stored: kinds(model.sparse),
+                given: kinds(self.sparse.is_some()),
+            });
+        }
+        self.sparse.as_deref().map_or(Ok(()), check_sparse)
+    }
+
+    /// The model of `name` that gives such vectors.
+    pub(super) fn model(&self, name: &str) -> Model {
+        Model { name: name.into(), dimension: self.dense.len(), sparse: self.sparse.is_some() }
+    }
+
+    /// Bytes of its numbers as they are stored.
+    pub(super) fn bytes(&self) -> u64 {
+        (4 * self.dense.len() + self.sparse.as_deref().map_or(0, |sparse| encode(sparse).len())) as u64
+    }
+}
+
+/// Which vectors a model gives, in words.
+pub(super) fn kinds(sparse: bool) -> &'static str {
+    if sparse { "dense and sparse vectors" } else { "dense vectors only" }
+}
+
+/// Checks a vector before it is stored or compared.
+///
+/// # Errors
+///
+/// A vector of another length, or with numbers that are none.
+pub fn check_vector(vector: &[f32], dimension: usize) -> Result<(), StoreError> {
+    let problem = if vector.len() != dimension {
+        "has another length"
+    } else if !vector.iter().all(|value| value.is_finite()) {
+        "has a number that is not finite"
+    } else if vector.iter().all(|&value| value == 0.0) {
+        "is all 0"
+    } else {
+        return Ok(());
+    };
+    Err(StoreError::BadVector { problem, dimension })
+}
+
+/// Checks a sparse vector before it is stored or compared.
+///
+/// # Errors
+///
+/// Weights that are no numbers above 0, or tokens out of order.
+pub fn check_sparse(weights: &[(u32, f32)]) -> Result<(), StoreError> {
+    if is_sparse_vector(weights) { Ok(()) } else { Err(StoreError::BadSparseVector { most: MAX_WEIGHTS }) }
+}
+
+/// A sparse vector in a compact form: distances between tokens as variable-length numbers, each before its
+/// weight as it is.
+pub fn encode(weights: &[(u32, f32)]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(6 * weights.len());
+    let mut before = 0;
+    for &(token, weight) in weights {
+        put(&mut bytes, u64::from(token - before));
+        bytes.extend(weight.to_le_bytes());
+        before = token;
+    }
+    bytes
+}
+
+/// Reads what [`encode`] wrote; `None` if it is not that.
+pub fn decode(mut bytes: &[u8]) -> Option<Vec<(u32, f32)>> {
+    let mut weights: Vec<(u32, f32)> = Vec::with_capacity(bytes.len() / 5);
+    let mut token: u32 = 0;
+    while !bytes.is_empty() {
+        token = token.checked_add(u32::try_from(take(&mut bytes)?).ok()?)?;
+        let (weight, rest) = bytes.split_first_chunk()?;
+        weights.push((token, f32::from_le_bytes(*weight)));
+        bytes = rest;
+    }
+    is_sparse_vector(&weights).then_some(weights)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weights_come_back_from_their_compact_form() {
+        for weights in [
+            vec![],
+            vec![(0, 1.0)],
+            vec![(3, 0.25), (250_001, f32::MIN_POSITIVE)],
+            vec![(u32::MAX - 1, 1e30), (u32::MAX, 2.0)],
+        ] {
+            assert_eq!(decode(&encode(&weights)), Some(weights));
+        }
+        for bytes in [&[0][..], &[0x80], &[0xFF; 9], &[1, 0, 0, 0, 0], &encode(&[(1, 1.0)])[..4]] {
+            assert_eq!(decode(bytes), None, "{bytes:?}");
+        }
+    }
+}
