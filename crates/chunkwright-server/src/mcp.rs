@@ -10,17 +10,13 @@
 mod answer;
 mod arguments;
 mod complete;
-mod fetch;
 mod http;
-mod index;
 mod message;
-mod outline;
 mod prompts;
 mod resources;
 mod scope;
-mod search;
-mod status;
 mod stdio;
+mod tool;
 mod tools;
 mod uri;
 
@@ -57,9 +53,11 @@ pub use stdio::{StdioError, serve_stdio};
 #[derive(Clone, Debug)]
 pub struct McpServer {
     inner: Arc<Inner>,
+    /// The engine of the call that is being answered, which stops with it.
+    of_call: Option<Engine>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Inner {
     engine: Engine,
     options: McpOptions,
@@ -146,26 +144,25 @@ impl McpServer {
         let background = Arc::new(Mutex::new(options.background.clone()));
         let max_tokens = options.max_tokens.max(McpOptions::LEAST_TOKENS);
         let options = McpOptions { max_tokens, ..options };
-        Self { inner: Arc::new(Inner { engine, options, work, background }) }
+        Self::of(Inner { engine, options, work, background })
+    }
+
+    fn of(inner: Inner) -> Self {
+        Self { inner: Arc::new(inner), of_call: None }
     }
 
     /// The same with another profile.
     #[must_use]
     pub fn with_profile(&self, profile: Profile) -> Self {
-        self.with(self.engine().clone(), McpOptions { profile, ..self.options().clone() })
-    }
-
-    fn with(&self, engine: Engine, options: McpOptions) -> Self {
-        let (work, background) = (self.inner.work.clone(), Arc::clone(&self.inner.background));
-        Self { inner: Arc::new(Inner { engine, options, work, background }) }
+        let inner = Inner::clone(&self.inner);
+        Self::of(Inner { options: McpOptions { profile, ..inner.options }, ..inner })
     }
 
     /// The same for clients who are not told where files of this machine are.
     #[must_use]
     pub fn without_places(&self) -> Self {
-        let Inner { engine, options, work, background } = &*self.inner;
-        let (options, work, background) = (options.clone(), work.clone(), Arc::clone(background));
-        Self { inner: Arc::new(Inner { engine: engine.without_places(), options, work, background }) }
+        let inner = Inner::clone(&self.inner);
+        Self::of(Inner { engine: inner.engine.without_places(), ..inner })
     }
 
     /// A sentence as a client may read it.
@@ -173,7 +170,13 @@ impl McpServer {
         if self.engine().hides_places() { without_places(&sentence).into_owned() } else { sentence }
     }
 
+    /// The engine, for work that stops when the client leaves.
     fn engine(&self) -> &Engine {
+        self.of_call.as_ref().unwrap_or(&self.inner.engine)
+    }
+
+    /// The engine, for work that continues when the call is over.
+    fn lasting_engine(&self) -> &Engine {
         &self.inner.engine
     }
 
@@ -231,8 +234,9 @@ impl McpServer {
         arguments: Option<Value>,
         context: &RequestContext<RoleServer>,
     ) -> Result<CallToolResult, ErrorData> {
-        let known = tools::list(self.options()).find(|tool| tool.name == name);
-        let span = traces::of_tool(known.map_or("unknown", |tool| &*tool.name), context.extensions.get());
+        let known = tools::find(self.options(), name);
+        let span =
+            traces::of_tool(known.map_or("unknown", |tool| &*tool.listed.name), context.extensions.get());
         let answer = tools::call(self, name, arguments, context).instrument(span.clone()).await;
         if answer.as_ref().map_or(true, |answer| answer.is_error == Some(true)) {
             traces::failed(&span);
@@ -251,8 +255,8 @@ impl McpServer {
         let place = context.extensions.get::<stdio::Place>().cloned();
         let asked = self.inner.work.ask(move |stop| {
             let _place = place;
-            let (engine, options) = (server.engine().stopped_by(stop), server.options().clone());
-            work(&server.with(engine, options))
+            let engine = server.lasting_engine().stopped_by(stop);
+            work(&Self { of_call: Some(engine), ..server })
         });
         let message = match context.ct.run_until_cancelled(asked).await {
             Some(Ok(answer)) => return Ok(answer),
@@ -302,12 +306,13 @@ impl ServerHandler for McpServer {
         _request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let tools = ListToolsResult::with_all_items(tools::list(self.options()).cloned().collect());
+        let tools = tools::list(self.options()).map(|tool| tool.listed.clone()).collect();
+        let tools = ListToolsResult::with_all_items(tools);
         Ok(if takes_hints(&context) { tools.with_ttl_ms(STABLE_MS) } else { tools })
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        tools::list(self.options()).find(|tool| tool.name == name).cloned()
+        tools::find(self.options(), name).map(|tool| tool.listed.clone())
     }
 
     async fn call_tool(

@@ -1,4 +1,4 @@
-//! How does an answer stay within its tokens, and where in it do its texts stand?
+//! Answers of tools: kept within their tokens, with each text in one place.
 //!
 //! Of what a tool answers, some clients show their model `structuredContent` alone, and others `content` alone. What
 //! stands in both is paid for twice, so it stands in one: in `structuredContent`, which output schemas are about, or as JSON

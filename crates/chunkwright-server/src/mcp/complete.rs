@@ -1,4 +1,4 @@
-//! How does an argument that a user types go on?
+//! Completion of the arguments that a user types.
 
 use chunkwright_engine::{Error, Snapshot};
 use rmcp::ErrorData;

@@ -1,4 +1,4 @@
-//! How is the MCP server reached over HTTP?
+//! The MCP server over streamable HTTP.
 //!
 //! Every request is answered by itself, as JSON: there are no sessions, for older clients neither, who may do without by
 //! their own specification. So nothing has to expire, and any number of clients take no memory between two requests.

@@ -1,4 +1,4 @@
-//! Says what is wrong with a message that is not one of the protocol.
+//! Refuses messages that are not of the protocol, and says why.
 
 use chunkwright_engine::suggestion;
 use rmcp::ErrorData;

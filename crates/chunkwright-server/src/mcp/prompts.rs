@@ -1,4 +1,4 @@
-//! Which prompts are there?
+//! Prompts that a user can choose.
 //!
 //! What a user typed is a message of its own, so that no sentence of ours is made of it.
 

@@ -1,4 +1,4 @@
-//! Which resources are there, and what are they?
+//! Resources: the indexed documents, their chunks and lines.
 //!
 //! A document is a resource, `chunk://COLLECTION/DOC_ID`; so are a chunk and lines of a document, by a template. A cursor
 //! of the list is the URI of the last document before it, so that it needs no state and survives a restart.
@@ -12,8 +12,9 @@ use serde_json::json;
 
 use super::answer::UNTRUSTED;
 use super::scope::CallError;
+use super::tools::fetch;
 use super::uri::Uri;
-use super::{McpServer, fetch, protocol_error};
+use super::{McpServer, protocol_error};
 
 /// Documents of a page.
 const PAGE: usize = 100;

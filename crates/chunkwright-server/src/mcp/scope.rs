@@ -1,4 +1,4 @@
-//! Which collection does a call mean, and which document in it?
+//! Resolves the collection and the document that a call means.
 
 use chunkwright_engine::{CollectionPage, Engine, Error, ListCollectionsRequest};
 

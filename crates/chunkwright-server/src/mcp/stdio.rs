@@ -1,4 +1,4 @@
-//! How is the MCP server reached over stdio?
+//! The MCP server over stdio.
 //!
 //! Standard output belongs to the protocol: nothing else may be written there while this serves.
 

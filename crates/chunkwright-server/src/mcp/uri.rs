@@ -1,4 +1,4 @@
-//! How is a document or chunk named across collections, and how is a page of it?
+//! `chunk://` URIs: names of documents, chunks and pages across collections.
 //!
 //! `chunk://COLLECTION/REFERENCE`, where the reference is a document's id or a chunk's id, percent-encoded but for `/`, then
 //! `#L10-L80` for lines. `?from=OFFSET.LINE-HASH` before that is a page: from a byte of the text on, in this line, of the

@@ -3,6 +3,7 @@
 mod answers;
 mod official;
 mod protocol;
+mod registry;
 mod texts;
 
 use std::fs;

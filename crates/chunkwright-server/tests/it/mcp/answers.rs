@@ -109,27 +109,6 @@ async fn answers_are_what_the_schemas_of_their_tools_say() {
 }
 
 #[tokio::test]
-async fn tools_say_what_they_do() {
-    let index = Index::new(&[("guide.md", "# Guide\n")]);
-    let client = index.client_of(McpOptions { allow_write: true, ..McpOptions::default() });
-    let tools = client.ask("tools/list", json!({})).await.unwrap();
-    assert_eq!((&tools["ttlMs"], &tools["resultType"]), (&json!(300_000), &json!("complete")));
-    for tool in tools["tools"].as_array().unwrap() {
-        let annotations = &tool["annotations"];
-        let reads = tool["name"] != "index";
-        let expected = json!({
-            "title": tool["title"], "readOnlyHint": reads, "destructiveHint": false, "idempotentHint": true,
-            "openWorldHint": false,
-        });
-        assert_eq!(annotations, &expected);
-        assert_eq!(tool["inputSchema"]["additionalProperties"], false, "{tool}");
-        for (name, property) in tool["inputSchema"]["properties"].as_object().unwrap() {
-            assert!(property["description"].is_string(), "{name}");
-        }
-    }
-}
-
-#[tokio::test]
 async fn the_schemas_of_every_tool_are_such_as_strict_clients_read() {
     /// Every schema in a schema, with the name that it has there.
     fn check(tool: &str, name: &str, schema: &Value, words: &[&str]) {

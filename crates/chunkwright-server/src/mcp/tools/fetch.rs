@@ -1,23 +1,28 @@
-//! What does `fetch` answer?
+//! The tool `fetch`: the exact source of a document, a chunk or lines.
 //!
 //! The exact slice of the source. Where it is larger than an answer may be, a page of it, cut at the end of a line, and
 //! `next`, which names the page after it. All pages in a row are the source again, byte for byte.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use chunkwright::{ChunkId, LineIndex, Span};
 use chunkwright_engine::{
     DocumentInfo, Error, Expand, ExpandRequest, FetchRequest, SOURCE_PART, Snapshot, SourceForm, SourcePart,
 };
+use rmcp::model::JsonObject;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::McpServer;
-use super::answer::{Answer, UNTRUSTED};
-use super::arguments;
-use super::scope::{self, CallError};
-use super::uri::{Page, Uri};
+use crate::mcp::McpServer;
+use crate::mcp::answer::{Answer, Format, UNTRUSTED};
+use crate::mcp::arguments::output;
+use crate::mcp::scope::{self, CallError};
+use crate::mcp::tool::{Effect, Tool, logged};
+use crate::mcp::uri::{Page, Uri};
+
+pub(super) struct Fetch;
 
 /// Bytes that a token has at most, in texts that people write. A page is looked for in no more than that.
 const BYTES_OF_TOKEN: usize = 6;
@@ -28,17 +33,36 @@ const STEP_IN_LINE: usize = 64;
 /// Share of the tokens of an answer that the outline of the document may take, in bytes.
 const SHARE_OF_OUTLINE: usize = 8;
 
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Arguments {
+    /// The `id` or `url` of a result, a document's id, `DOC_ID#L10-L80`, or `next` of an earlier answer.
+    id: String,
+    /// The collection that it is of, unless the id says.
+    #[serde(default)]
+    #[schemars(with = "String")]
+    collection: Option<String>,
+    /// Number of chunks before and after a chunk that are read with it.
+    #[serde(default)]
+    #[schemars(range(max = 50))]
+    window: u32,
+    /// Where the texts of the answer are; `text` if you cannot see `structuredContent`.
+    #[serde(default)]
+    #[schemars(with = "Format")]
+    format: Option<Format>,
+}
+
 /// A source, or a page of it.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub(super) struct FetchAnswer {
+pub(in crate::mcp) struct FetchAnswer {
     /// A note on the texts below.
     untrusted: String,
     /// What was asked for.
-    id: String,
+    pub(super) id: String,
     /// The name of the document.
-    title: String,
+    pub(super) title: String,
     /// The place of the text: `chunk://COLLECTION/DOC_ID#L10-L80`.
-    url: String,
+    pub(super) url: String,
     /// The collection.
     collection: String,
     /// The document.
@@ -48,12 +72,12 @@ pub(super) struct FetchAnswer {
     /// Its last line, 1-based, inclusive.
     end_line: usize,
     /// The exact slice of the source.
-    text: String,
+    pub(super) text: String,
     /// What is known of the document.
-    metadata: Map<String, Value>,
+    pub(super) metadata: Map<String, Value>,
     /// What `fetch` takes to read on; absent at the end.
     #[serde(skip_serializing_if = "Option::is_none")]
-    next: Option<String>,
+    pub(super) next: Option<String>,
     /// What to do next.
     next_step: String,
     #[serde(skip)]
@@ -77,14 +101,41 @@ struct Source {
     ends: Vec<usize>,
 }
 
-/// Fetches.
-pub(super) fn fetch(server: &McpServer, call: &arguments::Fetch) -> Result<FetchAnswer, CallError> {
-    let uri = scope::target(server.engine(), &call.id, call.collection.as_deref())?;
-    fetch_uri(server, &call.id, uri, call.window)
+impl Tool for Fetch {
+    const NAME: &'static str = "fetch";
+    const TITLE: &'static str = "Read a source";
+    const DESCRIPTION: &'static str = "Read the exact source of a document, a chunk, or lines such as `guide.md#L10-L80`. A long text comes in pages: \
+fetch `next` to read on.";
+    const EFFECT: Effect = Effect::Reads;
+    type Arguments = Arguments;
+    type Answer = FetchAnswer;
+
+    fn output() -> Option<Arc<JsonObject>> {
+        Some(output::<FetchAnswer>())
+    }
+
+    fn format(arguments: &Arguments) -> Option<Format> {
+        arguments.format
+    }
+
+    fn work(server: &McpServer, arguments: &Arguments) -> Result<FetchAnswer, CallError> {
+        let Arguments { id, collection, window, .. } = arguments;
+        logged::<Self>(server, id, collection.as_deref(), || {
+            let uri = scope::target(server.engine(), id, collection.as_deref())?;
+            fetch_uri(server, id, uri, *window)
+        })
+    }
+}
+
+impl Arguments {
+    /// What `id` names, without its neighbours.
+    pub(super) fn new(id: String) -> Self {
+        Self { id, collection: None, window: 0, format: None }
+    }
 }
 
 /// Fetches what `uri` names, which was asked for as `id`.
-pub(super) fn fetch_uri(
+pub(in crate::mcp) fn fetch_uri(
     server: &McpServer,
     id: &str,
     uri: Uri,
@@ -285,13 +336,8 @@ impl FetchAnswer {
     }
 
     /// The format of the document.
-    pub(super) fn format(&self) -> &str {
+    pub(in crate::mcp) fn format(&self) -> &str {
         self.metadata.get("format").and_then(Value::as_str).unwrap_or_default()
-    }
-
-    /// The same as `OpenAI`'s clients read it.
-    pub(super) fn for_openai(self) -> OpenAiDocument {
-        OpenAiDocument { answer: self }
     }
 }
 
@@ -322,41 +368,9 @@ impl Answer for FetchAnswer {
     }
 }
 
-/// A document, for `OpenAI`'s clients.
-#[derive(Clone, Debug)]
-pub(super) struct OpenAiDocument {
-    answer: FetchAnswer,
-}
-
-impl Serialize for OpenAiDocument {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let FetchAnswer { id, title, text, url, metadata, next, .. } = &self.answer;
-        let mut metadata = metadata.clone();
-        if let Some(next) = next {
-            metadata.insert("next".into(), json!(next));
-        }
-        json!({ "id": id, "title": title, "text": text, "url": url, "metadata": metadata })
-            .serialize(serializer)
-    }
-}
-
-impl Answer for OpenAiDocument {
-    fn steps(&self) -> usize {
-        self.answer.steps()
-    }
-
-    fn reduced(&self, steps: usize) -> Self {
-        Self { answer: self.answer.reduced(steps) }
-    }
-
-    fn shell(&self, where_it_is: &str) -> Self {
-        Self { answer: self.answer.shell(where_it_is) }
-    }
-}
-
 impl FetchAnswer {
     /// The text of the largest page within `max_tokens`, its place and what reads on, for resources.
-    pub(super) fn into_page(
+    pub(in crate::mcp) fn into_page(
         self,
         max_tokens: usize,
         counter: &dyn chunkwright::TokenCounter,

@@ -1,24 +1,59 @@
-//! What does `search` answer?
+//! The tool `search`: the best chunks for a question.
 //!
 //! A result has the fields that agents of our own kind read (`chunk_id`, `content`, `metadata`) and those that `OpenAI`'s
 //! clients read (`id`, `title`, `url`, `text`). The text of a chunk is in `content` alone.
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
+use std::sync::Arc;
 
-use chunkwright_engine::{Filter, Found, Hit, IndexState, Metadata, SearchRequest};
+use chunkwright_engine::{Filter, Found, Hit, IndexState, MAX_QUERY_CHARS, Metadata, SearchRequest};
+use rmcp::model::JsonObject;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
-use super::McpServer;
-use super::answer::{Answer, UNTRUSTED};
-use super::arguments;
-use super::scope::{self, CallError};
-use super::uri::Uri;
+use crate::mcp::McpServer;
+use crate::mcp::answer::{Answer, Format, UNTRUSTED};
+use crate::mcp::arguments::output;
+use crate::mcp::scope::{self, CallError};
+use crate::mcp::tool::{Effect, Tool};
+use crate::mcp::uri::Uri;
+
+pub(super) struct Search;
+
+/// Most results of a page.
+const MAX_LIMIT: usize = 50;
 
 /// Share of the tokens of an answer that outlines of documents may take.
 const SHARE_OF_OUTLINES: usize = 4;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Arguments {
+    /// A question, or names from the code. May hold conditions such as `path:docs/ lang:rust`.
+    #[schemars(length(max = MAX_QUERY_CHARS))]
+    query: String,
+    /// Number of results.
+    #[serde(default = "usual_limit")]
+    #[schemars(range(min = 1, max = MAX_LIMIT))]
+    limit: usize,
+    /// Number of results before the first, to continue an earlier search.
+    #[serde(default)]
+    offset: usize,
+    /// The collection to search; `status` lists them.
+    #[serde(default)]
+    #[schemars(with = "String")]
+    collection: Option<String>,
+    /// Only chunks that pass, such as `language=rust and path=src/`.
+    #[serde(default)]
+    #[schemars(with = "String")]
+    filter: Option<String>,
+    /// Where the texts of the answer are; `text` if you cannot see `structuredContent`.
+    #[serde(default)]
+    #[schemars(with = "Format")]
+    format: Option<Format>,
+}
 
 /// What was found.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -26,7 +61,7 @@ pub(super) struct SearchAnswer {
     /// A note on the texts below.
     untrusted: String,
     /// The results, best first.
-    results: Vec<SearchResult>,
+    pub(super) results: Vec<SearchResult>,
     /// What to know of the answer.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     notices: Vec<String>,
@@ -40,13 +75,13 @@ pub(super) struct SearchAnswer {
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(super) struct SearchResult {
     /// What `fetch` takes to read it.
-    id: String,
+    pub(super) id: String,
     /// Position in the answer, from 1.
     rank: usize,
     /// Its sections, or the name of its file.
-    title: String,
+    pub(super) title: String,
     /// Its place: `chunk://COLLECTION/DOC_ID#L10-L80`.
-    url: String,
+    pub(super) url: String,
     /// The collection.
     collection: String,
     /// The document.
@@ -71,7 +106,7 @@ pub(super) struct SearchResult {
     /// The beginning of the text on one line.
     content_preview: String,
     /// As the preview; or the text that is searched, where that is not the source's.
-    text: String,
+    pub(super) text: String,
     /// What is known of its file and its place there.
     metadata: Metadata,
 }
@@ -86,8 +121,41 @@ struct Page {
     unfinished: Option<IndexState>,
 }
 
-/// Searches.
-pub(super) fn search(server: &McpServer, call: &arguments::Search) -> Result<SearchAnswer, CallError> {
+impl Tool for Search {
+    const NAME: &'static str = "search";
+    const TITLE: &'static str = "Search the index";
+    const DESCRIPTION: &'static str = "Search the index of documents and source code. Answers the best chunks with their texts, documents and lines, \
+best first. Use it first; then `fetch` to read more.";
+    const EFFECT: Effect = Effect::Reads;
+    type Arguments = Arguments;
+    type Answer = SearchAnswer;
+
+    fn output() -> Option<Arc<JsonObject>> {
+        Some(output::<SearchAnswer>())
+    }
+
+    fn format(arguments: &Arguments) -> Option<Format> {
+        arguments.format
+    }
+
+    fn work(server: &McpServer, arguments: &Arguments) -> Result<SearchAnswer, CallError> {
+        search(server, arguments)
+    }
+}
+
+fn usual_limit() -> usize {
+    5
+}
+
+impl Arguments {
+    /// The first `limit` results.
+    pub(super) fn new(query: String, limit: usize) -> Self {
+        Self { query, limit, offset: 0, collection: None, filter: None, format: None }
+    }
+}
+
+/// Searches, and logs the query with what it found.
+fn search(server: &McpServer, call: &Arguments) -> Result<SearchAnswer, CallError> {
     let (engine, started) = (server.engine(), Instant::now());
     let unfinished = server.unfinished();
     let max_tokens = server.options().max_tokens;
@@ -121,7 +189,7 @@ pub(super) fn search(server: &McpServer, call: &arguments::Search) -> Result<Sea
     let Found::Hits { hits } = answer.found else {
         return Ok(SearchAnswer::new(Vec::new(), Vec::new(), page(false)));
     };
-    server.log("search", &call.query, named, started, Some(&hits));
+    server.log(Search::NAME, &call.query, named, started, Some(&hits));
     let is_full = hits.len() == call.limit;
     let mut results: Vec<SearchResult> = hits.into_iter().map(|hit| SearchResult::new(hit, &usual)).collect();
     keep_outlines(&mut results, max_tokens / SHARE_OF_OUTLINES, &*engine.counter()?);
@@ -180,12 +248,6 @@ impl SearchAnswer {
     fn new(results: Vec<SearchResult>, notices: Vec<String>, page: Page) -> Self {
         let next_step = page.next_step(&results, results.len());
         Self { untrusted: UNTRUSTED.to_owned(), results, notices, next_step, page }
-    }
-
-    /// The same as `OpenAI`'s clients read it.
-    pub(super) fn for_openai(self) -> OpenAiResults {
-        let result = |SearchResult { id, title, url, text, .. }| OpenAiResult { id, title, url, text };
-        OpenAiResults { results: self.results.into_iter().map(result).collect() }
     }
 }
 
@@ -254,34 +316,5 @@ impl Answer for SearchAnswer {
         let untrusted = self.untrusted.clone();
         let next_step = where_it_is.to_owned();
         Self { untrusted, results: Vec::new(), notices: Vec::new(), next_step, page: Page::default() }
-    }
-}
-
-/// What was found, for `OpenAI`'s clients.
-#[derive(Clone, Debug, Serialize)]
-pub(super) struct OpenAiResults {
-    results: Vec<OpenAiResult>,
-}
-
-#[derive(Clone, Debug, Serialize)]
-struct OpenAiResult {
-    id: String,
-    title: String,
-    url: String,
-    text: String,
-}
-
-impl Answer for OpenAiResults {
-    fn steps(&self) -> usize {
-        self.results.len()
-    }
-
-    fn reduced(&self, steps: usize) -> Self {
-        let kept = self.results.len().saturating_sub(steps);
-        Self { results: self.results[..kept].to_vec() }
-    }
-
-    fn shell(&self, _where_it_is: &str) -> Self {
-        Self { results: Vec::new() }
     }
 }

@@ -1,19 +1,44 @@
-//! What does `outline` answer?
+//! The tool `outline`: the sections of a document, or the documents of a collection.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use chunkwright_engine::{FetchRequest, OutlineRow, Snapshot};
+use rmcp::model::JsonObject;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use super::McpServer;
-use super::answer::{Answer, UNTRUSTED};
-use super::arguments;
-use super::scope::{self, CallError};
-use super::uri::Uri;
+use crate::mcp::McpServer;
+use crate::mcp::answer::{Answer, Format, UNTRUSTED};
+use crate::mcp::arguments::output;
+use crate::mcp::scope::{self, CallError};
+use crate::mcp::tool::{Effect, Tool, logged};
+use crate::mcp::uri::Uri;
+
+pub(super) struct Outline;
 
 /// Most rows of a page, before the tokens are counted.
 const PAGE: usize = 500;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Arguments {
+    /// The document whose sections are listed; without it the documents are.
+    #[serde(default)]
+    #[schemars(with = "String")]
+    id: Option<String>,
+    /// The collection that it is of, unless the id says.
+    #[serde(default)]
+    #[schemars(with = "String")]
+    collection: Option<String>,
+    /// Number of rows before the first, to continue an earlier answer.
+    #[serde(default)]
+    offset: usize,
+    /// Where the answer is; `text` if you cannot see `structuredContent`.
+    #[serde(default)]
+    #[schemars(with = "Format")]
+    format: Option<Format>,
+}
 
 /// Sections of a document, or documents of a collection.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -54,8 +79,31 @@ struct Row {
     signature: String,
 }
 
+impl Tool for Outline {
+    const NAME: &'static str = "outline";
+    const TITLE: &'static str = "List sections or documents";
+    const DESCRIPTION: &'static str = "List the sections of a document with their lines: headings, classes, functions. Without `id`, list the documents \
+of the collection.";
+    const EFFECT: Effect = Effect::Reads;
+    type Arguments = Arguments;
+    type Answer = OutlineAnswer;
+
+    fn output() -> Option<Arc<JsonObject>> {
+        Some(output::<OutlineAnswer>())
+    }
+
+    fn format(arguments: &Arguments) -> Option<Format> {
+        arguments.format
+    }
+
+    fn work(server: &McpServer, arguments: &Arguments) -> Result<OutlineAnswer, CallError> {
+        let (id, named) = (arguments.id.as_deref().unwrap_or_default(), arguments.collection.as_deref());
+        logged::<Self>(server, id, named, || outline(server, arguments))
+    }
+}
+
 /// Lists sections or documents.
-pub(super) fn outline(server: &McpServer, call: &arguments::Outline) -> Result<OutlineAnswer, CallError> {
+fn outline(server: &McpServer, call: &Arguments) -> Result<OutlineAnswer, CallError> {
     let engine = server.engine();
     let named = call.collection.as_deref();
     let usual = scope::collection(engine, None)?;

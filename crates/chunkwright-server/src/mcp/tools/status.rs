@@ -1,12 +1,28 @@
-//! What does `status` answer?
+//! The tool `status`: the collections, and the progress of indexing.
+
+use std::sync::Arc;
 
 use chunkwright_engine::{IndexState, ListCollectionsRequest, ListedCollection};
+use rmcp::model::JsonObject;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use super::McpServer;
-use super::answer::Answer;
-use super::scope::CallError;
+use crate::mcp::McpServer;
+use crate::mcp::answer::{Answer, Format};
+use crate::mcp::arguments::output;
+use crate::mcp::scope::{self, CallError};
+use crate::mcp::tool::{Effect, Tool, logged};
+
+pub(super) struct Status;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Arguments {
+    /// Where the answer is; `text` if you cannot see `structuredContent`.
+    #[serde(default)]
+    #[schemars(with = "Format")]
+    format: Option<Format>,
+}
 
 /// What is indexed.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -44,6 +60,27 @@ struct CollectionRow {
     generation: i64,
 }
 
+impl Tool for Status {
+    const NAME: &'static str = "status";
+    const TITLE: &'static str = "Show the index";
+    const DESCRIPTION: &'static str = "List the collections that can be searched, with their sizes and models, and say how far indexing is.";
+    const EFFECT: Effect = Effect::Reads;
+    type Arguments = Arguments;
+    type Answer = StatusAnswer;
+
+    fn output() -> Option<Arc<JsonObject>> {
+        Some(output::<StatusAnswer>())
+    }
+
+    fn format(arguments: &Arguments) -> Option<Format> {
+        arguments.format
+    }
+
+    fn work(server: &McpServer, _arguments: &Arguments) -> Result<StatusAnswer, CallError> {
+        logged::<Self>(server, "", None, || status(server))
+    }
+}
+
 /// Shows what is indexed.
 pub(super) fn status(server: &McpServer) -> Result<StatusAnswer, CallError> {
     let engine = server.engine();
@@ -68,7 +105,7 @@ pub(super) fn status(server: &McpServer) -> Result<StatusAnswer, CallError> {
     Ok(StatusAnswer {
         indexing: server.said(state.to_string()),
         read_only: engine.is_read_only(),
-        default_collection: super::scope::collection(engine, None)?,
+        default_collection: scope::collection(engine, None)?,
         total: page.total,
         collections,
         next_step: next_step.to_owned(),

@@ -1,0 +1,124 @@
+//! The trait of a tool: its name, its schemas, its effect and its work.
+//!
+//! A tool is one file below `tools` that implements [`Tool`], and a line in the list of its profile there. What all tools
+//! share is here: arguments are checked by the schema, and an answer is sent in the form and within the tokens of its client.
+
+use std::sync::Arc;
+
+use chunkwright::TokenCounter;
+use rmcp::model::{self, CallToolResult, JsonObject, ToolAnnotations};
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use tokio::time::Instant;
+
+use super::McpServer;
+use super::answer::{Answer, Form, Format, sent};
+use super::arguments::{Invalid, input, read};
+use super::scope::CallError;
+
+/// A tool that a model can call.
+pub(super) trait Tool {
+    /// The name that a model calls; unique in a profile.
+    const NAME: &'static str;
+    /// The name that a person reads.
+    const TITLE: &'static str;
+    /// What a model reads to choose between tools.
+    const DESCRIPTION: &'static str;
+    /// What a call changes.
+    const EFFECT: Effect;
+    /// What it takes. Field docs are the descriptions that a model reads.
+    type Arguments: DeserializeOwned + JsonSchema + Send + 'static;
+    /// What it answers.
+    type Answer: Answer;
+
+    /// The schema of [`Tool::Answer`]; `None` for clients that read text blocks alone.
+    fn output() -> Option<Arc<JsonObject>>;
+
+    /// The format that a call asks for, if it does.
+    fn format(arguments: &Self::Arguments) -> Option<Format>;
+
+    /// Does the work and logs that the tool was used. May block. The engine stops when the client leaves.
+    fn work(server: &McpServer, arguments: &Self::Arguments) -> Result<Self::Answer, CallError>;
+}
+
+/// What a call of a tool changes. No tool reaches anything outside the index or loses data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Effect {
+    /// Nothing.
+    Reads,
+    /// The index. Such a tool is listed only where the server allows writes.
+    Writes,
+}
+
+/// A tool in the list of a profile.
+pub(super) struct Member {
+    /// The tool as clients see it. Its schemas are made once.
+    pub(super) listed: model::Tool,
+    pub(super) effect: Effect,
+    prepare: fn(&model::Tool, Option<Value>) -> Result<Call, Invalid>,
+}
+
+/// A call whose arguments are valid.
+pub(super) struct Call {
+    /// The format that was asked for, if any.
+    pub(super) format: Option<Format>,
+    work: Box<Work>,
+}
+
+type Work = dyn FnOnce(&McpServer, Form) -> Result<CallToolResult, CallError> + Send;
+
+impl Member {
+    pub(super) fn of<T: Tool>() -> Self {
+        let annotations = ToolAnnotations::with_title(T::TITLE)
+            .read_only(T::EFFECT == Effect::Reads)
+            .destructive(false)
+            .idempotent(true)
+            .open_world(false);
+        let mut listed = model::Tool::new(T::NAME, T::DESCRIPTION, input::<T::Arguments>())
+            .with_title(T::TITLE)
+            .with_annotations(annotations);
+        listed.output_schema = T::output();
+        Self { listed, effect: T::EFFECT, prepare: prepare::<T> }
+    }
+
+    /// Checks the arguments of a call.
+    ///
+    /// # Errors
+    ///
+    /// Arguments that the schema of the tool refuses.
+    pub(super) fn prepare(&self, arguments: Option<Value>) -> Result<Call, Invalid> {
+        (self.prepare)(&self.listed, arguments)
+    }
+}
+
+impl Call {
+    /// Does the work. May block.
+    pub(super) fn answer(self, server: &McpServer, form: Form) -> Result<CallToolResult, CallError> {
+        (self.work)(server, form)
+    }
+}
+
+fn prepare<T: Tool>(listed: &model::Tool, arguments: Option<Value>) -> Result<Call, Invalid> {
+    let arguments: T::Arguments = read(listed, arguments)?;
+    let format = T::format(&arguments);
+    let work = move |server: &McpServer, form| {
+        let answer = T::work(server, &arguments)?;
+        let counter: &dyn TokenCounter = &*server.engine().counter()?;
+        Ok(sent(&answer, form, server.options().max_tokens, counter)?)
+    };
+    Ok(Call { format, work: Box::new(work) })
+}
+
+/// Does the work of a tool that finds no chunks, and logs that the tool was used, even if it fails.
+pub(super) fn logged<T: Tool>(
+    server: &McpServer,
+    query: &str,
+    collection: Option<&str>,
+    work: impl FnOnce() -> Result<T::Answer, CallError>,
+) -> Result<T::Answer, CallError> {
+    let started = Instant::now();
+    let answer = work();
+    server.log(T::NAME, query, collection, started, None);
+    answer
+}
