@@ -1,6 +1,7 @@
-//! What the smallest builds leave out: asked of cargo, without building anything.
+//! Reduced builds: the crates that they leave out, and that they compile.
 
 use anyhow::{Context, Result, bail};
+use serde_json::Value;
 
 use crate::shell;
 
@@ -62,4 +63,27 @@ pub(crate) fn run() -> Result<()> {
         println!("{} crates: {arguments}", crates.len());
     }
     Ok(())
+}
+
+/// A feature of the server that brings no crate of its own.
+const OPTIONAL: &str = "compat";
+
+/// Builds the server without its optional feature, after everything was built with it: nothing else is compiled.
+pub(crate) fn server() -> Result<()> {
+    let output = shell::cargo("metadata --no-deps --format-version 1").output();
+    let output = output.context("`cargo metadata` could not be run")?;
+    let metadata: Value =
+        serde_json::from_slice(&output.stdout).context("`cargo metadata` printed no JSON")?;
+    let mut features = Vec::new();
+    for package in metadata["packages"].as_array().into_iter().flatten() {
+        let name = package["name"].as_str().unwrap_or_default();
+        let Some(defaults) = package["features"]["default"].as_array() else { continue };
+        let defaults: Vec<&str> = defaults.iter().filter_map(Value::as_str).collect();
+        let kept = if defaults.contains(&OPTIONAL) { defaults } else { vec!["default"] };
+        features.extend(kept.iter().filter(|kept| **kept != OPTIONAL).map(|kept| format!("{name}/{kept}")));
+    }
+    // An example, since crates have the features that tests need only where something of theirs is built too.
+    let mut build =
+        shell::linted("build --workspace --lib --example symbols --no-default-features --features");
+    shell::run(build.arg(features.join(",")))
 }

@@ -4,10 +4,8 @@ mod chunks;
 mod collections;
 mod configuration;
 mod diff;
-mod dify;
 mod documents;
 mod jobs;
-mod kb;
 mod log;
 mod preview;
 mod questions;
@@ -28,9 +26,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-pub(crate) use self::dify::answer_dify;
 pub(crate) use crate::answer::Answer;
 use crate::app::{App, Shared};
+use crate::compat;
 use crate::extract::no_parameters;
 use crate::guard::Scopes;
 use crate::openapi::Resources;
@@ -38,9 +36,9 @@ use crate::problem::Problem;
 use crate::proxy::Prefix;
 
 /// What adds a resource.
-type Add = fn(Resources) -> Resources;
+pub(crate) type Add = fn(Resources) -> Resources;
 
-/// All resources, in the order of documentation.
+/// The resources of our own API, in the order of documentation.
 const RESOURCES: &[Add] = &[
     collections::add,
     documents::add,
@@ -55,8 +53,6 @@ const RESOURCES: &[Add] = &[
     jobs::add,
     configuration::add,
     log::add,
-    kb::add,
-    dify::add,
 ];
 
 /// What the API answers.
@@ -71,7 +67,8 @@ pub(crate) struct Api {
 
 /// Everything below `/api` and `/compat`.
 pub(crate) fn router(app: &Shared) -> Api {
-    let resources = RESOURCES.iter().fold(Resources::new(), |resources, add| add(resources));
+    let all = RESOURCES.iter().chain(compat::RESOURCES);
+    let resources = all.fold(Resources::new(), |resources, add| add(resources));
     let info = json!({
         "title": "Chunkwright",
         "summary": "Stable, explainable, token-bounded chunks of documents and source code, and hybrid search over them.",

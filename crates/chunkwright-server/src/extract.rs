@@ -18,9 +18,6 @@ use crate::problem::Problem;
 /// The body of a request as JSON.
 pub(crate) struct Body<T>(pub(crate) T);
 
-/// The body of a request as JSON, or the default where it has none.
-pub(crate) struct AnyBody<T>(pub(crate) T);
-
 /// The query of a request's address.
 pub(crate) struct Query<T>(pub(crate) T);
 
@@ -55,23 +52,6 @@ impl<S: Send + Sync, T: DeserializeOwned + JsonSchema + 'static> FromRequest<S> 
                 Err(Problem::unreadable(status, said))
             }
         }
-    }
-}
-
-impl<S: Send + Sync, T: DeserializeOwned + Default + JsonSchema + 'static> FromRequest<S> for AnyBody<T> {
-    type Rejection = Problem;
-
-    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
-        let (parts, body) = request.into_parts();
-        let body = Bytes::from_request(Request::from_parts(parts.clone(), body), state).await;
-        let body =
-            body.map_err(|rejection| Problem::unreadable(rejection.status(), rejection.body_text()))?;
-        if body.is_empty() {
-            return Ok(Self(T::default()));
-        }
-        Body::from_request(Request::from_parts(parts, body.into()), state)
-            .await
-            .map(|Body(value)| Self(value))
     }
 }
 

@@ -40,8 +40,8 @@ use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{DefaultPredicate, NotForContentType, Predicate};
 use tower_http::cors::{AllowOrigin, CorsLayer};
 
-use crate::api::answer_dify;
 use crate::app::Shared;
+use crate::compat;
 use crate::observe::observe;
 use crate::openapi::{Input, Scope};
 use crate::page;
@@ -125,8 +125,8 @@ impl Guard {
             .layer(from_fn(proxy::links))
             .layer(DefaultBodyLimit::disable())
             .layer(from_fn_with_state(Arc::clone(&guard), body::watch))
-            .layer(from_fn_with_state(Arc::clone(&guard), in_time))
-            .layer(from_fn(answer_dify));
+            .layer(from_fn_with_state(Arc::clone(&guard), in_time));
+        let router = compat::translate_failures(router);
         let compressed = DefaultPredicate::new().and(NotForContentType::new("application/octet-stream"));
         let router = router.layer(CompressionLayer::new().gzip(true).compress_when(compressed));
         let router = router.layer(from_fn(encoding::tag));

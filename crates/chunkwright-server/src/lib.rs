@@ -11,6 +11,7 @@ mod accept;
 mod answer;
 mod api;
 mod app;
+mod compat;
 mod docs;
 mod extract;
 mod files;

@@ -1,4 +1,4 @@
-//! How is a failure answered? As RFC 9457 has it, by the engine's one table of codes.
+//! Failures as RFC 9457 has them, by the engine's one table of codes.
 
 use std::borrow::Cow;
 
@@ -23,7 +23,7 @@ pub(crate) struct Problem {
     /// What was wrong here, and what would be right.
     detail: String,
     /// The name of the kind, for programs.
-    code: Cow<'static, str>,
+    pub(crate) code: Cow<'static, str>,
     /// The path of the server that `detail` names.
     #[serde(skip)]
     link: Option<&'static str>,
@@ -84,13 +84,8 @@ impl Problem {
         Self::unreadable(StatusCode::BAD_REQUEST, detail)
     }
 
-    /// A collection that a job works on.
-    pub(crate) fn busy(collection: &str) -> Self {
-        let detail = format!("a job works on `{collection}` already; `/api/v1/jobs` lists it");
-        Self::new(409, "busy", "A job works on the collection already.", detail).naming("/api/v1/jobs")
-    }
-
-    fn naming(self, link: &'static str) -> Self {
+    /// The same with the path of the server that `detail` names.
+    pub(crate) fn naming(self, link: &'static str) -> Self {
         Self { link: Some(link), ..self }
     }
 
@@ -117,11 +112,6 @@ impl Problem {
         parts.extensions.extend(new.extensions);
         parts.headers.remove(CONTENT_LENGTH);
         Response::from_parts(parts, body)
-    }
-
-    /// The name of the kind.
-    pub(crate) fn code(&self) -> &str {
-        &self.code
     }
 
     /// What was wrong here.

@@ -6,7 +6,7 @@ use axum::extract::State;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
-use crate::extract::{AnyBody, Body, Path, Query};
+use crate::extract::{Body, Path, Query};
 use crate::problem::Problem;
 
 /// What an argument of a handler adds to the description of an operation.
@@ -59,24 +59,10 @@ impl<S> Input for State<S> {
 
 impl<T: JsonSchema> Input for Body<T> {
     fn describe(operation: &mut Map<String, Value>, schemas: &mut SchemaGenerator) {
-        add_body::<T>(true, operation, schemas);
+        let schema = schemas.subschema_for::<T>();
+        let content = json!({ "application/json": { "schema": schema } });
+        operation.insert("requestBody".into(), json!({ "required": true, "content": content }));
     }
-}
-
-impl<T: JsonSchema> Input for AnyBody<T> {
-    fn describe(operation: &mut Map<String, Value>, schemas: &mut SchemaGenerator) {
-        add_body::<T>(false, operation, schemas);
-    }
-}
-
-fn add_body<T: JsonSchema>(
-    is_required: bool,
-    operation: &mut Map<String, Value>,
-    schemas: &mut SchemaGenerator,
-) {
-    let schema = schemas.subschema_for::<T>();
-    let content = json!({ "application/json": { "schema": schema } });
-    operation.insert("requestBody".into(), json!({ "required": is_required, "content": content }));
 }
 
 impl<T: JsonSchema> Input for Query<T> {

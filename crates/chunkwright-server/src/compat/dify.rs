@@ -166,7 +166,7 @@ struct Failure {
     error_msg: String,
 }
 
-/// A problem, which [`answer_dify`] answers as Dify expects it.
+/// A problem, which [`answer_failures`] answers as Dify expects it.
 struct Refused(Problem);
 
 impl From<Problem> for Refused {
@@ -182,14 +182,14 @@ impl IntoResponse for Refused {
 }
 
 /// Answers failures as Dify expects them, wherever they were found: by a handler, or by what stands before it.
-pub(crate) async fn answer_dify(request: Request, next: Next) -> Response {
+pub(super) async fn answer_failures(request: Request, next: Next) -> Response {
     let is_dify = request.uri().path().starts_with(PATHS);
     let is_key_readable = request.headers().get(AUTHORIZATION).is_some_and(is_bearer);
     let response = next.run(request).await;
     let (mut parts, body) = response.into_parts();
     match parts.extensions.remove::<Problem>() {
         Some(problem) if is_dify => {
-            let error_code = match (problem.code(), parts.status) {
+            let error_code = match (&*problem.code, parts.status) {
                 ("unknown_collection", _) => 2001,
                 (_, StatusCode::UNAUTHORIZED) if !is_key_readable => 1001,
                 (_, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) => 1002,

@@ -1,4 +1,4 @@
-//! By which settings is a chapter cut, with the platform's names for them?
+//! The settings that a chapter is cut by, with the platform's names.
 
 use axum::Json;
 use axum::extract::State;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::{AskedChapter, Chapter, asked, chapter_of, collection_of, split};
-use crate::api::Answer;
+use crate::answer::Answer;
 use crate::app::Shared;
 use crate::extract::{Body, Query};
 use crate::openapi::{Method, Operation, Resources};

@@ -3,6 +3,7 @@
 //! `temp_ref` is `course_id/chapter_file`. A course is the collection of that name or `course_` and that name. One course
 //! is cut in one way: the configuration of a chapter is that of its course.
 
+mod body;
 mod config;
 
 use axum::Json;
@@ -16,10 +17,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::Answer;
-use crate::answer::Accepted;
+use self::body::AnyBody;
+use crate::answer::{Accepted, Answer};
 use crate::app::{App, Shared};
-use crate::extract::{AnyBody, Path, Query};
+use crate::extract::{Path, Query};
 use crate::openapi::{Method, Operation, Resources};
 use crate::problem::Problem;
 
@@ -244,6 +245,12 @@ pub(super) fn asked(query: AskedChapter, body: AskedChapter) -> Result<(String, 
     }
 }
 
+/// The failure of a request for a collection that a job works on.
+fn busy(collection: &str) -> Problem {
+    let detail = format!("a job works on `{collection}` already; `/api/v1/jobs` lists it");
+    Problem::new(409, "busy", "A job works on the collection already.", detail).naming("/api/v1/jobs")
+}
+
 impl App {
     /// Begins jobs, each for a collection, unless one works on any of them.
     async fn reindex(&self, requests: Vec<JobRequest>) -> Result<Vec<Accepted<Reindex>>, Problem> {
@@ -251,7 +258,7 @@ impl App {
         let is_busy =
             |request: &&JobRequest| request.collection().is_some_and(|name| self.jobs.is_busy(name));
         if let Some(collection) = requests.iter().find(is_busy).and_then(JobRequest::collection) {
-            return Err(Problem::busy(collection));
+            return Err(busy(collection));
         }
         let mut begun = Vec::with_capacity(requests.len());
         for request in requests {
