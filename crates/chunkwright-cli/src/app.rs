@@ -58,9 +58,6 @@ pub(crate) struct Global {
     /// Folder of models and of the default store instead of the user's data directory
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) data: Option<String>,
-    /// The output, where it is in a folder that is read but holds the results of an earlier run.
-    #[arg(skip)]
-    pub(crate) replaced: Option<PathBuf>,
 }
 
 /// When to use colours.

@@ -9,7 +9,7 @@ use clap::Args;
 use crate::app::{CutFlags, Global, Outcome};
 use crate::input::{ThreadFlags, input, report};
 use crate::keys::{EmbedderFlags, FileFlags};
-use crate::output::note;
+use crate::output::{Destination, Reads, note};
 use crate::progress::Progress;
 use crate::searching::FusionFlags;
 use crate::text::{plain, red};
@@ -53,22 +53,35 @@ impl EvaluationFlags {
     }
 
     /// The documents that are named, or those of the working folder.
-    pub(crate) fn documents(&self, global: &Global) -> DocumentsRequest {
-        let mut paths = self.paths[usize::from(self.questions().is_some())..].to_vec();
-        if paths.is_empty() {
-            paths.push(".".into());
-        }
+    pub(crate) fn documents(&self, results: &Destination) -> DocumentsRequest {
         DocumentsRequest {
-            inputs: paths.iter().map(|path| input(path, "stdin")).collect(),
+            inputs: self.document_paths().iter().map(|path| input(path, "stdin")).collect(),
             shard: None,
-            exclude: global.replaced.iter().cloned().collect(),
+            exclude: results.replaced.iter().cloned().collect(),
         }
+    }
+
+    fn document_paths(&self) -> Vec<PathBuf> {
+        let paths = self.paths[usize::from(self.questions().is_some())..].to_vec();
+        if paths.is_empty() { vec![".".into()] } else { paths }
     }
 
     /// An engine for all presets that are compared.
     pub(crate) fn engine(&self, global: &Global, cut: &CutFlags) -> Result<Engine> {
         let flags = cut.without("preset");
         global.engine_on(Some(self.threads), &[&flags, &self.embedder, &self.files], Access::NoStore)
+    }
+}
+
+impl Reads for EvaluationFlags {
+    fn files(&self) -> Vec<PathBuf> {
+        let tokenizer = self.budget_tokenizer.iter().map(PathBuf::from);
+        self.questions()
+            .into_iter()
+            .chain(self.document_paths())
+            .chain(tokenizer)
+            .flat_map(|path| path.files())
+            .collect()
     }
 }
 

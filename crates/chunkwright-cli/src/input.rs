@@ -12,7 +12,7 @@ use clap::Args;
 
 use crate::app::{Global, Outcome};
 use crate::keys::FileFlags;
-use crate::output::note;
+use crate::output::{Destination, Reads, note};
 use crate::text::{plain, red, yellow};
 
 /// Flags of commands that read documents.
@@ -60,10 +60,16 @@ impl ThreadFlags {
 
 impl InputFlags {
     /// Which documents are meant.
-    pub(crate) fn request(&self, global: &Global, shard: Option<Shard>) -> DocumentsRequest {
+    pub(crate) fn request(&self, results: &Destination, shard: Option<Shard>) -> DocumentsRequest {
         let paths = paths_or_default(&self.paths);
         let inputs = paths.iter().map(|path| input(path, &self.stdin_filename)).collect();
-        DocumentsRequest { inputs, shard, exclude: global.replaced.iter().cloned().collect() }
+        DocumentsRequest { inputs, shard, exclude: results.replaced.iter().cloned().collect() }
+    }
+}
+
+impl Reads for InputFlags {
+    fn files(&self) -> Vec<PathBuf> {
+        paths_or_default(&self.paths).files()
     }
 }
 

@@ -84,18 +84,14 @@ fn main() -> ExitCode {
     CompleteEnv::with_factory(Cli::command).var(candidates::VARIABLE).complete();
     interrupt::listen();
     let mut command = Cli::command();
-    let parsed = command.try_get_matches_from_mut(std::env::args_os()).and_then(|matches| {
-        let cli = Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
-        Ok((cli, matches))
-    });
+    let parsed = command.try_get_matches_from_mut(std::env::args_os());
+    let parsed = parsed
+        .and_then(|matches| Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command)));
     let ended = match parsed {
-        Ok((mut cli, matches)) => {
+        Ok(cli) => {
             cli.color.write_global();
             cli.global.warn_of_variables();
-            output::check(&command, &matches, &cli.global).and_then(|replaced| {
-                cli.global.replaced = replaced;
-                run(&cli)
-            })
+            run(&cli)
         }
         Err(error) if let Some(said) = wrong_value(&error) => Err(anyhow!(said)),
         // Help and versions are results too: they may not go to nowhere in silence.

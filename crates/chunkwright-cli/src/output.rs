@@ -1,23 +1,23 @@
 //! Where results go, and in which format.
 //!
-//! A file of results is named by an [`OutputPath`], which is all that this module opens. Two things follow for every
-//! command without its doing: `output/guard.rs` refuses a path that would destroy what the command reads, before
-//! it begins; and a file that is whole waits until the exit status is known ([`settle`]), since a run that fails
-//! replaces nothing.
+//! A command checks its flags before it begins ([`OutputFlags::check`]): a file that exists is refused unless `--force` is
+//! given, and one that the command reads is refused even then. Only the [`Destination`] that results can be opened, so no
+//! command can forget the check. A file that is whole waits until the exit status is known ([`settle`]), since a run that
+//! fails replaces nothing.
 
-mod guard;
+mod destination;
 
 use std::ffi::OsString;
 use std::fmt;
 use std::fs::{self, File};
-use std::io::{self, BufWriter, IsTerminal, Write};
+use std::io::{self, BufWriter, IsTerminal as _, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context, Result, anyhow};
 use chunkwright_engine::Fields;
-use chunkwright_engine::files::AtomicFile;
+use chunkwright_engine::files::{AtomicFile, Existing};
 use chunkwright_engine::json_lines::{escaped, to_line};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
@@ -25,7 +25,7 @@ use serde::Serialize;
 use crate::app::{Global, Outcome};
 use crate::interrupt;
 use crate::text::plain;
-pub(crate) use guard::check;
+pub(crate) use destination::{Destination, Reads, TargetFlags, existing};
 
 /// Where a command writes a file; `-` is standard output.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,9 +54,9 @@ impl OutputPath {
         Some(self.0.extension()?.to_str()?.to_ascii_lowercase())
     }
 
-    /// Begins the file, which appears if the command succeeds.
-    pub(crate) fn begin(&self) -> Result<ResultFile> {
-        ResultFile::create(self)
+    /// Begins the file, which was checked and appears if the command succeeds.
+    pub(crate) fn begin(&self, existing: Existing) -> Result<ResultFile> {
+        ResultFile::create(self, existing)
     }
 
     /// The path itself, for what writes files by its own means.
@@ -72,9 +72,8 @@ pub(crate) struct OutputFlags {
     /// Format of the results; by default `text` on a terminal, `jsonl` in a pipe, in a file what its extension says
     #[arg(short, long)]
     format: Option<Format>,
-    /// Write the results to this file instead of standard output; it is replaced atomically
-    #[arg(short, long, value_name = "FILE")]
-    output: Option<OutputPath>,
+    #[command(flatten)]
+    target: TargetFlags,
     #[command(flatten)]
     fields: FieldFlags,
 }
@@ -115,15 +114,24 @@ enum Sink {
 }
 
 impl OutputFlags {
-    /// Flags that say this.
-    pub(crate) fn new(format: Option<Format>, output: Option<OutputPath>, fields: FieldFlags) -> Self {
-        Self { format, output, fields }
+    /// Checks where the results of a command that reads these files go.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`TargetFlags::check`].
+    pub(crate) fn check(&self, global: &Global, reads: &[&dyn Reads]) -> Result<Destination> {
+        self.target.check(global, reads, self.format, self.fields.clone())
+    }
+
+    /// Whether `--force` is given.
+    pub(crate) fn force(&self) -> bool {
+        self.target.force
     }
 
     /// Whether results go to a standard output that was closed: the system put the null device in its place, open for
     /// both, where a caller who wants no results opens it to write.
     pub(crate) fn is_lost(&self) -> bool {
-        let is_stdout = self.output.as_ref().is_none_or(OutputPath::is_stdout);
+        let is_stdout = self.target.file().is_none();
         let is_null = || fs::read_link("/proc/self/fd/1").is_ok_and(|path| path == Path::new("/dev/null"));
         let about = || fs::read_to_string("/proc/self/fdinfo/1").unwrap_or_default();
         // The last digit of the flags, which are octal, says what it was opened for: 2 is both.
@@ -134,72 +142,6 @@ impl OutputFlags {
     /// Whether a field is wanted by its name.
     pub(crate) fn names(&self, field: &str) -> bool {
         self.fields.fields.as_ref().is_some_and(|fields| fields.names().any(|name| name == field))
-    }
-
-    /// Writes the only result, for people as `describe` says.
-    pub(crate) fn only<T: Serialize>(&self, result: &T, describe: impl FnOnce(&T) -> String) -> Result<()> {
-        self.answer(result, |output| output.only(result), describe)
-    }
-
-    /// Writes an answer: as one JSON document, as `lines` of JSON, or for people as `describe` says.
-    pub(crate) fn answer<T: Serialize>(
-        &self,
-        answer: &T,
-        lines: impl FnOnce(&mut Output) -> Result<()>,
-        describe: impl FnOnce(&T) -> String,
-    ) -> Result<()> {
-        let mut output = self.open()?;
-        match output.format {
-            Format::Json => output.only(answer)?,
-            Format::Jsonl => lines(&mut output)?,
-            Format::Text => output.text(&describe(answer))?,
-        }
-        output.finish()
-    }
-
-    /// Writes results, for people as `describe` says of all of them.
-    pub(crate) fn list<T: Serialize>(
-        &self,
-        results: &[T],
-        describe: impl FnOnce(&[T]) -> String,
-    ) -> Result<()> {
-        let mut output = self.open()?;
-        if output.is_text() {
-            output.text(&describe(results))?;
-        } else {
-            output.objects(results)?;
-        }
-        output.end_list()?;
-        output.finish()
-    }
-
-    /// Opens the destination.
-    pub(crate) fn open(&self) -> Result<Output> {
-        let file = self.output.as_ref().filter(|path| !path.is_stdout());
-        let to_terminal = file.is_none() && io::stdout().is_terminal();
-        let fields = self.fields.fields.clone();
-        let usual = if to_terminal && fields.is_none() { Format::Text } else { Format::Jsonl };
-        let by_extension = || match file?.extension()?.as_str() {
-            "json" => Some(Format::Json),
-            "jsonl" | "ndjson" => Some(Format::Jsonl),
-            _ => None,
-        };
-        let format = self.format.or_else(by_extension).unwrap_or(usual);
-        if format == Format::Text && fields.is_some() {
-            return Err(anyhow!(
-                "`--fields` needs `--format jsonl` or `--format json`; text has its own columns"
-            ));
-        }
-        let sink = match file {
-            None if format == Format::Text => Sink::Stdout(Box::new(BufWriter::new(anstream::stdout()))),
-            None => Sink::Stdout(Box::new(BufWriter::with_capacity(1 << 16, io::stdout()))),
-            Some(path) if path.0.metadata().is_ok_and(|metadata| !metadata.is_file()) => {
-                let device = File::create(&path.0).map_err(|error| unwritable(path, &error))?;
-                Sink::Device(BufWriter::new(device))
-            }
-            Some(path) => Sink::File(BufWriter::with_capacity(1 << 16, ResultFile::create(path)?)),
-        };
-        Ok(Output { format, sink, fields, begun: false })
     }
 }
 
@@ -217,6 +159,7 @@ fn unwritable(path: &OutputPath, error: &io::Error) -> anyhow::Error {
 pub(crate) struct ResultFile {
     file: AtomicFile,
     path: OutputPath,
+    existing: Existing,
 }
 
 /// Files that are whole and wait for the exit status.
@@ -224,9 +167,9 @@ static WHOLE: Mutex<Vec<ResultFile>> = Mutex::new(Vec::new());
 
 impl ResultFile {
     /// Begins a file.
-    pub(crate) fn create(path: &OutputPath) -> Result<Self> {
+    fn create(path: &OutputPath, existing: Existing) -> Result<Self> {
         let file = AtomicFile::create(&path.0).map_err(|error| unwritable(path, &error))?;
-        Ok(Self { file, path: path.clone() })
+        Ok(Self { file, path: path.clone(), existing })
     }
 
     /// Has the file appear if the command succeeds.
@@ -246,27 +189,28 @@ impl Write for ResultFile {
 }
 
 /// Moves finished result files into place, or drops them: a run that ends with 1 or 2 replaces no file. With 1, a
-/// finished result is still written if its path was free.
+/// finished result is still written if its path is free.
 pub(crate) fn settle(global: &Global, outcome: Outcome) -> Result<()> {
     interrupt::check()?;
     let whole = std::mem::take(&mut *WHOLE.lock().unwrap_or_else(PoisonError::into_inner));
-    for ResultFile { file, path } in whole {
+    for ResultFile { file, path, existing } in whole {
         let persisted = match outcome {
-            Outcome::Success | Outcome::Partial => file.persist(),
-            Outcome::Nothing => match file.persist_new() {
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                    global.say(&format!("`{path}` was not replaced, because the exit status is 1"));
-                    continue;
-                }
-                persisted => persisted,
-            },
+            Outcome::Success | Outcome::Partial => file.persist_over(existing),
+            Outcome::Nothing => file.persist_new(),
             Outcome::Failed => {
                 let state = if path.0.exists() { "is as it was" } else { "was not written" };
                 global.say(&format!("`{path}` {state}, because the exit status is 2"));
                 continue;
             }
         };
-        persisted.with_context(|| format!("`{path}` could not be replaced"))?;
+        match persisted {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                return Err(error).with_context(|| format!("`{path}` could not be written"));
+            }
+            Err(_) if existing == Existing::Kept => return Err(destination::exists(&path)),
+            Err(_) => global.say(&format!("`{path}` was not replaced, because the exit status is 1")),
+            Ok(()) => {}
+        }
     }
     Ok(())
 }
@@ -302,14 +246,6 @@ fn written(result: io::Result<()>) -> Result<()> {
 pub(crate) fn print(bytes: &[u8]) -> Result<()> {
     let mut stdout = io::stdout().lock();
     written(stdout.write_all(bytes).and_then(|()| stdout.flush()))
-}
-
-/// Has a file that does not exist yet appear if the command succeeds.
-pub(crate) fn write_new(path: &Path, bytes: &[u8]) -> Result<()> {
-    let mut file = ResultFile::create(&OutputPath(path.to_owned()))?;
-    written(file.write_all(bytes))?;
-    file.finish();
-    Ok(())
 }
 
 impl Output {

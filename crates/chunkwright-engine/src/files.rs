@@ -1,4 +1,4 @@
-//! How do results appear whole, and never in place of what is read or stored?
+//! Files of results: they appear whole, and never in place of what is read or stored.
 
 use std::fs;
 use std::io::{self, Read as _};
@@ -9,32 +9,8 @@ use chunkwright_index::atomic_file::{FileId, lies_in, resolve};
 use chunkwright_source::{WalkOptions, walk};
 
 use crate::page;
-use crate::settings::Layers;
 
-pub use chunkwright_index::atomic_file::{AtomicFile, discard_all, unfinished};
-
-impl Layers {
-    /// Folders that nobody else writes into, whether or not they exist: that of the store in force, and those of the
-    /// default store, models, vectors and of stores of folders. `given` is what a front end puts over the layers, by key.
-    pub fn owned_folders(&self, given: &dyn Fn(&str) -> Option<String>) -> Vec<PathBuf> {
-        let value = |key: &str| given(key).or_else(|| self.text(key).map(str::to_owned));
-        let store = value("store").filter(|store| !store.contains("://")).map(PathBuf::from);
-        // If the home folder is unknown, there is no default store.
-        let data = chunkwright_models::data_dir(value("data").as_deref().map(Path::new)).ok();
-        let default =
-            ["store", "cache", "folders", "models"].map(|folder| data.as_ref().map(|data| data.join(folder)));
-        store.into_iter().chain(default.into_iter().flatten()).collect()
-    }
-}
-
-/// What results must not be written over or into.
-#[derive(Clone, Debug, Default)]
-pub struct Protected {
-    /// Files and folders that are read.
-    pub inputs: Vec<PathBuf>,
-    /// Folders of stores and models, which need not exist.
-    pub stores: Vec<PathBuf>,
-}
+pub use chunkwright_index::atomic_file::{AtomicFile, Existing, discard_all, unfinished};
 
 /// Why a file must not be written.
 #[derive(Debug, thiserror::Error)]
@@ -43,6 +19,9 @@ pub enum OutputError {
     /// It cannot be written.
     #[error(transparent)]
     Unwritable(#[from] io::Error),
+    /// It exists, and may not be replaced.
+    #[error("it exists")]
+    Exists,
     /// It belongs to a store.
     #[error("it lies in the store `{}`; write the results outside of it", store.display())]
     InStore {
@@ -57,67 +36,65 @@ pub enum OutputError {
     },
 }
 
-impl Protected {
-    /// Whether `output` may be written. Answers its path where it lies in a folder that is read and holds the results of
-    /// an earlier run: that file is replaced, and is no document.
-    ///
-    /// # Errors
-    ///
-    /// An output that is read or lies in a store, and one that cannot be written.
-    pub fn check(&self, output: &Path) -> Result<Option<PathBuf>, OutputError> {
-        let target = resolve(output)?;
-        let existing = target.metadata().ok();
-        if existing.as_ref().is_some_and(|metadata| !metadata.is_file() && !metadata.is_dir()) {
-            return Ok(None);
-        }
-        self.refuse_store(&target)?;
-        let mut replaced = None;
-        if let Some(id) = existing.and_then(|_| FileId::of(&target)) {
-            if let Some(input) = self.inputs.iter().find(|input| FileId::of(input).as_ref() == Some(&id)) {
-                return Err(OutputError::IsInput { input: input.clone() });
-            }
-            replaced = self.refuse_walked(&target, &id)?;
-        }
-        // Better now than after an hour of work. What is begun here is dropped at once.
-        AtomicFile::create(output)?;
-        Ok(replaced)
+/// Whether results may be written to `output` by something that reads `inputs`, which are files and folders. Returns the
+/// path of a file that is to be replaced, lies in a folder that is read, and holds the results of an earlier run: it is no
+/// document.
+///
+/// # Errors
+///
+/// An output that exists, unless it may be replaced; one that is read or lies in a store, even then; one that cannot be
+/// written.
+pub fn check_output(
+    output: &Path,
+    inputs: &[PathBuf],
+    existing: Existing,
+) -> Result<Option<PathBuf>, OutputError> {
+    let target = resolve(output)?;
+    let metadata = target.metadata().ok();
+    if metadata.as_ref().is_some_and(|metadata| !metadata.is_file() && !metadata.is_dir()) {
+        return Ok(None);
     }
+    let folder = std::path::absolute(&target)?;
+    if let Some(store) = folder.ancestors().skip(1).find(|folder| folder.join(SqliteStore::FILE).is_file()) {
+        return Err(OutputError::InStore { store: store.to_owned() });
+    }
+    let id = metadata.as_ref().and_then(|_| FileId::of(&target));
+    let is_target = |input: &&PathBuf| match &id {
+        Some(id) => FileId::of(input).as_ref() == Some(id),
+        // Such as a state that is not there yet.
+        None => resolve(input).is_ok_and(|input| input == target),
+    };
+    if let Some(input) = inputs.iter().find(is_target) {
+        return Err(OutputError::IsInput { input: input.clone() });
+    }
+    let replaced = id.map(|id| refuse_walked(&target, &id, inputs)).transpose()?.flatten();
+    if existing == Existing::Kept && metadata.is_some_and(|metadata| metadata.is_file()) {
+        return Err(OutputError::Exists);
+    }
+    // Better now than after an hour of work. What is begun here is dropped at once.
+    AtomicFile::create(output)?;
+    Ok(replaced)
+}
 
-    fn refuse_store(&self, target: &Path) -> Result<(), OutputError> {
-        let id = FileId::of(target);
-        let is_file_of = |store: &Path| {
-            let files = fs::read_dir(store).into_iter().flatten().flatten();
-            id.is_some() && files.map(|file| FileId::of(&file.path())).any(|file| file == id)
-        };
-        // Any store, not the one in force alone.
-        let around = target.parent().filter(|folder| folder.join(SqliteStore::FILE).is_file());
-        let mut stores = self.stores.iter().map(PathBuf::as_path).chain(around);
-        match stores.find(|store| lies_in(target, store) || is_file_of(store)) {
-            Some(store) => Err(OutputError::InStore { store: store.to_owned() }),
-            None => Ok(()),
+/// Refuses an output that is found in a folder that is read.
+fn refuse_walked(target: &Path, id: &FileId, inputs: &[PathBuf]) -> Result<Option<PathBuf>, OutputError> {
+    let mut replaced = None;
+    for folder in inputs.iter().filter(|input| input.is_dir()) {
+        if !lies_in(target, folder) && !has_other_names(target) {
+            continue;
         }
-    }
-
-    /// Refuses an output that is found in a folder that is read.
-    fn refuse_walked(&self, target: &Path, id: &FileId) -> Result<Option<PathBuf>, OutputError> {
-        let mut replaced = None;
-        for folder in self.inputs.iter().filter(|input| input.is_dir()) {
-            if !lies_in(target, folder) && !has_other_names(target) {
-                continue;
-            }
-            // What cannot be walked is reported by whoever reads it.
-            let Ok(found) = walk(std::slice::from_ref(folder), &WalkOptions::default()) else { continue };
-            for file in found.files.into_iter().filter(|file| FileId::of(&file.path).as_ref() == Some(id)) {
-                if target.canonicalize().is_ok_and(|real| real == file.path) && holds_results(target) {
-                    replaced = Some(file.path);
-                } else {
-                    let folder = if folder == Path::new(".") { Path::new("") } else { folder };
-                    return Err(OutputError::IsInput { input: folder.join(file.doc_id) });
-                }
+        // What cannot be walked is reported by whoever reads it.
+        let Ok(found) = walk(std::slice::from_ref(folder), &WalkOptions::default()) else { continue };
+        for file in found.files.into_iter().filter(|file| FileId::of(&file.path).as_ref() == Some(id)) {
+            if target.canonicalize().is_ok_and(|real| real == file.path) && holds_results(target) {
+                replaced = Some(file.path);
+            } else {
+                let folder = if folder == Path::new(".") { Path::new("") } else { folder };
+                return Err(OutputError::IsInput { input: folder.join(file.doc_id) });
             }
         }
-        Ok(replaced)
     }
+    Ok(replaced)
 }
 
 /// Whether a file is found under other names too.

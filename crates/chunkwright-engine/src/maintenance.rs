@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::Engine;
 use crate::error::Error;
+use crate::files::Existing;
 use crate::task::Task;
 
 /// How much was forgotten.
@@ -51,15 +52,14 @@ impl Engine {
         Ok(ClearedCache { forgotten: self.writable_store()?.cache().clear()? })
     }
 
-    /// Copies the whole store into `file`, which must not exist, while it is in use, and proves the copy. The report
-    /// is that of the copy.
+    /// Copies the whole store into `file` while it is in use, and proves the copy. The report is that of the copy.
     ///
     /// # Errors
     ///
-    /// A store on a server, a file that cannot be written.
-    pub fn backup(&self, file: &Path) -> Result<CheckReport, Error> {
+    /// A store on a server, a file that cannot be written, one that exists unless it may be replaced.
+    pub fn backup(&self, file: &Path, existing: Existing) -> Result<CheckReport, Error> {
         let store = SqliteStore::open(&self.store_dir()?, chunkwright_index::Access::Read)?;
-        Ok(store.backup(file)?)
+        Ok(store.backup(file, existing)?)
     }
 
     /// Makes a store of a copy that [`backup`](Self::backup) wrote, which is proven first. The report says what was

@@ -34,6 +34,16 @@ pub struct AtomicFile {
     _listed: Listed,
 }
 
+/// What becomes of a file that has the name of a new one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Existing {
+    /// It stays, and the new one is not written.
+    #[default]
+    Kept,
+    /// The new one takes its place.
+    Replaced,
+}
+
 impl AtomicFile {
     /// Begins a file that is to be at `path`. Where that is a symbolic link, the link stays and what it leads to
     /// is written. A file that is there must be writable, and passes its permissions on.
@@ -100,6 +110,18 @@ impl AtomicFile {
     /// A file that cannot be synced or renamed; a name that is taken.
     pub fn persist_new(self) -> io::Result<()> {
         self.finish(NamedTempFile::persist_noclobber)
+    }
+
+    /// Gives the file its name, in place of what has it now or only if nothing has.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`persist`](Self::persist) or [`persist_new`](Self::persist_new).
+    pub fn persist_over(self, existing: Existing) -> io::Result<()> {
+        match existing {
+            Existing::Kept => self.persist_new(),
+            Existing::Replaced => self.persist(),
+        }
     }
 
     fn finish(

@@ -24,14 +24,15 @@ pub(crate) struct Cache {
 
 impl Cache {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
+        let results = self.output.check(global, &[])?;
         let access = if self.clear { Access::Write } else { Access::Read };
         let engine = global.engine(&[&self.collection], access)?;
         if self.clear {
             let forgot = |cleared: &ClearedCache| format!("forgot {} entries\n", grouped(cleared.forgotten));
-            self.output.only(&engine.clear_cache()?, forgot)?;
+            results.only(&engine.clear_cache()?, forgot)?;
             return Ok(Outcome::Success);
         }
-        self.output.list(&engine.cache()?, |usages| {
+        results.list(&engine.cache()?, |usages| {
             let mut table = Table::new(["what", "entries", "needed", "bytes"]);
             for usage in usages {
                 let model = |model: &String| format!("vectors of {}", bold(&plain(model)));

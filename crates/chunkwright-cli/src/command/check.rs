@@ -24,10 +24,11 @@ pub(crate) struct Check {
 
 impl Check {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
+        let results = self.output.check(global, &[])?;
         let engine = global.engine(&[&self.collection], Access::Read)?;
         let named = self.collection.is_named().then(|| engine.settings().collection.as_str());
         let report = engine.check(named)?;
-        self.output.only(&report, describe)?;
+        results.only(&report, describe)?;
         Ok(if report.problems.is_empty() { Outcome::Success } else { Outcome::Nothing })
     }
 }

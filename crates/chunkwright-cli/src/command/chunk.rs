@@ -11,7 +11,7 @@ use clap::ValueEnum;
 
 use crate::app::{CutFlags, Global, Outcome};
 use crate::input::{InputFlags, ended};
-use crate::output::{FieldFlags, Format, Output, OutputFlags, OutputPath, json_line};
+use crate::output::{Destination, FieldFlags, Format, Output, OutputPath, TargetFlags, json_line};
 use crate::progress::Progress;
 use crate::text::{Table, bold, count, dim, plain, preview, terminal_width};
 
@@ -23,7 +23,7 @@ use crate::text::{Table, bold, count, dim, plain, preview, terminal_width};
 /// A PATH that does not exist or cannot be read is reported, the rest is chunked, and the exit status is 2. If there
 /// are no documents, it is 1.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, mut_arg("output", |output| output.required_if_eq("format", "parquet")))]
 pub(crate) struct Chunk {
     #[command(flatten)]
     input: InputFlags,
@@ -41,9 +41,8 @@ pub(crate) struct Chunk {
     /// Format of the results; by default `text` on a terminal, `jsonl` in a pipe, in a file what its extension says
     #[arg(short, long, help_heading = "Output")]
     format: Option<ChunkFormat>,
-    /// Write the results to this file instead of standard output; it is replaced atomically
-    #[arg(short, long, value_name = "FILE", required_if_eq("format", "parquet"), help_heading = "Output")]
-    output: Option<OutputPath>,
+    #[command(flatten)]
+    target: TargetFlags,
     #[command(flatten, next_help_heading = "Output")]
     fields: FieldFlags,
 }
@@ -83,10 +82,11 @@ impl ChunkFormat {
 
 impl Chunk {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
+        let format = self.format.or_else(|| ChunkFormat::of(self.target.output.as_ref()?));
+        let results = self.results(global, format)?;
         let engine = global.engine_on(Some(self.input.threads), &[&self.cut, &self.input.files], Access::NoStore)?;
-        let mut documents = engine.documents(&self.input.request(global, self.shard))?;
-        let format = self.format.or_else(|| ChunkFormat::of(self.output.as_ref()?));
-        let output = self.open(format)?;
+        let mut documents = engine.documents(&self.input.request(&results, self.shard))?;
+        let output = results.open()?;
         let progress = Progress::new(global, documents.len(), "documents").hidden_if(output.is_on_terminal());
         let written = match format {
             Some(ChunkFormat::Parquet) => self.table(&mut documents, output, TableFormat::Parquet, &progress),
@@ -166,7 +166,7 @@ impl Chunk {
         Ok((read, chunks))
     }
 
-    fn open(&self, format: Option<ChunkFormat>) -> Result<Output> {
+    fn results(&self, global: &Global, format: Option<ChunkFormat>) -> Result<Destination> {
         let (general, fields) = match format {
             None => (None, self.fields.clone()),
             Some(ChunkFormat::Jsonl) => (Some(Format::Jsonl), self.fields.clone()),
@@ -180,7 +180,7 @@ impl Chunk {
                 (Some(Format::Jsonl), FieldFlags::default())
             }
         };
-        OutputFlags::new(general, self.output.clone(), fields).open()
+        self.target.check(global, &[&self.input, &self.cut], general, fields)
     }
 }
 

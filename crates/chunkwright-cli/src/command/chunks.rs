@@ -72,10 +72,11 @@ pub(super) fn page_size(text: &str) -> Result<usize, String> {
 
 impl Chunks {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
+        let results = self.output.check(global, &[])?;
         let engine = global.engine(&[&self.collection], Access::Read)?;
         let snapshot = engine.default_collection().snapshot()?;
         let mut request = self.request();
-        let mut output = self.output.open()?;
+        let mut output = results.open()?;
         let (mut found, mut whole) = (0, ChunkPage::default());
         loop {
             let page = snapshot.chunks(&request)?;

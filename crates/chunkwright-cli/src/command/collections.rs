@@ -51,6 +51,7 @@ fn sort() -> impl TypedValueParser<Value = CollectionSort> {
 
 impl Collections {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
+        let results = self.output.check(global, &[])?;
         let engine = global.engine(&[&self.collection], Access::Read)?;
         let mut request = ListCollectionsRequest {
             name: self.name.clone(),
@@ -68,7 +69,7 @@ impl Collections {
                 break page.total;
             }
         };
-        self.output.list(&listed, describe)?;
+        results.list(&listed, describe)?;
         if total > listed.len() {
             global.say(&format!("{} of {} collections are listed", listed.len(), grouped(total)));
         }

@@ -1,14 +1,15 @@
 //! `chunkwright config show` and `chunkwright config init`
 
-use std::path::{Path, PathBuf};
+use std::io::Write as _;
+use std::path::PathBuf;
 
-use anyhow::{Result, bail};
+use anyhow::{Context as _, Result};
 use chunkwright_engine::Layers;
 use chunkwright_engine::settings::{FILE_NAME, Source, TABLES};
 
 use crate::app::{CollectionFlags, CutFlags, Global, Outcome};
 use crate::keys::{FileFlags, GenerationFlags, KeyFlags, RerankerFlags, WriterFlags};
-use crate::output::{OutputFlags, print, write_new};
+use crate::output::{OutputFlags, OutputPath, Reads, existing, print};
 use crate::text::{Table, bold, dim, plain};
 
 /// Show the configuration, or begin one
@@ -44,9 +45,12 @@ struct Show {
 #[derive(Debug, clap::Args)]
 #[command(after_help = TABLES)]
 struct Init {
-    /// The file, which must not exist; `-` for standard output
+    /// The file; `-` for standard output
     #[arg(default_value = FILE_NAME)]
-    file: PathBuf,
+    file: OutputPath,
+    /// Replace the file if it exists; it is replaced atomically
+    #[arg(long)]
+    force: bool,
     #[command(flatten)]
     keys: AllFlags,
 }
@@ -74,6 +78,12 @@ impl AllFlags {
     }
 }
 
+impl Reads for AllFlags {
+    fn files(&self) -> Vec<PathBuf> {
+        [self.cut.files(), self.writer.files(), self.reranker.files()].concat()
+    }
+}
+
 impl Config {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
         match &self.action {
@@ -85,8 +95,9 @@ impl Config {
 
 impl Show {
     fn run(&self, global: &Global) -> Result<Outcome> {
+        let results = self.output.check(global, &[&self.keys])?;
         let settings = global.settings(&self.keys.all())?;
-        self.output.list(&settings.list(), |settings| {
+        results.list(&settings.list(), |settings| {
             let mut table = Table::new(["key", "value", "from"]);
             for setting in settings {
                 let value = setting.value.as_ref().map(|value| plain(&value.to_string()));
@@ -104,16 +115,16 @@ impl Init {
         let given = self.keys.all();
         let given = given.iter().flat_map(|flags| flags.values()).cloned();
         let template = Layers::default().settings(Source::Flags, given)?.template();
-        if self.file == Path::new("-") {
+        if self.file.is_stdout() {
             print(template.as_bytes())?;
             return Ok(Outcome::Success);
         }
-        let name = plain(&self.file.display().to_string());
-        if self.file.symlink_metadata().is_ok() {
-            bail!("`{name}` exists; edit it, or print a new one with `chunkwright config init -`");
-        }
-        write_new(&self.file, template.as_bytes())?;
-        global.say(&format!("wrote `{name}`; `chunkwright config show` prints what is in force"));
+        let existing = existing(self.force);
+        self.file.check(&[], existing)?;
+        let mut file = self.file.begin(existing)?;
+        file.write_all(template.as_bytes()).context("the configuration could not be written")?;
+        file.finish();
+        global.say(&format!("wrote `{}`; `chunkwright config show` prints what is in force", self.file));
         Ok(Outcome::Success)
     }
 }

@@ -34,6 +34,7 @@ pub(crate) struct Delete {
 
 impl Delete {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
+        let results = self.output.check(global, &[])?;
         let access = if self.dry_run { Access::Read } else { Access::Write };
         let engine = global.engine(&[&self.collection], access)?;
         let what = match (&self.folder, &self.source) {
@@ -46,7 +47,7 @@ impl Delete {
         let deleted = collection.delete(&request)?;
         let (verb, name) = (if self.dry_run { "would be removed" } else { "removed" }, collection.name());
         let line = |row: &DeletedDocument| format!("{verb} {} from {name}@{}\n", plain(&row.doc_id), row.generation);
-        self.output.list(&deleted, |deleted| deleted.iter().map(line).collect())?;
+        results.list(&deleted, |deleted| deleted.iter().map(line).collect())?;
         let none = match request.what {
             Deleted::All => return Ok(Outcome::Success),
             Deleted::Folder(_) => "that folder has no documents",

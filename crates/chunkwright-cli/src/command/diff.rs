@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, bail};
 use chunkwright::Record;
 use chunkwright::diff::{Change, ChangeKind, Diff as Difference, Summary};
+use chunkwright_engine::files::Existing;
 use chunkwright_engine::json_lines::to_line;
 use chunkwright_engine::{Access, DiffAnswer, DiffSide, RecordTable, TableFormat};
 use serde::Serialize;
@@ -13,7 +14,7 @@ use serde::Serialize;
 use crate::app::{CutFlags, Global, Outcome};
 use crate::input::{ThreadFlags, input, report};
 use crate::keys::FileFlags;
-use crate::output::{Output, OutputFlags, OutputPath};
+use crate::output::{Output, OutputFlags, OutputPath, Reads as _};
 use crate::progress::Progress;
 use crate::text::{Table, bold, count, dim, green, grouped, plain, preview, red, terminal_width, yellow};
 
@@ -84,11 +85,12 @@ struct SummaryLine<'a> {
 
 impl Diff {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
-        let engine = global.engine_on(Some(self.threads), &[&self.cut, &self.files], Access::NoStore)?;
+        let results = self.output.check(global, &[&self.old, &self.new, &self.state, &self.cut])?;
         let (old, new) = self.sides()?;
+        let engine = global.engine_on(Some(self.threads), &[&self.cut, &self.files], Access::NoStore)?;
         let mut progress = None;
         let kept = self.state.iter().filter_map(|state| state.path().canonicalize().ok());
-        let exclude: Vec<PathBuf> = global.replaced.iter().cloned().chain(kept).collect();
+        let exclude: Vec<PathBuf> = results.replaced.iter().cloned().chain(kept).collect();
         let answer = engine.diff(&old, &new, &exclude, &mut |done, total| {
             let bar = progress.get_or_insert_with(|| Progress::new(global, total, "documents"));
             bar.advance(1);
@@ -99,7 +101,7 @@ impl Diff {
         answer.reports.iter().for_each(|read| report(global, read));
         global.tell(&answer.notices);
         if self.operations || self.state.is_some() {
-            let mut output = self.output.open()?;
+            let mut output = results.open()?;
             output.objects(&answer.operations())?;
             output.end_list()?;
             output.finish()?;
@@ -112,7 +114,7 @@ impl Diff {
             output.objects(&diff.changes)?;
             output.object(&SummaryLine { kind: "summary", summary: &diff.summary })
         };
-        self.output.answer(&answer, lines, |_| self.describe(diff))?;
+        results.answer(&answer, lines, |_| self.describe(diff))?;
         Ok(Outcome::Success)
     }
 
@@ -135,6 +137,7 @@ impl Diff {
                 "standard output is closed, so that the operations would be lost; write them to a file with `--output`"
             );
         }
+        state.check(&self.old.files(), Existing::Replaced)?;
         Ok((DiffSide::state(path)?, side(&self.old)))
     }
 
@@ -178,7 +181,7 @@ impl Diff {
 /// Writes what the operations lead to, as a file that appears when the command has succeeded.
 fn write_state(state: &OutputPath, answer: &DiffAnswer) -> Result<()> {
     let unwritten = || format!("the state `{state}` could not be written");
-    let mut sink = BufWriter::with_capacity(1 << 16, state.begin()?);
+    let mut sink = BufWriter::with_capacity(1 << 16, state.begin(Existing::Replaced)?);
     if state.extension().as_deref() == Some("parquet") {
         let records: Vec<&Record> = answer.state().collect();
         let mut table = RecordTable::new(sink, TableFormat::Parquet, None)?;

@@ -26,9 +26,10 @@ pub(crate) struct Doctor {
 
 impl Doctor {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
+        let results = self.output.check(global, &[])?;
         let flags: [&dyn KeyFlags; 3] = [&self.collection, &self.reranker, &self.writer];
         let findings = global.engine(&flags, Access::NoStore)?.doctor()?;
-        self.output.list(&findings, describe)?;
+        results.list(&findings, describe)?;
         let damaged = findings.iter().any(|finding| finding.state == State::Damaged);
         Ok(if damaged { Outcome::Nothing } else { Outcome::Success })
     }

@@ -75,6 +75,7 @@ Examples:
 
 impl Eval {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
+        let results = self.output.check(global, &[&self.evaluation, &self.chunks, &self.edits, &self.cut])?;
         let flags = &self.evaluation;
         let engine = flags.engine(global, &self.cut)?;
         let request = EvaluateRequest {
@@ -96,7 +97,7 @@ impl Eval {
             ..EvaluateRequest::default()
         };
         let mut steps = Steps::new(global, "presets");
-        let answer = engine.evaluate(&flags.documents(global), &request, &mut |step| steps.take(step))?;
+        let answer = engine.evaluate(&flags.documents(&results), &request, &mut |step| steps.take(step))?;
         let Some(answer) = answer else { return Ok(steps.ended(Outcome::Nothing)) };
         let report = &answer.report;
         let lines = |output: &mut Output| {
@@ -105,7 +106,7 @@ impl Eval {
             output.objects(&report.questions)?;
             output.object(&report.run)
         };
-        self.output.answer(report, lines, |_| report::describe(&answer))?;
+        results.answer(report, lines, |_| report::describe(&answer))?;
         let refused = report.run.refused;
         let outcome = steps.ended(if refused == 0 { Outcome::Success } else { Outcome::Failed });
         if refused > 0 {

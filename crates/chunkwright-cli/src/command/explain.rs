@@ -38,13 +38,14 @@ Examples:
 
 impl Explain {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
+        let results = self.output.check(global, &[&self.target, &self.cut])?;
         let engine = global.engine(&[&self.cut], Access::NoStore)?;
         let (path, line) = match file_and_line(&self.target) {
             Some((path, line)) => (path, Some(line)),
             None => (self.target.clone(), None),
         };
         let answer = engine.explain(&input(&path, &self.stdin_filename), ExplainRequest { line })?;
-        let mut output = self.output.open()?;
+        let mut output = results.open()?;
         for chunk in &answer.chunks {
             if output.is_text() {
                 output.text(&describe(chunk, answer.total_chunks))?;

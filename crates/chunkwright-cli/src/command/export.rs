@@ -4,13 +4,14 @@ use anyhow::{Result, bail};
 use chunkwright_engine::{Access, ExportRequest};
 
 use crate::app::{CollectionFlags, Global, Outcome};
-use crate::output::{FieldFlags, Format, OutputFlags, OutputPath};
+use crate::output::{FieldFlags, Format, TargetFlags};
 
 /// Write every record of a collection, as JSON Lines or Parquet
 ///
 /// The first record of each document carries the document and the changes made by hand in it, so that `chunkwright
 /// import` recreates the collection in any store. With --vectors nothing has to be embedded again.
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("output", |output| output.required_if_eq("format", "parquet")))]
 pub(crate) struct Export {
     /// Write vectors too
     #[arg(long)]
@@ -21,9 +22,8 @@ pub(crate) struct Export {
     /// What is written; by default what the extension of FILE says, or `jsonl`
     #[arg(short, long)]
     format: Option<ExportFormat>,
-    /// Write to this file instead of standard output; it is replaced atomically
-    #[arg(short, long, value_name = "FILE", required_if_eq("format", "parquet"))]
-    output: Option<OutputPath>,
+    #[command(flatten)]
+    target: TargetFlags,
     #[command(flatten)]
     fields: FieldFlags,
     #[command(flatten)]
@@ -41,16 +41,17 @@ pub(crate) enum ExportFormat {
 
 impl Export {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
+        let results = self.target.check(global, &[], Some(Format::Jsonl), self.fields.clone())?;
         let engine = global.engine(&[&self.collection], Access::Read)?;
         let snapshot = engine.default_collection().snapshot()?;
         let request = ExportRequest { vectors: self.vectors, records_only: self.records_only };
-        let is_parquet = || self.output.as_ref()?.extension().filter(|extension| extension == "parquet");
+        let is_parquet = || self.target.output.as_ref()?.extension().filter(|extension| extension == "parquet");
         let by_extension = if is_parquet().is_some() { ExportFormat::Parquet } else { ExportFormat::Jsonl };
         let format = self.format.unwrap_or(by_extension);
         if format == ExportFormat::Parquet && self.fields.fields.is_some() {
             bail!("`--fields` picks fields of JSON Lines; `chunk --format parquet` picks columns");
         }
-        let mut output = OutputFlags::new(Some(Format::Jsonl), self.output.clone(), self.fields.clone()).open()?;
+        let mut output = results.open()?;
         let written = match format {
             ExportFormat::Parquet => {
                 let (written, output) = snapshot.export_parquet(request, output)?;

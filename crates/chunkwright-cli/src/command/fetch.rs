@@ -8,7 +8,7 @@ use clap::ValueEnum;
 
 use crate::app::{CollectionFlags, Global, Outcome};
 use crate::expand::ExpandFlags;
-use crate::output::{Format, FieldFlags, OutputFlags, OutputPath};
+use crate::output::{FieldFlags, Format, TargetFlags};
 use crate::text::{bold, count, dim, plain, plain_lines};
 
 /// Get a document, a chunk or lines from a collection
@@ -25,9 +25,8 @@ pub(crate) struct Fetch {
     /// Format of the result; by default `text` on a terminal, `raw` when piped
     #[arg(short, long, help_heading = "Output")]
     format: Option<FetchFormat>,
-    /// Write the result to this file instead of standard output; it is replaced atomically
-    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
-    output: Option<OutputPath>,
+    #[command(flatten)]
+    target: TargetFlags,
     #[command(flatten)]
     fields: FieldFlags,
     #[command(flatten)]
@@ -52,10 +51,7 @@ enum FetchFormat {
 
 impl Fetch {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
-        let engine = global.engine(&[&self.collection], Access::Read)?;
-        let collection = engine.default_collection();
-        let request = FetchRequest { reference: self.reference.clone(), expand: self.expand.request() };
-        let to_terminal = self.output.as_ref().is_none_or(OutputPath::is_stdout) && io::stdout().is_terminal();
+        let to_terminal = self.target.file().is_none() && io::stdout().is_terminal();
         let default = if self.fields.fields.is_some() {
             FetchFormat::Json
         } else if to_terminal {
@@ -72,13 +68,16 @@ impl Fetch {
             FetchFormat::Json => Format::Json,
             FetchFormat::Raw => Format::Jsonl,
         };
-        let flags = OutputFlags::new(Some(general), self.output.clone(), self.fields.clone());
+        let results = self.target.check(global, &[], Some(general), self.fields.clone())?;
+        let engine = global.engine(&[&self.collection], Access::Read)?;
+        let collection = engine.default_collection();
+        let request = FetchRequest { reference: self.reference.clone(), expand: self.expand.request() };
         // The file of a document goes through in parts, and its chunks are not read.
         if format == FetchFormat::Raw
             && request.expand.is_none()
             && let Ok(source) = collection.read(|snapshot| snapshot.source(&self.reference, SourceForm::File))
         {
-            let (mut output, mut parts) = (flags.open()?, source.parts());
+            let (mut output, mut parts) = (results.open()?, source.parts());
             while let Some(part) = parts.next_part()? {
                 output.bytes(&part)?;
             }
@@ -86,7 +85,7 @@ impl Fetch {
             return Ok(Outcome::Success);
         }
         let fetched = collection.read(|snapshot| snapshot.fetch(&request))?;
-        let mut output = flags.open()?;
+        let mut output = results.open()?;
         match format {
             FetchFormat::Raw => match (fetched.bytes(), self.format) {
                 (Ok(bytes), _) => output.bytes(bytes)?,

@@ -36,11 +36,12 @@ pub(crate) struct Import {
 
 impl Import {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
+        let results = self.output.check(global, &[&self.file, &self.cut])?;
         let engine = global.engine(&[&self.cut, &self.collection], Access::Write)?;
         let answer = engine.default_collection().import(&self.file)?;
         global.tell(&answer.notices);
         let done = &answer.imported;
-        self.output.only(&answer, |_| {
+        results.only(&answer, |_| {
             let mut table = Table::new(["", ""]);
             for (name, number) in [
                 ("documents", done.documents),

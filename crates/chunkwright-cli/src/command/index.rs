@@ -13,7 +13,7 @@ use crate::app::{CollectionFlags, CutFlags, Global, Outcome};
 use crate::input::{ThreadFlags, paths_or_default, read_stdin, report_skipped};
 use crate::interrupt;
 use crate::keys::{FileFlags, GenerationFlags, WriterFlags};
-use crate::output::{OutputFlags, note};
+use crate::output::{Destination, OutputFlags, note};
 use crate::progress::Progress;
 use crate::text::{bold, grouped, plain, red};
 
@@ -28,6 +28,7 @@ use crate::text::{bold, grouped, plain, red};
 ///
 /// A document that cannot be indexed keeps its last good version; the others are indexed, and the exit status is 3.
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("force", |force| force.help(FORCE)))]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub(crate) struct Index {
     /// Files, folders and quoted globs, walked as ripgrep does; `-` alone is standard input, one document
@@ -84,9 +85,6 @@ pub(crate) struct Index {
     /// Price per million tokens; adds the cost to the report
     #[arg(long, value_name = "MONEY", value_parser = price, allow_negative_numbers = true)]
     price: Option<f64>,
-    /// Index standard input even if its name or content is that of a file with credentials
-    #[arg(long)]
-    force: bool,
     /// Store summaries of functions, classes and files of source code beside their chunks
     #[arg(long)]
     summaries: bool,
@@ -112,6 +110,9 @@ pub(crate) struct Index {
     #[command(flatten)]
     output: OutputFlags,
 }
+
+/// One word for what is refused otherwise.
+const FORCE: &str = "Replace the file of the results if it exists; index standard input even if its name or content is that of a file with credentials";
 
 fn price(text: &str) -> Result<f64, String> {
     let price = text.parse().ok().filter(|price: &f64| price.is_finite() && *price >= 0.0);
@@ -144,6 +145,8 @@ impl PruneFlag {
 
 impl Index {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
+        let paths = self.paths();
+        let results = self.output.check(global, &[&paths, &self.cut])?;
         let flags: [&dyn crate::keys::KeyFlags; 5] =
             [&self.cut, &self.files, &self.collection, &self.generations, &self.writer];
         let engine = if self.watch {
@@ -152,12 +155,11 @@ impl Index {
         } else {
             global.engine_on(Some(self.threads), &flags, Access::Write)?
         };
-        let paths = self.paths();
         let is_stdin = self.is_stdin(&paths)?;
-        let indexer = engine.default_collection().indexer(self.request(global, paths))?;
+        let indexer = engine.default_collection().indexer(self.request(&results, paths))?;
         let steps = Steps::new(global, self.dry_run);
         if self.watch {
-            return self.follow(global, &indexer, &steps);
+            return Self::follow(global, &results, &indexer, &steps);
         }
         let answer = if is_stdin {
             let document = NewSource::new(&self.stdin_filename, read_stdin()?);
@@ -166,7 +168,7 @@ impl Index {
             indexer.run(&|step| steps.advance(step))?
         };
         steps.finish();
-        self.show(global, &answer)
+        Self::show(global, &results, &answer)
     }
 
     /// The paths that are meant. Flags that are about folders mean the working folder.
@@ -193,7 +195,7 @@ impl Index {
         Ok(true)
     }
 
-    fn request(&self, global: &Global, paths: Vec<PathBuf>) -> IndexRequest {
+    fn request(&self, results: &Destination, paths: Vec<PathBuf>) -> IndexRequest {
         let usual = if self.watch {
             IndexRequest::following(paths)
         } else {
@@ -210,26 +212,31 @@ impl Index {
             price: self.price,
             summaries: self.summaries,
             skip_generated: self.skip_generated,
-            force: self.force,
+            force: self.output.force(),
             context_notes: self.context_notes,
             document_summaries: self.document_summaries,
-            exclude: global.replaced.clone(),
+            exclude: results.replaced.clone(),
             ..usual
         }
     }
 
     /// Indexes after every change. A run that wrote nothing, after an event that was no change, is not reported.
-    fn follow(&self, global: &Global, indexer: &Indexer, steps: &Steps<'_>) -> Result<Outcome> {
+    fn follow(
+        global: &Global,
+        results: &Destination,
+        indexer: &Indexer,
+        steps: &Steps<'_>,
+    ) -> Result<Outcome> {
         let mut is_first = true;
         indexer.watch(&|step| steps.advance(step), |event| -> Result<()> {
             match event {
                 Watched::Run(answer) => {
                     steps.finish();
                     if is_first {
-                        self.show(global, &answer)?;
+                        Self::show(global, results, &answer)?;
                     } else if answer.changed_anything() {
                         let written = written(&steps.state().written);
-                        self.show_change(global, &answer, written)?;
+                        show_change(global, results, &answer, written)?;
                     }
                     is_first = false;
                 }
@@ -248,26 +255,32 @@ impl Index {
         Ok(Outcome::Success)
     }
 
-    fn show(&self, global: &Global, answer: &IndexAnswer) -> Result<Outcome> {
+    fn show(global: &Global, results: &Destination, answer: &IndexAnswer) -> Result<Outcome> {
         let describe = |_: &IndexAnswer| describe(answer, global.verbose);
         if global.verbose {
-            self.output.only(answer, describe)?;
+            results.only(answer, describe)?;
         } else {
-            self.output.only(&answer.brief(), describe)?;
+            results.only(&answer.brief(), describe)?;
         }
         Ok(tell(global, answer))
     }
 
-    /// Says a run that followed a change, in one line.
-    fn show_change(&self, global: &Global, answer: &IndexAnswer, written: String) -> Result<Outcome> {
-        let line = |answer: &IndexAnswer| {
-            let IndexSummary { chunks, texts, .. } = answer.summary();
-            let parts = [Some(written), chunks, texts].into_iter().flatten();
-            format!("{}\n", plain(&parts.collect::<Vec<_>>().join("; ")))
-        };
-        self.output.only(answer, line)?;
-        Ok(tell(global, answer))
-    }
+}
+
+/// Says a run that followed a change, in one line.
+fn show_change(
+    global: &Global,
+    results: &Destination,
+    answer: &IndexAnswer,
+    written: String,
+) -> Result<Outcome> {
+    let line = |answer: &IndexAnswer| {
+        let IndexSummary { chunks, texts, .. } = answer.summary();
+        let parts = [Some(written), chunks, texts].into_iter().flatten();
+        format!("{}\n", plain(&parts.collect::<Vec<_>>().join("; ")))
+    };
+    results.only(answer, line)?;
+    Ok(tell(global, answer))
 }
 
 /// Says on standard error what a caller should know, and answers how the run ended.

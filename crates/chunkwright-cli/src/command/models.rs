@@ -64,8 +64,12 @@ impl Models {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
         let engine = global.engine(&[], Access::NoStore)?;
         match &self.action {
-            Action::List(list) => list.output.list(&engine.models()?, describe)?,
+            Action::List(list) => {
+                let results = list.output.check(global, &[])?;
+                results.list(&engine.models()?, describe)?;
+            }
             Action::Install(install) => {
+                let results = install.output.check(global, &[])?;
                 interrupt::keeps(
                     "models installed before are kept; run the same command again to install the rest",
                 );
@@ -73,11 +77,12 @@ impl Models {
                 let changes = engine.install_models(&request, |name, bytes| {
                     global.say(&format!("downloading {}, {}", bold(name), megabytes(bytes)));
                 })?;
-                install.output.list(&changes, sentences)?;
+                results.list(&changes, sentences)?;
             }
             Action::Remove(remove) => {
+                let results = remove.output.check(global, &[])?;
                 let changes = engine.remove_models(&RemoveModelsRequest { names: remove.names.clone() })?;
-                remove.output.list(&changes, sentences)?;
+                results.list(&changes, sentences)?;
                 if !changes.iter().any(|change| change.action == ModelAction::Removed) {
                     return Ok(Outcome::Nothing);
                 }

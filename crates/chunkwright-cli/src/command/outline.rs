@@ -40,9 +40,10 @@ impl Outline {
         if self.collection.is_named() {
             return self.stored(global);
         }
+        let results = self.output.check(global, &[&self.input, &self.cut])?;
         let engine = global.engine_on(Some(self.input.threads), &[&self.cut, &self.input.files], Access::NoStore)?;
-        let mut documents = engine.documents(&self.input.request(global, None))?;
-        let mut output = self.output.open()?;
+        let mut documents = engine.documents(&self.input.request(&results, None))?;
+        let mut output = results.open()?;
         documents.outline(|answer| answer.map_or(Ok(()), |answer| write(&mut output, &answer)))?;
         output.end_list()?;
         output.finish()?;
@@ -51,6 +52,7 @@ impl Outline {
 
     /// Shows documents of the collection in force.
     fn stored(&self, global: &Global) -> Result<Outcome> {
+        let results = self.output.check(global, &[])?;
         let engine = global.engine(&[&self.cut, &self.collection], Access::Read)?;
         let answers = engine.default_collection().read(|snapshot| {
             let ids: Vec<String> = match self.input.paths.as_slice() {
@@ -61,7 +63,7 @@ impl Outline {
             };
             ids.iter().map(|id| snapshot.outline(id)).collect::<Result<Vec<_>, _>>()
         })?;
-        let mut output = self.output.open()?;
+        let mut output = results.open()?;
         answers.iter().try_for_each(|answer| write(&mut output, answer))?;
         output.end_list()?;
         output.finish()?;

@@ -26,10 +26,11 @@ pub(crate) struct Overlays {
 
 impl Overlays {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
+        let results = self.output.check(global, &[])?;
         let engine = global.engine(&[&self.collection], Access::Read)?;
         let request = OverlaysRequest { review: self.review };
         let listed = engine.default_collection().read(|snapshot| snapshot.overlays(request))?;
-        self.output.list(&listed.overlays, |overlays| {
+        results.list(&listed.overlays, |overlays| {
             let mut table = Table::new(["chunk", "document", "state", "on", "change"]);
             for listed in overlays {
                 table.row([

@@ -30,6 +30,7 @@ pub(crate) struct Prune {
 
 impl Prune {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
+        let results = self.output.check(global, &[])?;
         let access = if self.dry_run { Access::Read } else { Access::Write };
         let engine = global.engine(&[&self.collection], access)?;
         let request = PruneRequest {
@@ -39,7 +40,7 @@ impl Prune {
             dry_run: self.dry_run,
         };
         let pruned = engine.default_collection().prune(&request)?;
-        self.output.list(&pruned, |pruned| {
+        results.list(&pruned, |pruned| {
             let mut table = Table::new(["generation", "state", "documents", "chunks"]);
             for row in pruned {
                 let generation = bold(&plain(&row.generation.generation.to_string()));

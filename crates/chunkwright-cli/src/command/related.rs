@@ -26,10 +26,11 @@ pub(crate) struct Related {
 
 impl Related {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
+        let results = self.output.check(global, &[])?;
         let engine = global.engine(&[&self.collection], Access::Read)?;
         let collection = engine.default_collection();
         let row = collection.read(|snapshot| snapshot.related(&self.document, self.top_k))?;
-        self.output.only(&row, |row| {
+        results.only(&row, |row| {
             let mut table = Table::new(["document", "why"]);
             let folder = if row.siblings.folder.is_empty() { "the top folder" } else { &row.siblings.folder };
             for doc_id in &row.siblings.nearest {

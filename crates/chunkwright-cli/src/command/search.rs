@@ -99,6 +99,7 @@ Examples:
 
 impl Search {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
+        let results = self.output.check(global, &[])?;
         let engine = global.engine(&[&self.collections.one, &self.reranker], Access::Read)?;
         let request = self.request()?;
         if let Some(id) = &self.explain {
@@ -106,7 +107,10 @@ impl Search {
                 bail!("`--explain` is about a chunk of one collection; name it by one `-c`");
             }
             let collection = engine.default_collection();
-            return self.explain(&collection.read(|snapshot| snapshot.explain_search(&request, id))?);
+            let explained = collection.read(|snapshot| snapshot.explain_search(&request, id))?;
+            results.only(&explained, describe_explained)?;
+            let found = matches!(explained.verdict, Verdict::Found { .. });
+            return Ok(if found { Outcome::Success } else { Outcome::Nothing });
         }
         let answer = engine.search(&request)?;
         global.tell(&answer.notices);
@@ -114,7 +118,7 @@ impl Search {
             Found::Hits { hits } => output.objects(hits),
             Found::Passages { passages } => output.objects(passages),
         };
-        self.output.answer(&answer, lines, describe)?;
+        results.answer(&answer, lines, describe)?;
         // Why there is nothing, a notice says.
         let says_why = [NoticeCode::NothingRelevant, NoticeCode::OverBudget];
         if answer.is_empty() && answer.notices.iter().any(|notice| says_why.contains(&notice.code)) {
@@ -144,13 +148,6 @@ impl Search {
             expand: self.expand.request(),
             max_tokens: self.max_tokens,
         })
-    }
-
-    /// Says why a chunk is or is not in the answer.
-    fn explain(&self, explained: &Explained) -> Result<Outcome> {
-        self.output.only(explained, describe_explained)?;
-        let found = matches!(explained.verdict, Verdict::Found { .. });
-        Ok(if found { Outcome::Success } else { Outcome::Nothing })
     }
 }
 

@@ -50,14 +50,15 @@ impl Stats {
             let filter = self.filter.iter().cloned().fold(Filter::default(), Filter::and);
             return collection::run(global, (&self.collection, &self.output), filter, &self.cut, self.coverage);
         }
+        let results = self.output.check(global, &[&self.input, &self.cut])?;
         let engine = global.engine_on(Some(self.input.threads), &[&self.cut, &self.input.files], Access::NoStore)?;
-        let mut documents = engine.documents(&self.input.request(global, None))?;
+        let mut documents = engine.documents(&self.input.request(&results, None))?;
         let progress = Progress::new(global, documents.len(), "documents");
         let measured = documents.statistics(|| progress.advance(1));
         progress.finish();
         let statistics = measured?;
         let min_size = documents.chunker().config().min_size;
-        self.output.only(&statistics, |statistics| describe(statistics, min_size))?;
+        results.only(&statistics, |statistics| describe(statistics, min_size))?;
         let read = documents.report();
         report(global, &read);
         if !read.errors.is_empty() {

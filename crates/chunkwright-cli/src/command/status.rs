@@ -33,20 +33,21 @@ pub(crate) struct Status {
 
 impl Status {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
+        let results = self.output.check(global, &[])?;
         let engine = global.engine(&[&self.collection], Access::Read)?;
         let found = if self.metrics {
-            let mut output = self.output.open()?;
+            let mut output = results.open()?;
             output.bytes(engine.metrics()?.as_bytes())?;
             output.finish()?;
             return Ok(Outcome::Success);
         } else if self.history {
             let runs = engine.default_collection().history()?;
-            self.output.list(&runs, describe_runs)?;
+            results.list(&runs, describe_runs)?;
             let none = "no run is remembered: none changed the collection since its store remembers runs";
             return Ok(global.found(runs.len(), none));
         } else if self.documents {
             let documents = engine.default_collection().read(Snapshot::documents)?;
-            self.output.list(&documents, |documents| {
+            results.list(&documents, |documents| {
                 let mut table = Table::new(["document", "chunks", "no vector", "bytes", "format", "preset", "indexed"]);
                 for document in documents {
                     table.row([
@@ -70,7 +71,7 @@ impl Status {
                 engine.collections()?
             };
             let store = dim(&format!("store {}", plain(&place)));
-            self.output.list(&rows, |rows| format!("{store}\n{}", describe(rows)))?;
+            results.list(&rows, |rows| format!("{store}\n{}", describe(rows)))?;
             rows.len()
         };
         Ok(global.found(found, "nothing is stored; `chunkwright index` stores documents"))

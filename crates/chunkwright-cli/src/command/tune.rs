@@ -82,6 +82,7 @@ impl OriginFlag {
 
 impl Tune {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
+        let results = self.output.check(global, &[&self.evaluation, &self.cut])?;
         let flags = &self.evaluation;
         if flags.questions().is_some() && !self.from.is_empty() {
             bail!("`--from` makes questions of the documents; omit it, or the file of questions");
@@ -100,13 +101,13 @@ impl Tune {
             seed: flags.seed,
         };
         let mut steps = Steps::new(global, "ways of cutting");
-        let answer = engine.tune(&flags.documents(global), &request, &mut |step| steps.take(step))?;
+        let answer = engine.tune(&flags.documents(&results), &request, &mut |step| steps.take(step))?;
         let Some(answer) = answer else { return Ok(steps.ended(Outcome::Nothing)) };
         let lines = |output: &mut Output| {
             output.objects(&answer.candidates)?;
             output.object(&answer.proposal)
         };
-        self.output.answer(&answer, lines, |answer| describe(&answer.candidates, &answer.proposal))?;
+        results.answer(&answer, lines, |answer| describe(&answer.candidates, &answer.proposal))?;
         let outcome = steps.ended(if answer.refused == 0 { Outcome::Success } else { Outcome::Failed });
         if answer.refused > 0 {
             global.say(&format!("{} could not be asked; the others were", count(answer.refused, "question")));

@@ -23,10 +23,11 @@ pub(crate) struct Versions {
 
 impl Versions {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
+        let results = self.output.check(global, &[])?;
         let engine = global.engine(&[&self.collection], Access::Read)?;
         let answer = engine.default_collection().generations()?;
         let rows = &answer.generations;
-        self.output.answer(&answer, |output| output.objects(rows), |_| describe(rows))?;
+        results.answer(&answer, |output| output.objects(rows), |_| describe(rows))?;
         Ok(Outcome::Success)
     }
 }

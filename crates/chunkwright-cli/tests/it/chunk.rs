@@ -145,8 +145,9 @@ fn two_files_of_one_name_are_refused() {
 fn results_go_to_a_file_that_is_no_input_of_the_next_run() {
     let folder = Folder::new(&[("a.md", "# A\n\nText.\n")]);
     let direct = folder.run(&["chunk"]).success();
-    for _ in 0..2 {
-        assert_eq!(folder.run(&["chunk", ".", "-o", "chunks.jsonl"]).success(), "");
+    for flags in [&[][..], &["--force"]] {
+        let command = [&["chunk", ".", "-o", "chunks.jsonl"], flags].concat();
+        assert_eq!(folder.run(&command).success(), "");
         assert_eq!(folder.read("chunks.jsonl"), direct);
     }
     folder.run(&["chunk", "a.md", "-o", "no/such/x.jsonl"]).fails(
@@ -213,7 +214,7 @@ fn tables_hold_what_the_lines_hold() {
     let lines = folder.run(&["chunk", "docs"]).lines();
     // The extension is the format; what reads records reads them.
     for arguments in [["-o", "chunks.parquet"].as_slice(), &["-f", "parquet", "-o", "chunks.parquet"]] {
-        folder.run(&[&["chunk", "docs"], arguments].concat()).success();
+        folder.run(&[&["chunk", "docs", "--force"], arguments].concat()).success();
         let changes = folder.run(&["diff", "chunks.parquet", "docs"]).lines();
         let summary = changes.last().unwrap();
         assert_eq!((&summary["kept"], &summary["old_chunks"]), (&json!(lines.len()), &json!(lines.len())));

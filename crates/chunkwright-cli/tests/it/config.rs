@@ -275,7 +275,7 @@ fn every_command_has_a_manual_page() {
 }
 
 #[test]
-fn a_configuration_is_begun_with_every_key_and_never_over_another() {
+fn a_configuration_is_begun_with_every_key_and_over_another_only_by_force() {
     let folder = Folder::new(&[]);
     let run = folder.run(&["config", "init", "--preset", "docs", "--max-size", "400", "--include", "*.md"]);
     assert_eq!((run.code, &*run.stdout), (0, ""), "{}", run.stderr);
@@ -287,9 +287,15 @@ fn a_configuration_is_begun_with_every_key_and_never_over_another() {
     assert!(origin("max_size").as_str().unwrap().ends_with("chunkwright.toml"));
     assert_eq!(origin("hidden"), "built in");
     let again = folder.run(&["config", "init"]);
-    let expected =
-        "error: `chunkwright.toml` exists; edit it, or print a new one with `chunkwright config init -`";
+    let expected = "error: `chunkwright.toml` exists; name another file, or replace this one with `--force`";
     assert_eq!((again.code, again.stderr.trim_end()), (2, expected));
     assert_eq!(folder.read("chunkwright.toml"), file);
     assert!(folder.run(&["config", "init", "-"]).stdout.contains("\n# preset = \"auto\"\n"));
+    // It is no input: nothing of it is in the new one.
+    assert_eq!(folder.run(&["config", "init", "--force"]).code, 0);
+    assert!(
+        folder.read("chunkwright.toml").contains("\n# max_size = "),
+        "{}",
+        folder.read("chunkwright.toml")
+    );
 }

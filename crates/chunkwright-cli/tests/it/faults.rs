@@ -113,7 +113,7 @@ fn a_run_that_is_told_to_stop_says_what_is_kept_and_the_next_does_the_rest() {
         folder.write("report.json", b"of before");
         let (url, asked) = silent();
         configure(&folder, &url);
-        let mut command = folder.command(&[INDEX, &["-o", "report.json"]].concat());
+        let mut command = folder.command(&[INDEX, &["-o", "report.json", "--force"]].concat());
         let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         asked.recv().unwrap();
         signal(child.id(), name);
@@ -133,7 +133,7 @@ fn results_are_as_they_were_when_a_signal_comes() {
         for times in [1, 2] {
             let folder = Folder::new(&[("old.jsonl", "old\n")]);
             for (output, state) in [("old.jsonl", "is as it was"), ("new.jsonl", "was not written")] {
-                let mut command = folder.command(&["chunk", "-", "-o", output]);
+                let mut command = folder.command(&["chunk", "-", "-o", output, "--force"]);
                 let command = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
                 let mut child = command.spawn().unwrap();
                 // It waits for what it is never given.

@@ -426,7 +426,11 @@ fn a_store_is_checked_backed_up_and_restored() {
     assert_eq!((&report["documents"], &report["problems"]), (&3.into(), &serde_json::json!([])));
     let run = folder.run(&["backup", "copy.db"]);
     assert_eq!((run.code, &*run.stderr), (0, "the copy was verified: 3 documents, 20 chunks\n"));
-    assert!(folder.run(&["backup", "copy.db"]).stderr.starts_with("error: `copy.db` cannot be used"));
+    folder
+        .run(&["backup", "copy.db"])
+        .fails("error: `copy.db` exists; name another file, or replace this one with `--force`");
+    folder.write("copy.db", b"damaged");
+    assert_eq!(folder.run(&["backup", "copy.db", "--force"]).code, 0);
     folder.run(&["restore", "copy.db", "--store", "other"]).success();
     let found = folder.run(&["search", "installer", "--store", "other"]).lines();
     assert_eq!(found, folder.run(&["search", "installer"]).lines());

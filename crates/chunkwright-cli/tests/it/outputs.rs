@@ -2,6 +2,7 @@
 #![cfg(unix)]
 
 use std::fs;
+use std::io::Write as _;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::process::Stdio;
 
@@ -59,11 +60,13 @@ fn a_source_is_never_replaced_by_what_is_made_of_it() {
             symlink("x/../link", folder.path().join("chain")).unwrap();
             // In a folder that is not read, so that it is refused for what it is.
             fs::hard_link(folder.path().join("a.md"), folder.path().join("hard")).unwrap();
-            let said = refused(folder.run(&[command, &["-o", output][..]].concat()));
-            assert!(
-                said.contains("is an input of this command; write the results to another file"),
-                "{command:?} {said}"
-            );
+            for force in [&[][..], &["--force"]] {
+                let said = refused(folder.run(&[command, &["-o", output], force].concat()));
+                assert!(
+                    said.contains("is an input of this command; write the results to another file"),
+                    "{command:?} {said}"
+                );
+            }
             assert_eq!(folder.read("a.md"), SOURCE, "{command:?} -o {output}");
             assert!(folder.path().join("link").is_symlink());
             assert_eq!(left_behind(&folder), Vec::<String>::new());
@@ -72,9 +75,99 @@ fn a_source_is_never_replaced_by_what_is_made_of_it() {
 }
 
 #[test]
+fn a_file_that_exists_is_refused_before_anything_is_done() {
+    let commands: &[&[&str]] = &[
+        &["chunk", "docs", "-o"],
+        &["explain", "docs/a.md", "-o"],
+        &["outline", "docs", "-o"],
+        &["diff", "docs", "docs", "-o"],
+        &["stats", "docs", "-o"],
+        &["stats", "-c", "none", "-o"],
+        &["eval", "--stability", "docs", "-o"],
+        &["tune", "docs", "-o"],
+        &["index", "docs", "--embedder", "none", "-o"],
+        &["search", "words", "-o"],
+        &["fetch", "a.md", "-o"],
+        &["chunks", "-o"],
+        &["status", "-o"],
+        &["collections", "-o"],
+        &["versions", "-o"],
+        &["prune", "-o"],
+        &["delete", "--all", "-o"],
+        &["overlays", "-o"],
+        &["cache", "-o"],
+        &["check", "-o"],
+        &["backup"],
+        &["export", "-o"],
+        &["export", "-f", "parquet", "-o"],
+        &["import", "chunks.jsonl", "-o"],
+        &["related", "a.md", "-o"],
+        &["models", "list", "-o"],
+        &["models", "install", "none", "-o"],
+        &["models", "remove", "none", "-o"],
+        &["doctor", "-o"],
+        &["config", "show", "-o"],
+        &["config", "init"],
+    ];
+    let folder = Folder::new(&[("docs/a.md", SOURCE), ("old", "mine\n"), ("to/old", "mine too\n")]);
+    symlink("to/old", folder.path().join("link")).unwrap();
+    for &command in commands {
+        for output in ["old", "link"] {
+            // There is no store either, which a command that looks for one first would say.
+            let said = refused(folder.run(&[command, &[output]].concat()));
+            let expected =
+                format!("error: `{output}` exists; name another file, or replace this one with `--force`\n");
+            assert_eq!(said, expected, "{command:?}");
+        }
+    }
+    assert_eq!((folder.read("old"), folder.read("to/old")), ("mine\n".into(), "mine too\n".into()));
+    assert!(!folder.home().join(".local/share/chunkwright/store").exists());
+    assert_eq!(left_behind(&folder), Vec::<String>::new());
+}
+
+#[test]
+fn a_file_that_appears_while_a_command_runs_is_not_replaced() {
+    let folder = Folder::new(&[]);
+    for (flags, code, content) in [(&[][..], 2, "mine\n"), (&["--force"], 0, "{\"chunk_id\"")] {
+        fs::remove_file(folder.path().join("new.jsonl")).unwrap_or_default();
+        let mut command = folder.command(&[&["chunk", "-", "-o", "new.jsonl"], flags].concat());
+        let command = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        // It has checked its output when it writes it.
+        while left_behind(&folder).is_empty() {
+            std::thread::yield_now();
+        }
+        folder.write("new.jsonl", b"mine\n");
+        stdin.write_all(b"Words.\n").unwrap();
+        drop(stdin);
+        let output = child.wait_with_output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(code), "{said}");
+        assert_eq!(said.contains("`new.jsonl` exists"), code == 2, "{said}");
+        assert!(folder.read("new.jsonl").starts_with(content), "{}", folder.read("new.jsonl"));
+    }
+}
+
+#[test]
+fn a_state_is_kept_without_force_and_never_where_the_operations_go() {
+    let folder = Folder::new(&[("docs/a.md", SOURCE)]);
+    for _ in 0..2 {
+        folder.run(&["diff", "--state", "state.jsonl", "docs", "-q"]).success();
+    }
+    for (state, force) in [("state.jsonl", "--force"), ("new.jsonl", "--quiet")] {
+        let said = refused(folder.run(&["diff", "--state", state, "docs", "-o", state, force]));
+        assert!(said.contains("is an input of this command"), "{said}");
+    }
+    let said = refused(folder.run(&["diff", "--state", "docs/a.md", "docs"]));
+    assert!(said.contains("is an input of this command"), "{said}");
+    assert_eq!(folder.read("docs/a.md"), SOURCE);
+}
+
+#[test]
 fn standard_input_out_of_a_file_is_a_source_too() {
     let folder = Folder::new(&[("a.md", SOURCE)]);
-    let mut command = folder.command(&["chunk", "-", "-o", "a.md"]);
+    let mut command = folder.command(&["chunk", "-", "-o", "a.md", "--force"]);
     command.stdin(fs::File::open(folder.path().join("a.md")).unwrap());
     assert_eq!(command.stderr(Stdio::null()).status().unwrap().code(), Some(2));
     assert_eq!(folder.read("a.md"), SOURCE);
@@ -116,14 +209,14 @@ fn no_output_lies_in_a_store_however_the_store_is_named() {
             for output in
                 ["store/chunkwright.sqlite3", "store/lock", "store/new", "link", "dangling", "folder/x"]
             {
-                let arguments = [command, &[output][..], flags].concat();
+                let arguments = [command, &[output, "--force"][..], flags].concat();
                 let said = refused(folder.run_with_variables(&arguments, variables));
                 assert!(said.contains("lies in the store `"), "{arguments:?} {said}");
             }
         }
     }
     assert!(before == fs::read(folder.path().join("store/chunkwright.sqlite3")).unwrap());
-    refused(folder.run(&["chunk", "docs", "-o", "data/store/chunkwright.sqlite3"]));
+    refused(folder.run(&["chunk", "docs", "-o", "data/store/chunkwright.sqlite3", "--force"]));
     // Its folder may not exist yet.
     refused(folder.run(&[
         "index",
@@ -137,7 +230,7 @@ fn no_output_lies_in_a_store_however_the_store_is_named() {
     ]));
     for flags in [["--store", "store"], ["--data", "data"]] {
         assert_eq!(folder.run(&["check", flags[0], flags[1]]).code, 0);
-        folder.run(&["search", "words", flags[0], flags[1], "-o", "hits.jsonl"]).success();
+        folder.run(&["search", "words", flags[0], flags[1], "-o", "hits.jsonl", "--force"]).success();
     }
 }
 
@@ -148,7 +241,7 @@ fn a_file_among_the_sources_is_refused_and_results_of_an_earlier_run_are_not() {
         ("docs/data.jsonl", "{\"mine\": 1}\n"),
         ("docs/.ignore", "out.json\n"),
     ]);
-    let said = refused(folder.run(&["chunk", "docs", "-o", "docs/data.jsonl"]));
+    let said = refused(folder.run(&["chunk", "docs", "-o", "docs/data.jsonl", "--force"]));
     assert_eq!(
         said,
         "error: `docs/data.jsonl` is an input of this command; write the results to another file\n"
@@ -156,21 +249,22 @@ fn a_file_among_the_sources_is_refused_and_results_of_an_earlier_run_are_not() {
     assert_eq!(folder.read("docs/data.jsonl"), "{\"mine\": 1}\n");
     let direct = folder.run(&["chunk", "docs", "-q"]).success();
     for _ in 0..2 {
-        folder.run(&["chunk", "docs", "-q", "-o", "docs/chunks.jsonl"]).success();
+        folder.run(&["chunk", "docs", "-q", "-o", "docs/chunks.jsonl", "--force"]).success();
         assert_eq!(folder.read("docs/chunks.jsonl"), direct);
     }
     fs::remove_file(folder.path().join("docs/chunks.jsonl")).unwrap();
     if chunkwright_engine::web::standalone().is_some() {
         let page = folder.run(&["chunk", "docs", "-q", "-f", "html"]).success();
         for _ in 0..2 {
-            folder.run(&["chunk", "docs", "-q", "-f", "html", "-o", "docs/page.html"]).success();
+            let command = ["chunk", "docs", "-q", "-f", "html", "-o", "docs/page.html", "--force"];
+            folder.run(&command).success();
             assert_eq!(folder.read("docs/page.html"), page);
         }
         fs::remove_file(folder.path().join("docs/page.html")).unwrap();
     }
     // A file that an ignore file excludes is not a source.
     for _ in 0..2 {
-        assert_eq!(folder.run(&["stats", "docs", "--quiet", "-o", "docs/out.json"]).code, 0);
+        assert_eq!(folder.run(&["stats", "docs", "--quiet", "-o", "docs/out.json", "--force"]).code, 0);
     }
 }
 
@@ -193,12 +287,12 @@ fn a_run_that_ends_with_1_or_2_replaces_nothing() {
     ];
     for &(command, code) in commands {
         folder.write("old", b"what was there");
-        let run = folder.run(&[command, &["-o", "old"][..]].concat());
+        let run = folder.run(&[command, &["-o", "old", "--force"][..]].concat());
         assert_eq!((run.code, run.stdout.as_str()), (code, ""), "{command:?} {}", run.stderr);
         assert_eq!(folder.read("old"), "what was there", "{command:?}");
         assert_eq!(left_behind(&folder), Vec::<String>::new(), "{command:?}");
     }
-    let run = folder.run(&["search", "xylophone", "-o", "old"]);
+    let run = folder.run(&["search", "xylophone", "-o", "old", "--force"]);
     assert_eq!(run.stderr, "nothing was found\n`old` was not replaced, because the exit status is 1\n");
     let run = folder.run(&["chunk", "docs", "missing.md", "-o", "new"]);
     assert!(run.stderr.ends_with("`new` was not written, because the exit status is 2\n"), "{}", run.stderr);
@@ -223,7 +317,7 @@ fn a_link_stays_and_what_it_leads_to_is_written() {
         ("far", far.clone()),
     ] {
         for _ in 0..2 {
-            folder.run(&["chunk", "a.md", "-o", name]).success();
+            folder.run(&["chunk", "a.md", "-o", name, "--force"]).success();
             assert!(folder.path().join(name).is_symlink(), "{name}");
             assert_eq!(fs::read_to_string(&target).unwrap(), direct, "{name}");
         }
@@ -241,7 +335,7 @@ fn a_file_that_is_replaced_passes_its_permissions_on() {
     for mode in [0o600, 0o640, 0o664] {
         let path = folder.write("old.jsonl", b"old\n");
         fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
-        folder.run(&["chunk", "a.md", "-o", "old.jsonl"]).success();
+        folder.run(&["chunk", "a.md", "-o", "old.jsonl", "--force"]).success();
         assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, mode);
     }
 }

@@ -82,7 +82,7 @@ fn a_store_is_filled_and_read_on_any_number_of_threads() {
             &["status", "--documents"],
             &["related", "m.md"],
             &["check"],
-            &["export", "-o", "out.jsonl"],
+            &["export", "-o", "out.jsonl", "--force"],
             &["backup", &copy],
         ] {
             run(args);

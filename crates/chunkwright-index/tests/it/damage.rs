@@ -8,6 +8,7 @@ use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
+use chunkwright_index::atomic_file::Existing;
 use chunkwright_index::{
     Access, Damaged, DocumentStore, GenerationStore, Mode, Models, SearchOptions, SqliteStore, Store,
     StoreError, search,
@@ -129,7 +130,10 @@ fn a_damaged_file_is_told_of_or_does_no_harm() {
 fn fixture_copy(fixture: &Fixture, to: &Path, is_one_file: bool) {
     if is_one_file {
         let copy = to.join("copy.db");
-        SqliteStore::open(&fixture.store_path(), Access::Read).unwrap().backup(&copy).unwrap();
+        SqliteStore::open(&fixture.store_path(), Access::Read)
+            .unwrap()
+            .backup(&copy, Existing::Kept)
+            .unwrap();
         SqliteStore::restore(&copy, &to.join("store"), Damaged::Refused).unwrap();
         for entry in fs::read_dir(to.join("store")).unwrap() {
             let entry = entry.unwrap();
@@ -170,14 +174,14 @@ fn one_damaged_document_makes_no_backup_useless() {
     fixture.index();
     let store = SqliteStore::open(&fixture.store_path(), Access::Read).unwrap();
     let folder = tempfile::tempdir().unwrap();
-    let sound = store.backup(&folder.path().join("sound.db")).unwrap();
+    let sound = store.backup(&folder.path().join("sound.db"), Existing::Kept).unwrap();
     assert_eq!((sound.documents, sound.problems.len()), (2, 0));
     drop(store);
     // A record that is not the text's, as a program with a bug might have stored it.
     crate::verify::write_changed(&fixture, "a.md", &|record| record["start_line"] = 7.into()).unwrap();
     let store = SqliteStore::open(&fixture.store_path(), Access::Read).unwrap();
     let copy = folder.path().join("copy.db");
-    let report = store.backup(&copy).unwrap();
+    let report = store.backup(&copy, Existing::Kept).unwrap();
     assert_eq!(report.damaged.iter().map(|document| document.doc_id.as_str()).collect::<Vec<_>>(), ["a.md"]);
     let target = folder.path().join("restored");
     let error = SqliteStore::restore(&copy, &target, Damaged::Refused).unwrap_err().to_string();

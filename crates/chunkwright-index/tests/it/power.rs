@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
+use chunkwright_index::atomic_file::Existing;
 use chunkwright_index::{Access, Damaged, STORES, SqliteStore, Store, StoreLocation};
 
 use crate::crash::{Expected, Random, config_of, index, prune, say};
@@ -105,7 +106,10 @@ fn child_of_the_power_test() {
         }
         Task::Prune => prune(&*open(&places.store())),
         Task::Backup => {
-            SqliteStore::open(&places.store(), Access::Read).unwrap().backup(&places.copy()).unwrap();
+            SqliteStore::open(&places.store(), Access::Read)
+                .unwrap()
+                .backup(&places.copy(), Existing::Kept)
+                .unwrap();
             say("copied");
         }
         Task::Restore => {

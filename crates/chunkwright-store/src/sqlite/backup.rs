@@ -9,7 +9,7 @@ use rusqlite::{Connection, OpenFlags, params};
 
 use super::setup::{check_layout, create_folder, lock};
 use super::{SqliteStore, check};
-use crate::atomic_file::AtomicFile;
+use crate::atomic_file::{AtomicFile, Existing};
 use crate::check_report::{CheckReport, DamagedDocument};
 use crate::error::StoreError;
 
@@ -18,16 +18,16 @@ const PAGES: i32 = 4096;
 const PAUSE: Duration = Duration::from_millis(1);
 
 impl SqliteStore {
-    /// Copies the store as it is at one moment into the file `to`, which must not exist, and proves the copy. Searches
+    /// Copies the store as it is at one moment into the file `to`, and proves the copy. Searches
     /// and writes go on meanwhile. The file appears whole or not at all; what is damaged in the store is damaged in the
     /// copy too, and named.
     ///
     /// # Errors
     ///
-    /// A file that exists or cannot be written.
-    pub fn backup(&self, to: &Path) -> Result<CheckReport, StoreError> {
+    /// A file that exists, unless it may be replaced; one that cannot be written.
+    pub fn backup(&self, to: &Path, existing: Existing) -> Result<CheckReport, StoreError> {
         let io = |error| StoreError::Io { path: to.display().to_string(), error };
-        if to.exists() {
+        if existing == Existing::Kept && to.exists() {
             return Err(io(std::io::ErrorKind::AlreadyExists.into()));
         }
         let copy = AtomicFile::create_private(to).map_err(io)?;
@@ -38,7 +38,7 @@ impl SqliteStore {
         target.pragma_update(None, "journal_mode", "DELETE")?;
         let report = check::check(&target, None)?;
         drop(target);
-        copy.persist_new().map_err(io)?;
+        copy.persist_over(existing).map_err(io)?;
         Ok(report)
     }
 

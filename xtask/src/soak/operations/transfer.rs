@@ -61,7 +61,7 @@ pub(super) fn export(world: &mut World<'_>, random: &mut Random) -> Result<()> {
     let folder = world.program.folder.clone();
     let file = if random.chance(50) { "records.jsonl" } else { "records.parquet" };
     let format = file.split('.').next_back().unwrap_or_default();
-    world.run(&["export", "--format", format, "--output", file])?.expect(&[0])?;
+    world.run(&["export", "--format", format, "--output", file, "--force"])?.expect(&[0])?;
     fs::remove_dir_all(folder.join("imported")).unwrap_or_default();
     let imported = other(&world.program, "imported");
     let answer = imported.run(&["import", file])?;

@@ -21,6 +21,7 @@ pub(super) fn run(
     coverage: bool,
 ) -> Result<Outcome> {
     let (collection, output) = flags;
+    let results = output.check(global, &[])?;
     let engine = global.engine(&[cut, collection], Access::Read)?;
     let band = engine.settings().chunk.band_wanted();
     let request = StatisticsRequest { filter, band, ranges: Vec::new() };
@@ -34,7 +35,7 @@ pub(super) fn run(
         }
         Ok(CollectionStatistics { statistics, coverage })
     })?;
-    output.only(&found, describe)?;
+    results.only(&found, describe)?;
     let is_sound = found.coverage.as_ref().is_none_or(|it| it.violations.is_empty());
     let outcome = global.found(found.statistics.chunks, "no chunk was found");
     Ok(if is_sound { outcome } else { Outcome::Nothing })
