@@ -7,7 +7,7 @@ use anstream::ColorChoice;
 use anyhow::Result;
 use chunkwright_engine::settings::Source;
 use chunkwright_engine::{self as engine, Engine, Layers, Notice, NoticeCode, Settings};
-use clap::{Args, Parser};
+use clap::{ArgAction, Args, Parser};
 use serde_json::Value;
 
 use crate::command::Command;
@@ -22,7 +22,7 @@ use crate::text::{plain, yellow};
 /// Results go to standard output: a table on a terminal, JSON Lines when piped. Everything else goes to
 /// standard error.
 #[derive(Debug, Parser)]
-#[command(name = "chunkwright", version, max_term_width = 100, after_help = AFTER_HELP)]
+#[command(name = "chunkwright", version, max_term_width = 100, after_help = AFTER_HELP, disable_help_flag = true)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -33,6 +33,9 @@ pub(crate) struct Cli {
     /// `auto` uses them on a terminal, unless NO_COLOR is set.
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto", help_heading = "Global options")]
     pub(crate) color: Color,
+    /// Print help
+    #[arg(short, long, global = true, action = ArgAction::HelpShort, help_heading = "Global options")]
+    help: Option<bool>,
 }
 
 const AFTER_HELP: &str = "\

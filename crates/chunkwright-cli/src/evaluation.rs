@@ -33,10 +33,10 @@ pub(crate) struct EvaluationFlags {
     #[command(flatten)]
     pub(crate) fusion: FusionFlags,
     /// Tokenizer for the budgets; by default the one that counts the tokens of chunks
-    #[arg(long, value_name = "NAME|FILE", help_heading = "Measuring")]
+    #[arg(long, value_name = "NAME|FILE", help_heading = "Measuring", hide_short_help = true)]
     pub(crate) budget_tokenizer: Option<String>,
     /// Seed of random draws; the same seed gives the same figures
-    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Measuring")]
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Measuring", hide_short_help = true)]
     pub(crate) seed: u64,
 }
 

@@ -118,6 +118,21 @@ impl CutFlags {
     }
 }
 
+/// The keys that `--help` lists, for the first hour; `help COMMAND` lists all.
+const LISTED: [&str; 11] = [
+    "preset",
+    "strategy",
+    "max_size",
+    "tokenizer",
+    "include",
+    "exclude",
+    "type",
+    "collection",
+    "store",
+    "embedder",
+    "reranker",
+];
+
 /// Keys that a letter stands for too.
 const LETTERS: [(&str, char); 3] = [("preset", 'p'), ("collection", 'c'), ("type", 't')];
 
@@ -143,9 +158,12 @@ fn augment(group: Group, heading: &'static str, command: Command) -> Command {
     let mut command = command.next_help_heading(heading);
     for key in flags(group) {
         let help = key::help(key);
-        let short = help.split("\n\n").next().unwrap_or_default().to_owned();
-        let mut arg = Arg::new(key.name).long(key.name.replace('_', "-")).value_name(value_name(key));
-        arg = if short == help { arg.help(help) } else { arg.help(short).long_help(help) };
+        let mut arg = Arg::new(key.name)
+            .long(key.name.replace('_', "-"))
+            .value_name(value_name(key))
+            .hide_short_help(!LISTED.contains(&key.name))
+            .help(in_short(key, &help))
+            .long_help(help);
         arg = match key.values {
             Values::List(_) => arg.action(ArgAction::Append),
             Values::Flag => arg
@@ -172,6 +190,14 @@ fn augment(group: Group, heading: &'static str, command: Command) -> Command {
     command.next_help_heading(None)
 }
 
+/// The help of a key in `--help`: its values without what each means, which takes a paragraph.
+fn in_short(key: &'static Key, help: &str) -> String {
+    let first = help.split("\n\n").next().unwrap_or_default();
+    let Some((what, _)) = first.split_once(": `") else { return first.to_owned() };
+    let names: Vec<String> = key::known_values(key).into_iter().map(|(name, _)| name).collect();
+    if names.is_empty() { what.to_owned() } else { format!("{what}: {}", names.join(", ")) }
+}
+
 /// What help texts show in place of a value.
 fn value_name(key: &Key) -> String {
     match key.values {
@@ -182,5 +208,17 @@ fn value_name(key: &Key) -> String {
         Values::Flag => "true|false".to_owned(),
         Values::Bytes => "N[K|M|G]".to_owned(),
         _ => "N".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_help_lists_first_and_letters_stand_for_are_keys() {
+        for name in LISTED.into_iter().chain(LETTERS.map(|(name, _)| name)) {
+            assert!(key::all().iter().any(|key| key.name == name), "`{name}` is not a key");
+        }
     }
 }

@@ -16,6 +16,7 @@ mod choice;
 mod command;
 mod evaluation;
 mod expand;
+mod help;
 mod input;
 mod interrupt;
 mod keys;
@@ -83,7 +84,7 @@ fn main() -> ExitCode {
     // A shell that asks for candidates has its answer, and the program ends here.
     CompleteEnv::with_factory(Cli::command).var(candidates::VARIABLE).complete();
     interrupt::listen();
-    let mut command = Cli::command();
+    let mut command = help::shaped(Cli::command());
     let parsed = command.try_get_matches_from_mut(std::env::args_os());
     let parsed = parsed
         .and_then(|matches| Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command)));

@@ -17,13 +17,13 @@ pub(crate) fn mode() -> impl TypedValueParser<Value = Mode> {
 #[command(next_help_heading = "Searching")]
 pub(crate) struct FusionFlags {
     /// How rankings are fused: `sum` (of scores scaled to 0..1) or `rrf` (reciprocal rank fusion)
-    #[arg(long, value_name = "HOW", default_value = "sum")]
+    #[arg(long, value_name = "HOW", default_value = "sum", hide_short_help = true)]
     fusion: FusionFlag,
-    #[arg(long, value_name = "0..1", value_parser = weight, allow_negative_numbers = true, help = dense_weight_help())]
+    #[arg(long, value_name = "0..1", value_parser = weight, allow_negative_numbers = true, help = dense_weight_help(), hide_short_help = true)]
     dense_weight: Option<f64>,
-    #[arg(long, value_name = "0..1", value_parser = weight, allow_negative_numbers = true, help = sparse_weight_help())]
+    #[arg(long, value_name = "0..1", value_parser = weight, allow_negative_numbers = true, help = sparse_weight_help(), hide_short_help = true)]
     sparse_weight: Option<f64>,
-    #[arg(long, value_name = "K", value_parser = rrf_k, allow_negative_numbers = true, help = rrf_k_help())]
+    #[arg(long, value_name = "K", value_parser = rrf_k, allow_negative_numbers = true, help = rrf_k_help(), hide_short_help = true)]
     rrf_k: Option<f64>,
 }
 

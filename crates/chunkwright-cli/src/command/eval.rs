@@ -13,7 +13,7 @@ use crate::output::{Output, OutputFlags};
 use crate::searching::mode;
 use crate::text::count;
 
-/// Measure how well presets serve your documents: whether searches find the answers and edits keep the rest
+/// Measure how well presets serve your documents: what searches find and edits keep
 ///
 /// Questions are JSON Lines: {"question": .., "doc_id": .., "excerpt": ..}. `excerpt` is text that occurs once in the
 /// document. Instead of it, `lines` ("L10-L20"), `start_char` and `end_char`, or `start_byte` and `end_byte` can

@@ -27,7 +27,9 @@ enum Action {
     Remove(Remove),
 }
 
-/// List the models that can be installed: what for, how large, and whether they are installed and whole
+/// List the models that can be installed, and whether each is installed
+///
+/// Each has what it is for and how large it is; one that is installed is verified.
 #[derive(Debug, clap::Args)]
 struct List {
     #[command(flatten)]

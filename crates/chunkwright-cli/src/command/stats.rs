@@ -15,7 +15,7 @@ use crate::output::OutputFlags;
 use crate::progress::Progress;
 use crate::text::{Table, bold, dim, green, grouped, plain, red};
 
-/// Measure the chunks of documents and verify the promises, or count the chunks of a collection
+/// Measure the chunks of documents, or count those of a collection
 ///
 /// Reports counts, the distribution of sizes and tokens, levels, and coverage: how many non-blank lines are in a
 /// chunk, and which files were skipped and why. Every chunk is verified: its content is exactly its bytes of the

@@ -247,18 +247,21 @@ fn own_help(help: &str) -> String {
     own.trim_end().to_owned()
 }
 
-/// The help of every command.
+/// The full help of every command, in the groups of the overview.
 fn commands(folder: &Folder) -> String {
     let overview = folder.run(&["help"]).success();
-    let mut names = overview.lines().skip_while(|line| *line != "Commands:").skip(1);
-    let names =
-        names.by_ref().map_while(|line| line.strip_prefix("  ")).filter(|line| !line.starts_with(' '));
-    let names = names.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help");
     let mut out = String::new();
-    for name in names {
-        let help = folder.run(&["help", name]).success();
-        let own = own_help(&help);
-        let _ = write!(out, "## `chunkwright {name}`\n\n```text\n{own}\n```\n\n");
+    for line in overview.lines().skip_while(|line| !line.starts_with("Usage: ")).skip(1) {
+        match (line.strip_suffix(':'), line.split_whitespace().next()) {
+            (Some("Options"), _) => break,
+            (Some(group), _) => _ = write!(out, "## {group}\n\n"),
+            (None, Some(name)) => {
+                let help = folder.run(&["help", name]).success();
+                let own = own_help(&help);
+                let _ = write!(out, "### `chunkwright {name}`\n\n```text\n{own}\n```\n\n");
+            }
+            (None, None) => {}
+        }
     }
     out.trim_end().to_owned() + "\n"
 }

@@ -1,0 +1,126 @@
+//! Help texts: a page for `--help`, every option for `help COMMAND`.
+//!
+//! `--help` shows what a command does and a line for each of its options. Settings that few need are hidden there (see
+//! `keys.rs`) and counted at the end, so that what a person reads first fits on a page or two.
+
+use clap::builder::StyledStr;
+use clap::{Arg, Command};
+
+use crate::command::GROUPS;
+
+/// The program with help texts of this kind.
+pub(crate) fn shaped(command: Command) -> Command {
+    let groups: String = GROUPS.iter().map(|(title, names)| listed(&command, title, names)).collect();
+    with_list(described(command, "chunkwright help"), &groups, "Options")
+}
+
+/// A command with its description also in `--help`, and the number of the settings that are not there. `words` asks for
+/// its full help.
+fn described(command: Command, words: &str) -> Command {
+    let names: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
+    let commands = (!names.is_empty()).then(|| listed(&command, "Commands", &names));
+    let is_hidden = |arg: &&Arg| arg.is_hide_short_help_set() && !arg.is_hide_set();
+    let hidden = command.get_arguments().filter(is_hidden).count();
+    let description = command.get_long_about().or(command.get_about()).cloned().unwrap_or_default();
+    let mut command = command.about(description).mut_subcommands(|inner| {
+        let words = format!("{words} {}", inner.get_name());
+        described(inner, &words)
+    });
+    if hidden > 0 {
+        let whole = command.get_after_help().cloned().unwrap_or_default();
+        let examples = command.get_after_help().map(|after| format!("{after}\n\n")).unwrap_or_default();
+        let more = format!("{examples}`{words}` describes every option, and {hidden} more settings.");
+        command = command.after_help(more).after_long_help(whole);
+    }
+    match commands {
+        Some(commands) => with_list(command, &commands, "Global options"),
+        None => command,
+    }
+}
+
+/// A command that lists those in it like this, and its options below a title.
+fn with_list(command: Command, commands: &str, options: &str) -> Command {
+    let header = command.get_styles().get_header();
+    let template = format!(
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{commands}{header}{options}:{header:#}\n{{options}}{{after-help}}"
+    );
+    command.help_template(StyledStr::from(template))
+}
+
+/// Some commands in `command`, each with its summary, below a title.
+fn listed(command: &Command, title: &str, names: &[&str]) -> String {
+    let (header, literal) = (command.get_styles().get_header(), command.get_styles().get_literal());
+    let line = |name: &&str| {
+        let summary = command.find_subcommand(name).and_then(Command::get_about);
+        let summary = summary.map(ToString::to_string).unwrap_or_default();
+        format!("  {literal}{name:<11}{literal:#}  {summary}\n")
+    };
+    let lines: String = names.iter().map(line).collect();
+    format!("{header}{title}:{header:#}\n{lines}\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+    use crate::app::Cli;
+
+    /// The words of each command, and the program's answer to them and `--help`.
+    fn helps(prefix: &[&str]) -> Vec<(Vec<String>, String)> {
+        fn add(words: &[String], command: &Command, all: &mut Vec<Vec<String>>) {
+            all.push(words.to_vec());
+            for inner in command.get_subcommands() {
+                add(&[words, &[inner.get_name().to_owned()]].concat(), inner, all);
+            }
+        }
+        let mut all = Vec::new();
+        add(&[], &Cli::command(), &mut all);
+        let help = |words: Vec<String>| {
+            let line: Vec<&str> = ["chunkwright"].into_iter().chain(prefix.iter().copied()).collect();
+            let line = line.into_iter().map(str::to_owned).chain(words.clone());
+            let flag = prefix.is_empty().then(|| "--help".to_owned());
+            let shown = shaped(Cli::command()).try_get_matches_from(line.chain(flag)).unwrap_err();
+            (words, shown.render().to_string())
+        };
+        all.into_iter().map(help).collect()
+    }
+
+    #[test]
+    fn help_is_short_and_full_help_has_every_option() {
+        for (words, help) in helps(&[]) {
+            let lines = help.lines().count();
+            let most = if words == ["chunk"] { 80 } else { 95 };
+            assert!(lines <= most, "{words:?} {lines}\n{help}");
+            let wide = help.lines().find(|line| line.chars().count() > 100);
+            assert_eq!(wide, None, "{words:?}");
+        }
+        for (words, help) in helps(&["help"]) {
+            let mut command = &Cli::command();
+            for word in &words {
+                command = command.find_subcommand(word).unwrap();
+            }
+            for argument in command.get_arguments().filter(|argument| !argument.is_hide_set()) {
+                let named = match argument.get_long() {
+                    Some(long) => help.contains(&format!("--{long}")),
+                    None => {
+                        help.contains(&format!("{}", argument.get_id()).to_uppercase()) || help.contains('<')
+                    }
+                };
+                assert!(named, "{words:?} {}", argument.get_id());
+            }
+        }
+    }
+
+    #[test]
+    fn every_command_is_in_one_group_with_a_summary_of_one_line() {
+        let command = Cli::command();
+        let grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+        let known: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
+        assert_eq!(grouped, known);
+        let overview = &helps(&[])[0].1;
+        for (title, names) in GROUPS {
+            assert!(overview.contains(&format!("\n{title}:\n  {}", names[0])), "{overview}");
+        }
+    }
+}
