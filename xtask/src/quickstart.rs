@@ -45,18 +45,19 @@ The index goes to `{}`; nothing else of yours is touched but the models,
 which go to your data directory. A second run finds steps 1 to 3 done.\n",
         inside(&store)
     );
+    println!("== 1. the web page and the program");
     let build = shell::timed(|| web::build_if_possible().and_then(|()| build::program(Profile::Dev)))?;
-    println!();
+    println!("\n== 2. models");
     let models = shell::timed(|| build::install_models(Profile::Dev, &[]));
     if models.is_err() {
         println!("Without models the index is searched by words only; everything else is the same.");
     }
     let models = models.map_or("none".to_owned(), shell::minutes);
-    println!();
+    println!("\n== 3. the index");
     remove_unreadable(&store)?;
     let index = shell::timed(|| shell::run(chunkwright(&["index"], &store)?.args(PATHS).args(LEFT_OUT)))?;
     println!(
-        "\nbuilt in {}, models in {models}, indexed in {}",
+        "\n== 4. searches; built in {}, models in {models}, indexed in {}",
         shell::minutes(build),
         shell::minutes(index)
     );

@@ -1,6 +1,7 @@
-//! Running programs, with their output passed through.
+//! Running programs, with their output passed through or shown if they fail.
 
 use std::env;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -54,6 +55,18 @@ pub(crate) fn quietly(command: &mut Command) -> Result<()> {
     let status = command.status().with_context(|| format!("`{}` could not be run", shown(command)))?;
     if !status.success() {
         bail!("`{}` failed ({status})", shown(command));
+    }
+    Ok(())
+}
+
+/// Runs `command` after saying what it is, and shows what it printed only if it fails.
+pub(crate) fn run_in_silence(command: &mut Command) -> Result<()> {
+    println!("$ {}", shown(command));
+    let output = command.output().with_context(|| format!("`{}` could not be run", shown(command)))?;
+    if !output.status.success() {
+        io::stdout().write_all(&output.stdout)?;
+        io::stderr().write_all(&output.stderr)?;
+        bail!("`{}` failed ({})", shown(command), output.status);
     }
     Ok(())
 }

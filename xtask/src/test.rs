@@ -1,8 +1,7 @@
 //! Every check that a change must pass, in the order of what fails fastest.
 //!
 //! All compiling steps use one compiler, one profile, one set of packages and one set of features, so that what one
-//! compiles the next finds. Nothing here swallows a program's output: the last lines are the test
-//! runners' own.
+//! compiles the next finds. The output of test runners is passed through.
 
 use std::process::Command;
 

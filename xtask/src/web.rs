@@ -41,14 +41,14 @@ fn once(stamp: &str, steps: &[&str]) -> Result<()> {
     let stamp = shell::target_dir()?.join(stamp);
     let state = state()?;
     if dist().join("app/index.html").is_file() && fs::read_to_string(&stamp).is_ok_and(|old| old == state) {
-        println!("nothing of the page has changed since: npm {}", steps.join(", npm "));
+        println!("the page has not changed since `npm {}`", steps.join("`, `npm "));
         return Ok(());
     }
     if !has_node() {
         bail!("`npm` is missing: the page is built by Node 20.19 or newer");
     }
     for step in steps {
-        shell::run(&mut npm(step))?;
+        shell::run_in_silence(&mut npm(step))?;
     }
     fs::write(&stamp, state).with_context(|| format!("`{}` could not be written", stamp.display()))
 }
