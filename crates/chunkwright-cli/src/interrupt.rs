@@ -5,11 +5,12 @@
 //! ended here; so is one that gets a second signal. Nothing depends on which way it ends, since stores survive a
 //! kill at any moment, and files being written are removed.
 
+use parking_lot::Mutex;
 use std::fmt;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use anyhow::Result;
@@ -64,7 +65,7 @@ pub(crate) fn listen() {
         let heard = [SIGINT, SIGTERM].into_iter().filter(|&signal| !is_ignored(signal));
         let Ok(mut signals) = Signals::new(heard) else { return };
         let Some(signal) = signals.forever().next() else { return };
-        *lock(&UNFINISHED) = unfinished();
+        *UNFINISHED.lock() = unfinished();
         SIGNAL.store(signal, Ordering::SeqCst);
         FLAG.store(true, Ordering::SeqCst);
         let start = Instant::now();
@@ -109,7 +110,7 @@ pub(crate) fn flag() -> Arc<AtomicBool> {
 
 /// Says what would be kept if a signal came now, and how to go on, as a clause.
 pub(crate) fn keeps(what: impl Into<String>) {
-    *lock(&KEPT) = Some(what.into());
+    *KEPT.lock() = Some(what.into());
 }
 
 /// Gives the command more time to end than a second, and one second on top of that.
@@ -133,15 +134,11 @@ fn farewell() {
     }
     discard_all();
     progress::clear();
-    let mut kept: Vec<String> = lock(&KEPT).take().into_iter().collect();
-    for path in lock(&UNFINISHED).iter() {
+    let mut kept: Vec<String> = KEPT.lock().take().into_iter().collect();
+    for path in UNFINISHED.lock().iter() {
         let state = if path.exists() { "is as it was" } else { "was not written" };
         kept.push(format!("`{}` {state}", plain(&path.display().to_string())));
     }
     let kept = if kept.is_empty() { "nothing was changed".to_owned() } else { kept.join("; ") };
     note(&format!("{} {kept}", yellow("interrupted:")));
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -7,13 +7,13 @@
 
 mod destination;
 
+use parking_lot::Mutex;
 use std::ffi::OsString;
 use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, IsTerminal as _, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context, Result, anyhow};
 use chunkwright_engine::Fields;
@@ -174,7 +174,7 @@ impl ResultFile {
 
     /// Has the file appear if the command succeeds.
     pub(crate) fn finish(self) {
-        WHOLE.lock().unwrap_or_else(PoisonError::into_inner).push(self);
+        WHOLE.lock().push(self);
     }
 }
 
@@ -192,7 +192,7 @@ impl Write for ResultFile {
 /// finished result is still written if its path is free.
 pub(crate) fn settle(global: &Global, outcome: Outcome) -> Result<()> {
     interrupt::check()?;
-    let whole = std::mem::take(&mut *WHOLE.lock().unwrap_or_else(PoisonError::into_inner));
+    let whole = std::mem::take(&mut *WHOLE.lock());
     for ResultFile { file, path, existing } in whole {
         let persisted = match outcome {
             Outcome::Success | Outcome::Partial => file.persist_over(existing),
@@ -217,7 +217,7 @@ pub(crate) fn settle(global: &Global, outcome: Outcome) -> Result<()> {
 
 /// Drops the files of a run that failed.
 pub(crate) fn discard() {
-    WHOLE.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    WHOLE.lock().clear();
 }
 
 /// Whether the reader of the results went away (`| head`).

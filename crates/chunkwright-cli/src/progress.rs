@@ -1,6 +1,6 @@
 //! A progress bar on standard error, for work over a second.
 
-use std::sync::{Mutex, PoisonError};
+use parking_lot::Mutex;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle, WeakProgressBar};
@@ -15,7 +15,7 @@ static SHOWN: Mutex<Option<WeakProgressBar>> = Mutex::new(None);
 
 /// Takes the bar away that is on the terminal, so that a last sentence has a line of its own.
 pub(crate) fn clear() {
-    let shown = SHOWN.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let shown = SHOWN.lock().take();
     if let Some(bar) = shown.and_then(|bar| bar.upgrade()) {
         bar.finish_and_clear();
     }
@@ -74,7 +74,7 @@ impl Progress {
         self.bar.inc(done as u64);
         if self.bar.is_hidden() && !self.quiet && self.started.elapsed() > PATIENCE {
             self.bar.set_draw_target(ProgressDrawTarget::stderr());
-            *SHOWN.lock().unwrap_or_else(PoisonError::into_inner) = Some(self.bar.downgrade());
+            *SHOWN.lock() = Some(self.bar.downgrade());
         }
     }
 

@@ -3,11 +3,12 @@
 //! A server that makes its user wait for an index is not used. [`Background`] indexes on a thread of its own, keeps the
 //! collection in step with the files, and says how far it is; the engine answers meanwhile from what is stored so far.
 
+use parking_lot::Mutex;
 use std::cell::Cell;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -91,18 +92,18 @@ impl Background {
             move || shared.work(&collection, &request, then, &on_event)
         };
         let thread = thread::Builder::new().name("index".into()).spawn(work).map_err(Error::Threads)?;
-        *lock(&shared.thread) = Some(thread);
+        *shared.thread.lock() = Some(thread);
         Ok(Self { shared })
     }
 
     /// How far it is.
     pub fn state(&self) -> IndexState {
-        lock(&self.shared.state).clone()
+        self.shared.state.lock().clone()
     }
 
     /// Waits for the thread, which ends when its run does, or soon after the engine was cancelled.
     pub fn join(&self) {
-        let thread = lock(&self.shared.thread).take();
+        let thread = self.shared.thread.lock().take();
         // A thread that panicked has told so, and there is nothing to wait for.
         let _ = thread.map(JoinHandle::join);
     }
@@ -221,7 +222,7 @@ impl Shared {
     }
 
     fn set(&self, state: IndexState) {
-        *lock(&self.state) = state;
+        *self.state.lock() = state;
     }
 }
 
@@ -256,8 +257,4 @@ impl IndexRequest {
     pub fn following(paths: Vec<PathBuf>) -> Self {
         Self { paths, prune: Prune::Follow, ..Self::default() }
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -11,9 +11,9 @@ mod revision;
 mod shard;
 mod statistics;
 
+use parking_lot::Mutex;
 use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
 
 use chunkwright::{Chunker, Document};
 use chunkwright_index::TokensByKind;
@@ -172,13 +172,13 @@ impl Documents {
 
     /// What was read so far, and what was not.
     pub fn report(&self) -> ReadReport {
-        let nuls = self.nuls.lock().unwrap_or_else(PoisonError::into_inner);
+        let nuls = self.nuls.lock();
         let notice = |(doc_id, nuls): (&String, &usize)| {
             let message = format!("`{doc_id}` has {}, kept in its text", count(*nuls, "NUL character"));
             Notice::new(NoticeCode::ControlCharacters, message)
         };
         let mut notices: Vec<Notice> = nuls.iter().map(notice).collect();
-        let dominant = self.tokens.lock().unwrap_or_else(PoisonError::into_inner).dominant();
+        let dominant = self.tokens.lock().dominant();
         let mut say = |code, message: String| notices.push(Notice::new(code, message));
         notices_of_files(&self.skipped, &[], dominant.as_ref(), &mut say);
         ReadReport { found: self.found, skipped: self.skipped.clone(), errors: self.errors.clone(), notices }
@@ -186,7 +186,7 @@ impl Documents {
 
     /// Notes how many tokens the chunks of a document have.
     fn count_tokens(tokens: &Mutex<TokensByKind>, doc_id: &str, number: usize) {
-        tokens.lock().unwrap_or_else(PoisonError::into_inner).add(doc_id, number);
+        tokens.lock().add(doc_id, number);
     }
 
     /// Reads and parses all documents, and hands them on in order. `emit` is told of each that could not be read by
@@ -215,7 +215,7 @@ impl Documents {
         let read = |item: &Item| {
             item.read().map(|read| {
                 if read.source.nuls > 0 {
-                    let mut nuls = nuls.lock().unwrap_or_else(PoisonError::into_inner);
+                    let mut nuls = nuls.lock();
                     nuls.insert(read.doc_id.clone(), read.source.nuls);
                 }
                 work(read)

@@ -4,10 +4,11 @@ mod builder;
 mod clock;
 mod loaded;
 
+use parking_lot::{Mutex, RwLock};
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
 use chunkwright::{Chunker, TokenCounter};
@@ -318,11 +319,11 @@ impl Engine {
     /// The store, to read.
     pub(crate) fn store(&self) -> Result<Arc<dyn Store>, Error> {
         let held = &self.inner.shared.held;
-        let store = held.read().unwrap_or_else(PoisonError::into_inner).store()?;
+        let store = held.read().store()?;
         if !store.is_outdated() {
             return Ok(store);
         }
-        let mut held = held.write().unwrap_or_else(PoisonError::into_inner);
+        let mut held = held.write();
         // Another call may have opened it meanwhile.
         if let Held::Here(store) | Held::Through(store, _) = &mut *held
             && store.is_outdated()
@@ -336,12 +337,12 @@ impl Engine {
     /// process takes its place.
     pub(crate) fn owner(&self) -> Result<Option<Owner>, Error> {
         let shared = &self.inner.shared;
-        let held = shared.held.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let held = shared.held.read().clone();
         let Held::Through(_, owner) = held else { return Ok(None) };
         if owner.is_there() {
             return Ok(Some(owner));
         }
-        let mut held = shared.held.write().unwrap_or_else(PoisonError::into_inner);
+        let mut held = shared.held.write();
         *held = hold(&self.inner.settings, shared.queue.as_deref(), &self.inner.cancel)?;
         let owner = match &*held {
             Held::Through(_, owner) => Some(owner.clone()),
@@ -355,14 +356,14 @@ impl Engine {
     /// Lets other processes write through this one, if it is to and holds the store.
     fn listen(&self) -> Result<(), Error> {
         let shared = &self.inner.shared;
-        let is_here = matches!(&*shared.held.read().unwrap_or_else(PoisonError::into_inner), Held::Here(_));
+        let is_here = matches!(&*shared.held.read(), Held::Here(_));
         // A store of the caller's own has no lock that could be held, and one that can only be read needs none.
         if shared.owns == Owns::No || !is_here || shared.given.store.is_some() || self.is_read_only() {
             return Ok(());
         }
         let folder = models::owner_dir(&self.inner.settings)?;
         let started = Listener::start(&folder, shared).map_err(Error::Owner)?;
-        *shared.listener.lock().unwrap_or_else(PoisonError::into_inner) = Some(started);
+        *shared.listener.lock() = Some(started);
         Ok(())
     }
 

@@ -6,12 +6,13 @@
 
 mod queues;
 
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs::{self, File, TryLockError};
 use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -299,8 +300,8 @@ impl Jobs {
     /// A job that is not remembered.
     pub fn wait_newer(&self, id: u64, revision: u64, timeout: Duration) -> Result<Option<Job>, Error> {
         let is_same = |known: &mut Known| known.jobs.get(&id).is_some_and(|job| job.revision == revision);
-        let waited = self.inner.changed.wait_timeout_while(self.lock(), timeout, is_same);
-        let (known, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.lock();
+        self.inner.changed.wait_while_for(&mut known, is_same, timeout);
         let job = known.jobs.get(&id).ok_or(Error::UnknownJob { id })?;
         Ok((job.revision != revision).then(|| job.shown()))
     }
@@ -314,14 +315,13 @@ impl Jobs {
     /// again when the jobs are opened the next time. Answers whether everything stopped.
     pub fn stop(&self, timeout: Duration) -> bool {
         self.inner.is_stopping.store(true, Ordering::SeqCst);
-        let known = self.lock();
+        let mut known = self.lock();
         known.cancels.values().for_each(|cancel| cancel.store(true, Ordering::SeqCst));
         self.inner.changed.notify_all();
-        let waited = self.inner.changed.wait_timeout_while(known, timeout, |known| known.workers > 0);
-        let (known, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        self.inner.changed.wait_while_for(&mut known, |known| known.workers > 0, timeout);
         let is_stopped = known.workers == 0;
         if is_stopped {
-            self.inner.lock.lock().unwrap_or_else(PoisonError::into_inner).take();
+            self.inner.lock.lock().take();
         }
         is_stopped
     }
@@ -482,7 +482,7 @@ impl Jobs {
     }
 
     fn lock(&self) -> MutexGuard<'_, Known> {
-        self.inner.known.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inner.known.lock()
     }
 }
 

@@ -10,6 +10,7 @@
 //! well. What is said there are lines of JSON: one [`Call`], then [`Reply`]s until the answer. A caller that hangs up
 //! cancels its call.
 
+use parking_lot::Mutex;
 use std::fs::{self, File};
 use std::io::{self, BufRead as _, BufReader, ErrorKind, Read as _, Write as _};
 use std::os::fd::AsRawFd as _;
@@ -17,7 +18,7 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::thread;
 
 use chunkwright_index::Progress;
@@ -235,7 +236,7 @@ fn answer(stream: UnixStream, shared: &Weak<Shared>) {
     });
     let stream = Mutex::new(stream);
     let send = |reply: &Reply| {
-        let mut stream = stream.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut stream = stream.lock();
         let Ok(mut line) = serde_json::to_vec(reply) else { return };
         line.push(b'\n');
         if stream.write_all(&line).is_err() {
@@ -257,7 +258,7 @@ fn answer(stream: UnixStream, shared: &Weak<Shared>) {
         Ok(answer) => Reply::Answer(answer),
         Err(error) => Reply::Failed { code: error.code().name.to_owned(), message: error.to_string() },
     });
-    let _ = stream.lock().unwrap_or_else(PoisonError::into_inner).shutdown(std::net::Shutdown::Both);
+    let _ = stream.lock().shutdown(std::net::Shutdown::Both);
     if let Ok(watcher) = watcher {
         let _ = watcher.join();
     }

@@ -1,11 +1,11 @@
 //! A log of queries and tool calls, in a file beside the store that only the user can read. Off by default: queries say
 //! what people look for.
 
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::VecDeque;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use chunkwright_index::atomic_file::AtomicFile;
 use chunkwright_index::{Cursor, MAX_PAGE};
@@ -167,7 +167,7 @@ impl QueryLog {
     }
 
     fn held(&self) -> MutexGuard<'_, Held> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+        self.held.lock()
     }
 }
 

@@ -1,9 +1,9 @@
 //! Small JSON files beside the store, for what does not deserve a table in every store.
 
+use parking_lot::Mutex;
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
 
 use chunkwright_index::atomic_file::AtomicFile;
 use serde::Serialize;
@@ -27,7 +27,7 @@ pub(crate) fn change<T: Default + DeserializeOwned + Serialize, R>(
     name: &str,
     change: impl FnOnce(&mut T) -> Result<R, Error>,
 ) -> Result<R, Error> {
-    let _changing = CHANGING.lock().unwrap_or_else(PoisonError::into_inner);
+    let _changing = CHANGING.lock();
     let mut held = read(engine, name);
     let result = change(&mut held)?;
     let Some(path) = place(engine, name) else { return Ok(result) };

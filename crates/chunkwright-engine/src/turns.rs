@@ -1,9 +1,9 @@
 //! Whose turn is it? Runs over one collection in one process follow one another; changes by hand go between the windows
 //! of a run, which stores keep apart by the versions of documents.
 
+use parking_lot::{Condvar, Mutex};
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::error::Error;
@@ -34,7 +34,7 @@ impl Turns {
         on_wait: impl FnOnce(),
     ) -> Result<Turn<'_>, Error> {
         let mut on_wait = Some(on_wait);
-        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut taken = self.taken.lock();
         while taken.contains(collection) {
             if cancel.load(Ordering::SeqCst) {
                 return Err(Error::Cancelled);
@@ -42,7 +42,7 @@ impl Turns {
             if let Some(on_wait) = on_wait.take() {
                 on_wait();
             }
-            taken = self.ended.wait_timeout(taken, LOOK).unwrap_or_else(PoisonError::into_inner).0;
+            self.ended.wait_for(&mut taken, LOOK);
         }
         taken.insert(collection.to_owned());
         Ok(Turn { turns: self, collection: collection.to_owned() })
@@ -50,13 +50,13 @@ impl Turns {
 
     /// Whether a collection is being run over.
     pub(crate) fn is_taken(&self, collection: &str) -> bool {
-        self.taken.lock().unwrap_or_else(PoisonError::into_inner).contains(collection)
+        self.taken.lock().contains(collection)
     }
 }
 
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
-        self.turns.taken.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.collection);
+        self.turns.taken.lock().remove(&self.collection);
         self.turns.ended.notify_all();
     }
 }

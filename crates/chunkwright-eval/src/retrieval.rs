@@ -3,9 +3,10 @@
 //! The documents go through the pipeline that users index with, into a store in memory, and every question goes
 //! through the search itself. One call ranks for all modes: words, meaning, and both by the fusion in use.
 
+use parking_lot::Mutex;
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use chunkwright::span::is_blank;
 use chunkwright::{Chunk, ChunkId, Chunker, Document, Record, Span, TokenCounter, Unit};
@@ -281,7 +282,7 @@ impl<'a> Bench<'a> {
             for (chunk, record) in chunks.iter().zip(records) {
                 hidden.hide(at, chunk, record);
             }
-            seen.lock().unwrap_or_else(PoisonError::into_inner).push(cut);
+            seen.lock().push(cut);
         });
         let store = Arc::clone(&self.store) as Arc<dyn Store>;
         let mut pipeline =
@@ -296,7 +297,7 @@ impl<'a> Bench<'a> {
             return Err(EvalError::Document { doc_id: failure.doc_id, message: failure.message });
         }
         let generation = self.store.open(COLLECTION)?;
-        let mut parts = std::mem::take(&mut *parts.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut parts = std::mem::take(&mut *parts.lock());
         parts.sort_unstable_by_key(|cut| cut.at);
         let mut all = Cut { chunks: Chunks::default(), ids: HashMap::new(), tally: Tally::default() };
         for cut in parts {
@@ -447,7 +448,7 @@ impl Embedder for Remembering {
     }
 
     fn embed_query(&self, query: &str) -> Result<(Embedding, Option<EmbedError>), EmbedError> {
-        let queries = || self.queries.lock().unwrap_or_else(PoisonError::into_inner);
+        let queries = || self.queries.lock();
         if let Some(known) = queries().get(query).cloned() {
             return Ok((known, None));
         }

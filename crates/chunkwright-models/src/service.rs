@@ -5,8 +5,9 @@
 //! handled for one service is handled for all. Limits and prices of services are configured and never
 //! guessed: they change without us.
 
+use parking_lot::Mutex;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use chunkwright_http::{Client, Clock, HttpError, HttpOptions, Secret, SystemClock, error_message};
 use serde_json::Value;
@@ -270,7 +271,7 @@ pub(crate) fn in_parallel<T: Send, E: Send>(
             }
             let result = work(place);
             failed.fetch_or(result.is_err(), Ordering::Relaxed);
-            results.lock().unwrap_or_else(PoisonError::into_inner).push((place, result));
+            results.lock().push((place, result));
         }
     };
     std::thread::scope(|scope| {
@@ -279,7 +280,7 @@ pub(crate) fn in_parallel<T: Send, E: Send>(
         }
         run();
     });
-    let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut results = results.into_inner();
     results.sort_by_key(|(place, _)| *place);
     results.into_iter().map(|(_, result)| result).collect()
 }

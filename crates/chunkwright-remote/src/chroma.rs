@@ -15,9 +15,10 @@ mod name;
 mod options;
 mod record;
 
+use parking_lot::Mutex;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::OnceLock;
 
 use chunkwright_http::{Client, HttpError, HttpOptions, Method, Secret};
 use serde_json::{Value, json};
@@ -116,8 +117,8 @@ impl Chroma {
         format!("{}-g{}", self.mapped(&generation.collection), generation.number)
     }
 
-    fn ids(&self) -> std::sync::MutexGuard<'_, HashMap<String, String>> {
-        self.ids.lock().unwrap_or_else(PoisonError::into_inner)
+    fn ids(&self) -> parking_lot::MutexGuard<'_, HashMap<String, String>> {
+        self.ids.lock()
     }
 
     fn send(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Option<Value>, StoreError> {

@@ -3,13 +3,14 @@
 //! For tests. It ranks by dense vectors, exactly, and decides no filter by itself, so that every promise of stores on servers
 //! is kept by what is common to them.
 
+use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use crate::database::{Database, Found, Mark, Part, Point, Which, Written};
 use crate::entry::{Entry, Kind};
-use crate::store::{RemoteStore, lock};
+use crate::store::RemoteStore;
 use chunkwright_store::error::unknown_generation;
 use chunkwright_store::index::dot;
 use chunkwright_store::{Access, Filter, Generation, GenerationSpec, StoreError};
@@ -71,24 +72,24 @@ impl Double {
 
     /// Fails so from now on; requests are counted anew.
     pub fn set(&self, fault: Fault) {
-        let mut link = lock(&self.link);
+        let mut link = self.link.lock();
         (link.fault, link.requests) = (fault, 0);
     }
 
     /// Requests since the fault was set.
     pub fn requests(&self) -> usize {
-        lock(&self.link).requests
+        self.link.lock().requests
     }
 
     /// Writes `by` in place of `what` in every entry that is put from now on.
     pub fn rewrite(&self, what: &str, by: &str) {
-        lock(&self.link).rewrite = Some([what, by].map(str::to_owned));
+        self.link.lock().rewrite = Some([what, by].map(str::to_owned));
     }
 
     /// Passes a request on, or fails as it is told.
     fn pass<T>(&self, request: impl FnOnce(&Server) -> Result<T, StoreError>) -> Result<T, StoreError> {
         let (fault, at) = {
-            let mut link = lock(&self.link);
+            let mut link = self.link.lock();
             link.requests += 1;
             (link.fault, link.requests - 1)
         };
@@ -111,7 +112,7 @@ fn name(generation: &Generation) -> (String, i64) {
 
 impl Server {
     fn entries_of(&self, kind: Kind, owner: &str, part: fn(&Entry) -> &String) -> Vec<String> {
-        let entries = lock(&self.entries);
+        let entries = self.entries.lock();
         let of = entries.values().filter(|entry| entry.kind == kind && entry.owner == owner);
         of.map(part).cloned().collect()
     }
@@ -122,7 +123,7 @@ impl Server {
         generation: &Generation,
         change: impl FnOnce(&mut Points) -> T,
     ) -> Result<T, StoreError> {
-        let mut generations = lock(&self.generations);
+        let mut generations = self.generations.lock();
         generations.get_mut(&name(generation)).map(change).ok_or_else(|| unknown_generation(generation))
     }
 
@@ -152,7 +153,7 @@ impl Server {
 impl Database for Double {
     fn get(&self, keys: &[String]) -> Result<Vec<Option<String>>, StoreError> {
         self.pass(|server| {
-            let entries = lock(&server.entries);
+            let entries = server.entries.lock();
             Ok(keys.iter().map(|key| entries.get(key).map(|entry| entry.value.clone())).collect())
         })
     }
@@ -166,7 +167,7 @@ impl Database for Double {
     }
 
     fn put(&self, entries: &[Entry]) -> Result<(), StoreError> {
-        let rewrite = lock(&self.link).rewrite.clone();
+        let rewrite = self.link.lock().rewrite.clone();
         let put = |entry: &Entry| {
             let mut entry = entry.clone();
             if let Some([what, by]) = &rewrite {
@@ -175,14 +176,14 @@ impl Database for Double {
             (entry.key.clone(), entry)
         };
         self.pass(|server| {
-            lock(&server.entries).extend(entries.iter().map(put));
+            server.entries.lock().extend(entries.iter().map(put));
             Ok(())
         })
     }
 
     fn forget(&self, keys: &[String]) -> Result<(), StoreError> {
         self.pass(|server| {
-            lock(&server.entries).retain(|key, _| !keys.contains(key));
+            server.entries.lock().retain(|key, _| !keys.contains(key));
             Ok(())
         })
     }
@@ -193,14 +194,14 @@ impl Database for Double {
 
     fn create_points(&self, generation: &Generation) -> Result<(), StoreError> {
         self.pass(|server| {
-            lock(&server.generations).entry(name(generation)).or_default();
+            server.generations.lock().entry(name(generation)).or_default();
             Ok(())
         })
     }
 
     fn drop_points(&self, generation: &Generation) -> Result<(), StoreError> {
         self.pass(|server| {
-            lock(&server.generations).remove(&name(generation));
+            server.generations.lock().remove(&name(generation));
             Ok(())
         })
     }
@@ -208,7 +209,7 @@ impl Database for Double {
     fn left(&self, known: &[&Generation]) -> Result<Vec<Generation>, StoreError> {
         let known: Vec<_> = known.iter().map(|generation| name(generation)).collect();
         self.pass(|server| {
-            let generations = lock(&server.generations);
+            let generations = server.generations.lock();
             let left = generations.keys().filter(|name| !known.contains(name)).cloned();
             let spec = GenerationSpec::default;
             Ok(left.map(|(collection, number)| Generation { collection, number, spec: spec() }).collect())

@@ -28,9 +28,10 @@ mod read;
 mod source;
 mod sweep;
 
+use parking_lot::{Mutex, RwLock};
 use std::collections::HashMap;
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::Arc;
 
 use chunkwright::{ChunkId, Record};
 
@@ -160,17 +161,12 @@ impl RemoteStore {
             self.database.forget(&self.database.keys(kind, &owner)?)?;
         }
         self.database.drop_points(generation)?;
-        lock(&self.live).remove(generation);
-        lock(&self.indexes).remove(generation);
-        lock(&self.columns).remove(generation);
+        self.live.lock().remove(generation);
+        self.indexes.lock().remove(generation);
+        self.columns.lock().remove(generation);
         self.totals.forget(generation.number);
         Ok(())
     }
-}
-
-/// A lock is only poisoned if a caller's code panicked; what it guards is whole at any time.
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The newest generation that `spec` describes and whose terms are ours. Without an entry of their collection,

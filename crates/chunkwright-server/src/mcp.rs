@@ -20,8 +20,9 @@ mod tool;
 mod tools;
 mod uri;
 
+use parking_lot::Mutex;
 use std::borrow::Cow;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use chunkwright_engine::{
     Background, Door, Engine, Error, Hit, IndexState, QueryCall, QueryLog, suggestion, without_places,
@@ -185,11 +186,11 @@ impl McpServer {
     }
 
     fn background(&self) -> Option<Background> {
-        self.inner.background.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.inner.background.lock().clone()
     }
 
     fn set_background(&self, background: Background) {
-        *self.inner.background.lock().unwrap_or_else(PoisonError::into_inner) = Some(background);
+        *self.inner.background.lock() = Some(background);
     }
 
     /// Keeps that a tool was used, where that is wanted. A log that cannot be written fails no call.

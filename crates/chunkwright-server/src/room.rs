@@ -1,7 +1,7 @@
 //! Whether there is room on the disk: what a monitoring system should know before the next client is refused.
 
+use parking_lot::Mutex;
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
 
 /// The least room in bytes: below it a disk counts as full.
 const LEAST: u64 = 1 << 20;
@@ -22,13 +22,13 @@ impl Room {
 
     /// Notes that something could not be stored for lack of room.
     pub(crate) fn note_missed(&self) {
-        *self.missed.lock().unwrap_or_else(PoisonError::into_inner) = free(&self.folder);
+        *self.missed.lock() = free(&self.folder);
     }
 
     /// Whether there is none, or no more than there was when something could not be stored.
     pub(crate) fn is_missing(&self) -> bool {
         let Some(free) = free(&self.folder) else { return false };
-        let mut missed = self.missed.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut missed = self.missed.lock();
         *missed = missed.filter(|missed| free <= missed.saturating_add(LEAST));
         free < LEAST || missed.is_some()
     }
@@ -62,7 +62,7 @@ mod tests {
         room.note_missed();
         assert!(room.is_missing());
         // As if there had been less.
-        *room.missed.lock().expect("a lock") = Some(0);
+        *room.missed.lock() = Some(0);
         assert!(!room.is_missing());
         assert!(!Room::of(folder.path().join("nothing")).is_missing(), "what is not there yet");
     }

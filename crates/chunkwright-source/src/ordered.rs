@@ -4,8 +4,8 @@
 //! lines: workers take items in order, results wait until it is their turn, and no new item is begun
 //! while more than [`BUDGET`] bytes of results wait.
 
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::collections::BTreeMap;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 /// Bytes of results that may wait for their turn, beside those being made.
@@ -73,8 +73,8 @@ impl<T> Shared<T> {
     /// before, so the wait ends.
     fn take(&self, items: usize) -> Option<usize> {
         let too_much = |state: &mut State<T>| state.held > BUDGET && !state.stop;
-        let state = self.changed.wait_while(self.lock(), too_much);
-        let mut state = state.unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.lock();
+        self.changed.wait_while(&mut state, too_much);
         if state.stop || state.next >= items {
             return None;
         }
@@ -91,8 +91,9 @@ impl<T> Shared<T> {
 
     fn wait_for(&self, index: usize) -> Option<(usize, T)> {
         let missing = |state: &mut State<T>| !state.waiting.contains_key(&index) && !state.stop;
-        let state = self.changed.wait_while(self.lock(), missing);
-        state.unwrap_or_else(PoisonError::into_inner).waiting.remove(&index)
+        let mut state = self.lock();
+        self.changed.wait_while(&mut state, missing);
+        state.waiting.remove(&index)
     }
 
     fn release(&self, size: usize) {
@@ -101,7 +102,7 @@ impl<T> Shared<T> {
     }
 
     fn lock(&self) -> MutexGuard<'_, State<T>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 }
 

@@ -6,10 +6,10 @@
 //! The process knows every file it is writing, so that one that must end at once, such as after a signal, leaves
 //! none behind ([`discard_all`]).
 
+use parking_lot::{Mutex, MutexGuard};
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tempfile::NamedTempFile;
 
@@ -164,7 +164,7 @@ impl Drop for Listed {
 }
 
 fn lock() -> MutexGuard<'static, Vec<(PathBuf, PathBuf)>> {
-    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
+    UNFINISHED.lock()
 }
 
 /// Where the files that are being written are to be, by the names they were begun with.

@@ -3,10 +3,10 @@
 //! A page begins behind an id, so it costs what it holds and what the pattern rejects on the way, wherever it is. The number
 //! of all documents of a list is counted once for each change of the generation, not for each page.
 
+use parking_lot::Mutex;
 use std::collections::btree_map::Range;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Bound;
-use std::sync::{Mutex, PoisonError};
 
 use crate::document::DocumentInfo;
 use crate::filter::Glob;
@@ -130,11 +130,11 @@ impl Totals {
             let counted = all.get(&generation.number).filter(|counted| counted.change == change);
             counted.and_then(|counted| counted.by_pattern.get(&pattern).copied())
         };
-        if let Some(total) = known(&self.0.lock().unwrap_or_else(PoisonError::into_inner)) {
+        if let Some(total) = known(&self.0.lock()) {
             return Ok(total);
         }
         let total = count()?;
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.0.lock();
         let counted = all.entry(generation.number).or_default();
         if counted.change < change || counted.by_pattern.len() >= PATTERNS {
             *counted = Counted { change: change.max(counted.change), by_pattern: HashMap::new() };
@@ -148,7 +148,7 @@ impl Totals {
 
     /// Forgets a generation, by its number.
     pub fn forget(&self, generation: i64) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&generation);
+        self.0.lock().remove(&generation);
     }
 }
 

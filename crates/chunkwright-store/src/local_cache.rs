@@ -1,9 +1,9 @@
 //! A cache in a file of its own, for stores that are elsewhere: what was expensive stays on this machine,
 //! whatever becomes of a server, and is not fetched over a network to be compared.
 
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::HashSet;
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rusqlite::{Connection, params};
 
@@ -68,7 +68,7 @@ impl SqliteCache {
     }
 
     fn lock(&self) -> MutexGuard<'_, Connection> {
-        self.connection.lock().unwrap_or_else(PoisonError::into_inner)
+        self.connection.lock()
     }
 
     fn write<T>(

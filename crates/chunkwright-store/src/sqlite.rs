@@ -26,10 +26,11 @@ mod stamp;
 mod stored;
 mod write;
 
+use parking_lot::{Mutex, RwLock};
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::Arc;
 
 use chunkwright::{ChunkId, Record};
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
@@ -102,7 +103,7 @@ struct Writer {
 
 impl Writer {
     fn claim(&self) -> Result<(), StoreError> {
-        let mut held = lock_mutex(&self.lock);
+        let mut held = self.lock.lock();
         if held.is_none() {
             *held = Some(lock(&self.folder)?);
         }
@@ -246,7 +247,7 @@ impl SqliteStore {
     ) -> Result<T, StoreError> {
         let writer = self.writer.as_ref().ok_or(StoreError::ReadOnly)?;
         writer.claim()?;
-        let mut connection = lock_mutex(&writer.connection);
+        let mut connection = writer.connection.lock();
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let (value, commit) = body(&transaction)?;
         match commit {
@@ -268,11 +269,6 @@ impl From<bool> for Commit {
     fn from(changed: bool) -> Self {
         if changed { Self::Yes } else { Self::NothingChanged }
     }
-}
-
-/// A lock is only poisoned if a caller's code panicked; what it guards is whole at any time.
-fn lock_mutex<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl GenerationStore for SqliteStore {
@@ -308,7 +304,7 @@ impl GenerationStore for SqliteStore {
     fn switch(&self, generation: &Generation) -> Result<(), StoreError> {
         let before = self.lookup(&generation.collection).ok().flatten();
         let before = before.filter(|before| before.number != generation.number);
-        let is_searched = |before: &Generation| lock_mutex(&self.indexes).contains_key(&before.number);
+        let is_searched = |before: &Generation| self.indexes.lock().contains_key(&before.number);
         if before.as_ref().is_some_and(is_searched) {
             // No search waits until what it searches is read. What fails here is told by the first of them.
             let _ = self.read(|transaction| self.with_index(transaction, generation, |_| Ok(())));
@@ -341,7 +337,7 @@ impl GenerationStore for SqliteStore {
 impl DocumentStore for SqliteStore {
     fn write(&self, generation: &Generation, changes: &[Change]) -> Result<Vec<Outcome>, StoreError> {
         let prepared = write::prepare(generation, changes)?;
-        let shared = lock_mutex(&self.indexes).get(&generation.number).map(Arc::clone);
+        let shared = self.indexes.lock().get(&generation.number).map(Arc::clone);
         let turn = shared.as_ref().and_then(|shared| shared.turn());
         let (outcomes, added) = self.write_with(|transaction| {
             let before = read::change(transaction, generation)?;
@@ -525,8 +521,8 @@ impl Store for SqliteStore {
     fn release(&self) {
         if let Some(writer) = &self.writer {
             // No write of another thread is under way.
-            let connection = lock_mutex(&writer.connection);
-            lock_mutex(&writer.lock).take();
+            let connection = writer.connection.lock();
+            writer.lock.lock().take();
             drop(connection);
         }
     }

@@ -4,11 +4,12 @@
 //! keeps beside them. What the core can prove of records is in [`chunkwright::verify`]; here are the file that the
 //! document was made of, the changes made by hand, and the vectors.
 
+use parking_lot::Mutex;
 use std::collections::{HashMap, HashSet};
 use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use chunkwright::parse::{Markdown, Text};
 use chunkwright::verify::{Basis, Finding, Notes, Structure, is_current, verify};
@@ -48,7 +49,7 @@ impl Counters {
     /// The counter with this name. A record must not name a file to be opened, so that only registered names are known.
     pub fn get(&self, name: &str) -> Option<Arc<dyn TokenCounter>> {
         let registered = COUNTERS.iter().find(|info| info.name == name)?;
-        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut made = self.made.lock();
         let open = || {
             let data_dir = self.data_dir.as_deref().unwrap_or(Path::new(""));
             chunkwright_models::counter(registered.name, data_dir).ok()

@@ -1,7 +1,7 @@
 //! `chunkwright index`
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use parking_lot::{Mutex, MutexGuard};
 
 use anyhow::{Result, bail};
 use chunkwright_engine::{
@@ -318,7 +318,7 @@ impl<'a> Steps<'a> {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     fn advance(&self, step: Step<'_>) {

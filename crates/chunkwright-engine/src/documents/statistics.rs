@@ -1,7 +1,7 @@
 //! How large are the chunks of documents, is every promise kept, and what became of each line?
 
+use parking_lot::Mutex;
 use std::collections::{BTreeMap, HashMap};
-use std::sync::Mutex;
 
 use chunkwright::stats::{Distribution, TokenLevel, optimal_ratio};
 use chunkwright::{ChunkId, RecordContext, Unit};

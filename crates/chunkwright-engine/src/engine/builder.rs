@@ -1,8 +1,9 @@
 //! How is an engine opened?
 
+use parking_lot::{Mutex, RwLock};
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, RwLock};
 use std::thread;
 use std::time::Duration;
 

@@ -1,7 +1,8 @@
 //! Which models were loaded before?
 
+use parking_lot::Mutex;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use chunkwright_models::{Embedder, Reranker};
 
@@ -45,8 +46,8 @@ fn once<T: ?Sized>(
     key: String,
     load: impl FnOnce() -> Result<Option<Arc<T>>, Error>,
 ) -> Result<Option<Arc<T>>, Error> {
-    let slot = Arc::clone(slots.lock().unwrap_or_else(PoisonError::into_inner).entry(key).or_default());
-    let mut loaded = slot.lock().unwrap_or_else(PoisonError::into_inner);
+    let slot = Arc::clone(slots.lock().entry(key).or_default());
+    let mut loaded = slot.lock();
     if loaded.is_none() {
         *loaded = load()?;
     }

@@ -1,7 +1,7 @@
 //! Figures that only the chunks of a generation tell, as they were known last, and the thread that brings them up to date.
 
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use chunkwright_index::{Generation, GenerationStatus, Statistics};
@@ -85,6 +85,6 @@ impl KnownFigures {
     }
 
     fn lock(&self) -> MutexGuard<'_, Known> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }

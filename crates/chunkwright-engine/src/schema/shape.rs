@@ -4,9 +4,10 @@
 //! flattened struct no deserializer can forbid that, since serde keeps such values aside before it knows what they are for.
 //! The schema of a type knows, wherever the type stands.
 
+use parking_lot::Mutex;
 use std::any::TypeId;
 use std::collections::HashMap;
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock};
 
 use chunkwright_index::filter::suggestion;
 use schemars::JsonSchema;
@@ -32,7 +33,7 @@ enum Misfit {
 pub fn check_shape<T: JsonSchema + 'static>(value: &mut Value) -> Result<bool, String> {
     static SCHEMAS: LazyLock<Mutex<HashMap<TypeId, Arc<Value>>>> = LazyLock::new(Mutex::default);
     let schema = {
-        let mut schemas = SCHEMAS.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut schemas = SCHEMAS.lock();
         Arc::clone(
             schemas.entry(TypeId::of::<T>()).or_insert_with(|| Arc::new(super::read::<T>().to_value())),
         )

@@ -6,7 +6,7 @@
 //! new word simply takes the place of an old one. Threads borrow tables from a small pool, so that
 //! they never wait for each other while counting and short-lived threads find a warm table.
 
-use std::sync::{Mutex, PoisonError};
+use parking_lot::Mutex;
 
 /// Longest word that is remembered, in bytes.
 const MAX_WORD: usize = 32;
@@ -23,8 +23,7 @@ pub(super) struct WordCache {
 impl WordCache {
     /// Lends a table to `count`.
     pub(super) fn with<T>(&self, count: impl FnOnce(&mut Table) -> T) -> T {
-        // A poisoned lock means that a counter panicked elsewhere; the idle tables are still sound.
-        let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let idle = || self.idle.lock();
         let taken = idle().pop();
         let mut table = taken.unwrap_or_default();
         let result = count(&mut table);

@@ -4,7 +4,7 @@
 use std::convert::Infallible;
 
 use super::read::{ATTEMPTS, Live, damaged};
-use super::{FOREIGN, RemoteStore, lock};
+use super::{FOREIGN, RemoteStore};
 use chunkwright_store::documents::{DocumentsBehind, ListedDocuments};
 use chunkwright_store::{Generation, StoreError};
 
@@ -44,7 +44,7 @@ impl RemoteStore {
                 return Ok(ListedDocuments { documents, total, is_more });
             }
             // Some were removed meanwhile.
-            lock(&self.live).remove(generation);
+            self.live.lock().remove(generation);
         }
         Err(damaged(format!("documents of `{generation}` are removed faster than they can be read")))
     }

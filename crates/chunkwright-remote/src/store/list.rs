@@ -9,7 +9,7 @@ use std::sync::Arc;
 use chunkwright::ChunkId;
 
 use super::read::{ATTEMPTS, Live, LiveVersion, by_version, damaged};
-use super::{FOREIGN, RemoteStore, lock};
+use super::{FOREIGN, RemoteStore};
 use crate::database::{Part, Point, Which};
 use chunkwright_store::columns::{Columns, NewRow, Selection};
 use chunkwright_store::list::{PageBuilder, Position};
@@ -129,8 +129,8 @@ impl RemoteStore {
         filter: &Filter,
         read: impl FnOnce(&Columns, Selection<'_>) -> T,
     ) -> Result<T, StoreError> {
-        let shared = Arc::clone(lock(&self.columns).entry(generation.clone()).or_default());
-        let mut here = lock(&shared);
+        let shared = Arc::clone(self.columns.lock().entry(generation.clone()).or_default());
+        let mut here = shared.lock();
         self.refresh_columns(generation, &mut here)?;
         if Columns::decide(filter) {
             return Ok(read(&here.columns, Selection::Filter(filter)));

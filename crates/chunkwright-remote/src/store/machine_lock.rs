@@ -1,10 +1,9 @@
 //! Who of this machine writes to a server's store? A lock in a folder here says it, as for a store in a folder.
 
+use parking_lot::Mutex;
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 
-use super::lock;
 use chunkwright_store::StoreError;
 use chunkwright_store::sqlite::{create_folder, lock as lock_folder};
 
@@ -24,7 +23,7 @@ impl MachineLock {
 
     /// Takes the lock, at once or not at all.
     pub(super) fn claim(&self) -> Result<(), StoreError> {
-        let mut held = lock(&self.held);
+        let mut held = self.held.lock();
         if held.is_some() {
             return Ok(());
         }
@@ -40,6 +39,6 @@ impl MachineLock {
 
     /// Lets others write.
     pub(super) fn release(&self) {
-        lock(&self.held).take();
+        self.held.lock().take();
     }
 }

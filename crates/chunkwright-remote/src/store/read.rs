@@ -1,12 +1,12 @@
 //! Reading: every answer is of versions that were live at one moment.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use chunkwright::{ChunkId, Record};
 
 use super::catalog::{self, DocumentEntry, GenerationEntry};
-use super::{FOREIGN, RemoteStore, lock};
+use super::{FOREIGN, RemoteStore};
 use crate::database::{Found, Part, Point, Which, unhex};
 use crate::entry::{self, Kind};
 use chunkwright_store::cancel;
@@ -94,7 +94,7 @@ impl RemoteStore {
         generation: &Generation,
         entry: &GenerationEntry,
     ) -> Result<Arc<Live>, StoreError> {
-        if let Some((change, live)) = lock(&self.live).get(generation)
+        if let Some((change, live)) = self.live.lock().get(generation)
             && !entry.unfinished
             && *change == entry.change
         {
@@ -106,14 +106,14 @@ impl RemoteStore {
         let versions = documents.into_iter().map(|entry| version(entry.info));
         let live = Arc::new(Live::Versions(versions.collect()));
         if !entry.unfinished {
-            lock(&self.live).insert(generation.clone(), (entry.change, Arc::clone(&live)));
+            self.live.lock().insert(generation.clone(), (entry.change, Arc::clone(&live)));
         }
         Ok(live)
     }
 
     /// The live versions as they are now, whatever is remembered.
     pub(super) fn live_again(&self, generation: &Generation) -> Result<Arc<Live>, StoreError> {
-        lock(&self.live).remove(generation);
+        self.live.lock().remove(generation);
         self.live(generation)
     }
 
@@ -171,8 +171,8 @@ impl RemoteStore {
         filter: &Filter,
         rank: impl FnOnce(&SearchIndex, &Selection) -> Result<Vec<Scored>, StoreError>,
     ) -> Result<Vec<Scored>, StoreError> {
-        let shared = Arc::clone(lock(&self.indexes).entry(generation.clone()).or_default());
-        let mut here = shared.write().unwrap_or_else(PoisonError::into_inner);
+        let shared = Arc::clone(self.indexes.lock().entry(generation.clone()).or_default());
+        let mut here = shared.write();
         let RankedHere { index, passed } = &mut *here;
         let mut live = self.live(generation)?;
         for _ in 0..ATTEMPTS {

@@ -3,9 +3,10 @@
 //! A client keeps connections open that it may never use again. They cost nothing until there are as many as the limit
 //! allows; then the one that has been idle longest makes room.
 
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
@@ -75,7 +76,7 @@ impl Connections {
     }
 
     fn open(&self) -> MutexGuard<'_, HashMap<u64, Arc<Activity>>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+        self.open.lock()
     }
 }
 

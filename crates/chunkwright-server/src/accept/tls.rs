@@ -3,9 +3,10 @@
 //! Certificates are renewed every few weeks, by a program that knows nothing of this one: their files are looked at now and then,
 //! and read again when they changed.
 
+use parking_lot::Mutex;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use rustls_pki_types::pem::{self, PemObject as _};
@@ -62,7 +63,7 @@ impl Tls {
 
     /// What answers the next connection. While new files cannot be used, the old certificate stays.
     pub(super) fn acceptor(&self) -> TlsAcceptor {
-        let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut loaded = self.loaded.lock();
         if loaded.looked.elapsed() >= LOOK {
             loaded.looked = Instant::now();
             let made = made(&self.files);

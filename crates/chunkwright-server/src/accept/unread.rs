@@ -3,8 +3,9 @@
 //! What is left of a body comes before the next request on the connection. It is read and forgotten where it is short;
 //! otherwise the client is told that the connection ends, and has time to read that.
 
+use parking_lot::Mutex;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -47,7 +48,7 @@ impl Shared {
         let close = HeaderValue::from_static("close");
         let is_closing = response.headers().get(CONNECTION) == Some(&close);
         let (is_read, is_short) = {
-            let left = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let left = self.0.lock();
             let is_short = !left.is_awaited && left.body.size_hint().lower() <= MOST;
             (left.is_read || left.body.is_end_stream(), is_short && !is_closing)
         };
@@ -80,18 +81,18 @@ impl Body for Shared {
         self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
-        let mut left = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut left = self.0.lock();
         let polled = Pin::new(&mut left.body).poll_frame(context);
         left.is_read |= matches!(polled, Poll::Ready(None));
         polled
     }
 
     fn is_end_stream(&self) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).body.is_end_stream()
+        self.0.lock().body.is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).body.size_hint()
+        self.0.lock().body.size_hint()
     }
 }
 

@@ -3,10 +3,11 @@
 //! Every request is answered by itself, as JSON: there are no sessions, for older clients neither, who may do without by
 //! their own specification. So nothing has to expire, and any number of clients take no memory between two requests.
 
+use parking_lot::Mutex;
 use std::convert::Infallible;
 use std::future::{Future, ready};
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use axum::body::{Body, to_bytes};
@@ -169,7 +170,7 @@ async fn answer(served: &Served, request: Request<Body>) -> Response {
         let read = Arc::clone(&read);
         move |frame| {
             if let Some(data) = frame.data_ref() {
-                read.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(data);
+                read.lock().extend_from_slice(data);
             }
             frame
         }
@@ -181,7 +182,7 @@ async fn answer(served: &Served, request: Request<Body>) -> Response {
     }
     if status == StatusCode::UNSUPPORTED_MEDIA_TYPE && sends_json {
         // The SDK read the body, and did not understand it.
-        let read = read.lock().unwrap_or_else(PoisonError::into_inner);
+        let read = read.lock();
         let notification = || message::invalid(None, "`params` are not what the notification takes");
         return refused(StatusCode::BAD_REQUEST, &message::refusal(&read).unwrap_or_else(notification));
     }

@@ -4,7 +4,7 @@
 //! is shown at once. Who makes a change adds what is new before the change is made, so that there is nothing left to read when
 //! searches must see it.
 
-use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use parking_lot::{Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::{Gone, SearchIndex};
 
@@ -46,8 +46,7 @@ impl SharedIndex {
         let mut state = self.read();
         if !state.has(change) {
             drop(state);
-            let turn =
-                Turn { shared: self, _guard: self.turn.lock().unwrap_or_else(PoisonError::into_inner) };
+            let turn = Turn { shared: self, _guard: self.turn.lock() };
             // Who had the turn before may have done it.
             if !self.read().has(change) {
                 let gone = turn.add(read)?;
@@ -60,17 +59,16 @@ impl SharedIndex {
 
     /// The turn, for who is about to make a change; none where there is no index yet.
     pub(crate) fn turn(&self) -> Option<Turn<'_>> {
-        let guard = self.turn.try_lock().ok()?;
+        let guard = self.turn.try_lock()?;
         self.read().change.is_some().then_some(Turn { shared: self, _guard: guard })
     }
 
-    /// A lock is only poisoned if a caller's code panicked; what it guards is whole at any time.
     fn read(&self) -> RwLockReadGuard<'_, State> {
-        self.state.read().unwrap_or_else(PoisonError::into_inner)
+        self.state.read()
     }
 
     fn write(&self) -> RwLockWriteGuard<'_, State> {
-        self.state.write().unwrap_or_else(PoisonError::into_inner)
+        self.state.write()
     }
 }
 

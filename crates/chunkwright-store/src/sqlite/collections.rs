@@ -1,11 +1,10 @@
 //! Collections: their names by the index alone, their counts as of a change of each generation.
 
+use parking_lot::Mutex;
 use std::collections::HashMap;
-use std::sync::Mutex;
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::lock_mutex;
 use super::read::{GENERATION, generation};
 use crate::collections::{CollectionSort, CollectionsBehind, ListedCollections};
 use crate::error::StoreError;
@@ -27,7 +26,7 @@ pub(super) struct Counts(Mutex<HashMap<i64, (u64, Count)>>);
 impl Counts {
     /// What is in a generation as of `change`, which the snapshot has.
     fn get(&self, connection: &Connection, number: i64, change: u64) -> Result<Count, StoreError> {
-        if let Some((known, count)) = lock_mutex(&self.0).get(&number)
+        if let Some((known, count)) = self.0.lock().get(&number)
             && *known == change
         {
             return Ok(*count);
@@ -37,13 +36,13 @@ impl Counts {
             let number = |column| Ok::<_, rusqlite::Error>(row.get::<_, f64>(column)? as usize);
             Ok(Count { documents: row.get(0)?, chunks: number(1)?, pending: number(2)? })
         })?;
-        lock_mutex(&self.0).insert(number, (change, count));
+        self.0.lock().insert(number, (change, count));
         Ok(count)
     }
 
     /// Forgets a generation, by its number.
     pub(super) fn forget(&self, generation: i64) {
-        lock_mutex(&self.0).remove(&generation);
+        self.0.lock().remove(&generation);
     }
 }
 

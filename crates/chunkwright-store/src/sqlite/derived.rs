@@ -2,13 +2,13 @@
 //! statistics. Both are brought up to date before they are used.
 
 use std::collections::HashSet;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use chunkwright::ChunkId;
 use rusqlite::Transaction;
 
 use super::read::Newer;
-use super::{SqliteStore, list, lock_mutex, read};
+use super::{SqliteStore, list, read};
 use crate::columns::{Columns, Selection};
 use crate::error::StoreError;
 use crate::filter::Filter;
@@ -28,8 +28,8 @@ pub(super) struct SharedColumns {
 impl SqliteStore {
     /// Frees the memory that holds a generation, by its number. The next search of it reads it again.
     pub(super) fn forget(&self, generation: i64) {
-        lock_mutex(&self.indexes).remove(&generation);
-        lock_mutex(&self.columns).remove(&generation);
+        self.indexes.lock().remove(&generation);
+        self.columns.lock().remove(&generation);
         self.totals.forget(generation);
         self.counts.forget(generation);
     }
@@ -57,7 +57,7 @@ impl SqliteStore {
         search: impl FnOnce(&SearchIndex) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         let change = read::change(transaction, generation)?;
-        let shared = Arc::clone(lock_mutex(&self.indexes).entry(generation.number).or_default());
+        let shared = Arc::clone(self.indexes.lock().entry(generation.number).or_default());
         let update = |last_version, add: &mut dyn FnMut(SearchIndex)| {
             read::new_versions(transaction, generation, (last_version, Newer::Than(last_version)), add)?;
             Ok(Gone::AllBut(read::versions(transaction, generation)?))
@@ -75,15 +75,15 @@ impl SqliteStore {
         read: impl FnOnce(&Columns, Selection<'_>) -> T,
     ) -> Result<T, StoreError> {
         let change = read::change(transaction, generation)?;
-        let shared = Arc::clone(lock_mutex(&self.columns).entry(generation.number).or_default());
-        let state = shared.read().unwrap_or_else(PoisonError::into_inner);
+        let shared = Arc::clone(self.columns.lock().entry(generation.number).or_default());
+        let state = shared.read();
         if state.change.is_some_and(|known| known >= change)
             && let Some(passing) = state.passing(filter)
         {
             return Ok(read(&state.columns, passing));
         }
         drop(state);
-        let mut state = shared.write().unwrap_or_else(PoisonError::into_inner);
+        let mut state = shared.write();
         if state.change.is_none_or(|known| known < change) {
             // After a failure there are no columns, and the next call builds them.
             let mut columns = std::mem::take(&mut *state).columns;

@@ -1,10 +1,9 @@
 //! Connections that read.
 
-use std::sync::{Condvar, Mutex};
+use parking_lot::{Condvar, Mutex};
 
 use rusqlite::Connection;
 
-use super::lock_mutex;
 use crate::error::StoreError;
 
 /// Most connections at once, each with pages of its own in memory: enough for any number of processors to be busy, and a bound
@@ -35,7 +34,7 @@ struct Place<'a> {
 impl Readers {
     /// Keeps a connection for later.
     pub(super) fn keep(&self, connection: Connection) {
-        let mut state = lock_mutex(&self.state);
+        let mut state = self.state.lock();
         state.open += 1;
         state.idle.push(connection);
     }
@@ -47,9 +46,9 @@ impl Readers {
         connect: impl FnOnce() -> Result<Connection, StoreError>,
         body: impl FnOnce(&mut Connection) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let mut state = lock_mutex(&self.state);
+        let mut state = self.state.lock();
         while state.idle.is_empty() && state.open >= MAX_OPEN {
-            state = self.returned.wait(state).unwrap_or_else(std::sync::PoisonError::into_inner);
+            self.returned.wait(&mut state);
         }
         let idle = state.idle.pop();
         if idle.is_none() {
@@ -69,7 +68,7 @@ impl Readers {
 
 impl Drop for Place<'_> {
     fn drop(&mut self) {
-        let mut state = lock_mutex(&self.readers.state);
+        let mut state = self.readers.state.lock();
         match self.connection.take() {
             Some(connection) => state.idle.push(connection),
             None => state.open -= 1,

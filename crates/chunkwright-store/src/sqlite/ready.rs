@@ -26,10 +26,10 @@ fn a_switch_has_the_new_index_ready_where_there_were_searches_and_keeps_no_more_
         }
         let now = store.begin("c", &spec("now")).expect("a generation");
         store.write(&now, &[document("a", 5)]).expect("a write");
-        assert!(!store.indexes.lock().expect("a lock").contains_key(&now.number), "it is not searched yet");
+        assert!(!store.indexes.lock().contains_key(&now.number), "it is not searched yet");
         store.switch(&now).expect("a switch");
         let held = || {
-            let mut held: Vec<i64> = store.indexes.lock().expect("a lock").keys().copied().collect();
+            let mut held: Vec<i64> = store.indexes.lock().keys().copied().collect();
             held.sort_unstable();
             held
         };

@@ -1,8 +1,9 @@
 //! The file of keys, read again when it changes: a key is given or taken back while the server runs.
 
+use parking_lot::Mutex;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use tokio::time::Instant;
@@ -64,7 +65,7 @@ impl KeyFile {
 
     /// The keys now. While the file cannot be used, those it had before stay; a file without keys lets nobody in.
     pub(super) fn keys(&self) -> Arc<Keys> {
-        let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut loaded = self.loaded.lock();
         if loaded.looked.elapsed() >= LOOK {
             loaded.looked = Instant::now();
             let made = made(&self.path);
