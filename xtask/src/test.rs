@@ -3,9 +3,11 @@
 //! All compiling steps use one compiler, one profile, one set of packages and one set of features, so that what one
 //! compiles the next finds. The output of test runners is passed through.
 
+mod slowest;
+
 use std::process::Command;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 
 use crate::build::{self, Profile};
 use crate::{reduced, servers, shell, soak, tidy, web};
@@ -30,15 +32,42 @@ const STEPS: &[Step] = &[
     ("doc tests", || shell::run(&mut shell::linted("test --workspace --doc"))),
 ];
 
-/// Runs every step and says at the end how long each took.
-pub(crate) fn run() -> Result<()> {
+/// Steps of `--all`.
+const AT_LENGTH: &[Step] = &[
+    ("tests at length", || {
+        let mut command = tests_of()?;
+        command.envs(LONG.iter().copied());
+        with_stores(&mut command)
+    }),
+    ("every page in both themes", web::screenshots),
+    ("soak for an hour", || soak::run(&["--seconds".into(), "3600".into()])),
+];
+
+/// What makes tests longer than a change has to wait for: a release has every one of them.
+const LONG: &[(&str, &str)] = &[
+    // Crashes at every system call and every request.
+    ("CHUNKWRIGHT_SWEEP", "full"),
+    ("CHUNKWRIGHT_CUTS", "500"),
+    ("CHUNKWRIGHT_KILLS", "100"),
+    // Of schemathesis, for each operation and in all.
+    ("CHUNKWRIGHT_EXAMPLES", "200"),
+    ("CHUNKWRIGHT_SECONDS", "600"),
+];
+
+/// Runs every step and says at the end how long each took; with `--all`, also what is long by nature.
+pub(crate) fn run(arguments: &[String]) -> Result<()> {
+    let all = match arguments {
+        [] => false,
+        [flag] if flag == "--all" => true,
+        [first, ..] => bail!("unexpected argument `{first}`; `test` takes `--all` or nothing"),
+    };
     let names: Vec<&str> = STEPS.iter().map(|(name, _)| *name).collect();
     println!("cargo xtask test: {}", names.join(", "));
     println!(
         "From nothing this takes about 35 minutes on two cores, a third of it compiling; after that, about 22."
     );
     let mut times = Vec::new();
-    for (name, step) in STEPS {
+    for (name, step) in STEPS.iter().chain(if all { AT_LENGTH } else { &[] }) {
         println!("\n== {name}");
         let time = shell::timed(step).with_context(|| format!("the step `{name}` did not pass"))?;
         times.push(format!("{name} {}", shell::minutes(time)));
@@ -71,10 +100,16 @@ fn models() -> Result<()> {
         .context("tests need the models; they need python3 with pip, and a network")
 }
 
-/// Runs the tests: by nextest where it is there, which runs them in parallel, otherwise by cargo alone.
+/// Runs the tests, and compares their times with those of the table.
+fn tests() -> Result<()> {
+    with_stores(&mut tests_of()?)?;
+    if shell::has_cargo("nextest") { slowest::check() } else { Ok(()) }
+}
+
+/// The command that runs tests: nextest where it is there, which runs them in parallel, otherwise cargo alone.
 /// Nextest is not installed for the purpose: that takes longer than the tests do. Benchmarks are compiled
 /// and run by neither.
-fn tests() -> Result<()> {
+fn tests_of() -> Result<Command> {
     let mut command = if shell::has_cargo("nextest") {
         let mut command = shell::linted("nextest run --workspace");
         // One more than cores are: many wait for a server or a disk.
@@ -85,8 +120,12 @@ fn tests() -> Result<()> {
         shell::linted("test --lib --bins --tests --examples --workspace")
     };
     command.env("CHUNKWRIGHT_REQUIRE_MODELS", "1").env(servers::VARIABLE, servers::programs()?);
-    // Once for all tests: under nextest each is a process of its own, and a server takes seconds to start.
+    Ok(command)
+}
+
+/// Runs a command of tests beside the servers of stores, started once for all: under nextest each test is a process of its
+/// own, and a server takes seconds to start.
+fn with_stores(command: &mut Command) -> Result<()> {
     let stores = servers::Stores::start()?;
-    command.envs(stores.variables());
-    shell::run(&mut command)
+    shell::run(command.envs(stores.variables()))
 }

@@ -1,5 +1,8 @@
 //! The cheap rules of the repository, over every file that git knows or would add.
 
+mod circles;
+mod english;
+
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -33,7 +36,7 @@ const LOCK_SOURCE: &str = concat!("source = \"registry+https://github.com/rust-l
 /// Checks every rule; violations are listed, and long Rust files are named.
 pub(crate) fn run() -> Result<()> {
     let files = files()?;
-    let (mut violations, mut long) = (Vec::new(), Vec::new());
+    let (mut violations, mut long, mut english) = (Vec::new(), Vec::new(), english::Counts::default());
     for name in &files {
         let path = shell::root().join(name);
         // A file that was removed but not yet committed, and a link, have nothing to check.
@@ -48,11 +51,14 @@ pub(crate) fn run() -> Result<()> {
         let bytes = fs::read(&path).with_context(|| format!("`{name}` could not be read"))?;
         let Ok(text) = String::from_utf8(bytes) else { continue };
         violations.extend(in_text(name, &text));
+        english.add(name, &text);
         let lines = text.lines().count();
         if Path::new(name).extension().is_some_and(|extension| extension == "rs") && lines > MANY_LINES {
             long.push(format!("{name}: {lines} lines"));
         }
     }
+    violations.extend(english.check());
+    violations.extend(circles::check()?);
     for long in &long {
         println!("warning: {long}; does it hold more than one idea?");
     }

@@ -101,3 +101,12 @@ fn state() -> Result<String> {
     }
     Ok(format!("{:016x}", hasher.finish()))
 }
+
+/// Takes pictures of every page in both themes, which fails where a page does not come up.
+pub(crate) fn screenshots() -> Result<()> {
+    if browser().is_none() {
+        println!("left out: none of {} is there", BROWSERS.join(", "));
+        return Ok(());
+    }
+    shell::run(npm("run screenshots").env("CHUNKWRIGHT_BIN", binary("chunkwright", Profile::Dev)?))
+}
