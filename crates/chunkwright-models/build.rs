@@ -1,8 +1,9 @@
 //! Writes the tables of `OpenAI`'s encodings, from the vocabularies that the package `tiktoken-rs` ships.
 //!
-//! What a program needs of a vocabulary is which two tokens merge into which. That is 7 bytes for each token, found by a
-//! perfect hash, so the table is used where it lies in the binary: nothing is unpacked, and a page of it is read from the
-//! disk when a word needs it. The tokens' own bytes are left out; which characters they hold side by side is not.
+//! All that a program needs of a vocabulary is which two tokens merge into which. That takes 7 bytes per token, found
+//! by a perfect hash, so the table is used in place in the binary: nothing is unpacked, and a page of it is read from
+//! the disk when a word needs it. The tokens' own bytes are left out; the pairs of characters that they hold side by
+//! side are kept.
 
 #[path = "src/bpe/layout.rs"]
 mod layout;
@@ -51,8 +52,9 @@ fn table(tokens: &[Vec<u8>]) -> Vec<u8> {
 
 /// The token of each byte, and every pair of tokens with the one that it merges into.
 ///
-/// A token is made of the two that are left when its bytes are merged, lowest id first, until one merge is missing. They
-/// are the only two that ever merge into it: while no merge crosses its ends, what is between them merges as it does alone.
+/// A token is made of the two that are left when its bytes are merged, lowest id first, until one merge is missing.
+/// They are the only two that ever merge into it: while no merge crosses its ends, the bytes between them merge as they
+/// do alone.
 fn merges(tokens: &[Vec<u8>]) -> ([u32; 256], Vec<(u64, u32)>) {
     let mut singles = [u32::MAX; 256];
     for (id, token) in (0..).zip(tokens) {
@@ -105,8 +107,7 @@ fn placed(merges: &[(u64, u32)], buckets: usize, entries: usize) -> (Vec<u16>, V
 }
 
 /// The pairs of characters that some token holds side by side. Some tokens hold only the last bytes of the first
-/// character, or the first of the second: they may hold any that has these. Of ASCII there is nothing to know: it is not
-/// parted.
+/// character, or the first of the second: they may hold any that has these. ASCII is left out: it is never split.
 fn filter(tokens: &[Vec<u8>]) -> Vec<u64> {
     let mut words = vec![0_u64; layout::filter_words(tokens.len())];
     let bits = words.len() * 64;

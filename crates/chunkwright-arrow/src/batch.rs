@@ -11,14 +11,14 @@ use crate::column::{Column, Row, Table, downcast, text};
 use crate::error::Error;
 use crate::sparse;
 
-/// A record, and what an export says beside it.
+/// A record, with the additional values of an export.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExportRow {
     /// The record.
     pub record: Record,
-    /// The document that it is of, as JSON. Exports have it at the first chunk of each document.
+    /// Its document, as JSON. Exports have it at the first chunk of each document.
     pub document: Option<String>,
-    /// What was changed by hand in that document, as JSON, at its first chunk.
+    /// The document's overlays, which hold its changes by hand, as JSON; given at its first chunk.
     pub overlays: Option<String>,
     /// The vector of its text.
     pub vector: Option<Vec<f32>>,
@@ -32,7 +32,7 @@ impl From<Record> for ExportRow {
     }
 }
 
-/// The columns that stand beside those of the record.
+/// The columns in addition to those of the record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Columns {
     /// Whether there is a column `document`.
@@ -140,7 +140,7 @@ const OVERLAYS: &str = "overlays";
 const VECTOR: &str = "vector";
 const SPARSE: &str = "sparse";
 
-/// What a vector consists of, named as Parquet names it.
+/// The element of a vector, named as Parquet names it.
 fn number() -> Field {
     Field::new("element", DataType::Float32, false)
 }
@@ -157,7 +157,7 @@ fn write_vectors(rows: &[ExportRow], dimensions: u16) -> Result<ArrayRef, Error>
                 return Err(Error::Dimensions { chunk_id, found: vector.len(), expected });
             }
             Some(vector) => builder.values().append_slice(vector),
-            // A place that nobody reads.
+            // A placeholder that is never read.
             None => builder.values().append_value_n(0.0, expected),
         }
         builder.append(row.vector.is_some());

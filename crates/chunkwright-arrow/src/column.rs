@@ -1,11 +1,11 @@
-//! Which type of column does a type of Rust become, and how do values go there and back?
+//! Maps types of Rust to types of columns, and converts values both ways.
 //!
-//! Three traits, so that the table of a record's columns is only names and types. A [`Value`] is what one cell
-//! holds; a [`Column`] adds whether it may be null, which `Option` says; [`Row`] is a struct, whose fields are
-//! columns, be it a nested one or the whole record.
+//! Three traits, so that the table of a record's columns is only names and types. A [`Value`] is the content of one
+//! cell; a [`Column`] adds whether it may be null, which `Option` expresses; a [`Row`] is a struct whose fields are
+//! columns, either a nested one or the whole record.
 //!
-//! A nested value that is absent has to leave a place in each column below it, so everything goes as
-//! `Option<&T>`, one for each row.
+//! An absent nested value has to leave a place in each column below it, so everything is passed as `Option<&T>`, one
+//! for each row.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use arrow_schema::{DataType, Field};
 
 use crate::error::Error;
 
-/// What a cell may hold.
+/// The content of a cell.
 pub(crate) trait Value: Sized {
     /// The type of its column.
     fn data_type() -> DataType;
@@ -27,13 +27,13 @@ pub(crate) trait Value: Sized {
     /// The column of `values`; null for `None`.
     fn array(values: &[Option<&Self>]) -> Result<ArrayRef, Error>;
 
-    /// The values of `array`, which is named `name` in errors. What stands in rows that are not `present`,
-    /// because the struct around it is absent, is arbitrary.
+    /// The values of `array`, which is named `name` in errors. Rows that are not `present`, because the enclosing
+    /// struct is absent, hold arbitrary values.
     fn values(array: &ArrayRef, name: &str, present: Option<&NullBuffer>)
     -> Result<Vec<Option<Self>>, Error>;
 }
 
-/// What a field of a struct may be: a [`Value`], or an `Option` of one.
+/// A field of a struct: a [`Value`], or an `Option` of one.
 pub(crate) trait Column: Sized {
     /// Its column, named `name`.
     fn field(name: &str) -> Field;
@@ -53,7 +53,7 @@ pub(crate) trait Row: Sized {
     /// One array for each of the columns.
     fn arrays(rows: &[Option<&Self>]) -> Result<Vec<ArrayRef>, Error>;
 
-    /// The rows of `table`; `None` where it has none.
+    /// The rows of `table`; `None` for absent ones.
     fn rows(table: &Table<'_>) -> Result<Vec<Option<Self>>, Error>;
 }
 
@@ -67,24 +67,24 @@ pub(crate) struct Table<'a> {
     pub(crate) present: Option<NullBuffer>,
     /// Number of rows.
     pub(crate) len: usize,
-    /// What stands before the names of columns in errors.
+    /// The prefix of column names in errors.
     pub(crate) prefix: String,
 }
 
 impl Table<'_> {
-    /// The column `name`; of several of one name the first. A column without a type is none: some programs
-    /// write such where all values are null.
+    /// The column `name`; the first if several have that name. A column of the null type counts as missing: some
+    /// programs write one if all values are null.
     pub(crate) fn column(&self, name: &str) -> Option<&ArrayRef> {
         let at = self.fields.iter().position(|field| field.name() == name)?;
         self.arrays.get(at).filter(|array| *array.data_type() != DataType::Null)
     }
 
-    /// Whether row `row` is there.
+    /// Whether row `row` is present.
     pub(crate) fn has(&self, row: usize) -> bool {
         self.present.as_ref().is_none_or(|present| present.is_valid(row))
     }
 
-    /// How errors call the column `name`.
+    /// The path of the column `name` in errors.
     pub(crate) fn path(&self, name: &str) -> String {
         format!("{}{name}", self.prefix)
     }
@@ -131,7 +131,7 @@ impl<T: Value> Column for Option<T> {
     }
 }
 
-/// Texts by name are an object as JSON, since their names are not known; null where there is none.
+/// A map of texts is written as a JSON object, since its names are not known; null if empty.
 impl Column for BTreeMap<String, String> {
     fn field(name: &str) -> Field {
         Option::<String>::field(name)
@@ -158,7 +158,7 @@ impl Column for BTreeMap<String, String> {
     }
 }
 
-/// `array` as an `A`, or an error that says that column `name` has to be `expected`.
+/// `array` as an `A`, or an error that column `name` must be `expected`.
 pub(crate) fn downcast<'a, A: Array + 'static>(
     array: &'a ArrayRef,
     name: &str,
@@ -220,7 +220,7 @@ impl Value for u32 {
         if let Some(array) = array.as_primitive_opt::<UInt32Type>() {
             return Ok(array.iter().collect());
         }
-        // Programs that read JSON know of long integers only.
+        // Programs that read JSON only have long integers.
         let array = downcast::<Int64Array>(array, name, "an unsigned 32-bit integer")?;
         let number = |(row, value): (usize, Option<i64>)| match value {
             Some(value) if present.is_none_or(|present| present.is_valid(row)) => {
@@ -291,7 +291,7 @@ impl Value for Vec<String> {
     }
 }
 
-/// What a list of strings consists of, named as Parquet names it.
+/// The element of a list of strings, named as Parquet names it.
 fn item() -> Field {
     Field::new("element", DataType::Utf8, false)
 }

@@ -1,10 +1,10 @@
-//! What may be wrong with columns.
+//! Errors of columns and files.
 
 use arrow_schema::{ArrowError, DataType};
 use chunkwright::ChunkId;
 use thiserror::Error;
 
-/// Why columns are not records, or records no columns.
+/// Why columns could not be converted to records, or records to columns.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -32,7 +32,7 @@ pub enum Error {
         /// Row in its batch or file, from 0.
         row: usize,
     },
-    /// A value is none of those that a column may hold.
+    /// A value is not one that its column may hold.
     #[error("column `{column}` is `{value}` in row {row}; known are {known}")]
     Value {
         /// Name of the column, with those of the structs around it.
@@ -68,7 +68,7 @@ pub enum Error {
         /// Bytes of text in the rows.
         bytes: usize,
     },
-    /// The file is no Parquet file, or a damaged one.
+    /// The file is not a Parquet file, or is damaged.
     #[error("not a readable Parquet file: {0}")]
     Unreadable(String),
     /// The file is compressed in a way that this build cannot undo.

@@ -42,7 +42,7 @@ const DISTINCT: &[&str] = &["chunk_id", "previous", "next", "content", "text", "
 pub struct Writer<W: Write + Send> {
     file: ArrowWriter<W>,
     columns: Columns,
-    /// The columns that are written, by their places; none if all are.
+    /// The indices of the columns to write; `None` for all.
     chosen: Option<Vec<usize>>,
 }
 
@@ -51,7 +51,7 @@ impl<W: Write + Send> Writer<W> {
     ///
     /// # Errors
     ///
-    /// What writing to `write` says.
+    /// If writing to `write` fails.
     pub fn new(write: W, columns: Columns) -> Result<Self, Error> {
         Self::create(write, columns, None)
     }
@@ -61,7 +61,7 @@ impl<W: Write + Send> Writer<W> {
     ///
     /// # Errors
     ///
-    /// A name of no column, and what writing to `write` says.
+    /// If a name is not that of a column, or writing to `write` fails.
     pub fn with_columns<'n>(
         write: W,
         columns: Columns,
@@ -96,7 +96,7 @@ impl<W: Write + Send> Writer<W> {
     ///
     /// # Errors
     ///
-    /// What [`to_batch`] says of them, and what writing says.
+    /// If [`to_batch`] or writing fails.
     pub fn write(&mut self, rows: &[ExportRow]) -> Result<(), Error> {
         let mut rest = rows;
         while !rest.is_empty() {
@@ -112,11 +112,11 @@ impl<W: Write + Send> Writer<W> {
         Ok(())
     }
 
-    /// Writes what is left and the footer, without which the file cannot be read.
+    /// Writes the remaining rows and the footer, without which the file cannot be read.
     ///
     /// # Errors
     ///
-    /// What writing says.
+    /// If writing fails.
     pub fn finish(self) -> Result<W, Error> {
         self.file.into_inner().map_err(unwritten)
     }
@@ -145,7 +145,7 @@ impl Reader {
     ///
     /// # Errors
     ///
-    /// What is no Parquet file, is damaged, is compressed by anything but Snappy or gzip, or lacks a column
+    /// If the file is not a Parquet file, is damaged, is compressed by anything but Snappy or gzip, or lacks a column
     /// that every record needs.
     pub fn new<R: ChunkReader + 'static>(file: R) -> Result<Self, Error> {
         let builder = guarded(|| {
@@ -199,7 +199,7 @@ impl Iterator for Reader {
     }
 }
 
-/// What writing says, with what caused it.
+/// The error of writing, with its cause.
 #[expect(clippy::needless_pass_by_value, reason = "it is what `map_err` gives")]
 fn unwritten(error: ParquetError) -> Error {
     Error::Unwritten(error.to_string())

@@ -1,15 +1,15 @@
-//! How does a record look as columns?
+//! Records as columns of Arrow and Parquet.
 //!
-//! Chunks leave the library as [`Record`]s, one object each. Tools for tables (pandas, Polars, `DuckDB`,
-//! Spark, training pipelines) want columns. Here a batch of records becomes an Arrow [`RecordBatch`] and back, and a
-//! stream of them a Parquet file and back.
+//! Chunks leave the library as [`Record`]s, one object each. Tools for tables (pandas, Polars, `DuckDB`, Spark,
+//! training pipelines) want columns. This crate converts a batch of records to an Arrow [`RecordBatch`] and back, and a
+//! stream of them to a Parquet file and back.
 //!
-//! The columns are the record's fields under their own names; what is a list or an object in JSON is a list or
-//! a struct. A record comes back equal: an absent value is null, and an empty one is empty. There is one table
-//! of columns (`record`), from which the schema, the writing and the reading follow; a field that is added to
-//! the record and not to the table does not compile.
+//! The columns are the record's fields under their own names; what is a list or an object in JSON is a list or a
+//! struct. A round trip returns an equal record: an absent value is null, and an empty one is empty. One table of
+//! columns (`record`) defines the schema, the writing and the reading; a field that is added to the record but not to
+//! the table does not compile.
 //!
-//! An export may say more of a chunk than its record does: [`ExportRow`] adds its document and its vector, and
+//! An export may say more about a chunk than its record does: [`ExportRow`] adds its document and its vector, and
 //! [`Columns`] says which of them a file has.
 //!
 //! ```

@@ -1,7 +1,7 @@
-//! Which columns has a record? The one table of them.
+//! The one table of a record's columns.
 //!
-//! The macro makes both directions of it. It names every field when it puts a struct together, so that the
-//! compiler refuses a table that lacks one.
+//! The macro generates both directions from it. It names every field when it builds a struct, so that the compiler
+//! rejects a table that lacks one.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -18,8 +18,8 @@ use serde::de::value::{Error as Unknown, StrDeserializer};
 use crate::column::{Column, Row, Table, Value, text};
 use crate::error::Error;
 
-/// Implements [`Row`]: the fields and their types, and after `flat` a struct that is optional, whose fields
-/// stand beside the others.
+/// Implements [`Row`]: the fields and their types, and after `flat` an optional struct whose fields are columns beside
+/// the others.
 macro_rules! rows {
     ($($type:ident { $($field:ident: $column:ty,)* $(; flat $flat:ident: $inner:ty)? })*) => {$(
         impl Row for $type {
@@ -131,7 +131,7 @@ fn flat_fields<T: Row>() -> Vec<Field> {
     T::fields().into_iter().map(|field| field.with_nullable(true)).collect()
 }
 
-/// A flattened struct is there in rows in which all of its columns are, as it is in JSON.
+/// As in JSON, a flattened struct is present in rows in which all of its columns are.
 fn flat_read<T: Row>(table: &Table<'_>) -> Result<Vec<Option<T>>, Error> {
     let mut present = table.present.clone();
     for field in T::fields() {

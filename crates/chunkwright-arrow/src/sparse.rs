@@ -1,4 +1,4 @@
-//! Sparse vectors as a column: lists of tokens and what they weigh.
+//! Sparse vectors as a column: lists of tokens and their weights.
 
 use std::sync::Arc;
 
@@ -57,7 +57,7 @@ const EXPECTED: &str = "a list of structs of `token` and `weight`";
 const TOKEN: &str = "token";
 const WEIGHT: &str = "weight";
 
-/// What a sparse vector consists of, named as Parquet names it.
+/// The element of a sparse vector, named as Parquet names it.
 fn element() -> Field {
     Field::new("element", DataType::Struct(fields()), false)
 }

@@ -1,4 +1,4 @@
-//! What the outline asks of a language: its tables by number instead of name, made once.
+//! The compiled tables of a language, which the outline queries: by number instead of name, made once.
 
 use std::num::NonZeroU16;
 use std::ops::Range;
@@ -8,7 +8,7 @@ use tree_sitter::Node;
 
 use crate::language::{Language, Role};
 
-/// What the outline asks of a language, by number instead of name.
+/// The tables of a language that the outline queries, by number instead of name.
 #[derive(Debug)]
 pub(crate) struct Compiled {
     pub(crate) grammar: tree_sitter::Language,
@@ -20,22 +20,22 @@ pub(crate) struct Compiled {
     language: &'static Language,
 }
 
-/// What leads from a symbol towards its name.
+/// A step from a symbol towards its name.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Field(u16),
     Kind(u16),
 }
 
-/// Where the words of a symbol's title stand.
+/// The spans of the words in a symbol's title.
 #[derive(Clone, Debug)]
 pub(crate) struct Title<'t> {
     pub(crate) name: Range<usize>,
-    /// What it is a method of, if it says so.
+    /// The type that it is a method of, if it names one.
     pub(crate) owner: Option<Node<'t>>,
 }
 
-/// What the outline knows of a node kind.
+/// The properties of a node kind that the outline uses.
 #[derive(Clone, Copy, Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "the tables of a language do not exclude each other")]
 pub(crate) struct Kind {
@@ -49,22 +49,22 @@ pub(crate) struct Kind {
     type_word: Option<SymbolKind>,
 }
 
-/// What part of a docstring a node may be.
+/// The part of a docstring that a node may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Docstring {
     Statement,
     Text,
 }
 
-/// What a node is once its text and what it holds are looked at: a role that is neither `Binding` nor
-/// `Call`, and the node that has the body.
+/// The meaning of a node after its text and children were examined: a role that is neither `Binding` nor `Call`, and
+/// the node that has the body.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Declared<'t> {
     pub(crate) role: Role,
     pub(crate) value: Node<'t>,
 }
 
-/// Children of a binding that are looked at, and levels of bindings: what declares something stands near.
+/// Children of a binding that are examined, and levels of bindings: the declaring node is near.
 const MAX_LOOKS: usize = 12;
 
 /// Steps from a symbol to its name. Types nest (`&mut [Box<T>]`), but hostile ones need not be followed to
@@ -113,12 +113,12 @@ impl Compiled {
         }
     }
 
-    /// How comments begin that belong to what is around them.
+    /// The starts of comments that belong to the enclosing item.
     pub(crate) fn inner_comments(&self) -> &'static [&'static str] {
         self.language.inner_comments
     }
 
-    /// Whether a comment may document what stands above it.
+    /// Whether a comment may document the item above it.
     pub(crate) fn has_comments_below(&self) -> bool {
         self.language.has_comments_below
     }
@@ -128,24 +128,24 @@ impl Compiled {
         self.language.joins_equations
     }
 
-    /// Whether what a function declares inside is no symbol.
+    /// Whether declarations inside a function are not symbols.
     pub(crate) fn has_local_values(&self) -> bool {
         self.language.has_local_values
     }
 
-    /// What is known of the kind of `node`.
+    /// The properties of the kind of `node`.
     pub(crate) fn kind(&self, node: Node<'_>) -> Kind {
         self.kinds.get(node.kind_id() as usize).copied().unwrap_or_default()
     }
 
-    /// What `node` is, by its kind, its first word and what it holds.
+    /// The meaning of `node`, by its kind, its first word and its children.
     pub(crate) fn declared<'t>(&self, node: Node<'t>, source: &str) -> Declared<'t> {
         let role = match self.kind(node).role {
             Role::Binding => return self.bound(node, source),
             Role::Call => self.called(node, source),
             Role::Equation => self.equated(node),
             Role::Type(kind) if self.announces(kind, node) => Role::Statement,
-            // What kind of type it is may stand inside: `type Reader interface {..}`.
+            // The kind of type may be given inside: `type Reader interface {..}`.
             role @ Role::Type(_) => self.inner_type(node).or_else(|| self.told_type(node)).unwrap_or(role),
             role => role,
         };
@@ -162,7 +162,7 @@ impl Compiled {
         self.language.announced.contains(&kind) && self.body(symbol).is_none()
     }
 
-    /// What kind of type `symbol` is by its keywords and children.
+    /// The kind of type that `symbol` is, by its keywords and children.
     fn told_type(&self, symbol: Node<'_>) -> Option<Role> {
         if self.language.type_words.is_empty() {
             return None;
@@ -171,7 +171,7 @@ impl Compiled {
         symbol.children(&mut cursor).find_map(|child| self.kind(child).type_word).map(Role::Type)
     }
 
-    /// What a binding holds, or a statement.
+    /// The symbol that a binding holds, or a statement.
     fn bound<'t>(&self, binding: Node<'t>, source: &str) -> Declared<'t> {
         let (mut node, mut looks) = (binding, 0);
         'deeper: while looks < MAX_LOOKS {
@@ -204,7 +204,7 @@ impl Compiled {
         Declared { role: Role::Statement, value: binding }
     }
 
-    /// What a call is by its first word.
+    /// The role of a call, by its first word.
     fn called(&self, call: Node<'_>, source: &str) -> Role {
         let mut word = call;
         for _ in 0..MAX_STEPS {
@@ -216,7 +216,7 @@ impl Compiled {
         role.map(|&(_, role)| role).unwrap_or_default()
     }
 
-    /// What an equation is by what comes first in it.
+    /// The role of an equation, by its first part.
     fn equated(&self, equation: Node<'_>) -> Role {
         let mut first = equation;
         for _ in 0..MAX_STEPS {
@@ -234,7 +234,7 @@ impl Compiled {
         self.head(symbol).or(self.body(symbol)).is_some()
     }
 
-    /// What comes first in a symbol and announces it, where that has no body.
+    /// The first part of a symbol without a body, which announces it.
     pub(crate) fn head<'t>(&self, symbol: Node<'t>) -> Option<Node<'t>> {
         symbol.named_child(0).filter(|&first| self.kind(first).is_head)
     }
@@ -251,7 +251,7 @@ impl Compiled {
         })
     }
 
-    /// Where a symbol's name stands, if something leads to it.
+    /// The position of a symbol's name, if a step leads to it.
     pub(crate) fn title<'t>(&self, symbol: Node<'t>, source: &str) -> Option<Title<'t>> {
         let owner = |node: Node<'t>| self.owner.and_then(|(field, _)| node.child_by_field_id(field));
         let (mut node, mut receiver, mut word) = (symbol, owner(symbol), None);
@@ -263,7 +263,7 @@ impl Compiled {
             if let Some(word) = symbol.named_child(0).filter(|&word| self.kind(word).is_name) {
                 return Some(Title { name: word.byte_range(), owner: receiver });
             }
-            // What is declared is the first thing that the word is applied to.
+            // The declared item is the first argument of the word.
             let arguments = symbol.child_by_field_name("arguments").or_else(|| symbol.named_child(1));
             node = arguments.and_then(|arguments| arguments.named_child(0)).unwrap_or(symbol);
         }
@@ -293,7 +293,7 @@ impl Compiled {
         }
         let name = match word {
             _ if !is_named => return None,
-            // What leads to parameters is a name that has no node: `operator bool()`.
+            // Before parameters may stand a name without a node: `operator bool()`.
             Some(word) if begins(node) == Some('(') => word.start_byte()..node.start_byte(),
             _ => {
                 node.start_byte()
@@ -303,13 +303,13 @@ impl Compiled {
         Some(Title { name, owner: receiver })
     }
 
-    /// What stands between a type and its method in the method's title.
+    /// The separator between a type and its method in the method's title.
     pub(crate) fn joint(&self) -> &'static str {
         self.owner.map_or("", |(_, joint)| joint)
     }
 }
 
-/// Where a name ends that may be several nodes of `field` in a row: `Shape.square` in Dart.
+/// End of a name that may be several nodes of `field` in a row: `Shape.square` in Dart.
 fn name_end(parent: Node<'_>, field: u16, first: Node<'_>) -> usize {
     let mut end = first.end_byte();
     let Some(field) = NonZeroU16::new(field) else { return end };

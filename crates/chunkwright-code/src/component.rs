@@ -21,7 +21,7 @@ use crate::{COMPONENTS, language_named};
 pub(crate) struct Component {
     name: &'static str,
     extensions: &'static [&'static str],
-    /// Whether markup stands in an element of its own, not between the others.
+    /// Whether markup is in an element of its own, not between the others.
     has_template: bool,
     /// The language of what stands between two lines `---` at the top.
     front: Option<&'static str>,
@@ -34,7 +34,7 @@ pub(crate) static SVELTE: Component =
 pub(crate) static ASTRO: Component =
     Component { name: "astro", extensions: &["astro"], has_template: false, front: Some("typescript") };
 
-/// What is in no language known here is read by its lines.
+/// A part in an unknown language is read by its lines.
 static LINES: Plain = Plain { name: "", extensions: &[], comment: ("", "") };
 
 /// Attributes, or values of `context`, that tell two parts of one name apart.
@@ -110,7 +110,7 @@ impl Component {
         }
     }
 
-    /// What stands between two lines `---` at the top.
+    /// The part between two lines `---` at the top.
     fn front_part(&self, source: &str) -> Option<Part> {
         let start =
             source.len() - source.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}').len();
@@ -154,7 +154,7 @@ impl Part {
     }
 }
 
-/// What reads the inside of an element of the name given, whose attribute `lang` is `lang`.
+/// The parser for the content of `element`, whose attribute `lang` is `lang`.
 fn parser(element: &str, lang: Option<&str>) -> &'static dyn Parser {
     let lang = match element {
         "template" if lang.is_none_or(|lang| lang == "html") => return &Markup,

@@ -1,4 +1,4 @@
-//! Which language a file is in, and why it is taken for that.
+//! Detects the language of a file, with the reason.
 
 use std::fmt;
 
@@ -7,12 +7,12 @@ use chunkwright::{Parser, with_lf};
 use crate::language::Language;
 use crate::{COMPONENTS, CodeParser, LANGUAGES, LEFT_OUT, PLAIN, Plain};
 
-/// The parser for a file, and what told it.
+/// The parser for a file, and the reason for it.
 #[derive(Clone, Copy)]
 pub struct Detected {
     /// The parser.
     pub parser: &'static dyn Parser,
-    /// What the file's language was told by.
+    /// The evidence for the file's language.
     pub reason: Reason,
 }
 
@@ -22,7 +22,7 @@ impl fmt::Debug for Detected {
     }
 }
 
-/// What tells a file's language. What comes first has the say.
+/// Evidence for a file's language. The first that applies decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reason {
@@ -30,7 +30,7 @@ pub enum Reason {
     Modeline,
     /// Its whole name: `Makefile`.
     FileName,
-    /// What it says, where several languages share its extension: `class` in a `.h`.
+    /// Its content, where several languages share its extension: `class` in a `.h`.
     Content,
     /// Its extension.
     Extension,
@@ -57,8 +57,8 @@ pub fn language_for(name: &str, head: &str) -> Option<&'static dyn Parser> {
 
 /// The language of a file, by its name and how it begins. A language without a grammar is read by its lines.
 ///
-/// `name` may be a path. `head` is as much of the text as is at hand: one line tells a `#!`, some thousand
-/// bytes tell C from C++; it may be empty.
+/// `name` may be a path. `head` is the available beginning of the text, and may be empty: one line is enough for a
+/// `#!`, some thousand bytes tell C from C++.
 pub fn detect(name: &str, head: &str) -> Option<Detected> {
     let head = &*with_lf(head);
     let name = name.rsplit(['/', '\\']).next().unwrap_or(name);
@@ -117,7 +117,7 @@ fn with(has: &dyn Fn(&Language) -> bool) -> Option<&'static CodeParser> {
     LANGUAGES.iter().copied().find(|parser| has(parser.language()))
 }
 
-/// A parser for what is in no language with a grammar, or in several.
+/// A parser for files in no language with a grammar, or in several.
 fn other(has: &dyn Fn(&dyn Parser) -> bool) -> Option<&'static dyn Parser> {
     let as_parser = |plain: &'static Plain| plain as &'static dyn Parser;
     let known = PLAIN.iter().map(as_parser).chain(COMPONENTS.iter().copied());
@@ -153,7 +153,7 @@ fn shared(extension: &str, head: &str) -> Option<&'static str> {
     }
 }
 
-/// Longest line that is looked at for a modeline, and how many there are.
+/// Longest line that is searched for a modeline, and the number of such lines.
 const MODELINE: (usize, usize) = (256, 5);
 
 /// The language that a line for an editor names: `# -*- mode: ruby -*-`, `// vim: set ft=cpp :`.

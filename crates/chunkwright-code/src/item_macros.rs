@@ -1,8 +1,8 @@
-//! Macros that stand around items: `cfg_rt! { pub fn spawn() {} }`.
+//! Macros around items: `cfg_rt! { pub fn spawn() {} }`.
 //!
-//! To the grammar what stands between the braces of a macro is a list of tokens. Where it can be read as items, a copy
-//! of the source is parsed in which the opening of the macro is an attribute of its first item and the closing brace
-//! an empty statement: `#[a     ] pub fn spawn() {} ;`. The copy has the same length, so spans are those of the source.
+//! To the grammar, the content of a macro's braces is a list of tokens. Where it can be read as items, a copy of the
+//! source is parsed in which the opening of the macro is an attribute of its first item and the closing brace an empty
+//! statement: `#[a ] pub fn spawn() {} ;`. The copy has the same length, so spans are those of the source.
 
 use std::ops::Range;
 
@@ -34,10 +34,10 @@ pub(crate) fn opened(
     Some(copy)
 }
 
-/// A part of a source, and what is parsed in its place.
+/// A part of a source, and its replacement for parsing.
 type Change = (Range<usize>, String);
 
-/// Adds the changes that open the macros of `source`, and answers whether it declares a symbol.
+/// Adds the changes that open the macros of `source`, and returns whether it declares a symbol.
 fn find(
     language: &Compiled,
     tree: &Tree,
@@ -67,7 +67,7 @@ fn find(
     }
 }
 
-/// Adds the changes that open one macro, and those in its braces. Whether it has symbols there.
+/// Adds the changes that open one macro, and those in its braces. Returns whether it has symbols there.
 fn open(
     language: &Compiled,
     call: Node<'_>,

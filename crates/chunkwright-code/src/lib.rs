@@ -1,15 +1,14 @@
 //! Source code as [sections and blocks](chunkwright::document), by tree-sitter grammars.
 //!
-//! This crate answers one question: where do the symbols of a source file begin and end? It is apart
-//! from the core because grammars need a C compiler. A [`Language`] is data: a grammar and a table that
-//! says what its kinds of syntax mean; one outline reads them all, and strategies never learn which
-//! language they cut.
+//! This crate answers one question: where do the symbols of a source file begin and end? It is separate from the core
+//! because grammars need a C compiler. A [`Language`] is data: a grammar and a table that says what its kinds of syntax
+//! mean; one outline reads them all, and strategies never learn which language they cut.
 //!
 //! * A class, struct, trait, implementation, module, function or method is a **section**, with its
 //!   name as title. The section of `impl Display for Foo` is called `Foo`: its signature names the trait.
-//! * A function is **one block**, with its decorators, attributes, and the comments directly above it.
-//!   What a class has beside its methods is blocks of the class. At the top level, a run of imports,
-//!   each other statement, and each free-standing comment is a block.
+//! * A function is **one block**, with its decorators, attributes, and the comments directly above it. Members of a
+//!   class other than methods are blocks of the class. At the top level, a run of imports, each other statement, and
+//!   each free-standing comment is a block.
 //! * Functions inside functions are sections without blocks of their own: they have names, and their lines
 //!   are places to cut (**seams**).
 //!
@@ -28,8 +27,8 @@
 //! Each grammar is a feature; `languages-common` and `languages-all` (the default) are sets of them. A language whose grammar is
 //! left out is read by its lines, under its own name ([`LEFT_OUT`]).
 //!
-//! **To add a language**, copy a file of `src/lang/`, fill it, name it in [`LANGUAGES`]' list and in [`LEFT_OUT`], and put a file
-//! of it into `tests/samples`. The tests run over both: they tell of a kind that the grammar does not know,
+//! **To add a language**, copy a file of `src/lang/`, fill it, name it in [`LANGUAGES`]' list and in [`LEFT_OUT`], and
+//! put a file of it into `tests/samples`. The tests run over both: they report a kind that the grammar does not know,
 //! and `tests/outlines` shows what the sample becomes.
 
 mod compiled;

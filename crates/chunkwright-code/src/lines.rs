@@ -1,4 +1,4 @@
-//! Lines: what stands above what, and paragraphs where there is no syntax to go by.
+//! Lines: which stand above which, and paragraphs where there is no syntax to go by.
 
 use std::ops::Range;
 
@@ -16,7 +16,7 @@ pub(crate) fn indented_start(source: &str, at: usize) -> usize {
     if line.is_empty() || line.ends_with(['\n', '\r']) { line.len() } else { at }
 }
 
-/// How many line breaks stand between `from` and `to`, blanks before `from` included.
+/// Number of line breaks between `from` and `to`, blanks before `from` included.
 ///
 /// Some grammars count the line break as the end of a comment, some do not.
 pub(crate) fn breaks(source: &str, from: usize, to: usize) -> usize {

@@ -42,7 +42,7 @@ const LEAST: usize = 4;
 /// Longest arguments of a macro, in bytes.
 const LONGEST: usize = 200;
 
-/// `source` as it is to be parsed, or `None` if it has no such macro.
+/// `source` in the form to parse, or `None` if it has no such macro.
 pub(crate) fn as_comments(source: &str) -> Option<String> {
     let mut changes: Vec<(usize, &str)> = Vec::new();
     let mut types = HashSet::new();
@@ -86,7 +86,7 @@ pub(crate) fn as_comments(source: &str) -> Option<String> {
     Some(parsed)
 }
 
-/// Whether a line is nothing but a macro that no body and no name of a function follows.
+/// Whether a line is only a macro, followed by neither a body nor the name of a function.
 fn is_alone(code: &str, next: &str) -> bool {
     let Some(length) = macro_length(code).filter(|&length| length == code.len()) else { return false };
     let is_call = code.ends_with(')');
@@ -142,7 +142,7 @@ fn inner<'a>(
     found
 }
 
-/// Whether what follows the name of a type shows that it is defined here.
+/// Whether the text after the name of a type shows that it is defined here.
 fn opens_type(after: &str, next: &str) -> bool {
     let opens = |text: &str| text.starts_with(['{', '<', ':']) || text.starts_with("final");
     opens(after) || after.is_empty() && opens(next)

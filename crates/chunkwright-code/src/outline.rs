@@ -1,8 +1,7 @@
-//! From a syntax tree to sections, blocks and seams.
+//! Turns a syntax tree into sections, blocks and seams.
 //!
-//! One walk with a cursor, never recursive: trees 65,000 deep exist. It only enters what matters: at
-//! the level of declarations whatever may hold a symbol, and below that, for seams, what spans more
-//! than one line.
+//! One walk with a cursor, never recursive: trees 65,000 deep exist. It only enters nodes that matter: at the level of
+//! declarations those that may hold a symbol, and below that, for seams, those that span more than one line.
 
 mod members;
 mod scope;
@@ -46,12 +45,11 @@ struct Outline<'a> {
     /// A second cursor, for looks at the children of a symbol.
     probe: TreeCursor<'a>,
     imports: HashSet<&'a str>,
-    /// Where the function or type begins that the symbol read last is: what starts before is part of how
-    /// it is declared.
+    /// Start of the function or type that was read last: nodes that start before it are part of its declaration.
     declared_at: usize,
 }
 
-/// What the walk knows of a node it has entered.
+/// The walk's state for a node that it has entered.
 enum Level {
     /// Members of a new scope.
     Scope,
@@ -71,9 +69,9 @@ struct Inside {
     depth: usize,
     /// Whether the children are places to cut.
     is_body: bool,
-    /// Whether no child was seen yet: the first follows its header and is no place to cut.
+    /// Whether no child was seen yet: the first follows its header and is not a place to cut.
     fresh: bool,
-    /// Where the comment directly above ends.
+    /// End of the comment directly above.
     comment_end: Option<usize>,
 }
 
@@ -155,7 +153,7 @@ impl<'a> Outline<'a> {
         let kind = self.language.kind(node);
         let Range { start, end } = self.span(node);
         let scope = self.blocks.scope();
-        // What the head of a type reaches into has its members.
+        // The node that a type's head extends into has its members.
         let holds_members = start < scope.head_end && scope.head_end < end;
         if matches!(kind.role, Role::Inline | Role::Wrapper) || holds_members {
             scope.fresh |= kind.is_body;
@@ -277,7 +275,7 @@ impl<'a> Outline<'a> {
         Level::Scope
     }
 
-    /// What is to be said of a symbol, and where the part of it ends that announces it.
+    /// The description of a symbol, and the end of the part that announces it.
     fn symbol(&mut self, kind: SymbolKind, node: Node<'a>, declared: Declared<'a>) -> (Symbol, usize) {
         self.declared_at = declared.value.start_byte();
         let (title, is_owned) = self.title(node, declared);
@@ -301,8 +299,8 @@ impl<'a> Outline<'a> {
             && statement.named_child(0).is_some_and(|child| part(child) == Some(Docstring::Text))
     }
 
-    /// The name of a symbol, and whether it says which type it belongs to. A type without a name is called
-    /// by the words before its body, if that stands in brackets.
+    /// The name of a symbol, and whether it names the type it belongs to. The title of a type without a name is the
+    /// words before its body, if that is in brackets.
     fn title(&self, symbol: Node<'a>, declared: Declared<'a>) -> (String, bool) {
         let named = |node| self.language.title(node, self.source);
         let inside = || Some(declared.value).filter(|&value| value != symbol).and_then(named);
@@ -329,7 +327,7 @@ impl<'a> Outline<'a> {
         start..end.max(start)
     }
 
-    /// Where a symbol begins behind the attributes that its node holds, at its top or among its modifiers.
+    /// Start of a symbol after the attributes that its node holds, at its top or among its modifiers.
     fn announced_at(&mut self, symbol: Node<'a>) -> usize {
         self.probe.reset(symbol);
         let mut inside = 0;
@@ -347,8 +345,8 @@ impl<'a> Outline<'a> {
         self.probe.node().start_byte()
     }
 
-    /// Where the part of a symbol ends that announces it: with the bracket that opens its body, or what
-    /// stands before a body without one.
+    /// End of the part of a symbol that announces it: after the bracket that opens its body, or before a body without
+    /// one.
     fn head_end(&mut self, declared: Declared<'a>) -> usize {
         let symbol = declared.value;
         let Some(body) = self.language.body(symbol) else {
@@ -376,13 +374,13 @@ impl<'a> Outline<'a> {
         end
     }
 
-    /// Where a node stands; some grammars count the blank lines below to it.
+    /// The span of a node, without the blank lines below it that some grammars include.
     fn span(&self, node: Node<'a>) -> Range<usize> {
         let start = node.start_byte();
         start..start + self.text(node).trim_end().len()
     }
 
-    /// Whether a node is a closing bracket; some grammars have names for them.
+    /// Whether a node is a closing bracket; some grammars name them.
     fn closes(&self, node: Node<'a>) -> bool {
         matches!(self.text(node), "}" | ")" | "]")
     }
@@ -400,7 +398,7 @@ fn plain_name(text: &str) -> &str {
     operator.filter(|name| !name.is_empty() && !name.contains(char::is_alphanumeric)).unwrap_or(bare)
 }
 
-/// The name of a type in what says whose method something is: `Server` of `(s *Server[T])`.
+/// The name of the type in the owner of a method: `Server` of `(s *Server[T])`.
 fn type_name(owner: &str) -> Option<&str> {
     let plain = owner.split(['[', '<']).next().unwrap_or(owner);
     let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | ':' | '.');

@@ -1,4 +1,4 @@
-//! A language as a parser, and what parsing may cost.
+//! A language as a parser, with bounds on the cost of parsing.
 
 mod memory;
 mod strain;
@@ -25,9 +25,9 @@ pub struct CodeParser {
     opens_macros: bool,
 }
 
-// What parsing may cost, counted in operations of the parser and not in time: a document must read the
-// same on every machine. Real source takes 0.3 to 2.2 operations a byte. What they may take of memory is
-// estimated apart (`memory`), and so is how much longer some of them take than others (`strain`).
+// Bound on the cost of parsing, in operations of the parser and not in time: a document must parse the same on every
+// machine. Real source takes 0.3 to 2.2 operations a byte. Their memory is estimated separately (`memory`), and so is
+// the extra time of slow ones (`strain`).
 
 /// Operations for each byte of source.
 const OPERATIONS_PER_BYTE: usize = 16;
@@ -44,8 +44,8 @@ const MAX_WORD: usize = 255;
 /// Bytes that the parser is given at a time.
 const PIECE: usize = 4 << 10;
 
-/// How often it may be given each byte on average: some grammars look for the end of a string or comment
-/// that has none from every place where it could begin.
+/// Most times that the parser may read each byte on average: for an unclosed string or comment, some grammars search
+/// for the end from every place where it could begin.
 const READ_PER_BYTE: usize = 24;
 
 /// Bytes that the parser of any source may be given, however short.
@@ -54,8 +54,8 @@ const LEAST_READ: usize = 4 << 20;
 /// Operations between two calls of the parser's progress callback.
 const OPERATIONS_PER_CALL: usize = 100;
 
-// The parser gives its own stack back by recursion: 128 KB of `({` in Java overflowed 2 MB. So what is not small is
-// parsed in a thread whose stack is as large as the memory allowed for the source can ask for.
+// The parser frees its own stack by recursion: 128 KB of `({` in Java overflowed 2 MB. So larger source is parsed in a
+// thread whose stack is large enough for the memory that the source is allowed.
 
 /// Bytes of source that any thread's stack is large enough for: 32 KB of `({` overflow 1 MB.
 const SMALL: usize = 16 << 10;
@@ -63,20 +63,20 @@ const SMALL: usize = 16 << 10;
 /// Stack of a parsing thread, in bytes; it is reserved, not used.
 const LEAST_STACK: usize = 16 << 20;
 
-/// Stack for each byte of source beside it.
+/// Additional stack for each byte of source.
 const STACK_PER_BYTE: usize = 24;
 
-/// Most of what is added for a source.
+/// Most additional stack for a source.
 const MOST_STACK: usize = 224 << 20;
 
-/// Percent of a source that may stand in errors; with more of them the symbols beside mean nothing.
+/// Percent of a source that may be in errors; with more, the remaining symbols mean nothing.
 const MOST_ERRORS: usize = 50;
 
 /// Bytes of what the grammar did not understand; what it did understand inside and that spans lines left out.
 pub(crate) fn errors(tree: &Tree) -> usize {
     let mut cursor = tree.walk();
     let mut bytes = 0_usize;
-    // Whether each node that was entered is an error: to ask a node for its parent takes a search from the root.
+    // Whether each entered node is an error: finding a node's parent takes a search from the root.
     let mut around: Vec<bool> = Vec::new();
     loop {
         let node = cursor.node();
@@ -101,13 +101,13 @@ pub(crate) fn errors(tree: &Tree) -> usize {
     }
 }
 
-/// Levels of the tree on which errors are looked for.
+/// Levels of the tree on which errors are searched.
 const MAX_ERROR_DEPTH: usize = 64;
 
-/// What a source was read as.
+/// The result of parsing a source.
 pub(crate) struct Parsed {
     pub(crate) tree: Tree,
-    /// Whether it was so hard to read that it should not be read again with a change.
+    /// Whether parsing was so expensive that it should not be repeated with a change.
     pub(crate) was_hard: bool,
 }
 
@@ -200,7 +200,7 @@ impl CodeParser {
     }
 }
 
-/// Whether a word that ends a text, quoted or not, has more than 255 bytes.
+/// Whether the terminator of a heredoc, quoted or not, has more than 255 bytes.
 fn has_overlong_word(source: &str, opening: &str) -> bool {
     source.match_indices(opening).any(|(at, _)| {
         let bytes = source.as_bytes().get(at + opening.len()..).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Languages without a grammar: what their layout tells.
+//! Languages without a grammar, read by their layout.
 
 use std::ops::Range;
 
@@ -9,14 +9,14 @@ use crate::lines;
 /// A programming language that is read by its lines: a block begins where a line stands at the margin
 /// after a blank line, and is cut, where it is too large, as code is.
 ///
-/// It has no symbols, but its chunks say which file they are of, as those of every source file do.
+/// It has no symbols, but its chunks name their file, as those of every source file do.
 #[derive(Debug)]
 pub struct Plain {
     /// Name, lower case: `java`.
     pub name: &'static str,
     /// File name extensions, lower case, without the dot.
     pub extensions: &'static [&'static str],
-    /// How a line comment begins and ends.
+    /// The start and end of a line comment.
     pub comment: (&'static str, &'static str),
 }
 
@@ -58,7 +58,8 @@ pub static PLAIN: &[Plain] = plain![
     "wgsl" "// ": "wgsl" "glsl" "hlsl" "vert" "frag";
 ];
 
-/// How languages are read whose grammar a program leaves out: the names, extensions and comments of all that have one.
+/// Fallbacks for languages whose grammar a program leaves out: the names, extensions and comments of all languages with
+/// a grammar.
 ///
 /// Detection comes to these last, so a language that is built in is never read by its lines.
 pub static LEFT_OUT: &[Plain] = plain![
@@ -104,7 +105,7 @@ pub static LEFT_OUT: &[Plain] = plain![
     "zig" "// ": "zig" "zon";
 ];
 
-/// Reads source code by its lines: what is done where its structure is not known.
+/// Reads source code by its lines, if its structure is unknown.
 pub(crate) fn read(out: &mut DocumentBuilder) {
     out.set_unparsed();
     let source = out.source();
@@ -141,7 +142,7 @@ impl Parser for Plain {
     }
 }
 
-/// Whether lines begin at the margin with something other than the end of what stands above.
+/// Whether lines begin at the margin with something other than the end of the item above.
 fn at_margin(lines: &str) -> bool {
     !lines.starts_with(|c: char| c.is_whitespace() || matches!(c, '}' | ')' | ']'))
 }

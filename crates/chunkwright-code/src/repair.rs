@@ -1,9 +1,9 @@
-//! Brackets by layout: what to change in source whose syntax is broken so that it parses as its lines are indented.
+//! Repairs brackets by layout: changes source whose syntax is broken so that it parses as its lines are indented.
 //!
-//! To a parser one lost brace makes the rest of a file the body of one function, and every chunk of it another. But
-//! people indent as they mean it. Where brackets and indentation disagree, a bracket is written or blanked in a copy
-//! of the same length that is parsed in place of the source; texts and spans are those of the source. A copy is
-//! only used if it has fewer errors, and only source that has some is looked at.
+//! To a parser one lost brace makes the rest of a file the body of one function, which changes every chunk of it. But
+//! indentation still shows what the author meant. Where brackets and indentation disagree, a bracket is written or
+//! blanked in a copy of the same length that is parsed in place of the source; texts and spans are those of the source.
+//! A copy is only used if it has fewer errors, and only source with errors is repaired.
 
 mod indentation;
 mod layout;
@@ -18,7 +18,7 @@ use self::layout::{Repair, Repairs};
 use crate::language::Language;
 use crate::parser::{Parsed, errors};
 
-/// Parses of broken source at most: as it is, with repairs made together, alone, without lines, and what was best.
+/// Most parses of broken source: unchanged, with repairs made together, alone, without lines, and the best.
 const MOST_PARSES: usize = 1 + 3 + layout::MOST_ALONE + 2 + 1;
 
 /// Bytes that are parsed at most for the sake of repairs, but for two attempts.
@@ -27,7 +27,7 @@ const MOST_BYTES: usize = 2 << 20;
 /// Errors with which a source is not one that a few repairs make whole: one for four lines, but within this.
 const MANY_ERRORS: Range<usize> = 64..256;
 
-/// Bytes of a line on average from which on indentation says nothing.
+/// Average bytes of a line from which on indentation means nothing.
 const LONG_LINE: usize = 200;
 
 /// The syntax tree of `source` as `parse` gives it, or of a copy of the same length that has fewer errors because its
@@ -121,7 +121,7 @@ struct Damage {
     wide: usize,
     /// Bytes that stand in errors.
     bytes: usize,
-    /// Where the first of them stands.
+    /// Position of the first of them.
     first: usize,
 }
 

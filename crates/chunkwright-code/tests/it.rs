@@ -1,8 +1,8 @@
-//! What source code becomes: sections, blocks, seams, for every language in the registry.
+//! Outlines of source code: sections, blocks and seams, for every language in the registry.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 
-// What holds for every document, and how `tests/spec` is run.
+// Invariants of every document, and the runner of `tests/spec`.
 #[allow(dead_code, reason = "tests of the core use the rest of it")]
 #[path = "../../chunkwright/tests/it/invariants.rs"]
 mod invariants;
@@ -28,7 +28,8 @@ use chunkwright::{ChunkIn, Chunker, Document, PARSERS, Parser, SectionKind, Word
 use chunkwright_code::{LANGUAGES, LEFT_OUT, language_for, language_named};
 use proptest::prelude::*;
 
-/// Whether the grammar that reads a file is part of this build. With `languages-all` every grammar is: nothing is left out unseen.
+/// Whether the grammar that reads a file is part of this build. With `languages-all` every grammar is, so nothing is
+/// skipped unnoticed.
 fn is_built_in(name: &str, source: &str) -> bool {
     let Some(parser) = language_for(name, source) else { return false };
     let built_in = !LEFT_OUT.iter().any(|plain| std::ptr::addr_eq(plain, parser));
@@ -200,8 +201,8 @@ fn rust_symbols_are_sections_and_an_implementation_has_the_name_of_its_type() {
     );
 }
 
-/// What `tests/outlines` says of each sample: its sections with their lines and signatures, then its imports.
-/// `UPDATE_SPEC=1` writes the files anew.
+/// `tests/outlines` holds for each sample its sections with their lines and signatures, then its imports.
+/// `UPDATE_SPEC=1` rewrites the files.
 #[test]
 fn samples_have_the_outlines_that_are_written_down() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/outlines");

@@ -24,7 +24,7 @@ use chunkwright_source::{Input, Inputs, WalkOptions};
 /// Questions of each origin, as `tune` asks.
 const QUESTIONS: usize = 300;
 
-/// How often people's questions are divided into halves.
+/// Number of times that people's questions are divided into halves.
 const HALVES: usize = 50;
 
 const SEED: u64 = 0;
@@ -41,7 +41,7 @@ struct Agreement {
     correlation: f64,
 }
 
-/// What was measured of a set.
+/// The measurements of a set.
 struct Row {
     set: String,
     people: usize,
@@ -56,7 +56,7 @@ struct Row {
     /// Of `auto`, and of the best minus it with its interval, in percent.
     auto: f64,
     difference: [f64; 3],
-    /// What each way finds by people's questions, question by question.
+    /// The share that each way finds for people's questions, question by question.
     found: Vec<(Way, Vec<f64>)>,
 }
 
@@ -67,7 +67,7 @@ struct Set {
     people: Vec<Question>,
 }
 
-/// What measures need.
+/// The models and options that measuring needs.
 struct Setup {
     counter: Arc<dyn TokenCounter>,
     embedder: Option<Arc<dyn Embedder>>,
@@ -185,7 +185,7 @@ fn row(setup: &Setup, Set { name, corpus, people }: &Set) -> Result<Row> {
     })
 }
 
-/// Whether a question was taken from where one of people's was.
+/// Whether a question was taken from the place of one of people's questions.
 fn is_asked_by(people: &[Question], question: &Question) -> bool {
     let sources = people.iter().flat_map(|it| &it.exclude);
     let own = &question.exclude;
@@ -205,13 +205,13 @@ fn measured(setup: &Setup, bench: &Bench<'_>, (preset, size): (&str, Option<usiz
     Ok(Candidate::measure(bench, chunker, preset, size.is_none(), &[])?)
 }
 
-/// What each way of cutting finds.
+/// The mean that each way of cutting finds.
 fn means(setup: &Setup, corpus: &Corpus, made: &Made, ways: &[Way]) -> Result<Vec<f64>> {
     let bench = bench(setup, corpus, made);
     ways.iter().map(|(preset, size)| Ok(mean(&measured(setup, &bench, (preset, *size))?.figures))).collect()
 }
 
-/// How far rankings by two halves of the same questions agree.
+/// The agreement of rankings by two halves of the same questions.
 fn halves(figures: &[Vec<f64>]) -> f64 {
     let count = figures[0].len();
     let mut rng = Rng::new(SEED);

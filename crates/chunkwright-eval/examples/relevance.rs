@@ -29,7 +29,7 @@ const MOST: usize = 200;
 /// Number of nonsense queries.
 const NONSENSE: usize = 200;
 
-/// Hits that are looked at, which is how many a search shows by default.
+/// Hits that are examined: as many as a search shows by default.
 const TOP: usize = 5;
 
 /// Sets of one text in several languages: the questions of one are asked of the other.
@@ -40,7 +40,7 @@ type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 /// A hit, as far as its relevance goes.
 struct Seen {
-    /// None where it is not known: such a hit is kept.
+    /// `None` if unknown: such a hit is kept.
     relevance: Option<f64>,
     cosine: f64,
     coverage: f64,
@@ -50,7 +50,7 @@ struct Seen {
 /// A query and its first hits.
 struct Asked {
     is_nonsense: bool,
-    /// Whether the model reads it; words alone decide otherwise.
+    /// Whether the model reads its writing system; otherwise lexical search alone decides.
     is_read: bool,
     /// The default threshold for it.
     threshold: f64,
@@ -78,7 +78,7 @@ fn main() -> Result<()> {
         };
         let mut lines = Vec::new();
         for set in sets(Path::new(data))? {
-            // Words are the same, whatever the vectors beside them.
+            // Lexical results are the same, whatever the vectors are.
             let collection = format!("{set}-{}", name.replace("none", "static"));
             let Ok(generation) = store.open(&collection) else { continue };
             if !store.is_complete(&generation)? {
@@ -239,8 +239,8 @@ fn table(lines: &[Line], threshold: f64) -> String {
     out
 }
 
-/// How strongly coefficients are kept small, where a set's answers weigh as much as its nonsense: the classes hardly
-/// overlap, and without it every relevance would be 0 or 1.
+/// Strength of the regularization of coefficients, with a set's answers weighing as much as its nonsense: the classes
+/// hardly overlap, and without it every relevance would be 0 or 1.
 const RIDGE: f64 = 0.003;
 
 /// Number of coefficients.

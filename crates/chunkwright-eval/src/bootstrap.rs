@@ -1,4 +1,4 @@
-//! How far a mean of few questions can be trusted.
+//! Bootstrap confidence intervals for a mean of few questions.
 //!
 //! Questions are drawn again, with replacement, many times; the spread of the means is the interval.
 //! Differences are drawn by question: two ways of cutting that do well on the same questions differ by
@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// How often questions are drawn again.
+/// Number of resamples of the questions.
 pub const RESAMPLES: usize = 2000;
 
 /// A mean and the interval in which it lies with the probability asked for.
@@ -22,8 +22,8 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// The interval of the mean of `values` that holds it with a probability of `level` (0.95), from
-    /// [`RESAMPLES`] samples drawn by `seed`. Equal input has equal output on every machine.
+    /// The interval that holds the mean of `values` with a probability of `level` (0.95), from [`RESAMPLES`] samples
+    /// drawn by `seed`. Equal input has equal output on every machine.
     pub fn of(values: &[f64], level: f64, seed: u64) -> Self {
         Self::with_resamples(values, level, seed, RESAMPLES)
     }

@@ -1,8 +1,8 @@
-//! What becomes of overlays when a document is edited or cut otherwise: one overlay for each chunk of the old
-//! version, each placed on the chunks of the new one as if it were the only one.
+//! Measures what becomes of overlays when a document is edited or cut differently: one overlay for each chunk of the
+//! old version, each placed on the chunks of the new one as if it were the only one.
 //!
-//! The right chunk is the one that holds most of the bytes of the old chunk that the edit left. Where the edit left
-//! less than a third, there is no right chunk.
+//! The right chunk is the one that holds most of the old chunk's bytes that the edit kept. If the edit kept less than a
+//! third, there is no right chunk.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::edit::Edit;
 use crate::stability::records;
 
-/// What became of overlays.
+/// The outcomes of overlays.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Carry {
     /// Overlays, one a chunk.
@@ -26,7 +26,7 @@ pub struct Carry {
     pub carried: usize,
     /// Those on no chunk.
     pub orphaned: usize,
-    /// Those on no chunk although there is a right one.
+    /// Overlays on no chunk although there is a right one.
     pub missed: usize,
     /// Those found by likeness on another chunk than the right one.
     pub wrong: usize,
@@ -62,7 +62,8 @@ impl Carry {
     }
 }
 
-/// What becomes of the overlays on every chunk that `before` cuts, when each document is edited and cut by `after`.
+/// Measures what becomes of the overlays on every chunk that `before` cuts, when each document is edited and cut by
+/// `after`.
 pub fn carry(before: &Chunker, after: &Chunker, edits: &[Edit]) -> Carry {
     let one = |edit: &Edit| carry_one(before, after, edit);
     edits.par_iter().map(one).reduce(Carry::default, Carry::add)
@@ -134,7 +135,7 @@ fn align(
     if from.is_empty() || to.is_empty() {
         return;
     }
-    // Lines that are there once on both sides, as long as they are in order.
+    // Lines that occur once on both sides, as long as they are in order.
     let (before, after) = (once(old, &from), once(new, &to));
     let mut pairs: Vec<(usize, usize, usize)> =
         before.iter().filter_map(|(line, at)| Some((*at, *after.get(line)?, line.len()))).collect();
@@ -169,7 +170,7 @@ fn align_gap(
     }
 }
 
-/// Where each line begins that is in the range once.
+/// Start of each line that occurs once in the range.
 fn once<'t>(text: &'t str, range: &Range<usize>) -> HashMap<&'t [u8], usize> {
     let mut at = range.start;
     let mut lines: HashMap<&[u8], Option<usize>> = HashMap::new();

@@ -26,7 +26,7 @@ pub struct Passage {
 }
 
 impl Corpus {
-    /// A corpus of `documents`, in order of their ids. Of two with one id the first counts.
+    /// A corpus of `documents`, in order of their ids. If two have the same id, the first counts.
     pub fn new(mut documents: Vec<Document>) -> Self {
         documents.sort_by(|a, b| a.id().cmp(b.id()));
         documents.dedup_by(|b, a| a.id() == b.id());
@@ -59,7 +59,7 @@ impl Passage {
         self.end - self.start
     }
 
-    /// Whether there is no character.
+    /// Whether it has no characters.
     pub fn is_empty(self) -> bool {
         self.start == self.end
     }
@@ -73,7 +73,7 @@ impl Passage {
         }
     }
 
-    /// Whether all of `other` is in it.
+    /// Whether it contains all of `other`.
     pub fn holds(self, other: Self) -> bool {
         self.document == other.document && self.start <= other.start && other.end <= self.end
     }

@@ -1,8 +1,7 @@
-//! Edits of documents: two versions of each, as read from a file or made by us.
+//! Edits of documents: two versions of each, read from a file or generated.
 //!
-//! Edits that we make are of one line: one is put in, taken out or changed, near the top, in the middle
-//! or anywhere. Only lines of prose or code are edited, not headings, fences and rows of tables: those
-//! change what stands below them on purpose.
+//! Generated edits insert, remove or change one line, near the top, in the middle or anywhere. Only lines of prose or
+//! code are edited, not headings, fences and rows of tables: those change what stands below them on purpose.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -13,7 +12,7 @@ use crate::corpus::Corpus;
 /// Two versions of a document.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Edit {
-    /// What kind of edit it is; figures are given by kind.
+    /// The kind of the edit; figures are given by kind.
     #[serde(default = "no_kind")]
     pub kind: String,
     /// The document; its name tells the format.
@@ -29,19 +28,19 @@ fn no_kind() -> String {
     "given".into()
 }
 
-/// A line that is no edit.
+/// A line that is not an edit.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "not an edit ({0}); expected {{\"doc_id\": .., \"old\": .., \"new\": .., \"kind\": ..}} with both complete texts"
 )]
 pub struct EditError(String);
 
-/// Reads edits, one JSON object a line: `doc_id` (or `file`), `old`, `new`, and `kind`. Also answers the
-/// numbers of lines that are none, and why.
+/// Reads edits, one JSON object a line: `doc_id` (or `file`), `old`, `new`, and `kind`. Also returns the numbers of
+/// lines that are not edits, with the reasons.
 pub fn read(jsonl: &str) -> (Vec<Edit>, Vec<(usize, EditError)>) {
     let (mut edits, mut refused) = (Vec::new(), Vec::new());
     for (index, line) in jsonl.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        // A list of the four values is no edit, though serde would read one of it.
+        // A list of the four values is not an edit, though serde would read one from it.
         let edit = serde_json::from_str::<Map<String, Value>>(line);
         match edit.and_then(|object| serde_json::from_value(Value::Object(object))) {
             Ok(edit) => edits.push(edit),
@@ -54,8 +53,8 @@ pub fn read(jsonl: &str) -> (Vec<Edit>, Vec<(usize, EditError)>) {
 /// Shortest line that is edited, in bytes.
 const LEAST_LINE: usize = 20;
 
-/// `count` edits of one line, drawn by `seed` from the documents of `corpus`. Fewer than asked for only if
-/// no document has a line that can be edited.
+/// `count` edits of one line, drawn by `seed` from the documents of `corpus`. Fewer only if no document has a line that
+/// can be edited.
 pub fn synthetic(corpus: &Corpus, count: usize, seed: u64) -> Vec<Edit> {
     let lines: Vec<(usize, Vec<usize>)> = corpus
         .documents()

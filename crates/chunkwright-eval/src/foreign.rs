@@ -1,17 +1,17 @@
 //! Chunks that another program made, as JSON Lines.
 //!
-//! One object a line, as chunkers and vector databases write them. Fields are looked for in the object, then in its
+//! One object a line, as chunkers and vector databases write them. Fields are read from the object, else from its
 //! `metadata`:
 //!
-//! * the text: `content`, `text` or `page_content`; what is searched is `embed_text` or `text` where those are there
-//!   beside it;
+//! * the text: `content`, `text` or `page_content`; `embed_text` or `text` beside it is what is searched;
 //! * the document: `doc_id`, `source`, `file_path`, `path` or `file`, an id or a path that ends in one; it may be left
 //!   out where there is one document;
 //! * where in it the text stands, if that is known: `start_char` and `end_char` (also `start_index`, `start_char_idx` or
 //!   `start` and so on) in Unicode scalar values, or `start_byte` and `end_byte`. A start alone is enough.
 //!
-//! Where a chunk says no place, its text is looked for in the document, blanks aside, from the chunk before it on. A text
-//! that is not there, because the program rewrote it, is searched and takes room in answers, and holds none of them.
+//! If a chunk gives no position, its text is looked up in the document, ignoring blanks, from the chunk before it on. A
+//! text that is not found, because the program rewrote it, is searched and takes room in answers, but counts as holding
+//! none of them.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -38,21 +38,21 @@ pub struct ForeignChunks {
 /// A chunk that another program made.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ForeignChunk {
-    /// Where it stands; empty where its text is not in the document.
+    /// Its place in the document; empty if its text is not in it.
     pub place: Passage,
     /// Its line, from 1.
     pub line: usize,
-    /// What a reader is given.
+    /// The text that a reader gets.
     pub content: String,
-    /// What is searched.
+    /// The text that is searched.
     pub text: String,
 }
 
-/// Why a line is no chunk.
+/// Why a line is not a chunk.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ForeignError {
-    /// The line is no JSON object.
+    /// The line is not a JSON object.
     #[error("not a JSON object ({0}); expected {{\"doc_id\": .., \"text\": ..}}")]
     NoObject(String),
     /// It has no text.
@@ -66,7 +66,7 @@ pub enum ForeignError {
     /// There is no such document, or more than one.
     #[error("`{0}` is none of the documents; `doc_id` is the path relative to the given folder")]
     UnknownDocument(String),
-    /// The place is none of its document.
+    /// The place is outside its document.
     #[error("{start} to {end} are no place in `{doc_id}`")]
     OutOfRange {
         /// The first.
@@ -79,7 +79,7 @@ pub enum ForeignError {
 }
 
 impl ForeignChunks {
-    /// Reads `jsonl` and finds every chunk in `corpus`. Blank lines are no chunks.
+    /// Reads `jsonl` and finds every chunk in `corpus`. Blank lines are skipped.
     pub fn read(jsonl: &str, corpus: &Corpus) -> Self {
         let mut read = Self::default();
         let mut sources: HashMap<usize, Visible> = HashMap::new();
@@ -101,7 +101,7 @@ impl ForeignChunks {
         read
     }
 
-    /// What is counted of them: of what several chunks hold, each character once.
+    /// Counts their tokens and characters: each character that several chunks hold counts once.
     pub(crate) fn tally(&self, corpus: &Corpus, tokens: &[usize]) -> Tally {
         let mut tally = Tally { tokens: tokens.to_vec(), ..Tally::default() };
         for (at, document) in corpus.documents().iter().enumerate() {
@@ -180,7 +180,7 @@ struct Visible {
     characters: Vec<Place>,
     /// Number of characters and bytes of the document.
     len: (usize, usize),
-    /// Where in `text` the chunk before began.
+    /// Start of the previous chunk in `text`.
     last: Option<usize>,
 }
 
@@ -204,8 +204,8 @@ impl Visible {
         Self { text, characters, len: (count, source.len()), last: None }
     }
 
-    /// From the first visible character to the last of those for which `is_before_start` and then `is_before_end` end
-    /// to hold.
+    /// The range of visible characters after those for which `is_before_start` holds and within those for which
+    /// `is_before_end` holds.
     fn between(
         &self,
         is_before_start: impl Fn(&Place) -> bool,
@@ -220,7 +220,7 @@ impl Visible {
             .map_or((0, 0), |(first, last)| (first.character, last.character + 1))
     }
 
-    /// Where `wanted` stands, in characters of the document: behind the beginning of the chunk before it, or else
+    /// The position of `wanted`, in characters of the document: after the start of the chunk before it, or else
     /// anywhere.
     fn find(&mut self, wanted: &str) -> Option<(usize, usize)> {
         let wanted: String = wanted.chars().filter(|c| !is_blank(*c)).collect();
@@ -258,7 +258,7 @@ fn chunk(
     Ok(ForeignChunk { place, line: number, content: content.to_owned(), text: text.to_owned() })
 }
 
-/// A line, and the object in it that many programs have for what is not text.
+/// A line, and the object in it that many programs use for metadata.
 struct Row<'a> {
     object: &'a Map<String, Value>,
     metadata: Option<&'a Map<String, Value>>,
@@ -298,7 +298,7 @@ fn in_document(row: &Row<'_>, corpus: &Corpus) -> Result<usize, ForeignError> {
     corpus.find(name).or_else(alike).ok_or_else(|| ForeignError::UnknownDocument(name.to_owned()))
 }
 
-/// Where a chunk says that it stands, in characters without blanks at the ends; none where it says nothing.
+/// The position that a chunk gives, in characters without blanks at the ends; `None` if it gives none.
 fn place(
     row: &Row<'_>,
     content: &str,
@@ -346,7 +346,7 @@ mod tests {
         ])
     }
 
-    /// What of the documents each line is, or why it is nothing.
+    /// The part of the documents that each line is, or the error.
     #[track_caller]
     fn check(lines: &[&str], expected: &[&str]) {
         let corpus = corpus();

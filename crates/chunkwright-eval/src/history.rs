@@ -1,6 +1,6 @@
 //! Real edits: pairs of versions out of a git history.
 //!
-//! Taken are commits that are no merges and files that changed by one line, or by few.
+//! Commits other than merges are used, and files that changed by one line or a few.
 
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use chunkwright_source::{Git, decode::decode, parser_for};
 use crate::bootstrap::Rng;
 use crate::edit::Edit;
 
-/// Commits that are looked at, newest first.
+/// Commits that are examined, newest first.
 const COMMITS: &str = "4000";
 
 /// Largest version that is taken, in bytes.
@@ -122,8 +122,8 @@ fn text(bytes: &[u8]) -> Option<String> {
     decode(bytes).map(|decoded| decoded.text)
 }
 
-/// The files of a log with the larger of lines added and removed, where that is at most 20. Files of
-/// formats that we know only: a lock file is no document.
+/// The files of a log with the larger of lines added and removed, if that is at most 20. Only files of known formats: a
+/// lock file is not a document.
 fn candidates(log: &str) -> Vec<Candidate> {
     let (mut commit, mut found) = ("", Vec::new());
     for line in log.lines() {
@@ -148,7 +148,7 @@ fn candidates(log: &str) -> Vec<Candidate> {
 
 type Versions = (Option<Vec<u8>>, Option<Vec<u8>>);
 
-/// Both versions of each file: before and after its commit. `None` where there is none, or it is too large.
+/// Both versions of each file: before and after its commit. `None` if there is none, or it is too large.
 fn versions(git: &Git, prefix: &str, files: &[&Candidate]) -> io::Result<Vec<Versions>> {
     let both = |Candidate { commit, file, .. }: &&Candidate| {
         [format!("{commit}^:{prefix}{file}"), format!("{commit}:{prefix}{file}")]

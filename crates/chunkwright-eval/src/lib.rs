@@ -1,17 +1,16 @@
-//! How well does a way of cutting serve a corpus?
+//! Evaluates how well a way of cutting serves a corpus.
 //!
 //! A chunker that pleases the eye may still lose answers, and one that finds them may change every chunk
 //! at each edit. This crate measures both on the user's own documents:
 //!
-//! * [`Bench`] asks questions whose answers are known ([`question`]) of every way of cutting, through the
-//!   search that users search with ([`chunkwright_index::rank`], a store in memory, the same fusion), and
-//!   measures by characters of the answers ([`measure`]).
+//! * [`Bench`] asks questions whose answers are known ([`question`]) of every way of cutting, through the search that
+//!   users have ([`chunkwright_index::rank`], a store in memory, the same fusion), and measures by characters of the
+//!   answers ([`measure`]).
 //! * Chunks of other programs ([`foreign`]) are asked and measured in the same way.
 //! * [`stability`] cuts two versions of documents ([`edit`]) and counts what the edit changed.
-//! * [`bootstrap`] says how far a figure can be trusted. Everything is deterministic: what is drawn at
-//!   random is drawn from a seed.
-//! * [`made`] makes questions of documents where there are none, and [`tune`] picks a preset.
-//! * [`nonsense`] makes queries by which nothing should be found.
+//! * [`bootstrap`] says how far a figure can be trusted. Everything is deterministic: random draws come from a seed.
+//! * [`made`] generates questions from documents if there are none, and [`tune`] picks a preset.
+//! * [`nonsense`] makes queries that should find nothing.
 //! * [`history`] draws real edits from git, and a [`Report`] holds all figures as data.
 //!
 //! The crate reads no files but through `git`: documents, questions and edits are given to it.

@@ -1,18 +1,18 @@
 //! Questions generated from documents, for corpora that have no written ones.
 //!
-//! What people would ask is not in the documents, but something like it is. Each [`Origin`] is a kind of it, with a bias
-//! of its own:
+//! The documents do not contain people's questions, but they contain similar text. Each [`Origin`] is a kind of such
+//! text, with a bias of its own:
 //!
-//! * A **link** is a sentence by a person who wanted the reader to see what it leads to. The sentence is the question,
-//!   the section that it leads to the answer, and the paragraph that it stands in is not returned.
-//! * A **symbol** of source code is asked for by what documents it, which is hidden meanwhile.
+//! * A **link** stands in a sentence by a person who wanted the reader to see its target. The sentence is the question,
+//!   the section that the link leads to is the answer, and the paragraph of the link may not be returned.
+//! * A **symbol** of source code is asked for by its documentation, which is hidden meanwhile.
 //! * A passage of a few **sentences** is asked for by some of its words, some from beside it and some that have nothing to
 //!   do with it.
 //! * A **title** is asked of the section under it, and hidden.
 //!
-//! How far rankings by made questions agree with those by questions that people wrote is measured by the example
-//! `agreement` and stands in `eval/agreement.md`. It decides which are used where several could be: links, then
-//! sentences, of prose, symbols of code, and titles where there is nothing else.
+//! The example `agreement` measures how far rankings by made questions agree with those by questions that people wrote;
+//! the results are in `eval/agreement.md`. They decide which origins are preferred: for prose links, then sentences;
+//! for code symbols; and titles if there is nothing else.
 
 mod hidden;
 mod links;
@@ -52,13 +52,13 @@ pub enum Origin {
 pub struct Made {
     /// The questions.
     pub questions: Vec<Question>,
-    /// What has to be hidden while they are asked.
+    /// The text to hide while they are asked.
     pub hidden: Hidden,
-    /// How many are of each origin.
+    /// Number of questions of each origin.
     pub origins: Vec<(Origin, usize)>,
 }
 
-/// A question that can be drawn, and what has to be hidden while it is asked.
+/// A question that can be drawn, and the text to hide while it is asked.
 struct Draft {
     question: Question,
     hides: Option<Span>,
@@ -67,8 +67,8 @@ struct Draft {
 /// Shortest answer, in characters.
 const LEAST_ANSWER: usize = 40;
 
-/// Links from which on they are asked alone: 20 of them rank better than any number of sentences on documentation that has
-/// links.
+/// Number of links from which on only links are used: 20 of them rank better than any number of sentences on
+/// documentation that has links.
 const ENOUGH: usize = 20;
 
 impl Origin {
@@ -85,7 +85,7 @@ impl Origin {
         }
     }
 
-    /// What to hold against questions of this origin.
+    /// The bias of questions of this origin.
     pub fn bias(self) -> &'static str {
         match self {
             Self::Links => {
@@ -115,7 +115,7 @@ impl Origin {
             Self::Sentences => sentences::drafts(corpus, count, seed),
             Self::Titles => titles::drafts(corpus),
         };
-        // Of a page without sentences, some are too long to be asked.
+        // Some questions from a page without sentences are too long.
         drafts.retain(|draft| check_query(&draft.question.text).is_ok());
         if self == Self::Sentences {
             return drafts;
@@ -128,8 +128,8 @@ impl Origin {
 }
 
 impl Made {
-    /// At most `count` questions drawn by `seed`, of `origins` in equal parts as far as each has so many; of those that
-    /// suit the documents if none is named.
+    /// At most `count` questions drawn by `seed`, from `origins` in equal parts as far as each has enough; from those
+    /// that suit the documents if none is named.
     pub fn new(corpus: &Corpus, origins: &[Origin], count: usize, seed: u64) -> Self {
         let mut made = Self::default();
         if origins.is_empty() {
@@ -159,14 +159,14 @@ impl Made {
         }
     }
 
-    /// What to hold against the questions; none where there are none.
+    /// The bias of the questions; `None` if there are no questions.
     pub fn bias(&self) -> Option<String> {
         let biases: Vec<&str> = self.origins.iter().map(|(origin, _)| origin.bias()).collect();
         (!biases.is_empty())
             .then(|| format!("{}: give questions that people ask to decide", biases.join("; ")))
     }
 
-    /// Where the questions are from, in words.
+    /// The origins of the questions, in words.
     pub fn from(&self) -> String {
         match self.origins.as_slice() {
             [(only, _)] => only.as_str().to_owned(),
@@ -178,14 +178,14 @@ impl Made {
     }
 }
 
-/// Where the first section inside another begins.
+/// Start of the first section inside another.
 fn first_child(document: &Document, id: SectionId) -> Option<u32> {
     let after = document.sections().iter().skip(id.0 as usize + 1);
     let mut inside = after.take_while(|it| it.span.start < document.section(id).span.end);
     inside.find(|it| it.parent == Some(id)).map(|it| it.span.start)
 }
 
-/// Questions that suit documents: of symbols as many as there is source code among them, the rest of what prose has.
+/// Questions that suit the documents: from symbols in proportion to the source code among them, the rest from prose.
 fn suitable(corpus: &Corpus, count: usize, seed: u64) -> Vec<(Origin, Vec<Draft>)> {
     let symbols = Origin::Symbols.drafts(corpus, code_share(corpus, count), seed);
     let rest = count - symbols.len();

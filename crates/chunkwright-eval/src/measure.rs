@@ -1,8 +1,8 @@
 //! Measures of one answer, by characters.
 //!
-//! All are shares from 0 to 1. The answer to a question is a set of gold passages; they are merged
-//! where they overlap. Where chunks overlap, what they share is found once and read as often as it is returned. A chunk counts as its own text without blank ends: what it borrows is not a place
-//! in the document.
+//! All are shares from 0 to 1. The answer to a question is a set of gold passages, merged where they overlap. Text
+//! shared by overlapping chunks counts once as found and each time it is returned as read. A chunk counts as its own
+//! text without blank ends: borrowed text is not a place in the document.
 //!
 //! | Name | What it is |
 //! |---|---|
@@ -52,7 +52,7 @@ impl fmt::Display for Measure {
 /// The chunks of a corpus, as measures see them.
 #[derive(Debug, Default)]
 pub struct Chunks {
-    /// Where each is; by document and place.
+    /// The place of each; ordered by document and place.
     pub places: Vec<Passage>,
     /// Tokens of each.
     pub tokens: Vec<usize>,
@@ -68,8 +68,8 @@ impl Chunks {
     }
 }
 
-/// What `measures` say of one question: `ranking` holds positions in `chunks`, best first; `fits` answers
-/// how many characters of a chunk are in its first so many tokens.
+/// The values of `measures` for one question: `ranking` holds indices of `chunks`, best first; `fits` returns the
+/// number of characters in the first so many tokens of a chunk.
 pub fn figures(
     measures: &[Measure],
     gold: &[Passage],
@@ -149,7 +149,7 @@ impl Answer<'_> {
             let place = self.chunks.places[chunk];
             let tokens = self.chunks.tokens[chunk];
             if tokens > left {
-                // Nothing to be won by cutting where there is no gold.
+                // Without gold, cutting gains nothing.
                 if self.gold_in(place) > 0 {
                     let end = (place.start + fits(chunk, left)).min(place.end);
                     read.push(Passage { end, ..place });

@@ -1,15 +1,14 @@
-//! Queries without a meaning, to measure that a search finds nothing by them.
+//! Nonsense queries, to measure that a search finds nothing for them.
 //!
-//! All are made from a seed, so that they are the same on every machine. Some have no word of any language
-//! (letters, digits, punctuation, pseudo-words); the hardest are real words that have nothing to do with each
-//! other, in the order that chance gave them.
+//! All are made from a seed, so that they are the same on every machine. Some have no word of any language (letters,
+//! digits, punctuation, pseudo-words); the hardest are unrelated real words in random order.
 
 use crate::bootstrap::Rng;
 
 /// A query without a meaning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Nonsense {
-    /// How it was made: the name of its kind.
+    /// The name of its kind, which says how it was made.
     pub kind: &'static str,
     /// The query.
     pub text: String,

@@ -33,15 +33,15 @@ use crate::corpus::{Corpus, Passage};
 pub struct Question {
     /// Its name.
     pub id: String,
-    /// What is asked.
+    /// The text of the question.
     pub text: String,
-    /// Where the answer stands; never empty.
+    /// The passages of the answer; never empty.
     pub gold: Vec<Passage>,
-    /// What may not be returned.
+    /// Passages that may not be returned.
     pub exclude: Vec<Passage>,
 }
 
-/// What a file of questions holds.
+/// The content of a file of questions.
 #[derive(Debug, Default)]
 pub struct Questions {
     /// Questions that can be asked, in order.
@@ -50,11 +50,11 @@ pub struct Questions {
     pub refused: Vec<(usize, QuestionError)>,
 }
 
-/// Why a line is no question that can be asked.
+/// Why a line is not a usable question.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum QuestionError {
-    /// The line is no JSON object.
+    /// The line is not a JSON object.
     #[error("not a JSON object ({0}); expected {{\"question\": .., \"doc_id\": .., \"excerpt\": ..}}")]
     NoObject(String),
     /// There is no text to ask.
@@ -84,7 +84,7 @@ pub enum QuestionError {
         "a gold passage must be an object with `excerpt`, `lines`, `start_char` and `end_char`, or `start_byte` and `end_byte`"
     )]
     UnknownGold,
-    /// A span is none of its document.
+    /// A span is outside its document.
     #[error("{what} {start} to {end} are outside `{doc_id}`, which has {len}")]
     OutOfRange {
         /// Characters, bytes or lines.
@@ -93,7 +93,7 @@ pub enum QuestionError {
         start: u64,
         /// The last, or one past it.
         end: u64,
-        /// How many there are.
+        /// The length of the document in that unit.
         len: usize,
         /// The document.
         doc_id: String,
@@ -129,7 +129,7 @@ pub enum QuestionError {
     Ambiguous {
         /// How it begins.
         excerpt: String,
-        /// How often it occurs.
+        /// Number of its occurrences.
         times: usize,
         /// The document.
         doc_id: String,
@@ -141,7 +141,7 @@ fn hint(nearest: Option<&String>) -> String {
 }
 
 impl Questions {
-    /// Reads `jsonl` and looks up every answer in `corpus`. Blank lines are no questions.
+    /// Reads `jsonl` and looks up every answer in `corpus`. Blank lines are skipped.
     pub fn read(jsonl: &str, corpus: &Corpus) -> Self {
         let mut read = Self::default();
         for (index, line) in jsonl.trim_start_matches('\u{feff}').lines().enumerate() {
@@ -310,7 +310,7 @@ fn find_lines(lines: &str, document: usize, corpus: &Corpus) -> Result<Span, Que
     Ok(Span::new(start, end))
 }
 
-/// Where `excerpt` stands: exactly, or with other blanks between its words.
+/// The position of `excerpt`: exactly, or with other blanks between its words.
 fn find_excerpt(excerpt: &str, document: usize, corpus: &Corpus) -> Result<Passage, QuestionError> {
     let excerpt = excerpt.trim();
     if excerpt.is_empty() {
@@ -331,7 +331,7 @@ fn find_excerpt(excerpt: &str, document: usize, corpus: &Corpus) -> Result<Passa
     }
 }
 
-/// Where the words of `excerpt` stand one after the other with any blanks between them.
+/// Spans in which the words of `excerpt` follow each other with any blanks between them.
 fn by_words(source: &str, excerpt: &str) -> Vec<Span> {
     let words: Vec<&str> = excerpt.split_whitespace().collect();
     let Some((first, rest)) = words.split_first() else { return Vec::new() };

@@ -1,4 +1,4 @@
-//! The report of an evaluation: what was measured, as tables of data.
+//! The report of an evaluation: its figures, as tables of data.
 
 use chunkwright::Unit;
 use chunkwright_index::Mode;
@@ -56,7 +56,7 @@ pub struct Run {
     pub baseline: String,
 }
 
-/// What was measured of one preset.
+/// The measurements of one preset.
 #[derive(Clone, Debug)]
 pub struct MeasuredPreset {
     /// Its name.
@@ -67,14 +67,14 @@ pub struct MeasuredPreset {
     pub unit: Unit,
     /// The strategy and its version.
     pub strategy_version: String,
-    /// What searches returned.
+    /// The results of searches.
     pub retrieved: Retrieved,
     /// What edits change.
     pub stability: Vec<Stability>,
 }
 
 impl MeasuredPreset {
-    /// Chunks of another program, under this name: there is no limit and no strategy to tell.
+    /// Chunks of another program, under this name, with no limit and no strategy.
     pub fn foreign(name: &str, retrieved: Retrieved) -> Self {
         Self {
             preset: name.to_owned(),

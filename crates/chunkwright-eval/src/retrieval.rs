@@ -1,7 +1,7 @@
 //! Asking all questions of one way of cutting.
 //!
-//! The documents go through the pipeline that users index with, into a store in memory, and every question goes
-//! through the search itself. One call ranks for all modes: words, meaning, and both by the fusion in use.
+//! The documents go through the pipeline that users index with, into a store in memory, and every question goes through
+//! the search itself. One call ranks for all modes: lexical, dense, and fused.
 
 use parking_lot::Mutex;
 use std::collections::{HashMap, HashSet};
@@ -26,12 +26,12 @@ use crate::measure::{Chunks, Measure, figures};
 use crate::question::Question;
 use crate::size::{Sizes, Tally};
 
-/// What is measured, and how.
+/// Options of the measurement.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Which modes of the search are measured.
+    /// The modes of search to measure.
     pub modes: Vec<Mode>,
-    /// How two rankings become one.
+    /// The fusion of two rankings.
     pub fusion: Fusion,
     /// The measures, in order.
     pub measures: Vec<Measure>,
@@ -65,7 +65,7 @@ pub fn measures(budgets: &[usize], ks: &[usize]) -> Vec<Measure> {
     measures
 }
 
-/// Why an evaluation cannot go on.
+/// Why an evaluation failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EvalError {
@@ -94,8 +94,7 @@ pub enum EvalError {
     },
 }
 
-/// A corpus with questions, ready to be asked of any number of ways of cutting. Texts that two of them
-/// share are embedded once.
+/// A corpus with questions, to evaluate any number of ways of cutting. Texts that two of them share are embedded once.
 pub struct Bench<'a> {
     corpus: &'a Corpus,
     questions: &'a [Question],
@@ -107,7 +106,7 @@ pub struct Bench<'a> {
     threads: Option<Arc<ThreadPool>>,
 }
 
-/// What one way of cutting answered.
+/// The results of one way of cutting.
 #[derive(Clone, Debug)]
 pub struct Retrieved {
     /// Its sizes.
@@ -172,8 +171,8 @@ fn by_id((at, document): (usize, &Document)) -> (String, usize) {
 }
 
 impl<'a> Bench<'a> {
-    /// A bench on which `counter` counts what a reader is given. Without an embedder nothing is found by
-    /// meaning, and hybrid search is by words.
+    /// A bench on which `counter` counts the text that a reader gets. Without an embedder dense search finds nothing,
+    /// and hybrid search is lexical.
     pub fn new(
         corpus: &'a Corpus,
         questions: &'a [Question],
@@ -202,13 +201,13 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// Hides titles from what is indexed.
+    /// Hides titles from the index.
     pub fn hiding(mut self, hidden: Hidden) -> Self {
         self.hidden = hidden;
         self
     }
 
-    /// What is measured.
+    /// The options of the measurement.
     pub fn options(&self) -> &Options {
         &self.options
     }
@@ -317,7 +316,7 @@ impl<'a> Bench<'a> {
         if has_failed { Err(EvalError::Unembedded(error.unwrap_or_default())) } else { Ok(()) }
     }
 
-    /// Indexes chunks of another program as they are.
+    /// Indexes chunks of another program unchanged.
     fn index_foreign(&self, foreign: &ForeignChunks) -> Result<(Generation, Cut), EvalError> {
         let model = self.embedder.as_ref().map(|embedder| Model::from(embedder.model()));
         let spec = GenerationSpec { strategy_version: COLLECTION.into(), config_hash: String::new(), model };
@@ -402,7 +401,7 @@ impl<'a> Bench<'a> {
         ranking.iter().take(count).map(|&chunk| chunks.places[chunk]).collect()
     }
 
-    /// How many characters of `place` are in its first `tokens` tokens.
+    /// Number of characters of `place` in its first `tokens` tokens.
     fn fits(&self, place: Passage, tokens: usize) -> usize {
         let source = self.corpus.documents()[place.document].source();
         let mut offsets = source.char_indices().map(|(at, _)| at).chain([source.len()]).skip(place.start);
@@ -428,7 +427,7 @@ pub(crate) fn visible(text: &str) -> usize {
 struct Remembering {
     inner: Arc<dyn Embedder>,
     queries: Mutex<HashMap<String, Embedding>>,
-    /// Whether it failed where no text is at fault.
+    /// Whether it failed without a text at fault.
     has_failed: AtomicBool,
 }
 

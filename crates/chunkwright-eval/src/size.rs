@@ -1,4 +1,4 @@
-//! How large chunks are, whether the limit holds, and whether anything is lost.
+//! Measures of chunk sizes, of breaches of the limit, and of lost text.
 
 use serde::{Deserialize, Serialize};
 
@@ -28,7 +28,7 @@ pub struct Sizes {
     pub covered: f64,
 }
 
-/// What is counted of one document, or of all.
+/// The counts of one document, or of all.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tally {
     pub(crate) tokens: Vec<usize>,

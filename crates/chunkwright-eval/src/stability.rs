@@ -1,14 +1,13 @@
-//! What an edit changes.
+//! Measures the chunks that an edit changes.
 //!
-//! Both versions are cut and compared by [`chunkwright::diff`]. A chunk is *changed* if its id was not
-//! there before: it has to be stored again, and whoever pointed at it has lost it. An edit of one line
-//! must change one chunk; whatever it changes more is the chunker's own doing.
+//! Both versions are cut and compared by [`chunkwright::diff`]. A chunk is *changed* if its id is new: it has to be
+//! stored again, and references to the old chunk are lost. A one-line edit must change one chunk; any further change is
+//! the chunker's own doing.
 //!
-//! How many chunks' *own text* is new is told apart: a renamed title changes the id and what is embedded
-//! of every chunk that borrows it, which no way of cutting can help.
+//! Chunks whose *own text* is new are counted separately: a renamed title changes the id and the embedded text of every
+//! chunk that borrows it, which no way of cutting can help.
 //!
-//! Two promises are verified beside: an id that stays never names another text, and as many ids change as
-//! texts do.
+//! Two promises are verified as well: an id that stays never names another text, and as many ids change as texts do.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -48,7 +47,7 @@ pub struct Stability {
     pub tokens_to_embed: f64,
 }
 
-/// What one edit changed.
+/// The effect of one edit.
 struct Effect {
     chunks: usize,
     changed: usize,
@@ -59,7 +58,7 @@ struct Effect {
     tokens_to_embed: usize,
 }
 
-/// What `edits` change in the chunks of `chunkers`: all of them, then by kind in the order of the kinds'
+/// The effects of `edits` on the chunks of `chunkers`: all edits together, then by kind in the order of the kinds'
 /// first edits.
 pub fn stability(chunkers: &[Chunker], edits: &[Edit]) -> Vec<Stability> {
     let jobs: Vec<(&Chunker, &Edit)> =
@@ -116,8 +115,7 @@ fn effect(chunker: &Chunker, edit: &Edit) -> Effect {
     }
 }
 
-/// Number of texts of `new` that `old` does not have. Equal texts count as often as they are there: each
-/// is a chunk.
+/// Number of texts of `new` that `old` does not have. Equal texts count as often as they occur: each is a chunk.
 fn new_texts(old: &[Record], new: &[Record], text: impl Fn(&Record) -> &String) -> usize {
     let mut left: HashMap<&str, usize> = HashMap::new();
     for record in old {

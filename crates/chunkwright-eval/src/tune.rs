@@ -1,4 +1,4 @@
-//! Which preset and size serve a corpus best.
+//! Picks the preset and size that serve a corpus best.
 //!
 //! Many candidates are measured on the same questions, and the best of many looks better than it is. So
 //! the interval of each difference is widened for their number (Bonferroni): with a probability of 95 %
@@ -15,7 +15,7 @@ use crate::retrieval::{Bench, EvalError};
 use crate::size::Sizes;
 use crate::stability;
 
-/// What candidates are ranked by.
+/// The measure by which candidates are ranked.
 pub const MEASURE: Measure = Measure::Budget(1000);
 
 /// Number of edits that the stability of a candidate is measured by.
@@ -31,11 +31,11 @@ pub struct Candidate {
     pub preset: String,
     /// Its limit, in `unit`.
     pub max_size: usize,
-    /// What sizes are counted in.
+    /// The unit of sizes.
     pub unit: Unit,
     /// Whether the size is the preset's own.
     pub own_size: bool,
-    /// How large its chunks are.
+    /// The sizes of its chunks.
     pub sizes: Sizes,
     /// The figure of each question.
     pub figures: Vec<f64>,
@@ -43,7 +43,7 @@ pub struct Candidate {
     pub changed: f64,
 }
 
-/// How many ways of cutting [`candidates`] tries at most.
+/// Most ways of cutting that [`candidates`] tries.
 pub fn most_candidates(presets: usize, sizes: usize) -> usize {
     presets * (1 + sizes) + 2 * SIZES.len()
 }
@@ -121,8 +121,8 @@ pub fn candidates<E>(
     Ok(candidates)
 }
 
-/// The documents that answer `questions`, and others drawn by `seed` up to `max_bytes`; answers and exclusions then
-/// point into the sample.
+/// Samples the documents that answer `questions`, and others drawn by `seed` up to `max_bytes`; answers and exclusions
+/// are updated to point into the sample.
 pub fn sampled(corpus: &Corpus, questions: &mut [Question], max_bytes: usize, seed: u64) -> Corpus {
     let all = corpus.documents();
     let needed = |at: usize| {
@@ -157,7 +157,7 @@ pub fn sampled(corpus: &Corpus, questions: &mut [Question], max_bytes: usize, se
     sample
 }
 
-/// What a candidate is worth beside the first.
+/// The value of a candidate compared with the first.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ranked {
     /// Position among the candidates.
@@ -167,12 +167,12 @@ pub struct Ranked {
     /// The difference to the first candidate, question by question; the interval holds for all candidates
     /// together.
     pub difference: Interval,
-    /// Whether it is the best or within noise of it, question by question: which of those is the best is luck.
+    /// Whether it is the best or within noise of it, question by question: which of those comes first is chance.
     pub tied: bool,
 }
 
-/// Ranks candidates by their figures on the same questions; the first candidate is what the others are
-/// compared with. Best first, equal ones in their order.
+/// Ranks candidates by their figures on the same questions; the others are compared with the first candidate. Best
+/// first, equal ones in their order.
 pub fn ranked(candidates: &[Vec<f64>], seed: u64) -> Vec<Ranked> {
     let others = candidates.len().saturating_sub(1).max(1);
     // As many samples lie outside of each interval as of an ordinary one.

@@ -1,7 +1,7 @@
-//! Which addresses may be called.
+//! Guards which addresses may be called.
 //!
-//! Names are resolved by us and looked at before a connection is made to just that address: a name
-//! that resolves to something else the second time it is asked gains nothing.
+//! A name is resolved and checked here, and the connection then goes to exactly that address: a name that resolves to
+//! another address the second time gains nothing. This prevents DNS rebinding.
 
 use std::fmt::{self, Write as _};
 use std::net::{IpAddr, Ipv6Addr};
@@ -65,8 +65,8 @@ fn is_link_local(address: IpAddr) -> bool {
     }
 }
 
-/// A name as one segment of a path: what is not an unreserved character of RFC 3986 is percent-encoded. `.` and `..`
-/// stay, since servers read them as such in any spelling.
+/// A name as one segment of a path: all but the unreserved characters of RFC 3986 are percent-encoded. `.` and `..`
+/// stay, since servers interpret them in any spelling.
 ///
 /// ```
 /// assert_eq!(chunkwright_http::path_segment("a/b c.课"), "a%2Fb%20c.%E8%AF%BE");
@@ -83,7 +83,7 @@ pub fn path_segment(name: &str) -> String {
     segment
 }
 
-/// What an address must be like.
+/// The required form of an address.
 const FORM: &str = "it must begin with `http://` or `https://` and a host";
 
 /// `url` without the `/` at its end, if it is the plain address of a service.

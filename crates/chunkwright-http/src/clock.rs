@@ -1,4 +1,4 @@
-//! The one door to the clock: what stands between two attempts.
+//! The one door to the clock, used for the wait between two attempts.
 
 use std::time::Duration;
 

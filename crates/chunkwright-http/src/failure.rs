@@ -1,4 +1,4 @@
-//! What went wrong, whether it may pass, and how a server's own words are shown.
+//! Errors of requests, whether they are temporary, and the display of a server's own messages.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ const PASSING: &[u16] = &[408, 429, 500, 502, 503, 504];
 /// Statuses by which services refuse requests for their size.
 const REFUSING: &[u16] = &[400, 413, 422, 500];
 
-/// What services say of requests that are too large, in lower case. Statuses do not tell: most use 400.
+/// Words of services about requests that are too large, in lower case. Statuses do not help: most use 400.
 const SIZE_WORDS: &[&str] = &[
     "too large",
     "too long",
@@ -42,7 +42,7 @@ const SIZE_WORDS: &[&str] = &[
 /// Longest text of a server that is shown, in characters.
 const MAX_MESSAGE: usize = 300;
 
-/// Why there is no answer. Messages hold addresses and what servers said, never keys.
+/// Why there is no answer. Messages hold addresses and messages of servers, never keys.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum HttpError {
@@ -51,7 +51,7 @@ pub enum HttpError {
     Url {
         /// The address, without what may be secret.
         url: String,
-        /// What it must be.
+        /// The required form.
         reason: &'static str,
     },
     /// A key is not made of what headers hold.
@@ -67,7 +67,7 @@ pub enum HttpError {
     LinkLocal {
         /// The address of the request.
         url: String,
-        /// What the host resolved to.
+        /// The address that the host resolved to.
         address: std::net::IpAddr,
     },
     /// No connection, or it broke.
@@ -75,7 +75,7 @@ pub enum HttpError {
     Connection {
         /// The address of the request.
         url: String,
-        /// What the system said.
+        /// The system's error.
         reason: String,
     },
     /// Nothing came in time.
@@ -83,7 +83,7 @@ pub enum HttpError {
     Timeout {
         /// The address of the request.
         url: String,
-        /// Which limit was met.
+        /// The limit that was reached.
         which: String,
     },
     /// The service refuses the request for its size: it may take a smaller one.
@@ -115,10 +115,10 @@ pub enum HttpError {
         url: String,
         /// The status.
         status: u16,
-        /// Where it redirects to.
+        /// The target of the redirect.
         location: String,
     },
-    /// The answer is longer than it may be.
+    /// The answer exceeds the size limit.
     #[error("the answer of `{url}` has more than {limit} bytes")]
     BodyTooLarge {
         /// The address of the request.
@@ -147,7 +147,7 @@ impl HttpError {
         }
     }
 
-    /// Whether the service may answer the same request at another time: it is not there, busy or out of order.
+    /// Whether the service may answer the same request at another time: it is unreachable, busy or failing.
     pub fn is_unavailable(&self) -> bool {
         match self {
             Self::Connection { .. } | Self::Timeout { .. } => true,
@@ -156,7 +156,7 @@ impl HttpError {
         }
     }
 
-    /// Whether a smaller request may be taken.
+    /// Whether a smaller request may be accepted.
     pub fn is_size(&self) -> bool {
         matches!(self, Self::Size { .. })
     }
@@ -177,7 +177,7 @@ pub(crate) struct Failure {
     pub(crate) error: HttpError,
     /// Whether another attempt may succeed.
     pub(crate) may_pass: bool,
-    /// How long the service asks to be left alone.
+    /// The wait that the service asks for.
     pub(crate) retry_after: Option<Duration>,
 }
 
@@ -210,7 +210,7 @@ impl Failure {
             ureq::Error::Other(other) if let Some(Refused(address)) = other.downcast_ref() => {
                 HttpError::LinkLocal { url, address: *address }.into()
             }
-            // A name that nobody knows is misspelt far more often than its server is away.
+            // An unknown name is far more often misspelt than temporarily unresolvable.
             ureq::Error::HostNotFound | ureq::Error::BadUri(_) => {
                 failure(HttpError::Connection { url, reason: "the host is not known".into() }, false)
             }
@@ -219,7 +219,7 @@ impl Failure {
     }
 }
 
-/// What the body of a refusal says: the message that it holds as JSON, or its text.
+/// The message in the body of a refusal: that of its JSON, or its text.
 pub(crate) fn message(body: &[u8]) -> String {
     let text = String::from_utf8_lossy(body);
     let Ok(json) = serde_json::from_slice::<Value>(body) else {
@@ -231,13 +231,13 @@ pub(crate) fn message(body: &[u8]) -> String {
 
 /// The sentence in the JSON of an error, wherever services write it.
 pub fn error_message(json: &Value) -> Option<String> {
-    // Where there are both, `error` is the error's name: `{"error": "InternalError", "message": "…"}`.
+    // If there are both, `error` is the error's name: `{"error": "InternalError", "message": "…"}`.
     let places = ["/error/message", "/message", "/error", "/detail", "/status/error"];
     let found = places.iter().find_map(|place| json.pointer(place).filter(|value| !value.is_null()))?;
     Some(found.as_str().map_or_else(|| found.to_string(), str::to_owned))
 }
 
-/// What a body is that is no JSON.
+/// Describes a body that is not JSON.
 pub(crate) fn not_json(body: &[u8], error: &serde_json::Error) -> String {
     if body.trim_ascii_start().first() == Some(&b'<') {
         return "it is a page of HTML; is the address that of the service?".into();

@@ -1,16 +1,15 @@
 //! HTTP for services that hold models or vectors: JSON in, JSON out, and nothing else.
 //!
-//! One small blocking client serves embedders, rerankers, writers of notes and remote stores, because
-//! what can go wrong between here and a service is the same for all of them: it is busy, slow, down,
-//! in the way of a proxy, or hostile. A caller gets the JSON of a successful answer or an [`HttpError`]
-//! that says what would be right, within [`HttpOptions::deadline_ms`].
+//! One small blocking client serves embedders, rerankers, writers of notes and remote stores, because all of them fail
+//! in the same ways: a service is busy, slow, down, behind a proxy, or hostile. A caller gets the JSON of a successful
+//! answer or an [`HttpError`] that says what would be right, within [`HttpOptions::deadline_ms`].
 //!
-//! * What may pass (408, 429, 500, 502, 503, 504, a connection that fails) is tried again, with
-//!   exponential backoff and full jitter, or when `Retry-After` says. What will not pass is not.
+//! * Temporary errors (408, 429, 500, 502, 503, 504, a connection that fails) are retried, with exponential backoff and
+//!   full jitter, or when `Retry-After` says. Other errors are not.
 //! * Redirects are not followed and no proxy is used: a configured address is the one that gets the key.
-//! * Addresses of link-local and metadata services are refused after names are resolved, and the
-//!   connection goes to the address that was looked at.
-//! * Keys travel in headers only. What a server says is printed with every key in it replaced.
+//! * Addresses of link-local and metadata services are refused after names are resolved, and the connection goes to the
+//!   address that was checked.
+//! * Keys travel in headers only. A server's messages are printed with every key in them replaced.
 
 mod address;
 mod clock;
@@ -36,10 +35,10 @@ pub use secret::{Secret, SecretError};
 use address::{Guard, checked_url, joined};
 use failure::Failure;
 
-/// Bytes that are read of what a server says in refusing.
+/// Bytes that are read of the body of a refusal.
 const MAX_WORDS: usize = 64 << 10;
 
-/// How patient a client is, and how careful. All times are milliseconds.
+/// Timeouts, retries and limits of a client. All times are milliseconds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HttpOptions {
     /// Longest time to connect, names and TLS included.
@@ -76,7 +75,7 @@ impl Default for HttpOptions {
     }
 }
 
-/// What is done to a resource.
+/// The method of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the methods of HTTP")]
 pub enum Method {
@@ -105,8 +104,7 @@ impl std::fmt::Debug for Client {
 }
 
 impl Client {
-    /// A client of the service at `url`: `http` or `https`, a host, perhaps a port and a path. Nothing is
-    /// sent yet.
+    /// A client of the service at `url`: `http` or `https`, a host, optionally a port and a path. Nothing is sent yet.
     ///
     /// # Errors
     ///
@@ -187,13 +185,13 @@ impl Client {
 
     /// Sends a request and answers the JSON of a status below 300; `null` for an empty body.
     ///
-    /// `path` begins with `/` and may hold a query. Where the service's address ends with the first
-    /// segment of `path` (`https://host/v1` and `/v1/embeddings`), that is not said twice. A request may
-    /// reach the service several times, so it has to be one that may.
+    /// `path` begins with `/` and may hold a query. If the service's address ends with the first segment of `path`
+    /// (`https://host/v1` and `/v1/embeddings`), that segment is not repeated. A request may reach the service several
+    /// times, so it must be safe to repeat.
     ///
     /// # Errors
     ///
-    /// What the last attempt met, see [`HttpError`].
+    /// The error of the last attempt, see [`HttpError`].
     pub fn send(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Value, HttpError> {
         let url = joined(&self.base, path);
         let body = body.map(ToString::to_string);
@@ -210,7 +208,7 @@ impl Client {
             }
             let wait =
                 failure.retry_after.unwrap_or_else(|| retry::backoff(self.options.backoff_ms, attempt));
-            // Asked in vain: whoever waits past the deadline has nobody left to answer.
+            // A retry after the deadline would be in vain: the caller no longer waits.
             if self.clock.elapsed().saturating_add(wait) >= deadline {
                 return Err(failure.error);
             }
@@ -240,7 +238,7 @@ impl Client {
             header("retry-after").and_then(|value| retry::after(value, self.clock.unix_seconds()));
         let limit = self.options.max_body_bytes;
         if status >= 300 {
-            // What can be had of the server's words; the status counts without them too.
+            // As much of the server's message as arrives; the status counts without it.
             let mut words = Vec::new();
             let _ = response.body_mut().as_reader().take(MAX_WORDS.min(limit) as u64).read_to_end(&mut words);
             let message = self.printable(&failure::message(&words));
@@ -294,7 +292,7 @@ impl Client {
         }
     }
 
-    /// What may be shown of a text that a server wrote: one line, bounded, without keys.
+    /// The printable form of a server's text: one line, bounded, without keys.
     pub fn printable(&self, text: &str) -> String {
         let mut text = text.to_owned();
         for secret in &self.secrets {

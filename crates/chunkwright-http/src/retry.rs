@@ -1,4 +1,4 @@
-//! How long to wait before the next attempt.
+//! The delay before the next attempt.
 
 use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
@@ -17,8 +17,7 @@ pub(crate) fn backoff(first_ms: u64, attempt: u32) -> Duration {
     Duration::from_millis(random % (longest + 1))
 }
 
-/// The wait that a `Retry-After` header asks for: whole seconds, or a date of HTTP. Nothing if it is
-/// neither.
+/// The wait that a `Retry-After` header asks for: whole seconds, or an HTTP date. `None` if it is neither.
 pub(crate) fn after(value: &str, now: i64) -> Option<Duration> {
     let value = value.trim();
     if let Ok(seconds) = value.parse() {

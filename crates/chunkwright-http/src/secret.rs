@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A key. Shown as `***`, whoever formats it.
+/// A key, always formatted as `***`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(Arc<str>);
 
@@ -14,7 +14,7 @@ impl Secret {
         Self(text.as_ref().trim().into())
     }
 
-    /// The key in the variable `name` of the environment; nothing if that is not set or blank.
+    /// The key in the environment variable `name`; `None` if that is not set or blank.
     ///
     /// The one place where this crate reads the environment: so a key need not pass through the
     /// layers of a configuration that can be printed.
@@ -74,7 +74,7 @@ pub enum SecretError {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
     /// The file holds nothing.

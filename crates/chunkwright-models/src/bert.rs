@@ -1,4 +1,4 @@
-//! The BERT encoder: token ids in, one vector a text out.
+//! The BERT encoder: token ids in, one vector per text out.
 //!
 //! Written here rather than run by an inference library, because it is a page of matrix products:
 //! no native library to find at run time, no export of weights to another format, and texts are
@@ -60,8 +60,8 @@ impl Bert {
 
     /// The mean of each text's token vectors after the last layer, scaled to length 1.
     ///
-    /// Texts are at most as long as there are positions, hold at least one token, and no id beyond
-    /// the vocabulary.
+    /// Each text must hold at least one token, no more tokens than there are positions, and no id beyond the
+    /// vocabulary.
     pub(crate) fn embed(&self, texts: &[&[u32]]) -> Vec<Vec<f32>> {
         let mean = |tokens: Array2<f32>| tokens.mean_axis(Axis(0)).unwrap_or_default().to_vec();
         self.tokens(texts).into_iter().map(|tokens| normalized(mean(tokens))).collect()
@@ -223,7 +223,7 @@ fn gelu(x: &mut [f32]) {
     }
 }
 
-/// A matrix from its rows' numbers; nothing if they are not `rows` times `columns`.
+/// A matrix from its rows' numbers; `None` if there are not `rows` times `columns`.
 pub(crate) fn matrix(rows: usize, columns: usize, numbers: Vec<f32>) -> Option<Array2<f32>> {
     Array2::from_shape_vec((rows, columns), numbers).ok()
 }

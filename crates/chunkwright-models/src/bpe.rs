@@ -1,13 +1,13 @@
-//! Byte-pair encodings: how many tokens a word has.
+//! Byte-pair encodings: count the tokens of a word.
 //!
-//! A word begins as its bytes, and as long as two neighbours merge into a token, those do whose token has the lowest id,
-//! the first of equals. A table says what merges into what ([`Merges`]). It lies in the binary as it is used and takes
-//! no time to load: `build.rs` makes it.
+//! A word begins as its bytes. As long as two neighbours merge into a token, the pair whose token has the lowest id is
+//! merged, the first of equals. A table says what merges into what ([`Merges`]). `build.rs` makes it; it lies in the
+//! binary in the form in which it is used, so it takes no time to load.
 //!
 //! The search for the lowest id goes over the whole word each time, which is the fastest there is for words of usual
-//! length. Of long ones, such as a line without blanks or an indentation, the pairs lie in a heap, and they are taken in
-//! windows. That is exact, since a sequence of tokens is the encoding of its bytes where
-//! every two neighbours are the encoding of theirs.
+//! length. For long ones, such as a line without blanks or an indentation, the pairs lie in a heap, and words are taken
+//! in windows. That is exact, since a sequence of tokens is the encoding of its bytes if every two neighbours are the
+//! encoding of theirs.
 
 pub(crate) mod layout;
 
@@ -29,7 +29,7 @@ const TAIL: usize = 64;
 /// No token: larger than all ids.
 const NONE: u32 = u32::MAX;
 
-/// Which two tokens of an encoding merge into which.
+/// The table of merges of an encoding: which two tokens merge into which.
 pub(crate) struct Merges {
     /// The token of each byte.
     singles: [u32; 256],
@@ -89,13 +89,13 @@ impl Merges {
         Some(count + window.len())
     }
 
-    /// Where the tokens of a window end.
+    /// The ends of the tokens of a window.
     fn ends(&self, window: &[u8]) -> Vec<usize> {
         // Each token stands at its first byte.
         let mut tokens: Vec<u32> = window.iter().map(|&byte| self.singles[usize::from(byte)]).collect();
         let mut ends: Vec<usize> = (1..=window.len()).collect();
         let mut before: Vec<usize> = (0..window.len()).map(|at| at.wrapping_sub(1)).collect();
-        // What each token and the next merge into; the heap has that above the token's place.
+        // The token that each token and the next merge into; the heap has it above the token's place.
         let mut merged: Vec<u32> = tokens.windows(2).map(|pair| self.merged(pair[0], pair[1])).collect();
         merged.push(NONE);
         let entry = |at: usize, merged: u32| Reverse(u64::from(merged) << 32 | at as u64);
@@ -137,7 +137,7 @@ impl Merges {
         for (token, &byte) in tokens.iter_mut().zip(word) {
             *token = self.singles[usize::from(byte)];
         }
-        // What each token and the next merge into.
+        // The token that each token and the next merge into.
         for (merged, pair) in merged.iter_mut().zip(tokens[..count].windows(2)) {
             *merged = self.merged(pair[0], pair[1]);
         }
@@ -160,7 +160,7 @@ impl Merges {
         count
     }
 
-    /// What two neighbours merge into, or [`NONE`].
+    /// The token that two neighbours merge into, or [`NONE`].
     fn merged(&self, left: u32, right: u32) -> u32 {
         let pair = layout::pair(left, right);
         let bucket = 2 * layout::bucket(pair, self.buckets);
@@ -173,8 +173,8 @@ impl Merges {
 
     /// The parts of a word whose tokens, one after the other, are those of the word.
     ///
-    /// A token is made by merging two that stand side by side. So where no token reaches across two neighbours, none is
-    /// ever made there, and the tokens of a word are those of its parts: exactly, not nearly.
+    /// A token is made by merging two neighbours. So where no token of the vocabulary spans two neighbouring
+    /// characters, none is ever made there, and the tokens of a word are exactly those of its parts.
     pub(crate) fn parts<'a>(&'a self, word: &'a str) -> impl Iterator<Item = &'a str> {
         char_set::parts(word, |a, b| self.parts_between(a, b))
     }

@@ -1,4 +1,4 @@
-//! Sets of characters and of pairs of them, for questions asked of every character of a text.
+//! Sets of characters and of character pairs, for tests on every character of a text.
 
 #[cfg(feature = "local")]
 use crate::bpe::layout;
@@ -16,7 +16,7 @@ pub(crate) fn parts(mut word: &str, are_apart: impl Fn(char, char) -> bool) -> i
 }
 
 #[cfg(feature = "local")]
-/// A set of characters, a bit for each there is.
+/// A set of characters, one bit for each in Unicode.
 pub(crate) struct CharSet(Box<[u64]>);
 
 #[cfg(feature = "local")]
@@ -51,7 +51,7 @@ impl PairFilter {
         self.0[bit / 64] |= 1 << (bit % 64);
     }
 
-    /// Whether the pair was inserted. Some that were not are said to be.
+    /// Whether the pair may have been inserted: false positives occur, false negatives do not.
     pub(crate) fn may_hold(&self, a: char, b: char) -> bool {
         let bit = self.bit(a, b);
         self.0[bit / 64] >> (bit % 64) & 1 == 1

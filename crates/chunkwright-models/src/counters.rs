@@ -37,12 +37,12 @@ pub struct CounterInfo {
     pub name: &'static str,
     /// Other accepted names.
     pub aliases: &'static [&'static str],
-    /// What it counts, in one line.
+    /// Summary of what it counts, in one line.
     pub summary: &'static str,
     make: fn(data_dir: &Path) -> Result<Arc<dyn TokenCounter>, CounterError>,
 }
 
-/// All named counters. A path to a `tokenizer.json` is accepted beside them.
+/// All named counters. A path to a `tokenizer.json` is accepted as well.
 pub const COUNTERS: &[CounterInfo] = &[
     CounterInfo {
         name: "chars",
@@ -97,14 +97,14 @@ pub fn counter(spec: &str, data_dir: &Path) -> Result<Arc<dyn TokenCounter>, Cou
     Err(CounterError::Unknown { spec: spec.to_owned() })
 }
 
-/// Why there is no such counter.
+/// Why a counter is not available.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CounterError {
     /// No counter has this name.
     #[error("unknown token counter `{spec}`; known are {}, or the path of a `tokenizer.json`", known())]
     Unknown {
-        /// The name that was asked for.
+        /// The requested name.
         spec: String,
     },
     /// The vocabulary belongs to a model that is not installed, or is damaged.
@@ -115,7 +115,7 @@ pub enum CounterError {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
     /// The file is not a tokenizer.
@@ -123,7 +123,7 @@ pub enum CounterError {
     Invalid {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The problem.
         reason: String,
     },
 }

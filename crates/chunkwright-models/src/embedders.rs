@@ -1,4 +1,4 @@
-//! Embedders by name: what turns texts into vectors, on this machine or as a service.
+//! Embedders by name: they turn texts into vectors, on this machine or as a service.
 
 #[cfg(feature = "local")]
 mod e5;
@@ -26,8 +26,8 @@ pub use sparse::{MAX_WEIGHTS, is_sparse_vector, sparse_dot};
 
 /// Turns texts into vectors of one model.
 ///
-/// A text's vector depends on the text, the role and the model alone: not on the texts beside it,
-/// the number of threads, or the time.
+/// A text's vector depends on the text, the role and the model alone: not on the other texts, the number of threads, or
+/// the time.
 pub trait Embedder: Send + Sync {
     /// The model.
     fn model(&self) -> &ModelInfo;
@@ -40,8 +40,8 @@ pub trait Embedder: Send + Sync {
     /// If the vector of any of the texts cannot be had.
     fn embed(&self, texts: &[&str], role: Role) -> Result<Vec<Embedding>, EmbedError>;
 
-    /// The embedding of a question. Where its sparse vector alone cannot be had, it is without, and why stands
-    /// beside it: a search goes on with what there is.
+    /// The embedding of a question. If only its sparse vector is unavailable, it is returned without one, together with
+    /// the error: the search continues with the dense vector.
     ///
     /// # Errors
     ///
@@ -53,23 +53,23 @@ pub trait Embedder: Send + Sync {
     }
 }
 
-/// What a model is, as far as chunking and storing need to know.
+/// The properties of a model that chunking and storing need.
 #[derive(Clone)]
 pub struct ModelInfo {
-    /// The name that is stored beside vectors: vectors of different names are never compared.
+    /// The name that is stored with vectors: vectors of different names are never compared.
     pub name: String,
     /// Length of the vectors.
     pub dimension: usize,
-    /// Whether every text has a sparse vector beside the dense one.
+    /// Whether every text has a sparse vector in addition to the dense one.
     pub sparse: bool,
-    /// How many tokens of a text the model reads, by `counter`; what it adds by itself (special
-    /// tokens, a prefix for the role) is taken off already. Nothing if there is no limit.
+    /// Most tokens of a text that the model reads, by `counter`; the tokens that it adds (special tokens, a prefix for
+    /// the role) are already subtracted. `None` if there is no limit.
     pub max_tokens: Option<usize>,
     /// Counts as the model's own tokenizer does.
     pub counter: Arc<dyn TokenCounter>,
-    /// Which writing it was made for.
+    /// The writing systems that it was made for.
     pub reads: Languages,
-    /// What a million tokens cost, as configured; nothing for models on this machine.
+    /// Configured price per million tokens; `None` for models on this machine.
     pub price_per_million_tokens: Option<f64>,
 }
 
@@ -87,7 +87,7 @@ impl std::fmt::Debug for ModelInfo {
     }
 }
 
-/// Which writing a model was made for.
+/// The writing systems that a model was made for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Languages {
     /// Any.
@@ -98,8 +98,8 @@ pub enum Languages {
 }
 
 impl Languages {
-    /// How much of a text's letters it is, from 0 to 1; 1 for a text without letters. A character of East Asia is a
-    /// syllable or half a word, and counts as three.
+    /// The share of a text's letters that belong to it, from 0 to 1; 1 for a text without letters. An East Asian
+    /// character is a syllable or half a word, and counts as three.
     pub fn share_of(self, text: &str) -> f64 {
         let letters = text.chars().filter(|c| c.is_alphabetic());
         let (mut all, mut read) = (0_u32, 0_u32);
@@ -112,7 +112,7 @@ impl Languages {
     }
 }
 
-/// What a text is to a model that reads questions and answers differently.
+/// The role of a text, for models that read questions and answers differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Role {
     /// It asks.
@@ -151,7 +151,7 @@ pub enum EmbedError {
     Tokenizer {
         /// Position of the text among those given.
         index: usize,
-        /// What the tokenizer said.
+        /// The tokenizer's error.
         reason: String,
     },
     /// The service refuses a text for its length, alone as well.
@@ -161,27 +161,27 @@ pub enum EmbedError {
         index: usize,
         /// The model.
         model: String,
-        /// What the service said.
+        /// The service's error.
         reason: String,
     },
-    /// The server of sparse vectors did not say what it is.
+    /// The server of sparse vectors did not report its model.
     #[error("`{model}` currently returns no sparse vectors: {reason}")]
     NoSparse {
         /// The model.
         model: String,
-        /// What was met.
+        /// The problem.
         reason: String,
     },
     /// The service gave no vectors, or none that can be used.
     #[error(transparent)]
     Service(#[from] ServiceError),
-    /// What went wrong in an embedder that is not of this crate.
+    /// An error of an embedder outside this crate.
     #[error(transparent)]
     Other(Box<dyn std::error::Error + Send + Sync>),
 }
 
 impl EmbedError {
-    /// What went wrong in an embedder of the caller's own: any error, or a sentence.
+    /// An error of a custom embedder: any error, or a sentence.
     ///
     /// ```
     /// let error = chunkwright_models::EmbedError::other("the model is not loaded");
@@ -191,8 +191,7 @@ impl EmbedError {
         Self::Other(source.into())
     }
 
-    /// The position of the text that is at fault: the others can be embedded without it. Nothing if it is
-    /// not a text's fault.
+    /// The index of the text at fault: the others can be embedded without it. `None` if no text is at fault.
     pub fn index(&self) -> Option<usize> {
         match self {
             Self::NoVector { index, .. } | Self::Tokenizer { index, .. } | Self::TooLong { index, .. } => {
@@ -202,7 +201,7 @@ impl EmbedError {
         }
     }
 
-    /// Whether a service failed that may answer at another time.
+    /// Whether a service failed temporarily.
     pub fn is_unavailable(&self) -> bool {
         matches!(self, Self::Service(error) if error.is_unavailable())
     }
@@ -213,9 +212,9 @@ impl EmbedError {
 pub struct EmbedderInfo {
     /// The name that configurations use; also that of the [model](crate::MODELS) it needs.
     pub name: &'static str,
-    /// The name that is stored beside its vectors ([`ModelInfo::name`]).
+    /// The name that is stored with its vectors ([`ModelInfo::name`]).
     pub vectors: &'static str,
-    /// What it is good for, in one line.
+    /// Its purpose, in one line.
     pub summary: &'static str,
     make: fn(data_dir: &Path) -> Result<Arc<dyn Embedder>, ModelError>,
 }
@@ -251,8 +250,8 @@ pub fn embedder(spec: &str, data_dir: &Path) -> Result<Arc<dyn Embedder>, ModelE
     (info.make)(data_dir)
 }
 
-/// The name of the best embedder whose model is installed; nothing if none is, and then search is
-/// lexical only.
+/// The name of the best embedder whose model is installed; `None` if there is no such model, and then search is lexical
+/// only.
 pub fn default_embedder(data_dir: &Path) -> Option<&'static str> {
     let installed = |name: &str| model(name).is_ok_and(|model| model.is_installed(data_dir));
     EMBEDDERS.iter().map(|info| info.name).find(|name| installed(name))

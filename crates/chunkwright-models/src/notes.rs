@@ -1,13 +1,13 @@
-//! Notes by a chat model: what a chunk is about within its document, and what a document is about.
+//! Notes by a chat model: the subject of a document, and of a chunk within its document.
 //!
-//! A chunk that says "it was raised to 40 %" is found by nobody who does not know what "it" is. A note of
-//! one or two sentences, written with the document in view and embedded before the chunk, says so
-//! (*contextual retrieval*). A chat model costs money and time, so everything that a note depends on is
-//! in a [`Prompt`] with a [key](Prompt::key): the caller keeps notes by it and asks once.
+//! A search cannot find a chunk that says "it was raised to 40 %" without knowing what "it" is. A note of one or two
+//! sentences, written with the document in view and embedded before the chunk, says so (*contextual retrieval*). A chat
+//! model costs money and time, so everything that a note depends on is in a [`Prompt`] with a [key](Prompt::key): the
+//! caller stores notes under it and asks once.
 //!
-//! Documents are data, also where they address the model: their text stands between marks that it cannot
-//! contain, and the prompt says that nothing between them is to be obeyed. A note is plain text
-//! all the same, and whoever shows it treats it as text of a stranger.
+//! Documents are data, even where they address the model: their text stands between marks that it cannot contain, and
+//! the prompt forbids obeying anything between them. A note is untrusted plain text all the same: escape it before
+//! showing it.
 
 mod cut;
 mod prompt;
@@ -26,15 +26,15 @@ pub use prompt::{NoteDocument, NoteTask, Prompt};
 /// A kind of service with `/v1/chat/completions`, as `OpenAI` has it.
 #[derive(Clone, Copy, Debug)]
 pub struct WriterInfo {
-    /// What stands before the `:` of a configured name.
+    /// The part of a configured name before the `:`.
     pub name: &'static str,
     /// Who it is, in one line.
     pub summary: &'static str,
-    /// Where it is unless another address is configured.
+    /// Its default address.
     pub home: Home,
 }
 
-/// All of them; they differ in where they are only.
+/// All of them; they differ only in their address.
 pub const WRITERS: &[WriterInfo] = &[
     WriterInfo {
         name: "openai",
@@ -48,10 +48,10 @@ pub const WRITERS: &[WriterInfo] = &[
     },
 ];
 
-/// How notes are written.
+/// Options for writing notes.
 #[derive(Clone)]
 pub struct WriterOptions {
-    /// Where the chat model is.
+    /// The service of the chat model.
     pub service: ServiceOptions,
     /// Most tokens of a note, by `counter`.
     pub max_tokens: usize,
@@ -83,20 +83,20 @@ impl Default for WriterOptions {
 pub struct Note {
     /// One paragraph without control characters, within the limit of tokens; never empty.
     pub text: String,
-    /// What it cost.
+    /// Its usage.
     pub usage: Usage,
 }
 
-/// What a request cost.
+/// The usage of a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Usage {
     /// Tokens that were read.
     pub input_tokens: usize,
     /// Tokens that were written.
     pub output_tokens: usize,
-    /// Whether the service did not say and they were counted here.
+    /// Whether the service did not report them and they were counted here.
     pub estimated: bool,
-    /// Both at the configured prices; nothing if one of them is not configured.
+    /// Cost of both at the configured prices; `None` if one of them is not configured.
     pub cost: Option<f64>,
 }
 
@@ -109,11 +109,11 @@ pub struct Writer {
     options: WriterOptions,
 }
 
-/// The writer that `spec` names (`openai:MODEL`). Nothing is asked yet.
+/// The writer that `spec` names (`openai:MODEL`). No request is sent yet.
 ///
 /// # Errors
 ///
-/// If there is no such service, or the address or key is of no use.
+/// If there is no such service, or the address or key is invalid.
 pub fn writer(spec: &str, options: WriterOptions) -> Result<Writer, ServiceError> {
     let found = service::parts(spec).filter(|(_, model)| !model.is_empty()).and_then(|(name, model)| {
         WRITERS.iter().find(|info| info.name == name).map(|info| (info, model.to_owned()))
@@ -131,7 +131,7 @@ impl Writer {
         &self.name
     }
 
-    /// What is asked of the model for `task`. Pure: the same task gives the same prompt.
+    /// The prompt for `task`. Pure: the same task gives the same prompt.
     pub fn prompt(&self, task: &NoteTask<'_>) -> Prompt {
         Prompt::new(task, &self.model, &*self.counter, self.options.max_tokens, self.options.document_tokens)
     }
@@ -140,7 +140,7 @@ impl Writer {
     ///
     /// # Errors
     ///
-    /// If the service does not answer as it should, or with nothing.
+    /// If the service does not answer as expected, or its answer is empty.
     pub fn write(&self, prompt: &Prompt) -> Result<Note, ServiceError> {
         let answer = self.client.post("/v1/chat/completions", prompt.body())?;
         let (text, written) = service::read(&self.client, &self.name, &answer, |answer| {
@@ -165,8 +165,8 @@ impl Writer {
         Ok(Note { text, usage: Usage { input_tokens, output_tokens, estimated, cost } })
     }
 
-    /// Asks the service which models it has, which costs nothing, and answers whether this one is among
-    /// them; nothing if the service does not list models.
+    /// Requests the service's list of models, which costs nothing, and returns whether this one is among them; `None`
+    /// if the service does not list models.
     ///
     /// # Errors
     ///

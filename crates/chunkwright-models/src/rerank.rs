@@ -1,10 +1,10 @@
-//! Rerankers: how well does each of a few texts answer a question?
+//! Rerankers: score how well each of a few texts answers a question.
 //!
 //! A search compares vectors that were made apart; a reranker reads question and text anew, which is
 //! better and a thousand times slower, so it is asked about the best few only.
 //!
-//! The local one is no cross-encoder: no package ships the weights of one. It compares the vectors
-//! of tokens ([`late`]) of the encoder that is there anyway.
+//! The local one is not a cross-encoder, since no package ships the weights of one. It compares the token vectors
+//! ([`late`]) of the encoder that is installed anyway.
 
 #[cfg(feature = "local")]
 mod late;
@@ -18,16 +18,16 @@ use crate::service::ServiceError;
 
 pub use remote::{RERANK_DIALECTS, RerankDialect, RerankOptions, is_remote_reranker, remote_reranker};
 
-/// Says how well texts answer a question.
+/// Scores how well texts answer a question.
 pub trait Reranker: Send + Sync {
-    /// What scores are called by: scores of different names are never compared.
+    /// The name of its scores: scores of different names are never compared.
     fn name(&self) -> &str;
 
     /// One score for each text, in their order, higher for a better answer, in the reranker's own unit.
     ///
     /// # Errors
     ///
-    /// If there are no scores, or none that can be used.
+    /// If there are no scores, or unusable ones.
     fn rerank(&self, query: &str, texts: &[&str]) -> Result<Vec<f32>, RerankError>;
 }
 
@@ -38,13 +38,13 @@ pub enum RerankError {
     /// The service gave no scores, or none that can be used.
     #[error(transparent)]
     Service(#[from] ServiceError),
-    /// What went wrong in a reranker that is not of this crate.
+    /// An error of a reranker outside this crate.
     #[error(transparent)]
     Other(Box<dyn std::error::Error + Send + Sync>),
 }
 
 impl RerankError {
-    /// What went wrong in a reranker of the caller's own: any error, or a sentence.
+    /// An error of a custom reranker: any error, or a sentence.
     ///
     /// ```
     /// let error = chunkwright_models::RerankError::other("the model is not loaded");
@@ -60,7 +60,7 @@ impl RerankError {
 pub struct RerankerInfo {
     /// The name that configurations use; also that of the [model](crate::MODELS) it needs.
     pub name: &'static str,
-    /// What it is good for, in one line.
+    /// Its purpose, in one line.
     pub summary: &'static str,
     make: fn(data_dir: &Path) -> Result<Arc<dyn Reranker>, ModelError>,
 }

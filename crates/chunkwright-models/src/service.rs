@@ -1,9 +1,8 @@
-//! Services that run models: what embedders, rerankers and writers of notes have in common.
+//! Services that run models: the common part of embedders, rerankers and writers of notes.
 //!
-//! Each speaks a *dialect*, a few lines that say where a request goes, what it holds and where in the
-//! answer the numbers stand. Everything else is here or in [`chunkwright_http`], so that a fault that is
-//! handled for one service is handled for all. Limits and prices of services are configured and never
-//! guessed: they change without us.
+//! Each speaks a *dialect*, a few lines that say where a request goes, what it holds and where in the answer the
+//! numbers stand. Everything else is here or in [`chunkwright_http`], so that a fault that is handled for one service
+//! is handled for all. Limits and prices of services are configured and never guessed, since they change.
 
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -14,7 +13,7 @@ use serde_json::Value;
 
 use crate::embedders::MAX_WEIGHTS;
 
-/// Where a service is, and how it is called.
+/// The address of a service, and the options of its client.
 #[derive(Clone, Debug)]
 pub struct ServiceOptions {
     /// The address; nothing for that of the dialect's public service, or its usual port on this machine.
@@ -22,9 +21,9 @@ pub struct ServiceOptions {
     /// The key. Without one, the dialect's usual variable of the environment is read, but only for the
     /// public service: a key goes to no address that it was not meant for.
     pub key: Option<Secret>,
-    /// How patient the client is, and how careful.
+    /// Timeouts, retries and limits of the client.
     pub http: HttpOptions,
-    /// What waits are measured by.
+    /// The clock by which waits are measured.
     pub clock: Arc<dyn Clock>,
 }
 
@@ -34,7 +33,7 @@ impl Default for ServiceOptions {
     }
 }
 
-/// Where a dialect is spoken unless another address is configured.
+/// The default address of a dialect.
 #[derive(Clone, Copy, Debug)]
 pub struct Home {
     /// The address of the public service, or the usual one on this machine.
@@ -59,19 +58,19 @@ impl ServiceOptions {
     }
 }
 
-/// Why a service gave nothing.
+/// Why a service gave no result.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServiceError {
     /// There was no answer, or a refusal.
     #[error(transparent)]
     Call(CallError),
-    /// The answer is not what was asked for.
+    /// The answer does not match the request.
     #[error("the answer of `{service}` cannot be used: {reason}")]
     Answer {
         /// The service, as it is configured.
         service: String,
-        /// What is wrong with it.
+        /// The problem.
         reason: Malformed,
     },
     /// No key is configured for a service that wants one.
@@ -85,20 +84,20 @@ pub enum ServiceError {
     /// No dialect has this name, or the name has no model.
     #[error("unknown service `{spec}`; it must be one of {known}")]
     Unknown {
-        /// What was asked for.
+        /// The requested name.
         spec: String,
         /// The forms that are known.
         known: String,
     },
 }
 
-/// Why a call of a service had no answer that it could use.
+/// Why a call of a service had no usable answer.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
 pub struct CallError(HttpError);
 
 impl CallError {
-    /// Whether the service may answer at another time.
+    /// Whether the failure is temporary.
     pub fn is_unavailable(&self) -> bool {
         self.0.is_unavailable()
     }
@@ -115,7 +114,7 @@ impl CallError {
 }
 
 impl ServiceError {
-    /// Whether the service may answer at another time.
+    /// Whether the failure is temporary.
     pub fn is_unavailable(&self) -> bool {
         matches!(self, Self::Call(error) if error.is_unavailable())
     }
@@ -127,11 +126,11 @@ impl From<HttpError> for ServiceError {
     }
 }
 
-/// What is wrong with an answer.
+/// The problem with an answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Malformed {
-    /// It says that something failed, with a status of success.
+    /// It reports an error with a status of success.
     #[error("it reports an error: {0}")]
     Error(String),
     /// A field is missing, or holds something else.
@@ -145,7 +144,7 @@ pub enum Malformed {
         /// Number of results.
         found: usize,
     },
-    /// Results name places that are no places of texts, or one twice.
+    /// It contains an out-of-range or duplicate index.
     #[error("its results do not give the index of each text exactly once")]
     Order,
     /// A vector has another length.
@@ -156,10 +155,10 @@ pub enum Malformed {
         /// Length of this one.
         found: usize,
     },
-    /// Something is no number, or too large for one.
+    /// A value is not a number, or too large.
     #[error("it contains a value that is not a finite number")]
     NotFinite,
-    /// As many weights as tokens are a sparse vector, and there are others.
+    /// The number of weights differs from that of tokens.
     #[error("it has {found} weights for a text of {tokens} tokens")]
     Weights {
         /// Tokens of the text.
@@ -173,7 +172,7 @@ pub enum Malformed {
         /// Number of weights.
         found: usize,
     },
-    /// A weight below zero: a sparse vector says what is in a text, and these are other numbers.
+    /// A weight is below zero: the numbers are not a sparse vector.
     #[error("it has a sparse vector with a negative weight; is the model one that gives sparse vectors?")]
     NegativeWeight,
     /// A token of a sparse vector with two weights.
@@ -187,8 +186,7 @@ pub enum Malformed {
     Zero,
 }
 
-/// The reading of an answer: an error that the service wrote with a status of success goes before
-/// whatever else is wrong with it.
+/// Reads an answer: an error that the service reports with a status of success takes precedence over other problems.
 pub(crate) fn read<'a, T>(
     client: &Client,
     service: &str,
@@ -204,7 +202,7 @@ pub(crate) fn read<'a, T>(
     })
 }
 
-/// The array at `pointer` of an answer, which `name` calls.
+/// The array at `pointer` of an answer, called `name` in errors.
 pub(crate) fn array<'a>(
     answer: &'a Value,
     pointer: &str,
@@ -240,7 +238,7 @@ pub(crate) fn number(value: &Value) -> Result<f32, Malformed> {
     number.filter(|number| number.is_finite()).ok_or(Malformed::NotFinite)
 }
 
-/// What to say of a name that is none of the `known` forms.
+/// The error for a name in none of the `known` forms.
 pub(crate) fn unknown(spec: &str, known: impl Iterator<Item = String>) -> ServiceError {
     let known = known.map(|form| format!("`{form}`")).collect::<Vec<_>>().join(", ");
     ServiceError::Unknown { spec: spec.to_owned(), known }

@@ -24,7 +24,7 @@ pub(crate) struct Unigram {
     unknown_id: u32,
 }
 
-/// What a vocabulary says of one piece.
+/// The entry of one piece in a vocabulary.
 pub(crate) struct Piece<'a> {
     pub(crate) text: &'a str,
     pub(crate) id: u32,
@@ -52,7 +52,7 @@ const NO_PIECE: u32 = u32::MAX;
 /// The trie's root: no slot, since tables have at most 2^32 of them.
 const ROOT: u64 = 1 << 32;
 const CHAR_BITS: u32 = 21;
-/// How much less an unknown character is worth than the least probable piece.
+/// Score of an unknown character below that of the least probable piece.
 const UNKNOWN_PENALTY: f64 = 10.0;
 
 impl Unigram {
@@ -75,7 +75,7 @@ impl Unigram {
         Self { slots, known, joined, unknown_score: lowest - UNKNOWN_PENALTY, unknown_id }
     }
 
-    /// The table with `capacity` slots, or nothing if it would be more than two thirds full.
+    /// The table with `capacity` slots, or `None` if it would be more than two thirds full.
     fn fill(pieces: &[Piece<'_>], capacity: usize) -> Option<Box<[Slot]>> {
         let mut slots = vec![Slot { key: FREE, id: NO_PIECE, score: 0.0 }; capacity].into_boxed_slice();
         let mut free = capacity / 3 * 2;

@@ -1,4 +1,4 @@
-//! The key of a text's vector: a text that was embedded once is not embedded again.
+//! The key of a text's vector, by which a text is embedded only once.
 
 /// The first 128 bits of a text's BLAKE3 hash. With the model's name it is the key of a vector in a
 /// store, which so outlives the chunk that it was made for.

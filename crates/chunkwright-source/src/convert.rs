@@ -1,14 +1,13 @@
-//! Text of binary documents: PDF, Word, `PowerPoint` and Excel, and where it stands in them.
+//! Text of binary documents (PDF, Word, `PowerPoint` and Excel), with its positions in them.
 //!
 //! A PDF or a Word file has no text that a chunk could be a stretch of, so it is converted to Markdown
 //! first: headings, lists, tables and listings as such. The converted text is the document's source; its
 //! chunks say on which pages, slides, sheets or paragraphs of the file they stand
 //! ([`Positions`]).
 //!
-//! The formats are read by libraries; what is here is the seam to them, and what has to hold of hostile
-//! files: their size is bounded before and after unpacking, and a library that panics costs one document. What a
-//! file makes the library do in memory is bounded where there is a program to do it in ([`contain_in`]): a PDF of 1 KB
-//! may hold a stream that unpacks to gigabytes.
+//! Libraries read the formats; this module is the seam to them and contains hostile files: their size is bounded before
+//! and after unpacking, and a library that panics costs one document. The memory that a library takes is bounded if it
+//! runs in a child process ([`contain_in`]): a PDF of 1 KB may hold a stream that unpacks to gigabytes.
 
 mod child;
 #[cfg(feature = "office")]
@@ -76,7 +75,7 @@ pub static CONVERTERS: &[&dyn Converter] = &[
 pub struct Converted {
     /// The text. U+FFFD stands for what could not be read.
     pub text: String,
-    /// Where it stands in the file.
+    /// Its positions in the file.
     pub positions: Positions,
 }
 
@@ -90,10 +89,10 @@ pub enum ConvertError {
     /// It holds pictures of text at most.
     #[error("it has no text; scanned pages need text recognition (OCR) first")]
     NoText,
-    /// The file, what it unpacks to, or its text is too large.
+    /// The file, its unpacked content, or its text is too large.
     #[error("it is too large to convert: {what} is over {limit} bytes")]
     TooLarge {
-        /// What is too large.
+        /// The part that is too large.
         what: &'static str,
         /// The limit, in bytes.
         limit: u64,
@@ -103,7 +102,7 @@ pub enum ConvertError {
     Damaged {
         /// The format's name.
         format: &'static str,
-        /// What the library said.
+        /// The library's error.
         problem: String,
     },
     /// It takes longer than [`MAX_TIME`].
@@ -115,7 +114,7 @@ pub enum ConvertError {
     /// The system has no thread to convert it in.
     #[error("the thread that converts it could not be started: {problem}")]
     Thread {
-        /// What the system said.
+        /// The system's error.
         problem: String,
     },
     /// It takes more memory than it may.
@@ -132,8 +131,8 @@ pub enum ConvertError {
     },
 }
 
-/// The converter for a file, by its bytes; `None` if it is no binary document. `extension` is that of the
-/// file's name, in any case; it may be empty.
+/// The converter for a file, by its bytes; `None` if it is not a binary document. `extension` is that of the file's
+/// name, in any case; it may be empty.
 pub fn converter_for(extension: &str, bytes: &[u8]) -> Option<&'static dyn Converter> {
     let extension = extension.to_ascii_lowercase();
     CONVERTERS.iter().find(|converter| converter.recognizes(&extension, bytes)).copied()

@@ -12,7 +12,7 @@ use std::ops::Range;
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, ISO_2022_JP, UTF_8, UTF_16BE, UTF_16LE};
 
-/// How much of a file is looked at to tell text from binary, in bytes.
+/// Bytes of a file that are examined to tell text from binary.
 pub const HEAD: usize = 8 * 1024;
 
 /// A guess from fewer bytes than this is called uncertain.
@@ -164,13 +164,13 @@ fn is_binary(head: &[u8]) -> bool {
     begins || nuls > 0 && !is_stray || controls * 10 > head.len()
 }
 
-/// Whether there are NULs, but so few that a fault left them.
+/// Whether there are NULs, but so few that they are accidental.
 fn has_stray_nuls(head: &[u8], nuls: usize) -> bool {
     nuls > 0 && nuls <= (head.len() / BYTES_PER_NUL).max(1)
 }
 
-/// Whether a NUL beside a blank is one of UTF-8, and not half a unit of UTF-16: that has bytes which are no UTF-8, or
-/// control characters in every other place.
+/// Whether a NUL beside a blank belongs to UTF-8 and is not half a unit of UTF-16, which would have bytes that are not
+/// UTF-8, or control characters in every other place.
 fn is_utf8_with_stray_nuls(head: &[u8]) -> bool {
     has_stray_nuls(head, count_nuls(head)) && count_controls(head) * 100 <= head.len() && is_utf8(head)
 }
@@ -192,14 +192,14 @@ fn count_controls(head: &[u8]) -> usize {
     head.iter().filter(is_control).count()
 }
 
-/// Where a stretch of a file's text stands in its bytes; `None` if `text` is not what [`decode`] makes of `bytes`.
+/// Maps a stretch of a file's text to its bytes; `None` if `text` is not the result of [`decode`] for `bytes`.
 ///
-/// Stretches that follow each other in the text do so in the bytes: those of all lines together are the file. So a
-/// byte order mark belongs to the first, and an escape of ISO-2022-JP to what comes after it. What one malformed
-/// sequence became cannot be divided.
+/// Stretches that are adjacent in the text are adjacent in the bytes: those of all lines together are the file. So a
+/// byte order mark belongs to the first, and an escape of ISO-2022-JP to the text after it. The replacement of one
+/// malformed sequence cannot be divided.
 pub fn raw_range(bytes: &[u8], text: &str, stretch: Range<usize>) -> Option<Range<usize>> {
     let decoded = decode(bytes).filter(|decoded| decoded.text == text)?;
-    // Of each end: where it is in the text, where it may be in the bytes, and whether that is decided.
+    // For each end: its place in the text, a possible place in the bytes, and whether that is decided.
     let mut ends = [stretch.start, stretch.end].map(|end| (end, 0, end == 0));
     // The first `at` bytes of the file are the first `length` bytes of text.
     let mut step = |at: usize, length: usize| {
@@ -413,7 +413,7 @@ mod tests {
         let tar =
             [&b"notes.md"[..], &[0; 92], b"0000644\0", &[0; 404], "Words of a note.\n".repeat(40).as_bytes()]
                 .concat();
-        // What any compressed file looks like: every byte is as frequent.
+        // Like any compressed file: every byte is equally frequent.
         let mut state = 1_u32;
         let noise: Vec<u8> = (0..600)
             .map(|_| {
@@ -453,7 +453,7 @@ mod tests {
         let (russian, _, _) = Encoding::for_label(b"windows-1251").unwrap().encode(RUSSIAN);
         let decoded = decode(&[&russian[..40], b"\0", &russian[40..]].concat()).unwrap();
         assert_eq!((decoded.encoding, decoded.nuls), ("windows-1251", 1));
-        // In megabytes, one in each stretch that is looked at.
+        // In megabytes, one in each examined stretch.
         let many: String = (0..300).map(|_| format!("{}\0", "words of a text ".repeat(300))).collect();
         assert_eq!(decode(many.as_bytes()).map(|decoded| decoded.nuls), Some(300));
     }

@@ -1,4 +1,4 @@
-//! From bytes to a parsed document: which parser reads a file, or which converter.
+//! Turns bytes into a parsed document: chooses the parser or the converter of a file.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -12,7 +12,7 @@ use chunkwright::{Document, PARSERS, Parser, Positions};
 use crate::decode::decode;
 use crate::redact::{redact, redact_bytes};
 
-/// How a file is read.
+/// The way a file is read.
 #[derive(Clone, Copy)]
 pub enum Format {
     /// As text, by a parser.
@@ -58,9 +58,9 @@ impl fmt::Debug for Format {
 pub struct Source {
     /// The text that becomes the document's source.
     pub text: String,
-    /// Where the text stands in a file that was converted.
+    /// Positions of the text in a converted file.
     pub positions: Option<Positions>,
-    /// How it was read.
+    /// The format that it was read as.
     pub format: Format,
     /// BLAKE3 of the bytes, hex.
     pub file_hash: String,
@@ -75,15 +75,15 @@ pub struct Source {
     pub nuls: usize,
 }
 
-/// Why bytes are no document.
+/// Why bytes are not a document.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadError {
     /// They are not text, and of no format that is converted.
     #[error("it is neither text nor a document that can be converted")]
     Binary,
-    /// They are of a format that is converted, and what they were converted to holds keys or passwords, which cannot be taken
-    /// out of them.
+    /// They are of a format that is converted, and the converted text holds keys or passwords, which cannot be removed
+    /// from the bytes.
     #[error("it holds a key or a password, which cannot be redacted in a document of this format")]
     Secret,
     /// They are of a format that is converted, but this one was not.
@@ -179,10 +179,10 @@ pub fn file_hash(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex().to_string()
 }
 
-/// Bytes from which the language of source code is told.
+/// Bytes from which the language of source code is detected.
 const HEAD: usize = 8 << 10;
 
-/// How a text begins, as far as its language is told from it.
+/// The beginning of a text that is used to detect its language.
 fn head(bytes: &[u8]) -> String {
     String::from_utf8_lossy(&bytes[..bytes.len().min(HEAD)]).into_owned()
 }

@@ -1,4 +1,4 @@
-//! What is read of paths and documents from memory: everything once, in order, and nothing lost without a word.
+//! Gathers documents from paths and from memory: each once, in order, and every omission reported.
 
 use std::collections::HashSet;
 use std::collections::hash_map::{Entry, HashMap};
@@ -15,7 +15,7 @@ use crate::secret::is_key;
 use crate::skip::{SkipReason, Skipped};
 use crate::walk::{SourceError, SourceFile, WalkOptions, is_pattern, read_file, walk};
 
-/// What a caller gives.
+/// An input from the caller.
 #[derive(Clone, Debug)]
 pub enum Input {
     /// A file or folder.
@@ -24,14 +24,14 @@ pub enum Input {
     Memory {
         /// The document.
         document: NewSource,
-        /// What messages call the place it came from.
+        /// The name of its origin in messages.
         place: String,
     },
     /// A document whose bytes come when it is read and not before, such as those of standard input.
     Stream {
         /// Its key, which tells its format.
         doc_id: String,
-        /// What messages call the place it comes from, such as `-` for standard input.
+        /// The name of its origin in messages, such as `-` for standard input.
         place: String,
         /// Gives the bytes.
         stream: Stream,
@@ -55,14 +55,14 @@ impl fmt::Debug for Stream {
     }
 }
 
-/// What there is to read.
+/// The items to read, with everything left out.
 #[derive(Debug, Default)]
 pub struct Inputs {
-    /// What to read, in order.
+    /// The items to read, in order.
     pub items: Vec<Item>,
-    /// What was left out, and why.
+    /// Entries that were left out, with the reasons.
     pub skipped: Vec<Skipped>,
-    /// What cannot be read although it was asked for.
+    /// Requested inputs that cannot be read.
     pub errors: Vec<InputError>,
 }
 
@@ -106,11 +106,11 @@ pub struct ReadSource {
 pub enum Unread {
     /// It was left out, as a folder's binary files are.
     Skipped(Skipped),
-    /// It was asked for by name and could not be read.
+    /// It was requested by name and could not be read.
     Failed(InputError),
 }
 
-/// Why something that was asked for is not read.
+/// Why a requested input is not read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum InputError {
@@ -120,12 +120,12 @@ pub enum InputError {
         /// The path.
         path: String,
     },
-    /// A path that cannot be looked at.
+    /// A path that cannot be examined.
     #[error("`{path}` cannot be read ({kind}); give a file or folder that can be")]
     Unreadable {
         /// The path.
         path: String,
-        /// What the system said.
+        /// The system's error.
         kind: io::ErrorKind,
     },
     /// Paths that cannot be walked.
@@ -136,9 +136,9 @@ pub enum InputError {
         "`{first}` and `{second}` would both be the document `{doc_id}`; give the folder that holds both"
     )]
     SameId {
-        /// Where the first is.
+        /// The origin of the first.
         first: String,
-        /// Where the second is.
+        /// The origin of the second.
         second: String,
         /// Their id.
         doc_id: String,
@@ -154,10 +154,10 @@ pub enum InputError {
         /// Why.
         reason: SkipReason,
     },
-    /// Bytes that are no document.
+    /// Bytes that are not a document.
     #[error("`{place}` was not read: {error}")]
     Read {
-        /// Where they are from.
+        /// Their origin.
         place: String,
         /// Why.
         error: ReadError,
@@ -165,15 +165,15 @@ pub enum InputError {
 }
 
 impl Inputs {
-    /// Looks at what was given. What cannot be read is noted, and the rest goes on. Folders are walked on the threads
-    /// of the rayon pool that this runs in.
+    /// Examines the inputs. Unreadable ones are recorded, and the rest continues. Folders are walked on the threads of
+    /// the rayon pool that this runs in.
     pub fn gather(given: &[Input], options: &WalkOptions) -> Self {
         let mut inputs = Self::default();
         let redact = options.redact_secrets;
         let (mut there, mut paths, mut places) = (Vec::new(), HashSet::new(), HashSet::new());
         for input in given {
             match input {
-                // What is given twice is meant once.
+                // An input given twice counts once.
                 Input::Memory { document, place } => {
                     if places.insert(place) {
                         let (document, place) = (document.clone(), place.clone());
@@ -190,7 +190,7 @@ impl Inputs {
                 Input::Path(path) if is_pattern(path) => there.push(path.clone()),
                 Input::Path(path) => match path.canonicalize() {
                     Ok(real) => there.extend(paths.insert(real).then(|| path.clone())),
-                    // A path that cannot be read is no reason to leave the others out.
+                    // An unreadable path does not exclude the others.
                     Err(error) => inputs.errors.push(unreadable(path, &error)),
                 },
             }
@@ -256,7 +256,7 @@ impl Item {
         }
     }
 
-    /// Where it is read from, for messages.
+    /// Its origin, for messages.
     fn place(&self) -> String {
         match &self.origin {
             Origin::File { file, .. } => file.path.display().to_string(),
@@ -268,7 +268,7 @@ impl Item {
     ///
     /// # Errors
     ///
-    /// What is left out, and what was asked for and could not be read.
+    /// Items that are left out, and requested items that could not be read.
     pub fn read(&self) -> Result<ReadSource, Unread> {
         let read = match &self.origin {
             Origin::File { file, .. } => {

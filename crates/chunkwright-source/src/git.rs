@@ -1,6 +1,6 @@
-//! What does git know of files?
+//! Runs git to read what it knows about files.
 //!
-//! The program `git` is asked, as people ask it: whoever has a repository has it, and it knows every format and setting
+//! The program `git` is run because it is installed wherever there is a repository, and knows every format and setting
 //! of repositories. Nothing is written into a repository.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -26,12 +26,12 @@ impl Git {
         Self { index: Some(index.into()), ..self }
     }
 
-    /// What `git` prints when it is run with these arguments.
+    /// Runs `git` with these arguments and returns its output.
     ///
     /// # Errors
     ///
-    /// A program that cannot be run, of the kind [`NotFound`](io::ErrorKind::NotFound) where it is not installed; what
-    /// it says on standard error where it fails.
+    /// If the program cannot be run, of the kind [`NotFound`](io::ErrorKind::NotFound) if it is not installed; if it
+    /// fails, with its standard error.
     pub fn run(&self, arguments: &[&str]) -> io::Result<Vec<u8>> {
         let output = self
             .command(arguments)
@@ -55,7 +55,7 @@ impl Git {
         Ok(String::from_utf8_lossy(&printed).trim_end_matches(['\n', '\r']).to_owned())
     }
 
-    /// The contents of files by names such as `HEAD~1:docs/guide.md`, in one run of `git`. `None` where there is no such
+    /// The contents of files by names such as `HEAD~1:docs/guide.md`, in one run of `git`. `None` if there is no such
     /// file, or it has more than `max_bytes`.
     ///
     /// # Errors
@@ -67,7 +67,7 @@ impl Git {
         let mut git = command.spawn()?;
         let (stdin, stdout) = (git.stdin.take(), git.stdout.take());
         let asked: String = names.iter().flat_map(|name| [name, "\n"]).collect();
-        // Written beside reading: git answers while it is asked.
+        // Written while reading: git answers before all requests are sent.
         let ask = move || stdin.map_or(Ok(()), |mut stdin| stdin.write_all(asked.as_bytes()));
         let writer = thread::spawn(ask);
         let mut answers = BufReader::new(stdout.ok_or_else(|| io::Error::other("git has no output"))?);

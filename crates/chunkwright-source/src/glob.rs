@@ -20,7 +20,7 @@ pub struct Glob(String);
 pub struct GlobError {
     /// The text.
     pattern: String,
-    /// What is wrong with it.
+    /// The error of the pattern.
     error: fast_glob::Error,
 }
 
@@ -51,8 +51,7 @@ impl Glob {
         Self(literal)
     }
 
-    /// What a person means by `text` as a part of a path: the pattern itself if it has wildcards, else any path that
-    /// contains the text.
+    /// The pattern for `text` as a part of a path: `text` itself if it has wildcards, else any path that contains it.
     pub fn anywhere(text: &str) -> Self {
         if text.contains(['*', '?', '{'])
             && let Ok(glob) = Self::new(text)
@@ -68,13 +67,13 @@ impl Glob {
         self.0 == text || fast_glob::glob_match(&self.0, text)
     }
 
-    /// What every text that matches begins with.
+    /// The prefix of every text that matches.
     pub fn prefix(&self) -> &str {
         let end = self.0.find(SPECIAL).unwrap_or(self.0.len());
         &self.0[..end]
     }
 
-    /// Whether a file at `path`, or a folder that it is in, matches. A pattern without `/` is for names, wherever they
+    /// Whether a file at `path`, or a folder that it is in, matches. A pattern without `/` matches names, wherever they
     /// are.
     pub fn matches_file(&self, path: &str) -> bool {
         let pattern = self.0.trim_start_matches("./").trim_end_matches('/');
@@ -86,7 +85,7 @@ impl Glob {
         folders.chain([path]).any(matches)
     }
 
-    /// What it says of the names of files.
+    /// The part of it that matches names of files.
     pub(crate) fn name(&self) -> &str {
         self.0.rsplit('/').next().unwrap_or_default()
     }

@@ -1,12 +1,12 @@
-//! Files and bytes to documents: which files are taken, in which encoding and format each is, and what could
+//! Turns files and bytes into documents: selects files, detects the encoding and format of each, and reports what could
 //! not be read and why.
 //!
 //! ```text
 //! paths --walk--> files --read_file--> bytes --format, decode or convert--> Source --parse--> Document
 //! ```
 //!
-//! Everything that was seen is accounted for: what is left out has a [`SkipReason`]. The crate reads files and,
-//! where it is asked to, what git has of them. It reads nothing else, and knows of no store.
+//! Every entry is accounted for: what is left out has a [`SkipReason`]. The crate reads files and, on request, what git
+//! knows about them. It reads nothing else, and knows of no store.
 
 pub mod convert;
 pub mod decode;

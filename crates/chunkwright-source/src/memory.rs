@@ -1,4 +1,4 @@
-//! Documents from memory: bytes with a name. Which ids may they have, and what tells their format?
+//! Documents from memory: bytes with a name. Checks their ids and determines their formats.
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,7 @@ pub struct NewSource {
     pub doc_id: String,
     /// Its bytes, of any format that files may have.
     pub bytes: Vec<u8>,
-    /// What tells its format; where there is none, or it tells nothing, the id does as if it were a file's path.
+    /// A hint at its format; without a useful one, the format follows from the id as if it were a file's path.
     pub hint: Option<FormatHint>,
 }
 
@@ -60,7 +60,7 @@ const MEDIA_TYPES: &[(&str, &str)] = &[
     ("text/yaml", "yaml"),
 ];
 
-/// Why a document from memory cannot be one of a collection.
+/// Why a document from memory cannot be in a collection.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NewSourceError {
@@ -109,7 +109,7 @@ impl NewSource {
         self
     }
 
-    /// Whether a collection can have it, whatever else the collection holds.
+    /// Checks that a collection can hold it, whatever else the collection holds.
     ///
     /// # Errors
     ///

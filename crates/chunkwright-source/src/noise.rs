@@ -1,8 +1,8 @@
-//! What is text, and not worth indexing: drawings, lock files, source maps, minified and encoded content.
+//! Detects text that is not worth indexing: drawings, lock files, source maps, minified and encoded content.
 //!
-//! Nobody searches for it, and it crowds out the rest: 87 % of the tokens of one well-known project's
-//! documentation are paths of drawings. It is left out of folders unless a pattern asks for it, and every answer says how much that was. A file
-//! that is given by name is always taken.
+//! It is never searched for, and it crowds out the rest: 87 % of the tokens of one well-known project's documentation
+//! are paths of drawings. It is left out of folders unless a pattern asks for it, and every report says how much was
+//! left out. A file that is given by name is always taken.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::skip::{SkipReason, Skipped};
 /// Extensions of drawings that are text.
 const DRAWINGS: &[&str] = &["svg", "drawio", "excalidraw"];
 
-/// What source maps are of.
+/// Extensions of files that have source maps.
 const MAPPED: &[&str] = &["js", "mjs", "cjs", "jsx", "ts", "tsx", "css"];
 
 /// The least part of a text that makes it encoded content: one of so many bytes.
@@ -40,8 +40,8 @@ pub fn of_name(name: &str) -> Option<SkipReason> {
     }
 }
 
-/// Why a file with this text is left out of folders; `None` if it is taken. `is_code` tells source code from prose, in
-/// which a paragraph may be one line.
+/// Why a file with this text is left out of folders; `None` if it is taken. `is_code` distinguishes source code from
+/// prose, in which a paragraph may be one line.
 pub fn of_text(path: &Path, text: &str, is_code: bool) -> Option<SkipReason> {
     let encoded = encoded(text);
     if encoded >= LEAST_ENCODED && encoded * ENCODED_SHARE >= text.len() {
@@ -59,14 +59,14 @@ fn encoded(text: &str) -> usize {
     uris.map(length).sum()
 }
 
-/// How much was left out because of what it is.
+/// The noise that was left out, counted by reason.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LeftOut {
     counts: BTreeMap<SkipReason, (usize, String)>,
 }
 
 impl LeftOut {
-    /// Of all that was left out, what was left out for that.
+    /// The noise among everything left out.
     pub fn of(skipped: &[Skipped]) -> Self {
         let mut counts: BTreeMap<SkipReason, (usize, String)> = BTreeMap::new();
         for Skipped { path, reason } in skipped.iter().filter(|skipped| skipped.reason.is_noise()) {
@@ -75,7 +75,7 @@ impl LeftOut {
         Self { counts }
     }
 
-    /// What it was, in words, such as `33 drawings, 2 lock files`; `None` if it was nothing.
+    /// Describes them in words, such as `33 drawings, 2 lock files`; `None` if there are none.
     pub fn words(&self) -> Option<String> {
         let word = |(reason, (number, _)): (&SkipReason, &(usize, String))| {
             let noun = match reason {

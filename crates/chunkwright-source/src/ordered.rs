@@ -1,18 +1,18 @@
 //! Work in parallel, results in order, memory bounded.
 //!
-//! A work-stealing pool gives either order or a bound on what waits, not both, so this is its own few
-//! lines: workers take items in order, results wait until it is their turn, and no new item is begun
-//! while more than [`BUDGET`] bytes of results wait.
+//! A work-stealing pool gives either order or a bound on waiting results, not both, so this module has its own: workers
+//! take items in order, results wait for their turn, and no new item is begun while more than [`BUDGET`] bytes of
+//! results wait.
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::collections::BTreeMap;
 use std::thread;
 
-/// Bytes of results that may wait for their turn, beside those being made.
+/// Bytes of results that may wait for their turn, in addition to those in progress.
 const BUDGET: usize = 32 << 20;
 
-/// Calls `work` on every item, on `threads` threads, and `emit` on every result, on this thread and in
-/// the order of the items. `size` says how many bytes a result holds.
+/// Calls `work` on every item, on `threads` threads, and `emit` on every result, on this thread and in the order of the
+/// items. `size` returns the bytes that a result holds.
 ///
 /// # Errors
 ///
@@ -33,7 +33,7 @@ pub fn ordered<I: Sync, T: Send, E>(
         changed: Condvar::new(),
     };
     thread::scope(|scope| {
-        // Whoever leaves early, by an error or a panic, stops the others, or they would wait for ever.
+        // A thread that leaves early, by an error or a panic, stops the others, or they would wait for ever.
         let _stop = StopOnDrop { shared: &shared, only_on_panic: false };
         for _ in 0..threads {
             scope.spawn(|| {

@@ -1,23 +1,24 @@
-//! In which language is the prose of a document?
+//! Detects the language of a document's prose.
 //!
-//! Chinese, Japanese and Korean follow from their scripts, Chinese from Han characters without kana. Of other scripts the
-//! detector of `whatlang` compares trigrams; what it is not sure of is not known. Code blocks, inline code and addresses
-//! are no prose, and source code and data files have none: their names and comments say little.
+//! Chinese, Japanese and Korean follow from their scripts, Chinese from Han characters without kana. For other scripts
+//! the detector of `whatlang` compares trigrams; an unsure result counts as unknown. Code blocks, inline code and
+//! addresses do not count as prose, and source code and data files have none: their names and comments say little.
 
 use chunkwright::{BlockKind, Document};
 use whatlang::{Lang, Script};
 
-/// Most bytes of prose that are looked at, taken from all over the document. Of the documentation of Vue and `FastAPI`, 1,186
-/// pages in 23 languages, the first 16 KiB say the same, and take a fifth of the time of an index to look at.
+/// Most bytes of prose that are examined, taken from all over the document. For the documentation of Vue and `FastAPI`,
+/// 1,186 pages in 23 languages, the first 16 KiB give the same languages, but examining them takes a fifth of the time
+/// of an index.
 const MOST: usize = 4 << 10;
 
-/// Least bytes that are taken at a place: trigrams that begin or end at a cut say nothing.
+/// Least bytes that are taken at a place: trigrams at a cut mean nothing.
 const PIECE: usize = 256;
 
-/// Least letters by which a language can be told. A character of Chinese, Japanese or Korean counts as three.
+/// Least letters from which a language can be detected. A character of Chinese, Japanese or Korean counts as three.
 const LEAST: usize = 24;
 
-/// Letters of other scripts that a character of Chinese, Japanese or Korean says as much as.
+/// Letters of other scripts that one character of Chinese, Japanese or Korean is equivalent to.
 const WIDE: usize = 3;
 
 /// Languages that can be detected: codes of ISO 639-1, and names in English.
@@ -64,8 +65,8 @@ pub const PROSE_LANGUAGES: &[(&str, &str)] = &[
     ("zh", "chinese"),
 ];
 
-/// The code of the language that most of a document's prose is in, by ISO 639-1; none for source code, data, little text,
-/// and where it is not certain.
+/// The ISO 639-1 code of the language of most of a document's prose; `None` for source code, data and little text, and
+/// if it is uncertain.
 pub fn prose_language(document: &Document) -> Option<&'static str> {
     if document.language().is_some() {
         return None;
@@ -137,8 +138,8 @@ fn language_of(prose: &str) -> Option<&'static str> {
     code(found.lang()).filter(|_| is_certain)
 }
 
-/// Whether no letter is one of its neighbours alone, such as Ukrainian and Bulgarian, where the hard sign is a vowel.
-/// Trigrams of a few sentences do not always tell these apart.
+/// Whether no letter occurs only in a neighbouring language such as Ukrainian, or Bulgarian, where the hard sign is a
+/// vowel. Trigrams of a few sentences do not always distinguish these.
 fn has_only_letters_of_russian(text: &str) -> bool {
     let mut letters = text.chars().filter(|c| c.is_alphabetic()).flat_map(char::to_lowercase);
     letters.all(|c| matches!(c, 'а'..='я' | 'ё') && c != 'ъ')

@@ -1,8 +1,9 @@
-//! Which words of a text are keys and passwords?
+//! Redacts keys and passwords in a text.
 //!
-//! What is indexed is embedded by services, stored, and read by models; a key that somebody left in a file should not go there. Only
-//! what has the form of a known kind of key is taken, or is the value of something called a password: hashes of commits,
-//! UUIDs and encoded images look as random as keys do, and a text without them is worth nothing. Lines stay lines.
+//! Indexed text is sent to embedding services, stored, and read by models; a key that was left in a file should not go
+//! there. Only text with the form of a known kind of key, or the value of something called a password, is redacted:
+//! hashes of commits, UUIDs and encoded images look as random as keys do, and a text without them is worth nothing.
+//! Lines stay lines.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -16,14 +17,15 @@ use regex_automata::util::captures::Captures;
 use crate::decode::decode;
 use crate::format::Format;
 
-/// A kind of secret: its name, an expression whose only group is what is taken, and which of those are secrets.
+/// A kind of secret: its name, an expression whose only group is the candidate, and a test of which candidates are
+/// secrets.
 struct Kind {
     name: &'static str,
     expression: &'static str,
     is_secret: fn(&str) -> bool,
 }
 
-/// Every kind that is found in one line. Where two find something at one place, the first counts.
+/// Every kind that is found within one line. If two match at one place, the first counts.
 const KINDS: &[Kind] = &[
     Kind {
         name: "aws_access_key",
@@ -123,7 +125,7 @@ const EXAMPLES: &[&str] = &[
     "abcd",
 ];
 
-/// What a line has to have for any of the expressions to match: far faster to look for than they are.
+/// Text that a line must have for any of the expressions to match: far faster to search for.
 const HINTS: [&str; 2] = [
     r"(?i-u:A[KSBC][IC]A|gh[pousr]_|github_pat_|glpat-|xox[abeoprs]-|sk-|[sr]k_(?:live|test)_|AIza|npm_|pypi-|hf_|SG\.|chunkwright_|eyJ|passw|passphrase|secret|api[_-]?key|access[_-]?key|auth[_-]?token|access[_-]?token)",
     r"://[^ \t\n/:@]*:[^ \t\n/@]+@",
@@ -170,8 +172,8 @@ pub fn redact(text: &str) -> Option<String> {
     Some(out)
 }
 
-/// The bytes of a file of text without the secrets in it, in UTF-8 where there were any. A file of another kind stays as it is: what it is
-/// converted to, [`redact`] can be asked about.
+/// The bytes of a text file without its secrets, in UTF-8 if there were any. A file of another kind stays unchanged:
+/// its converted text can be passed to [`redact`].
 pub fn redact_bytes(format: Format, bytes: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
     let Format::Text(_) = format else { return bytes };
     match decode(&bytes).and_then(|decoded| redact(&decoded.text)) {
@@ -180,7 +182,7 @@ pub fn redact_bytes(format: Format, bytes: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
     }
 }
 
-/// Where secrets are, in order and apart from each other.
+/// The spans of secrets, in order and not overlapping.
 fn secrets(text: &str) -> Vec<(&'static str, Range<usize>)> {
     let expressions = &*EXPRESSIONS;
     let mut found = Vec::new();
@@ -208,7 +210,7 @@ fn secrets(text: &str) -> Vec<(&'static str, Range<usize>)> {
     found
 }
 
-/// Adds what `expressions` find in a part of a text, as far as it is what `kind` says.
+/// Adds the matches of `expressions` in a part of a text that are secrets by `kind`.
 fn add(
     expressions: &Regex,
     text: &str,
@@ -227,19 +229,19 @@ fn add(
             found.push((name, within.start + secret.start..within.start + secret.end));
             at = secret.end;
         } else {
-            // Something else may begin inside what was none.
+            // Another secret may begin inside a rejected one.
             at = part.ceil_char_boundary(secret.start.max(at) + 1);
         }
     }
 }
 
-/// Whether a word is no placeholder.
+/// Whether a word is not a placeholder.
 fn is_no_example(word: &str) -> bool {
     let lower = word.to_ascii_lowercase();
     !EXAMPLES.iter().any(|example| lower.contains(example))
 }
 
-/// Whether a token looks drawn by lot: letters and digits, of many kinds, and no placeholder.
+/// Whether a token looks random: letters and digits, of many kinds, and not a placeholder.
 fn is_random(token: &str) -> bool {
     let digits = token.bytes().filter(u8::is_ascii_digit).count();
     let mut kinds: Vec<u8> = token.bytes().collect();

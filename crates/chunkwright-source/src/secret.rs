@@ -1,4 +1,4 @@
-//! Files that hold credentials, by name and by content: they are left out wherever documents come from.
+//! Detects files that hold credentials, by name and by content: they are left out wherever documents come from.
 
 use std::path::Path;
 
@@ -8,14 +8,14 @@ const FOLDERS: &[&str] = &[".aws", ".ssh", ".gnupg", ".kube", ".docker"];
 /// Longest file that is one key, in bytes.
 const MOST: usize = 64 << 10;
 
-/// Whether a file at this path holds credentials as a rule, by its name or the folder that it is in.
+/// Whether a file at this path usually holds credentials, by its name or the folder that it is in.
 pub fn is_secret_path(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str());
     let is_folder = |part: &std::ffi::OsStr| FOLDERS.iter().any(|name| part == *name);
     name.is_some_and(is_secret_name) || path.parent().is_some_and(|folder| folder.iter().any(is_folder))
 }
 
-/// Whether a file of this name holds credentials as a rule.
+/// Whether a file of this name usually holds credentials.
 pub fn is_secret_name(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     let (stem, extension) = name.rsplit_once('.').unwrap_or((&name, ""));
@@ -45,7 +45,7 @@ pub fn is_secret_name(name: &str) -> bool {
 }
 
 /// Whether bytes are a private key, or the key of a service account, whatever their file is called. A document that
-/// shows a key is none.
+/// shows a key does not count.
 pub fn is_key(bytes: &[u8]) -> bool {
     if bytes.len() > MOST {
         return false;

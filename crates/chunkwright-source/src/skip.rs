@@ -1,4 +1,4 @@
-//! Why is an entry left out?
+//! The reasons for which an entry is left out.
 
 use std::fmt;
 
@@ -101,7 +101,7 @@ impl SkipReason {
         }
     }
 
-    /// What the reason is, as a clause for people.
+    /// The reason, as a clause for people.
     pub fn sentence(self) -> &'static str {
         match self {
             Self::Hidden => "its name starts with a dot",
@@ -144,13 +144,13 @@ impl SkipReason {
         }
     }
 
-    /// Whether it is left out because of what it is, and an include pattern takes it.
+    /// Whether it is left out as noise, so that an include pattern takes it.
     pub fn is_noise(self) -> bool {
         matches!(self, Self::Drawing | Self::LockFile | Self::SourceMap | Self::Minified | Self::DataUri)
     }
 
-    /// Whether the entry may hold a document that merely could not be read now: what the store has of
-    /// it stays, even when vanished documents are removed.
+    /// Whether the entry may hold a document that merely could not be read now: its stored version stays, even when
+    /// vanished documents are removed.
     pub fn is_temporary(self) -> bool {
         matches!(self, Self::Permission | Self::Unstable | Self::Unreadable)
     }

@@ -1,8 +1,8 @@
-//! Files: which are taken, which are left out and why.
+//! Walks folders: selects files, and reports which are left out and why.
 //!
-//! A walk goes where ripgrep goes: `.gitignore`, `.ignore` and hidden entries are left out, links are
-//! not followed. What is text and not worth indexing is left out as well ([`noise`]). Unlike ripgrep it accounts for everything: each folder it enters is listed once more,
-//! and what the walk did not yield is reported with the reason.
+//! A walk goes where ripgrep goes: `.gitignore`, `.ignore` and hidden entries are left out, links are not followed.
+//! Text that is not worth indexing is left out as well ([`noise`]). Unlike ripgrep it accounts for everything: each
+//! folder it enters is listed once more, and what the walk did not yield is reported with the reason.
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -21,26 +21,26 @@ use crate::noise;
 use crate::secret::{is_secret_name, is_secret_path};
 use crate::skip::{SkipReason, Skipped};
 
-/// What files are taken of folders. A file that is given by name is always taken, unless it holds secrets.
+/// Which files of folders are taken. A file that is given by name is always taken, unless it holds secrets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WalkOptions {
     /// Largest file that is read, in bytes.
     pub max_file_size: u64,
-    /// Where there are any, only files that match one are taken. A pattern for a kind that is left out otherwise (see
-    /// [`noise`]), such as `*.svg`, takes it beside the others.
+    /// If there are any, only files that match one are taken. A pattern for a kind that is otherwise left out (see
+    /// [`noise`]), such as `*.svg`, adds that kind to the others.
     pub include: Vec<Glob>,
-    /// Files, and what is in folders, that are left out.
+    /// Files and folders, with their content, that are left out.
     pub exclude: Vec<Glob>,
     /// Types of files that are taken; without any all are.
     pub types: Option<FileTypes>,
     /// Whether entries whose names start with a dot are taken; `.git` never is.
     pub hidden: bool,
-    /// Whether what `.gitignore` and `.ignore` say is not asked.
+    /// Whether `.gitignore` and `.ignore` are disregarded.
     pub no_ignore: bool,
     /// Whether keys and passwords in the text of files and other documents are replaced before anything is done with it (see
     /// [`redact`](crate::redact)).
     pub redact_secrets: bool,
-    /// A file that is not looked at: what the run itself writes. Absolute, without links.
+    /// The file that the run itself writes, which is skipped. Absolute, without links.
     pub output: Option<PathBuf>,
 }
 
@@ -112,14 +112,14 @@ impl WalkOptions {
         self.max_file_size.min(u64::from(u32::MAX) / 3)
     }
 
-    /// Whether a pattern asks for the file by what it is.
+    /// Whether a pattern asks for the file by its kind.
     fn asks_for(&self, path: &str) -> bool {
         self.include.iter().any(|glob| glob.matches_file(path))
     }
 
     /// Whether patterns and types leave a file out.
     fn leave_out(&self, path: &str, file: &Path) -> bool {
-        // A pattern for what is left out otherwise adds it.
+        // A pattern for a kind that is otherwise left out adds that kind.
         let mut only = self.include.iter().filter(|glob| noise::of_name(glob.name()).is_none()).peekable();
         let is_wanted = |glob: &Glob| glob.matches_file(path);
         self.exclude.iter().any(is_wanted)
@@ -128,14 +128,14 @@ impl WalkOptions {
     }
 }
 
-/// What a walk found.
+/// The result of a walk.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Walk {
     /// Files to read, by document id.
     pub files: Vec<SourceFile>,
-    /// What was left out, by path.
+    /// Entries that were left out, by path.
     pub skipped: Vec<Skipped>,
-    /// What was walked.
+    /// The walked paths.
     pub roots: Vec<Root>,
 }
 
@@ -146,12 +146,12 @@ pub struct Root {
     pub folder: String,
     /// The only document in question, where the path is a file.
     pub only: Option<String>,
-    /// The paths below it that are in question, where the path has wildcards; none for all.
+    /// Patterns of the paths below it that are included, if the path has wildcards; empty for all.
     pub matching: Vec<Glob>,
 }
 
 impl Root {
-    /// Whether a path below it is in question.
+    /// Whether a path below it is included.
     pub fn holds(&self, path: &str) -> bool {
         self.matching.is_empty() || self.matching.iter().any(|glob| glob.matches_path(path))
     }
@@ -166,15 +166,15 @@ pub struct SourceFile {
     pub doc_id: String,
     /// The folder that the id is relative to, absolute, escaped like an id.
     pub root: String,
-    /// What stands before the path relative to `root` in the id; empty for nothing.
+    /// The prefix of the id, before the path relative to `root`; may be empty.
     pub prefix: String,
     /// Its length when it was found, in bytes.
     pub bytes: u64,
-    /// When it was modified, as of then: nanoseconds since 1970, 0 where the system does not say.
+    /// Its modification time at the walk: nanoseconds since 1970, 0 if the system does not report it.
     pub modified: i64,
-    /// Whether it was asked for, by its name or a pattern, so that it is taken whatever it holds.
+    /// Whether it was requested, by its name or a pattern, so that it is taken whatever it holds.
     pub wanted: bool,
-    /// Why it is left out, where that is because of what it is: it is there, and not read.
+    /// Why it is left out as noise, if it is: it exists, but is not read.
     pub left_out: Option<SkipReason>,
 }
 
@@ -196,19 +196,19 @@ pub enum SourceError {
         /// The inner path.
         inner: String,
     },
-    /// A path that cannot be looked at.
+    /// A path that cannot be examined.
     #[error("`{path}` cannot be read: {error}")]
     Io {
         /// The path.
         path: String,
-        /// What the system said.
+        /// The system's error.
         error: io::Error,
     },
 }
 
-/// The id of the document at `path`, relative to what was given: components joined by `/`, with `%`,
-/// control characters, line separators, bidirectional controls and bytes that are no UTF-8 written as
-/// `%XX`. Printable, and different for different paths.
+/// The id of the document at `path`, which is relative to the given root: components joined by `/`, with `%`, control
+/// characters, line separators, bidirectional controls and bytes that are not UTF-8 written as `%XX`. Printable, and
+/// different for different paths.
 pub fn doc_id(path: &Path) -> String {
     let mut id = String::new();
     for component in path.components().filter(|component| !matches!(component, Component::CurDir)) {
@@ -223,13 +223,13 @@ pub fn doc_id(path: &Path) -> String {
     id
 }
 
-/// Whether a character must not stand in an id as it is: it could not be seen, or would change how the rest is shown.
+/// Whether a character must be escaped in an id: it would be invisible, or change how the rest is shown.
 pub fn is_unprintable(c: char) -> bool {
     c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Whether a part of an id between slashes is `.` or `..`. Programs that read an id as part of an address would go elsewhere
-/// by it: from a document to its collection, which they may be about to delete.
+/// Whether a part of an id between slashes is `.` or `..`. Programs that use an id as part of an address would resolve
+/// it to something else: from a document to its collection, which they may be about to delete.
 pub fn has_dots(id: &str) -> bool {
     id.split('/').any(|part| matches!(part, "." | ".."))
 }
@@ -310,7 +310,7 @@ pub fn walk(paths: &[PathBuf], options: &WalkOptions) -> Result<Walk, SourceErro
     Ok(walk)
 }
 
-/// Whether a path is a pattern: it has wildcards, and there is nothing of that name.
+/// Whether a path is a pattern: it has wildcards, and no file has that name.
 pub fn is_pattern(path: &Path) -> bool {
     fs::symlink_metadata(path).is_err() && Glob::of_path(path).is_some()
 }
@@ -321,7 +321,7 @@ pub fn folder_of(path: &Path) -> PathBuf {
     pattern.map_or_else(|| path.to_owned(), |(folder, _)| folder)
 }
 
-/// The paths, each with the patterns for what is below it; patterns below one folder are one path.
+/// The paths, each with the patterns for the paths below it; patterns below one folder become one path.
 fn grouped(paths: &[PathBuf]) -> Vec<(PathBuf, Vec<Glob>)> {
     let mut grouped: Vec<(PathBuf, Vec<Glob>)> = Vec::new();
     for path in paths {
@@ -338,7 +338,7 @@ fn grouped(paths: &[PathBuf]) -> Vec<(PathBuf, Vec<Glob>)> {
     grouped
 }
 
-/// What there is at a path.
+/// The entry at a path.
 enum Found {
     File(SourceFile),
     Folder(PathBuf),
@@ -417,8 +417,8 @@ fn walk_folder(root: &Path, given: Root, options: &WalkOptions, walk: &mut Walk)
     walk.roots.push(given);
 }
 
-/// What `look` makes of all that a walk yields, in no order. On all threads: of a tree that hardly changed, this is most of what
-/// there is to do.
+/// The results of `look` for all entries of a walk, in no order. Runs on all threads: for a tree that hardly changed,
+/// this is most of the work.
 fn entries(
     root: &Path,
     options: &WalkOptions,
@@ -435,7 +435,7 @@ fn entries(
     walk.build_parallel().run(|| {
         let sender = sender.clone();
         Box::new(move |entry| {
-            // It is received for as long as the walk goes on.
+            // The receiver lives as long as the walk.
             _ = sender.send(look(entry));
             WalkState::Continue
         })
@@ -444,7 +444,7 @@ fn entries(
     found.into_iter().collect()
 }
 
-/// Takes a file that is no link, or leaves it out. `folder` is the folder that was given, or the one of the file that was.
+/// Takes a file that is not a link, or leaves it out. `folder` is the given folder, or the folder of the given file.
 fn take(path: PathBuf, folder: &Path, root: &Root, metadata: &Metadata, options: &WalkOptions) -> Found {
     let relative = relative(&path, folder);
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
@@ -475,14 +475,13 @@ fn take(path: PathBuf, folder: &Path, root: &Root, metadata: &Metadata, options:
     Found::LeftOut(path, reason)
 }
 
-/// When a file was modified, in nanoseconds since 1970; 0 where the system does not say.
+/// The modification time of a file, in nanoseconds since 1970; 0 if the system does not report it.
 fn modified(metadata: &Metadata) -> i64 {
     let since = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     since.map_or(0, |since| i64::try_from(since.as_nanos()).unwrap_or(0))
 }
 
-/// Why a link is left out. Links are never followed: what they point at inside the root is indexed
-/// where it is.
+/// Why a link is left out. Links are never followed: a target inside the root is indexed at its own path.
 fn link_reason(root: &Path, link: &Path) -> SkipReason {
     match link.canonicalize() {
         Ok(target) if target.starts_with(root) => SkipReason::Symlink,

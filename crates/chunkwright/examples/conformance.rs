@@ -4,9 +4,9 @@
 //! cargo run --release -p chunkwright --example conformance -- spec.txt gfm.txt
 //! ```
 //!
-//! Takes files in the format of the `CommonMark` and GFM specifications: an example stands between a line
-//! of backticks with the word `example` and a line `.`; `→` is a tab. The specifications are not part of
-//! this repository: their licence is another.
+//! Takes files in the format of the `CommonMark` and GFM specifications: an example stands between a line of backticks
+//! with the word `example` and a line `.`; `→` is a tab. The specifications are not part of this repository, because
+//! their licence differs.
 
 use std::sync::Arc;
 

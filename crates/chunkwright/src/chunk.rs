@@ -1,4 +1,4 @@
-//! Chunks: what they are, how they are configured, and the one place that makes them.
+//! Chunks, their configuration, and the one place that makes them.
 
 mod adaptive;
 mod alias;
@@ -191,7 +191,7 @@ impl Cut {
 }
 
 impl Cut {
-    /// Whether a chunk that begins so goes on with what the chunk before it was about.
+    /// Whether a chunk that begins this way continues the subject of the chunk before it.
     pub(crate) fn continues(self) -> bool {
         !matches!(self, Self::Document | Self::Heading | Self::Symbol | Self::Merged)
     }
@@ -294,7 +294,7 @@ impl<'de> Deserialize<'de> for ChunkId {
     }
 }
 
-/// A text that is no chunk id.
+/// A text that is not a chunk id.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("invalid chunk id `{0}`: expected 32 hex digits")]
 pub struct ParseChunkIdError(String);
@@ -305,7 +305,7 @@ pub struct ParseChunkIdError(String);
 pub struct Chunker {
     config: ChunkConfig,
     strategy: Arc<dyn Strategy>,
-    /// Whether the strategy is the caller's own, not one of [`STRATEGIES`].
+    /// Whether the strategy is a custom one, not one of [`STRATEGIES`].
     is_own: bool,
     counter: Arc<dyn TokenCounter>,
     window: Option<(Arc<dyn TokenCounter>, usize)>,
@@ -389,8 +389,8 @@ impl Chunker {
         hash::Form::ALL.into_iter().any(|form| form.hash(self) == config_hash)
     }
 
-    /// The same chunker with the hash that an earlier version gave its settings, so that what was stored under it
-    /// goes on under it; `None` if `config_hash` is the hash of other settings.
+    /// The same chunker with the hash that an earlier version gave its settings, so that data stored under that hash
+    /// stays valid; `None` if `config_hash` is the hash of other settings.
     pub fn known_as(mut self, config_hash: &str) -> Option<Self> {
         self.hash_form = hash::Form::ALL.into_iter().find(|form| form.hash(&self) == config_hash)?;
         Some(self)
@@ -406,10 +406,10 @@ impl Chunker {
         self.chunk_with(document, &[]).0
     }
 
-    /// Cuts `document`, with boundaries that were set by hand; answers what became of each.
+    /// Cuts `document`, with boundaries set by hand; returns the outcome of each.
     ///
-    /// Chunks that no boundary is in or beside are those of [`chunk`](Self::chunk), but for what they overlap with. The
-    /// limit holds: a merge that would make a chunk over it is not in force.
+    /// Chunks away from every boundary are those of [`chunk`](Self::chunk), except for their overlaps. The limit holds:
+    /// a merge that would exceed it is not applied.
     ///
     /// ```
     /// use chunkwright::chunk::{Boundary, BoundaryKind, BoundaryOutcome};
@@ -471,7 +471,7 @@ impl Chunker {
         (size > *limit).then_some((size, *limit, Unit::Tokens))
     }
 
-    /// What sizes are measured with.
+    /// The measure of sizes.
     fn measure(&self) -> &dyn TokenCounter {
         match self.config.unit {
             Unit::Tokens => &*self.counter,

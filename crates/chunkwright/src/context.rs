@@ -1,7 +1,7 @@
-//! What a chunk borrows, and the text that results.
+//! Borrowed context of chunks, and the text that results.
 //!
-//! Borrowed text stands before (or, for a closing fence, after) what a chunk owns. It is never part of
-//! the chunk's span, but it is part of what is embedded and searched, so it counts toward the limit.
+//! Borrowed text stands before (or, for a closing fence, after) what a chunk owns. It is never part of the chunk's
+//! span, but it is embedded and searched with the chunk, so it counts toward the limit.
 
 use std::cell::RefCell;
 use std::slice;
@@ -53,18 +53,18 @@ impl Rendered {
         &self.text[..self.content.start as usize]
     }
 
-    /// What the chunk owns as it reads: the source with LF as its line breaks, and without markup if the format
+    /// The rendered text that the chunk owns: the source with LF as its line breaks, and without markup if the format
     /// has any (see [`Document::read`]).
     pub fn content(&self) -> &str {
         self.content.of(&self.text)
     }
 
-    /// What is embedded and searched: context, content, and what closes it.
+    /// The text that is embedded and searched: context, content, and closing text.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// [`text`](Self::text), taken out.
+    /// Converts into [`text`](Self::text).
     pub fn into_text(self) -> String {
         self.text
     }
@@ -76,7 +76,7 @@ impl Rendered {
 pub(crate) struct Measured(RefCell<Vec<(Vec<Borrow>, usize)>>);
 
 impl Measured {
-    /// How many are remembered, the last ones.
+    /// Number of the latest entries that are remembered.
     const KEPT: usize = 16;
 
     fn size(&self, borrows: &[Borrow], measure: impl FnOnce() -> usize) -> usize {
@@ -150,11 +150,11 @@ fn push_line(text: &mut String, line: &str) {
     text.push('\n');
 }
 
-/// What a chunk that would own `span` borrows under `config`, closing text included.
+/// The text that a chunk that owns `span` borrows under `config`, closing text included.
 ///
-/// `section` is the innermost section that holds all of the span's blocks. Borrowed text that would
-/// take more than its share of `max_size` (measured by `measure`, unless it was already) is left out, outermost part first.
-/// `previous` is what the chunk before owns: where an overlap comes from.
+/// `section` is the innermost section that holds all of the span's blocks. Borrowed text that would take more than its
+/// share of `max_size` (measured by `measure`, unless it was already) is left out, outermost part first. `previous` is
+/// the span that the chunk before owns, from which an overlap is taken.
 pub(crate) fn borrows(
     document: &Document,
     config: &ChunkConfig,
@@ -201,7 +201,7 @@ pub(crate) fn share(config: &ChunkConfig) -> usize {
     config.max_size / 4
 }
 
-/// How many times more bytes than its share has tokens make a title one that may be far over it.
+/// A title with this many times more bytes than its share has tokens may be far over the share.
 const FAR_OVER: usize = 16;
 
 /// Largest share of the limit that an opening fence line or a table's header may take. A larger header
@@ -279,8 +279,7 @@ fn path_borrows(
     borrows
 }
 
-/// How many places of a list are looked at to find the items around one of them: bounds the work for
-/// lists of thousands of items.
+/// Most places of a list that are searched for the items around one: bounds the work for lists of thousands of items.
 const MAX_ITEMS_BEFORE: usize = 256;
 
 /// First lines of the list items around a chunk that begins at `start` with something indented, outermost
@@ -290,7 +289,7 @@ fn items(document: &Document, config: &ChunkConfig, start: u32) -> Vec<Borrow> {
     let indent =
         |at: u32| source[at as usize..].bytes().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
     let Some(list) = document.block_at(start) else { return Vec::new() };
-    // What is borrowed of a fence stands as deep as the fence.
+    // Text borrowed from a fence is indented like the fence.
     let from = document.enclosure_at(start).map_or(start, |enclosure| enclosure.open.start);
     let mut inside = indent(from);
     if list.kind != BlockKind::List || !list.span.divided_by(start) || inside == 0 {

@@ -1,12 +1,12 @@
-//! What became of chunks between two runs: which survive an edit or another configuration, which do
-//! not, and what it costs to embed again.
+//! Compares the chunks of two runs: which survive an edit or a change of configuration, which do not, and what
+//! embedding them again costs.
 //!
 //! Two questions are kept apart. *Identity*: a chunk survives if its id does, wherever it stands now.
 //! *Cost*: a text is embedded again only if no old chunk had exactly that text, whatever its id; a
 //! renamed file changes every id and costs nothing.
 //!
-//! A document that only the new side has is the renamed version of one that only the old side has if they have most
-//! of their lines in common, by length, as git has it.
+//! A document that only the new side has counts as renamed from one that only the old side has if they share most of
+//! their lines, by length, as in git.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -182,7 +182,8 @@ impl TextKey {
     }
 }
 
-/// What a comparison reads of a chunk. It holds no text, so that those of a large collection fit into memory.
+/// The part of a chunk that a comparison reads. It holds no text, so that the fingerprints of a large collection fit
+/// into memory.
 #[derive(Clone, Debug)]
 pub struct Fingerprint {
     place: Place,
@@ -193,7 +194,7 @@ pub struct Fingerprint {
 }
 
 impl Fingerprint {
-    /// That of the chunk with this record.
+    /// The fingerprint of the chunk with this record.
     pub fn of(record: &Record) -> Self {
         Self {
             place: Place::of(record),
@@ -304,7 +305,7 @@ fn documents(records: &[Record]) -> HashMap<&str, &[Record]> {
         .collect()
 }
 
-/// Old documents whose lines are looked for in one that is new: a line that more of them have tells nothing.
+/// Most old documents that may share a line: a line in more of them says nothing about renames.
 const MAX_HOLDERS: usize = 8;
 
 /// The old name of each document that was renamed, by its new name, of those that only one side has.
@@ -371,12 +372,13 @@ pub fn renamed_documents<'r, K: Copy + Eq + Hash, S: BuildHasher>(
     renamed
 }
 
-/// What tells the chunks of one document apart in every version of it.
+/// Keys that identify the chunks of one document in every version of it.
 fn chunk_ids(chunks: &[Fingerprint]) -> Vec<ChunkId> {
     chunks.iter().map(|chunk| chunk.place.chunk_id).collect()
 }
 
-/// What tells the chunks of one document apart under whatever name: the text, and how often it stood before.
+/// Keys that identify the chunks of one document whatever its name: the text, and the number of its earlier
+/// occurrences.
 fn texts(chunks: &[Fingerprint]) -> Vec<(TextKey, usize)> {
     let mut times: HashMap<TextKey, usize> = HashMap::new();
     let key = |chunk: &Fingerprint| {
@@ -387,8 +389,8 @@ fn texts(chunks: &[Fingerprint]) -> Vec<(TextKey, usize)> {
     chunks.iter().map(key).collect()
 }
 
-/// Pairs the chunks of one document: equal keys first; what is left over is paired only with what
-/// stands after the same surviving chunk, so that an edit here never passes for a change there.
+/// Pairs the chunks of one document: equal keys first; remaining chunks are paired only after the same surviving chunk,
+/// so that an edit in one place never counts as a change in another.
 fn pair<'f, K: Copy + Eq + Hash>(
     old: &'f [Fingerprint],
     new: &'f [Fingerprint],

@@ -47,7 +47,7 @@ pub struct Document {
     comment: (&'static str, &'static str),
     is_unparsed: bool,
     lines: LineIndex,
-    /// Whether some line ends with something else than LF.
+    /// Whether some line ends with something other than LF.
     has_cr: bool,
     embedded: Embedded,
     pub(crate) positions: Option<Positions>,
@@ -251,13 +251,13 @@ pub struct Enclosure {
     pub kind: EnclosureKind,
     /// The whole stretch, opening and closing lines included.
     pub span: Span,
-    /// What a later chunk repeats: the opening fence line, or the header and delimiter rows.
+    /// The text that a later chunk repeats: the opening fence line, or the header and delimiter rows.
     pub open: Span,
-    /// What closes a chunk that ends inside; empty where nothing needs closing.
+    /// The text that closes a chunk that ends inside; empty if none is needed.
     pub close: Box<str>,
 }
 
-/// What an [`Enclosure`] is.
+/// The kind of an [`Enclosure`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EnclosureKind {
     /// A fenced block of code.
@@ -270,13 +270,13 @@ pub enum EnclosureKind {
 
 /// A stretch of the source that is not text, and what it reads as: `<p>` as nothing, `&amp;` as `&`.
 ///
-/// A chunk of a format with markup owns source bytes like any other; only its text, what is measured,
-/// embedded and searched, is what they read as (see [`Document::read`]).
+/// A chunk of a format with markup owns source bytes like any other; only its text, which is measured, embedded and
+/// searched, is their rendered form (see [`Document::read`]).
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Markup {
     /// The stretch.
     span: Span,
-    /// What stands in its place in the text; often nothing.
+    /// Its replacement in the text; often empty.
     reads: Cow<'static, str>,
 }
 
@@ -288,7 +288,7 @@ impl Document {
     ///
     /// # Panics
     ///
-    /// If `source` is 4 GiB or longer; whoever reads files refuses such a file first.
+    /// If `source` is 4 GiB or longer; readers of files refuse such a file first.
     pub fn parse(id: impl Into<String>, source: impl Into<Arc<str>>, parser: &dyn Parser) -> Self {
         let source = source.into();
         let breaks = Breaks::of(&source);
@@ -357,8 +357,8 @@ impl Document {
         self.enclosures.get(index).filter(|enclosure| enclosure.span.divided_by(at))
     }
 
-    /// What `span` reads as: the source itself, with LF at the end of each line, and with markup replaced by
-    /// what it reads as. Markup that `span` holds in part reads where it begins.
+    /// The rendered text of `span`: the source, with LF at the end of each line, and with each markup replaced by its
+    /// reading. Markup that `span` holds in part is rendered where it begins.
     pub fn read(&self, span: Span) -> Cow<'_, str> {
         let from = self.markup.partition_point(|markup| markup.span.end <= span.start);
         let touching = self.markup[from..].iter().take_while(|markup| markup.span.start < span.end);
@@ -385,7 +385,7 @@ impl Document {
         if self.has_cr { with_lf(text) } else { Cow::Borrowed(text) }
     }
 
-    /// Whether some of the source reads as something else.
+    /// Whether some of the source is markup.
     pub(crate) fn has_markup(&self) -> bool {
         !self.markup.is_empty()
     }
@@ -395,7 +395,7 @@ impl Document {
         self.markup_around(at).is_some()
     }
 
-    /// Where the markup begins that a cut at byte `at` would divide.
+    /// Start of the markup that a cut at byte `at` would divide.
     pub(crate) fn markup_around(&self, at: u32) -> Option<u32> {
         let index = self.markup.partition_point(|markup| markup.span.end <= at);
         self.markup.get(index).map(|markup| markup.span.start).filter(|&start| start < at)
@@ -411,7 +411,7 @@ impl Document {
         self.language
     }
 
-    /// How a line comment of the programming language begins and ends; empty where it is not known.
+    /// The start and end of a line comment in the programming language; empty if unknown.
     pub fn comment(&self) -> (&'static str, &'static str) {
         self.comment
     }

@@ -1,8 +1,7 @@
-//! Why chunks are as they are: facts, computed after the cut from the document and its chunks alone.
+//! Explanations of chunk boundaries: facts computed after the cut, from the document and its chunks alone.
 //!
-//! Nothing here takes part in cutting, so an explanation costs nothing to those who do not ask for one
-//! and cannot disagree with what a strategy did. Facts are typed; `words` puts
-//! them into clauses, the same for every front end.
+//! Nothing here takes part in cutting, so explanations cost nothing unless requested and cannot disagree with what a
+//! strategy did. Facts are typed; `words` renders them as clauses, the same for every front end.
 
 mod words;
 
@@ -200,8 +199,8 @@ impl Chunker {
         }
     }
 
-    /// The size of `chunk` were it to go on to the end of the next block or of the `next` chunk,
-    /// whichever comes first: so that a block of any size costs no more than one more chunk.
+    /// The size of `chunk` if it extended to the end of the next block or of the `next` chunk, whichever comes first.
+    /// This way measuring a block of any size costs no more than one more chunk.
     fn size_with_next(&self, document: &Document, chunk: &Chunk, next: &Chunk) -> usize {
         let block = document.blocks().partition_point(|block| block.span.end <= next.span.start);
         let block_end = document.blocks().get(block).map_or(next.span.end, |block| block.span.end);

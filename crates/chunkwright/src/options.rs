@@ -1,7 +1,7 @@
-//! Which keys configure cutting, and which configuration results where only some of them are set?
+//! The table of keys that configure cutting, and the configuration that results when only some are set.
 //!
-//! One table, [`KEYS`], says of every key what its values are and what it does. Configuration files, variables, flags,
-//! schemas and the keywords of other languages are made from it.
+//! [`KEYS`] says for every key which values it takes and what it does. Configuration files, variables, flags, schemas
+//! and the keywords of other languages are made from it.
 
 mod aliases;
 mod sizes;
@@ -22,13 +22,13 @@ pub use values::{ValueError, Values};
 pub struct Key {
     /// Its name: that of the field, of the flag with `-` for `_`, and of the variable in capitals.
     pub name: &'static str,
-    /// Which values it takes.
+    /// The values that it takes.
     pub values: Values,
-    /// What it does, in Markdown: one sentence, and whatever else a reader needs after a blank line.
+    /// Its help text, in Markdown: one sentence, then further explanation after a blank line.
     pub help: &'static str,
-    /// Whether it is a size, which follows `max_size` and `unit` where it is not set itself.
+    /// Whether it is a size, which follows `max_size` and `unit` unless it is set itself.
     pub is_size: bool,
-    /// Whether another value can give other chunks.
+    /// Whether changing its value can change chunks.
     pub moves_boundaries: bool,
 }
 
@@ -47,7 +47,7 @@ pub enum OptionsError {
     Value {
         /// The key.
         name: &'static str,
-        /// What is wrong with the value.
+        /// The error of the value.
         error: ValueError,
     },
     /// An alias and the key it stands for have different values.
@@ -57,7 +57,7 @@ pub enum OptionsError {
         alias: &'static str,
         /// The key.
         key: String,
-        /// What the alias makes of it.
+        /// The value that results from the alias.
         value: String,
         /// What it is.
         other: String,
@@ -69,7 +69,7 @@ pub enum OptionsError {
         alias: &'static str,
         /// The value.
         value: String,
-        /// What would be right.
+        /// What was expected.
         expected: String,
     },
     /// The configuration that results cannot be used.
@@ -244,7 +244,7 @@ impl ChunkOptions {
     }
 }
 
-/// What a key does, as paragraphs of one line each with blank lines between them; with the members of the registry
+/// The help of a key, as paragraphs of one line each with blank lines between them; with the members of the registry
 /// that its values come from.
 pub fn help_of(key: &Key) -> String {
     let lines = |paragraph: &str| paragraph.lines().map(str::trim).collect::<Vec<_>>().join(" ");

@@ -1,13 +1,13 @@
-//! The parent of a chunk: what is worth reading around it, as a reference.
+//! The parent of a chunk: a reference to the text worth reading around it.
 //!
-//! It is computed from where the chunk stands and not from the section the chunk is about: a chunk may
-//! begin with headings above that section, and a parent that began below them would not hold it.
+//! It is computed from the chunk's position, not from the section the chunk is about: a chunk may begin with headings
+//! above that section, and a parent that began below them would not contain it.
 
 use crate::document::{Document, SectionId};
 use crate::record::Record;
 use crate::span::{Span, is_blank};
 
-/// What a record's `parent` refers to.
+/// The target of a record's `parent`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Parent {
     /// The whole document.
@@ -17,8 +17,8 @@ pub enum Parent {
 }
 
 impl Document {
-    /// A reference to the smallest section that holds `span` and has visible text beside it, `DOC_ID#L10-L80`,
-    /// or the document's id where there is no such section. It always holds `span`, blanks included.
+    /// A reference, `DOC_ID#L10-L80`, to the smallest section that contains `span` and other visible text, or the
+    /// document's id if there is no such section. It always contains `span`, blanks included.
     pub fn parent_of(&self, span: Span) -> String {
         match self.parent_section(span) {
             SectionId::ROOT => self.id().to_owned(),
@@ -65,9 +65,9 @@ impl Document {
 }
 
 impl Record {
-    /// What `parent` refers to, if that holds this chunk: its document, or lines of it that begin at or before
-    /// the chunk's first and end at or after its last, in a document of `lines` lines. `None` for anything else,
-    /// which only a record of an older program or from elsewhere has.
+    /// The target of `parent` if it contains this chunk: the document, or lines that begin at or before the chunk's
+    /// first and end at or after its last, in a document of `lines` lines. `None` for anything else, which only records
+    /// of older or other programs have.
     pub fn holding_parent(&self, lines: usize) -> Option<Parent> {
         let place = self.parent.strip_prefix(&self.doc_id)?;
         if place.is_empty() {

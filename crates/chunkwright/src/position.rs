@@ -1,6 +1,6 @@
-//! Where text stands in the file that it was converted from.
+//! Positions in the file that a text was converted from, such as pages.
 //!
-//! Bytes and lines of converted text mean nothing to who holds the PDF. Its pages do.
+//! Bytes and lines of converted text mean nothing to a reader of the PDF; its pages do.
 
 use serde::{Deserialize, Serialize};
 
@@ -73,7 +73,7 @@ impl Positions {
         }
     }
 
-    /// Where `span` stands; `None` for what stands before the first.
+    /// The position of `span`; `None` if it is before the first one.
     pub fn of(&self, span: Span) -> Option<Position> {
         let number = |at: u32| {
             let after = self.starts.partition_point(|&(start, _)| start <= at);
@@ -92,7 +92,7 @@ impl Document {
         self
     }
 
-    /// Where `span` stands in the file that the document was converted from, if it was.
+    /// The position of `span` in the file that the document was converted from, if it was converted.
     pub fn position(&self, span: Span) -> Option<Position> {
         self.positions.as_ref()?.of(span)
     }

@@ -7,7 +7,7 @@ use crate::chunk::{ChunkConfig, ConfigError, ContextRule, Keep, Kind, OtherName,
 pub struct Preset {
     /// The name that configuration and records use.
     pub name: &'static str,
-    /// What it is for, in one sentence.
+    /// Its purpose, in one sentence.
     pub summary: &'static str,
     /// Its values.
     pub config: fn() -> ChunkConfig,
@@ -119,7 +119,7 @@ fn docs() -> ChunkConfig {
                 min_size: Some(0),
                 ..kind("api", "api_methods", &["**/api/**", "**/apis/**", "**/reference/**", "**/api.*"])
             },
-            // The code of a demo says nothing in halves.
+            // Half of a demo's code is of no use.
             Kind {
                 keep_whole: Some(vec![Keep::Code]),
                 ..kind("demo", "demo", &["**/demo/**", "**/demos/**", "**/example/**", "**/examples/**"])
@@ -148,7 +148,7 @@ fn course() -> ChunkConfig {
     }
 }
 
-/// For source code: one chunk a function, class or method; lines where none are known.
+/// For source code: one chunk per function, class or method; lines if none are known.
 fn code() -> ChunkConfig {
     ChunkConfig { max_size: 512, target_size: 400, min_size: 0, fixed_chunk_lines: 50, ..auto() }
 }
@@ -167,7 +167,7 @@ fn adaptive() -> ChunkConfig {
     }
 }
 
-/// What general-purpose splitters do, with our guarantees; for comparison.
+/// As general-purpose splitters cut, with our guarantees; for comparison.
 fn recursive() -> ChunkConfig {
     ChunkConfig { strategy: "recursive".into(), context: ContextRule::None, min_size: 0, ..auto() }
 }

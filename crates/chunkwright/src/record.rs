@@ -1,6 +1,6 @@
 //! The one serialized shape of a chunk.
 //!
-//! What a record says beside its text is bounded whatever its document holds: a list that grew with the document
+//! Everything in a record but its text is bounded, whatever its document holds: a list that grew with the document
 //! would make all records together grow with its square.
 
 pub(crate) mod imports;
@@ -165,7 +165,7 @@ pub struct AdaptiveFields {
     pub section_index: u32,
 }
 
-/// What a record says that its document does not know.
+/// The fields of a record that its document does not know.
 #[derive(Clone, Debug, Default)]
 pub struct RecordContext {
     /// Name of the preset.
@@ -178,7 +178,7 @@ pub struct RecordContext {
     pub category: String,
 }
 
-/// What all records of a document have in common.
+/// The fields that all records of a document share.
 struct Common<'a> {
     strategy_version: String,
     config_hash: String,
@@ -193,7 +193,7 @@ impl Chunked<'_> {
         self.iter_records(context).collect()
     }
 
-    /// The records of the chunks, in order, each made when it is asked for.
+    /// The records of the chunks, in order, each made on demand.
     pub fn iter_records<'c>(&'c self, context: &'c RecordContext) -> impl Iterator<Item = Record> + 'c {
         let common = self.common(context);
         self.iter().map(move |chunk| chunk.record_with(&common))
@@ -294,8 +294,8 @@ impl ChunkIn<'_> {
 }
 
 impl Chunker {
-    /// The record of a summary; `ordinal` tells apart those of a document that say the same, `start_char`
-    /// is where its span begins.
+    /// The record of a summary; `ordinal` distinguishes equal summaries of a document, `start_char` is the start of its
+    /// span.
     pub(crate) fn summary_record(
         &self,
         document: &Document,

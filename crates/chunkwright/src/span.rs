@@ -1,4 +1,4 @@
-//! Where text stands: byte spans and line numbers.
+//! Byte spans and line numbers.
 
 use std::ops::Range;
 

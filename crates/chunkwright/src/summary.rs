@@ -1,9 +1,9 @@
-//! Summaries of source code: what a function, a class or a file is, in a few lines.
+//! Summaries of source code: a function, a class or a file in a few lines.
 //!
-//! They are written by a template from what the parser found, so that the same source has the same
-//! summaries on every machine: where the symbol stands, its signature, the first paragraph of what
-//! documents it, its members or a file's imports and symbols. A summary is a record beside the chunks;
-//! it owns no text, and it points at the lines that announce its symbol.
+//! A template fills in what the parser found, so that the same source has the same summaries on every machine: where
+//! the symbol stands, its signature, the first paragraph of its documentation, its members or a file's imports and
+//! symbols. A summary is a record beside the chunks; it owns no text, and it points at the lines that announce its
+//! symbol.
 
 use std::collections::HashMap;
 
@@ -53,11 +53,11 @@ pub struct Summary {
     pub section: SectionId,
     /// The lines that announce it: a symbol's signature, or the first line of a file.
     pub span: Span,
-    /// What it says; never over the limit of the configuration.
+    /// Its text; never over the limit of the configuration.
     pub text: String,
 }
 
-/// What a document becomes: chunks that own its text, and summaries of its symbols.
+/// The result of chunking a document: chunks that own its text, and summaries of its symbols.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ChunkingResult {
     /// The chunks, in order.
@@ -106,7 +106,7 @@ impl Chunker {
         summaries
     }
 
-    /// The records of summaries, by [`Self::summaries`] or with texts that somebody else wrote.
+    /// The records of summaries, those of [`Self::summaries`] or with texts from elsewhere.
     pub fn summary_records(
         &self,
         document: &Document,
@@ -194,7 +194,7 @@ fn is_inside_function(document: &Document, id: SectionId) -> bool {
     around.iter().any(is_function)
 }
 
-/// The lines of a symbol's summary, what matters most first.
+/// The lines of a symbol's summary, most important first.
 fn symbol(document: &Document, id: SectionId, children: &Children) -> Vec<String> {
     let section = document.section(id);
     let name = document.titles(id).join(".");
@@ -214,7 +214,7 @@ fn symbol(document: &Document, id: SectionId, children: &Children) -> Vec<String
 fn file(document: &Document, children: &Children) -> Vec<String> {
     let language = document.language().unwrap_or_default();
     let mut lines = vec![format!("file {} ({language})", document.id())];
-    // What a file begins with documents it, unless it is the license that all files begin with.
+    // A comment at the start of a file documents it, unless it is the usual license header.
     let first = document.blocks().first().filter(|block| block.kind == BlockKind::Comment);
     lines.extend(first.and_then(|block| first_paragraph(&document.read(block.span))));
     let symbols = children.inside(SectionId::ROOT);

@@ -13,8 +13,8 @@ pub trait TokenCounter: Send + Sync {
     /// Number of tokens of `text`.
     fn count(&self, text: &str) -> usize;
 
-    /// Whether the tokens of `before` and of `after` are together those of both joined, by what stands at
-    /// the border alone. `false` where that is not certain, and by default: joined texts are then counted.
+    /// Whether the tokens of `before` and of `after` add up to those of the joined text, judged by the border alone.
+    /// `false` if that is uncertain, and by default: joined texts are then counted.
     fn adds_up(&self, before: &str, after: &str) -> bool {
         let _ = (before, after);
         false
@@ -48,17 +48,17 @@ impl TokenCounter for Words {
         "words"
     }
 
-    /// No word goes across a blank, so that each stretch between blanks is asked for alone, most without tables.
+    /// No word crosses a blank, so each stretch between blanks is counted alone, most without tables.
     fn count(&self, text: &str) -> usize {
         let words = |stretch: &str| plain_words(stretch).unwrap_or_else(|| stretch.unicode_words().count());
         text.split_ascii_whitespace().map(words).sum()
     }
 }
 
-/// Number of words of a stretch without blanks, if the rules of segmentation need not be asked.
+/// Number of words of a stretch without blanks, if it is plain enough to need no segmentation.
 fn plain_words(stretch: &str) -> Option<usize> {
     let mut words = 0;
-    // Whether a word goes on, and whether it does if a letter or digit follows.
+    // Whether a word continues, and whether it does if a letter or digit follows.
     let (mut is_inside, mut may_join) = (false, false);
     for c in stretch.chars() {
         match c {

@@ -1,11 +1,11 @@
-//! Do records tell the truth about their document?
+//! Verifies records against their document.
 //!
 //! Most of what a record says follows from its document and its span: lines, characters, counts, the section it is in,
-//! its neighbours, its text, its id. Whoever receives records, from a file or from a store, can therefore prove them
-//! without knowing the configuration that cut the document. One function does it for all of them, so that an import, a
-//! check of a store and a restore never disagree about what is sound.
+//! its neighbours, its text, its id. Records from a file or a store can therefore be verified without knowing the
+//! configuration that cut the document. One function does it, so that an import, a check of a store and a restore never
+//! disagree about what is sound.
 //!
-//! What depends on a configuration or on another file cannot be proven: see [`UNPROVEN`].
+//! Fields that depend on a configuration or on another file cannot be verified: see [`UNPROVEN`].
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::{self, Display};
@@ -34,13 +34,13 @@ pub const UNPROVEN: &[(&str, &str)] = &[
 /// One statement of a record that is not true.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// Position of the record among those given; none for what concerns the document.
+    /// Index of the record among those given; `None` if the finding concerns the document.
     pub record: Option<usize>,
     /// The field.
     pub field: &'static str,
-    /// What it says, abbreviated.
+    /// The value found, abbreviated.
     pub found: String,
-    /// What would be right, in words.
+    /// The expected value, in words.
     pub expected: String,
 }
 
@@ -74,20 +74,20 @@ fn abbreviated(value: &str) -> String {
     shown
 }
 
-/// What is known of a document beside its text.
+/// What is known about a document besides its text.
 #[derive(Clone, Copy)]
 pub struct Basis<'a> {
-    /// Whether sections, blocks and markup of the document are those that its records were made of.
+    /// Whether sections, blocks and markup of the document are those that its records were made from.
     pub structure: Structure,
     /// Whether a model's note may stand before the context.
     pub notes: Notes,
-    /// The text of a record as it was rendered, which may have been replaced by hand since; none if that is not known.
+    /// The text of a record as it was rendered, which may have been replaced by hand since; `None` if unknown.
     pub rendered: &'a (dyn Fn(usize) -> Option<&'a str> + 'a),
     /// The counter of a name, where it is available.
     pub counter: &'a dyn Fn(&str) -> Option<Arc<dyn TokenCounter>>,
 }
 
-/// Whether a document was parsed as it was when its records were made.
+/// Whether a document was parsed in the same way as when its records were made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Structure {
     /// It was.
@@ -113,8 +113,8 @@ pub fn is_current(strategy_version: &str) -> bool {
     })
 }
 
-/// What `records`, the chunks of a document in order with its summaries behind them, say that is not true. Empty if
-/// nothing is.
+/// Findings of false fields in `records`, the chunks of a document in order followed by its summaries. Empty if all are
+/// true.
 pub fn verify<'a>(document: &'a Document, records: &'a [Record], basis: Basis<'a>) -> Vec<Finding> {
     let chunks = records.iter().take_while(|record| record.artifact.is_none()).count();
     let mut proof = Proof {
@@ -154,12 +154,12 @@ pub fn verify<'a>(document: &'a Document, records: &'a [Record], basis: Basis<'a
 struct Proof<'a> {
     document: &'a Document,
     basis: Basis<'a>,
-    /// The record that is looked at.
+    /// The record under verification.
     at: Option<usize>,
     /// The counter of the first record's tokenizer, and that name.
     counter: Option<(&'a str, Option<Arc<dyn TokenCounter>>)>,
     ids: HashSet<ChunkId>,
-    /// How many chunks so far say and borrow the same.
+    /// Number of chunks so far with the same content and borrowed text.
     ordinals: HashMap<ChunkId, u64>,
     findings: Vec<Finding>,
 }
@@ -181,7 +181,7 @@ impl<'a> Proof<'a> {
         }
     }
 
-    /// As [`expect`](Self::expect), of what is shown as JSON.
+    /// Like [`expect`](Self::expect), for values shown as JSON.
     fn expect_json<T: PartialEq + serde::Serialize>(&mut self, field: &'static str, found: &T, expected: &T) {
         if found != expected {
             let json = |value: &T| serde_json::to_string(value).unwrap_or_default();
@@ -231,7 +231,7 @@ impl<'a> Proof<'a> {
         spans
     }
 
-    /// Which piece of a block each chunk is; none where some span is not known.
+    /// The position of each chunk within its block; `None` if some span is unknown.
     fn parts(&self, spans: &[Option<Span>]) -> Option<Vec<Chunk>> {
         let known: Option<Vec<Span>> = spans.iter().copied().collect();
         let is_whole = |span: &Span| !blocks_in(self.document, *span).is_empty();
@@ -242,7 +242,7 @@ impl<'a> Proof<'a> {
         Some(chunks)
     }
 
-    /// What owns `span`, as far as the document alone says it.
+    /// The chunk that owns `span`, as far as the document alone determines it.
     fn chunk(&self, span: Span) -> Chunk {
         Chunk {
             id: ChunkId([0; 16]),
@@ -267,7 +267,7 @@ impl<'a> Proof<'a> {
         self.expect_json("next", &record.next, &id(index.checked_add(1)));
     }
 
-    /// What every record says, summaries too; all of a document say as `first` does what is of the document.
+    /// Verifies the fields of every record, summaries included; fields of the document must equal those of `first`.
     fn common(&mut self, record: &'a Record, first: &'a Record) {
         self.expect("doc_id", record.doc_id.as_str(), self.document.id());
         if !self.ids.insert(record.chunk_id) {
@@ -333,7 +333,7 @@ impl<'a> Proof<'a> {
         }
     }
 
-    /// Which section it is depends on the program's version; that it holds the chunk does not.
+    /// Which section the parent is depends on the program's version; that it contains the chunk does not.
     fn parent_holds(&mut self, record: &Record) {
         if record.holding_parent(self.document.lines().count()).is_none() {
             let expected =
@@ -359,7 +359,7 @@ impl<'a> Proof<'a> {
         }
     }
 
-    /// What the sections and blocks of the document say.
+    /// Verifies fields that follow from the sections and blocks of the document.
     fn structure(&mut self, record: &Record, span: Span, total: usize, part: Option<&Chunk>) {
         if blocks_in(self.document, span).is_empty() {
             self.tell("content", &record.content, "visible text");
@@ -369,7 +369,7 @@ impl<'a> Proof<'a> {
         let chunk = self.chunk(span);
         let titles = within_path(document.titles(chunk.section));
         self.expect_json("section_path", &record.section_path, &titles);
-        // How deep it reaches is configured.
+        // Its depth is configured.
         let mut paths = (0..=6).rev().map(|level| header_path(document, &chunk, level));
         if paths.all(|path| path != record.header_path) {
             let expected = format!("`{}`, or less of it", abbreviated(&header_path(document, &chunk, 6)));
@@ -411,7 +411,7 @@ impl<'a> Proof<'a> {
         }
     }
 
-    /// The text is the context, what the content reads as, and what closes it; the id is that of these.
+    /// The text is the context, the rendered content, and the closing text; the id is the hash of these.
     fn text(&mut self, record: &Record, span: Span, index: usize) {
         let Some(text) = (self.basis.rendered)(index) else { return };
         let Some(rest) = text.strip_prefix(record.context.as_str()) else {
@@ -490,7 +490,7 @@ impl<'a> Proof<'a> {
     }
 }
 
-/// What stands between a note and the context.
+/// The separator between a note and the context.
 const NOTE_END: &str = "\n\n";
 
 /// Most places where a note may end.

@@ -1,4 +1,4 @@
-//! Files that are no records any more, or never were. Each is an error, and none is a panic.
+//! Files that are damaged or never held records: each causes an error, not a panic.
 
 use std::process::Command;
 
@@ -45,7 +45,7 @@ fn damage(step: usize) {
         let outcome = read(damaged);
         caught += usize::from(outcome.is_err_and(|error| error.to_string().contains("contradicts the rest")));
     }
-    // The library does panic, or there would be no need for this.
+    // The library does panic; otherwise catching would be unnecessary.
     assert!(caught > 0);
 }
 
@@ -54,7 +54,7 @@ fn a_damaged_byte_never_panics() {
     damage(1);
 }
 
-/// Set in a process whose output is looked at.
+/// Set in a child process whose output is examined.
 const CHILD: &str = "CHUNKWRIGHT_TEST_DAMAGE_CHILD";
 
 #[test]

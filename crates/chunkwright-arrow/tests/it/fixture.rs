@@ -1,4 +1,4 @@
-//! Records to write: one by hand, and any by chance.
+//! Records to write: one written by hand, others random.
 
 use chunkwright::record::{AdaptiveFields, Symbols};
 use chunkwright::stats::TokenLevel;
@@ -79,7 +79,7 @@ pub(crate) fn plain(index: u32) -> Record {
     }
 }
 
-/// A text that is hard on somebody: empty, with NUL, beyond the basic plane, longer than a page's statistics.
+/// Difficult texts: empty, with NUL, beyond the basic plane, longer than a page's statistics.
 fn text() -> impl Strategy<Value = String> {
     prop_oneof![
         Just(String::new()),
@@ -136,7 +136,7 @@ fn level() -> impl Strategy<Value = TokenLevel> {
     ]
 }
 
-/// Ids of a record and of those beside it, and what has names.
+/// Ids of a record and of its neighbours, and its named values.
 fn ids() -> impl Strategy<Value = (ChunkId, Option<ChunkId>, Option<ChunkId>, Option<SummaryKind>, Cut)> {
     let id = || any::<[u8; 16]>().prop_map(ChunkId);
     let artifact = option::of(proptest::sample::select(SummaryKind::ALL));

@@ -1,4 +1,4 @@
-//! Columns that others made, or that somebody changed.
+//! Columns written by other programs, or modified.
 
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ fn with(batch: &RecordBatch, name: &str, array: Option<ArrayRef>) -> RecordBatch
     RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays).unwrap()
 }
 
-/// What is said of the batch with the column `name` replaced or removed.
+/// The error for the batch with the column `name` replaced or removed.
 fn error(name: &str, array: Option<ArrayRef>) -> String {
     from_batch(&with(&batch(), name, array)).unwrap_err().to_string()
 }

@@ -1,4 +1,4 @@
-//! What goes in comes out.
+//! Round trips: records are read back as they were written.
 
 use std::fs::File;
 use std::io::{self, Write};

@@ -40,7 +40,7 @@ impl Parser for Markup {
     }
 }
 
-/// Elements nested deeper than this are not looked at: for each tag the grammar copies all that are open.
+/// Elements nested deeper than this are not read: for each tag the grammar copies all open ones.
 const MAX_DEPTH: usize = 1000;
 
 /// The most elements that are open at one place, void ones and those that need no closing tag counted.
@@ -57,8 +57,7 @@ fn depth(source: &str) -> usize {
     most
 }
 
-/// Where a comment begins that nothing closes, or the end. The grammar would look for its end at each `<`
-/// inside.
+/// Start of an unclosed comment, or the end. The grammar would search for its end at each `<` inside.
 fn comments_end(source: &str) -> usize {
     let closed = source.rfind("-->").unwrap_or(0);
     source[closed..].find("<!--").map_or(source.len(), |at| closed + at)
@@ -88,11 +87,11 @@ fn without_expressions(source: &str) -> String {
     text
 }
 
-/// What the walk knows of an element it is in.
+/// The walk's state for an element that it is in.
 struct Inside {
     /// Whether nothing was seen in it yet: what comes first stays with its opening tag.
     fresh: bool,
-    /// Where what leads into the next element ends: a comment, `{#if ..}`.
+    /// End of what leads into the next element: a comment, `{#if ..}`.
     lead: Option<usize>,
 }
 

@@ -1,11 +1,11 @@
-//! Tags of HTML: where they end, and what they say.
+//! Tags of HTML: their names, attributes and ends.
 
 /// An opening tag.
 pub(super) struct Tag<'a> {
     pub(super) name: &'a str,
     /// Names and values; of an attribute without one, nothing.
     attributes: Vec<(&'a str, &'a str)>,
-    /// Where it ends in the source.
+    /// Its end in the source.
     pub(super) end: usize,
     /// Whether it closes itself: `<Foo />`.
     pub(super) is_empty: bool,
@@ -44,20 +44,20 @@ impl<'a> Tag<'a> {
         }
     }
 
-    /// The value of an attribute; nothing if it has none.
+    /// The value of an attribute; empty if it has no value, `None` if there is no such attribute.
     pub(super) fn attribute(&self, name: &str) -> Option<&'a str> {
         self.attributes.iter().find(|(attribute, _)| *attribute == name).map(|&(_, value)| value)
     }
 }
 
-/// The name that `text`, what follows a `<`, begins with.
+/// The name at the start of `text`, which follows a `<`.
 pub(super) fn name(text: &str) -> &str {
     let end = text.find(|c: char| !(c.is_alphanumeric() || "-_:.".contains(c))).unwrap_or(text.len());
     if text.starts_with(|c: char| c.is_ascii_alphabetic()) { &text[..end] } else { "" }
 }
 
-/// Where the closing tag begins and ends of an element of the name given whose inside begins at byte
-/// `from`, if it has one. If it `nests`, elements of its name inside have their own.
+/// Start and end of the closing tag of an `element` whose content begins at byte `from`, if it has one. If it `nests`,
+/// elements of its name inside have their own.
 pub(super) fn closing(source: &str, from: usize, element: &str, nests: bool) -> Option<(usize, usize)> {
     let is_named = |text: &str| name(text).eq_ignore_ascii_case(element);
     let (mut at, mut depth) = (from, 1);

@@ -1,4 +1,4 @@
-//! Elixir, where whatever declares something is a call.
+//! Elixir, where every declaration is a call.
 
 use chunkwright::SymbolKind;
 

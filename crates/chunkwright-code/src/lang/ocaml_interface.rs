@@ -1,4 +1,4 @@
-//! Interfaces of OCaml's modules: a grammar of their own.
+//! Interfaces of OCaml modules, which have a grammar of their own.
 
 use super::ocaml;
 use crate::language::Language;

@@ -1,7 +1,7 @@
-//! From members to blocks: which comments travel with what, and what is one block together.
+//! Turns members into blocks: attaches comments, and joins members that form one block.
 //!
-//! Knows bytes and lines but no syntax tree. What is found is noted as events first, because a group
-//! (`if TYPE_CHECKING:`) is one block unless a symbol turns up inside.
+//! Knows bytes and lines but no syntax tree. Findings are first recorded as events, because a group such as `if
+//! TYPE_CHECKING:` is one block unless a symbol turns up inside.
 
 use std::ops::Range;
 
@@ -10,22 +10,22 @@ use chunkwright::{BlockKind, DocumentBuilder, SectionKind, SymbolKind};
 use super::scope::{Lead, Members, Run, Scope};
 use crate::lines;
 
-/// What is told to the builder once it is certain.
+/// A call of the builder, made once it is certain.
 enum Event {
     Open(Symbol),
     Block(Run),
     Close(usize),
 }
 
-/// What a section is made of.
+/// The parts of a section.
 pub(crate) struct Symbol {
     pub(crate) kind: SymbolKind,
     pub(crate) title: String,
-    /// Whether it says which type it belongs to: a method wherever it stands.
+    /// Whether it names the type it belongs to, which makes it a method wherever it is.
     pub(crate) is_owned: bool,
     pub(crate) span: Range<usize>,
     pub(crate) signature: Range<usize>,
-    /// A docstring inside; where there is none, the comments above take its place.
+    /// A docstring inside; without one, the comments above take its place.
     pub(crate) documentation: Range<usize>,
 }
 
@@ -37,10 +37,10 @@ impl Symbol {
     }
 }
 
-/// Symbols that end on one line and are looked at for a comment behind them.
+/// Most symbols ending on one line that are considered for a comment after them.
 const MAX_CLOSED: usize = 8;
 
-/// Turns the members of nested scopes, told in the order of the source, into sections and blocks.
+/// Turns the members of nested scopes, reported in the order of the source, into sections and blocks.
 pub(crate) struct Blocks<'a> {
     source: &'a str,
     has_comments_below: bool,
@@ -51,7 +51,7 @@ pub(crate) struct Blocks<'a> {
     seams: Vec<(usize, usize)>,
     /// Symbols inside functions and statements, in the order of the source.
     nested: Vec<Symbol>,
-    /// Which of them are around the one noted last, outermost first.
+    /// Those that enclose the one noted last, outermost first.
     open_nested: Vec<usize>,
     /// The comments of the lead taken last.
     comments_above: Range<usize>,
@@ -127,7 +127,7 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    /// A comment that belongs to what is around it, never to what stands below.
+    /// Adds a comment that belongs to the enclosing item, never to the one below.
     pub(crate) fn inner_comment(&mut self, start: usize, end: usize) {
         self.flush_lead();
         self.seam(start);
@@ -141,11 +141,11 @@ impl<'a> Blocks<'a> {
         self.scope().lead = Some(Lead { start, end, comments, bound: true });
     }
 
-    /// A member that is no symbol, with what stands above it.
+    /// Adds a member that is not a symbol, with its leading comments and attributes.
     pub(crate) fn member(&mut self, kind: BlockKind, start: usize, end: usize) {
         let start = self.take_lead(start);
         self.seam(start);
-        // What stands among errors may be anything, such as a string from one stray quote to the next.
+        // A member among errors may be anything, such as a string from one stray quote to the next.
         if self.scope().members == Members::Broken {
             self.add_paragraphs(start, end);
         } else {
@@ -159,7 +159,7 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    /// What documents the symbol whose members are read: part of its head, if it stands right below that.
+    /// Adds documentation of the symbol whose members are read: part of its head, if directly below it.
     pub(crate) fn doc(&mut self, start: usize, end: usize) {
         let scope = self.scope();
         match &mut scope.run {
@@ -191,7 +191,7 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    /// Whether nothing of the member around `start` was seen but comments and words that travel with it.
+    /// Whether only comments and words that travel with the member around `start` were seen of it so far.
     pub(crate) fn opens_member(&mut self, start: usize) -> bool {
         let source = self.source;
         match &self.scope().lead {
@@ -275,20 +275,20 @@ impl<'a> Blocks<'a> {
         start
     }
 
-    /// Where the lines begin that announce a symbol: with the words before it on its first line.
+    /// Start of the lines that announce a symbol, including the words before it on its first line.
     fn announced_from(&self, start: usize, signature: &Range<usize>) -> usize {
         let before = self.source.get(start..signature.start).unwrap_or_default();
         let line = before.rfind('\n').map_or(start, |at| start + at + 1);
         lines::indented_start(self.source, line).min(signature.start)
     }
 
-    /// Opens a node that may hold symbols but is none.
+    /// Opens a node that may hold symbols but is not one.
     pub(crate) fn open_group(&mut self, members: Members, span: Range<usize>) {
         let start = self.take_lead(span.start);
         self.seam(start);
         let mark = self.events.len();
         let outer_run = self.scope().run;
-        // The head of a class and the group's header below it are no blocks of their own.
+        // The head of a class and the group's header below it are not separate blocks.
         let joined = if self.scope().in_class() { self.scope().run.take() } else { None };
         self.flush_run();
         let outer = self.scope();
@@ -391,7 +391,8 @@ impl<'a> Blocks<'a> {
         self.scope().run = Some(Run { kind, start, end });
     }
 
-    /// Gives what follows a member, at most `breaks` line breaks below, to that member. Whether there was one.
+    /// Gives text that follows a member, at most `breaks` line breaks below, to that member. Returns whether there was
+    /// one.
     fn trail(&mut self, start: usize, end: usize, breaks: usize) -> bool {
         let source = self.source;
         let follows = |run: &Run| lines::breaks(source, run.end, start) <= breaks;
@@ -402,7 +403,7 @@ impl<'a> Blocks<'a> {
             }
             return follows;
         }
-        // Behind a symbol: its closing bracket is in the block before, and so is what follows that.
+        // After a symbol: its closing bracket is in the block before, and so is the text that follows it.
         match self.events.last() {
             Some(&Event::Close(symbol)) if lines::breaks(source, symbol, start) <= breaks => {}
             _ => return false,
@@ -420,7 +421,7 @@ impl<'a> Blocks<'a> {
         false
     }
 
-    /// Makes the word that ends the scope part of the last block in it, whoever that belongs to. Whether
+    /// Makes the word that ends the scope part of the last block in it, whichever item that belongs to. Returns whether
     /// there was one.
     fn close_with(&mut self, end: usize) -> bool {
         self.flush_lead();

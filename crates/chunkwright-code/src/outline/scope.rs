@@ -1,4 +1,4 @@
-//! Scopes: nodes whose members are being read, and what waits in them until it is certain.
+//! Scopes: nodes whose members are being read, with members whose role is not yet certain.
 
 use std::ops::Range;
 
@@ -31,7 +31,7 @@ pub(crate) enum Members {
     Class,
     /// Those without a blank line between together. A statement that turned out to hold symbols.
     Group,
-    /// As a group, but cut at blank lines. What the grammar did not understand.
+    /// As a group, but cut at blank lines. Source that the grammar did not understand.
     Broken,
 }
 
@@ -42,7 +42,7 @@ pub(crate) struct Scope {
     pub(crate) symbol: Option<SymbolKind>,
     /// Depth of seams between members.
     pub(crate) depth: usize,
-    /// First byte, comments above included, and where members begin: what is before is the head.
+    /// First byte, comments above included, and the start of the members: the text before them is the head.
     pub(super) start: usize,
     pub(crate) head_end: usize,
     pub(super) end: usize,

@@ -1,12 +1,12 @@
-//! How much memory is the parser using?
+//! Estimates the memory that the parser uses.
 //!
-//! The parser does not say, and counting its allocations needs `unsafe`. But its progress callback reports how far it
-//! has read, and that tells the two regimes apart. In real source every few tokens are reduced to a node: the tree takes
-//! 30 to 68 bytes an operation, in every language. Where nothing is reduced (unclosed brackets, endless expressions) or
-//! several readings are followed at once (`a<a<a<`), each operation keeps an entry of the parser's stack as well: up to
-//! 512 bytes.
+//! The parser does not report it, and counting its allocations needs `unsafe`. But its progress callback reports how
+//! far it has read, and that tells two regimes apart. In real source every few tokens are reduced to a node: the tree
+//! takes 30 to 68 bytes an operation, in every language. Where nothing is reduced (unclosed brackets, endless
+//! expressions) or several readings are followed at once (`a<a<a<`), each operation keeps an entry of the parser's
+//! stack as well: up to 512 bytes.
 //!
-//! Only what is the same on every machine is counted, so that a file reads the same everywhere.
+//! Only what is the same on every machine is counted, so that a file parses the same everywhere.
 
 /// Memory that parsing any source may use, in bytes.
 const LEAST_MEMORY: usize = 64 << 20;
@@ -36,7 +36,7 @@ const LEAST_PROGRESS: usize = 200;
 /// Ends of lines and statements in a window, at least; or of items.
 const LEAST_ENDS: usize = 2;
 
-/// A window over more bytes has long comments or strings, and takes no more than is allowed for its bytes anyway.
+/// A window over more bytes has long comments or strings, and takes no more than its bytes are allowed anyway.
 const LONG_TOKENS: usize = 12_000;
 
 /// Brackets that a window may leave open.
@@ -49,7 +49,7 @@ pub(super) struct Memory {
     window: Window,
 }
 
-/// What happened since the last judgement.
+/// The events since the last judgement.
 #[derive(Default)]
 struct Window {
     calls: usize,
@@ -118,7 +118,7 @@ impl Window {
 mod tests {
     use super::*;
 
-    /// How much of the memory allowed for `source` is spent where the parser takes `operations` for each byte.
+    /// The part of the memory allowed for `source` that is spent if the parser takes `operations` for each byte.
     fn spent(source: &str, operations: f64) -> f64 {
         let mut memory = Memory::new(source);
         let allowed = memory.left as f64;

@@ -1,31 +1,31 @@
-//! How hard does the parser have to work?
+//! Bounds parse cost deterministically.
 //!
-//! An operation of the parser takes about a microsecond, whatever the source, until it meets something it cannot reduce.
-//! From then on each operation searches the parser's stack, and takes longer the deeper that is: 12 KB of `+:` in C took
-//! two minutes. The stack cannot be seen. What makes it grow can: calls of the progress callback while the parser
-//! recovers from an error, and calls between which it makes little progress.
+//! An operation of the parser takes about a microsecond, whatever the source, until it meets something it cannot
+//! reduce. From then on each operation searches the parser's stack, and takes longer the deeper that is: 12 KB of `+:`
+//! in C took two minutes. The stack is not visible, but the causes of its growth are: calls of the progress callback
+//! while the parser recovers from an error, and calls between which it makes little progress.
 //!
-//! Only what is the same on every machine is counted, so that a file reads the same everywhere.
+//! Only what is the same on every machine is counted, so that a file parses the same everywhere.
 
-/// What a call adds to the depth while the parser recovers from an error in what is unlike source.
+/// Depth added by a call while the parser recovers from an error in text unlike source.
 const RECOVERING: usize = 100;
 
-/// What a call adds while the parser tries several readings, and tries those of marks without operands.
+/// Depth added by a call while the parser tries several readings, and while it tries those of marks without operands.
 const SEARCHING: [usize; 2] = [1, 3];
 
 /// Bytes that the parser gets on with between two calls, on average, where it does not try several readings.
 const LEAST_PROGRESS: [usize; 2] = [20, 100];
 
-/// Different bytes in what is like source, at least: `await )` over and over has seven.
+/// Fewest different bytes in text like source: `await )` over and over has seven.
 const LEAST_VARIETY: usize = 13;
 
 /// One of how many bytes is part of a word or number where marks have operands, at least.
 const OPERANDS: usize = 8;
 
-/// Bytes that say whether they are like source.
+/// Bytes needed to judge whether they are like source.
 const LEAST_READ: usize = 32;
 
-/// What any other call takes away: the parser has reduced some of what it read.
+/// Depth removed by any other call: the parser has reduced some of what it read.
 const REDUCING: usize = 4;
 
 /// Calls over which progress is averaged.
@@ -44,17 +44,17 @@ pub(super) struct Strain {
     cost: usize,
     /// Bytes that the parser got on by, each call counting less than the one after it.
     recent: usize,
-    /// Of what was read last.
+    /// The nature of the last read part.
     nature: Nature,
 }
 
 impl Strain {
-    /// Whether the source costs more than any may.
+    /// Whether the source costs more than allowed.
     pub(super) fn is_too_much(&self) -> bool {
         self.cost > MOST
     }
 
-    /// Whether it costs so much that reading it several times is too much.
+    /// Whether it costs so much that parsing it several times is too much.
     pub(super) fn is_high(&self) -> bool {
         self.cost > MOST / 2
     }
@@ -78,12 +78,12 @@ impl Strain {
     }
 }
 
-/// What a part of a source looks like: `+` and `await` before each other stay on the stack until an operand follows, and
-/// in real source one soon does.
+/// The look of a part of a source: `+` and `await` before each other stay on the stack until an operand follows, and in
+/// real source one soon does.
 #[derive(Default)]
 struct Nature {
     has_operands: bool,
-    /// Whether at most half of it are marks, and its bytes are varied.
+    /// Whether at most half of it is marks, and its bytes are varied.
     is_like_source: bool,
 }
 
@@ -107,8 +107,8 @@ impl Nature {
 mod tests {
     use super::*;
 
-    /// What `part`, repeated to `size` bytes, costs if the parser reads `progress` bytes between two calls and recovers
-    /// from an error in one of `errors` calls.
+    /// The cost of `part`, repeated to `size` bytes, if the parser reads `progress` bytes between two calls and
+    /// recovers from an error in one of `errors` calls.
     fn cost(part: &str, size: usize, progress: usize, errors: usize) -> usize {
         let source = part.repeat(size / part.len());
         let mut strain = Strain::default();

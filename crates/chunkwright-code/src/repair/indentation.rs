@@ -1,8 +1,7 @@
 //! Blocks by indentation: lines that cannot stand where they do.
 //!
-//! A line that lost its indentation ends every block around it, and what follows is no longer part of the class that it
-//! stands in. The grammar takes that for another program; people see one wrong line. Of a file that is right no line is
-//! changed.
+//! A line that lost its indentation ends every block around it, and what follows is no longer part of its class. The
+//! grammar takes that for another program; people see one wrong line. No line of a correct file is changed.
 
 use super::layout::Repair;
 use super::line::{Lexer, Line};
@@ -23,11 +22,12 @@ struct Level {
     ended: Vec<usize>,
 }
 
-/// What makes lines of `source` stand as those around them say, all together; empty if none is wrong.
+/// The changes that indent wrong lines of `source` as the lines around them require, all together; empty if none is
+/// wrong.
 pub(super) fn repair(source: &str, language: &Language) -> Repair {
     let mut repair = Repair::new();
     let Some(words) = language.lines.indentation else { return repair };
-    // What a tab is worth beside blanks is the author's secret.
+    // The width of a tab among blanks is unknown.
     if source.contains("\n\t") {
         return repair;
     }
@@ -97,7 +97,7 @@ fn outdented(line: &Line, indent: Option<usize>, words: Indentation) -> Repair {
     written(line.start, line.code_end, indent.map(|indent| (line.start + indent, words.opening)))
 }
 
-/// In place of a line that opens a block without a line in it: one with an empty block, if there is room for that.
+/// Replaces a line that opens a block without a line in it by one with an empty block, if there is room for that.
 fn without_body(line: &Line, words: Indentation) -> Repair {
     written(line.visible_start, line.code_end, Some((line.visible_start, words.empty)))
 }

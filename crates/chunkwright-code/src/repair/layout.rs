@@ -1,4 +1,4 @@
-//! Where brackets and indentation disagree, and what would make them agree.
+//! Finds where brackets and indentation disagree, and the changes that make them agree.
 
 use super::Damage;
 use super::line::{Lexer, Line, Token};
@@ -11,7 +11,7 @@ pub(super) type Repair = Vec<(usize, u8)>;
 struct Open {
     bracket: u8,
     at: usize,
-    /// Of the line on which the statement begins that it stands in.
+    /// Indentation of the line on which its statement begins.
     indent: usize,
     /// End of its line.
     line_end: usize,
@@ -20,10 +20,10 @@ struct Open {
 /// Brackets that may stand inside the one that a line closes.
 const MOST_OPEN: usize = 64;
 
-/// What stands for a word that `end` closes among brackets.
+/// Represents a word closed by `end` among brackets.
 const WORD: u8 = b'e';
 
-/// What closes `bracket`.
+/// The token that closes `bracket`.
 fn closing(bracket: u8) -> &'static str {
     match bracket {
         b'{' => "}",
@@ -33,7 +33,7 @@ fn closing(bracket: u8) -> &'static str {
     }
 }
 
-/// What `closer` closes.
+/// The bracket that `closer` closes.
 fn opening(closer: u8) -> u8 {
     match closer {
         b'}' => b'{',
@@ -46,7 +46,7 @@ fn opening(closer: u8) -> u8 {
 /// Repairs that are tried one by one: each costs parsing the source again.
 pub(super) const MOST_ALONE: usize = 8;
 
-/// What would make brackets and indentation of a source agree.
+/// Repairs that make brackets and indentation of a source agree.
 pub(super) struct Repairs {
     brackets: Vec<Repair>,
     /// Of marks that open a text or comment which nothing closes.
@@ -90,7 +90,7 @@ impl Repairs {
     }
 }
 
-/// What leaves out the line of byte `at` of `source`, and the line before, unless they open something.
+/// Repairs that leave out the line of byte `at` of `source`, and the line before, unless they open something.
 pub(super) fn lines_of_error(source: &str, at: usize, language: &Language) -> Vec<Repair> {
     let mut end = source.floor_char_boundary(at);
     end += source[end..].find('\n').unwrap_or(source.len() - end);
@@ -115,7 +115,7 @@ pub(super) fn made(source: &str, repairs: &[&Repair]) -> String {
     for &(at, byte) in repairs.iter().copied().flatten() {
         bytes[at] = byte;
     }
-    // What blanks a character blanks all of its bytes.
+    // Blanking a character blanks all of its bytes.
     String::from_utf8(bytes).unwrap_or_else(|_| source.to_owned())
 }
 
@@ -145,7 +145,7 @@ impl Layout<'_> {
             } else if token.leads {
                 self.close_leading(&line, token);
             } else if self.open.last().is_some_and(|open| open.bracket == opening(token.bracket)) {
-                // What follows the end of a statement that began further up belongs to that.
+                // Text after the end of a statement that began further up belongs to that statement.
                 if let Some(open) = self.open.pop().filter(|open| open.line_end != line.end) {
                     indent = open.indent;
                 }
@@ -192,7 +192,7 @@ impl Layout<'_> {
         )
     }
 
-    /// Closes what `token` closes at the start of `line`, and what is open inside.
+    /// Closes the bracket that `token` closes at the start of `line`, and the brackets open inside it.
     fn close_leading(&mut self, line: &Line, token: &Token) {
         let bracket = opening(token.bracket);
         let is_it = |open: &Open| open.indent == line.indent && open.bracket == bracket;
@@ -210,8 +210,8 @@ impl Layout<'_> {
         }
     }
 
-    /// Nothing is open that `token` at the start of `line` could close: the line that it belongs to, which stands
-    /// above deeper ones, has lost its bracket; else it is one too many.
+    /// Handles a `token` at the start of `line` that closes no open bracket: either its line, which is above deeper
+    /// ones, has lost its bracket, or the token is one too many.
     fn stray(&mut self, line: &Line, token: &Token) {
         let is_below = self.last.as_ref().is_some_and(|last| last.indent > line.indent);
         let head = self.heads.iter().rev().find(|(indent, _)| *indent <= line.indent);
@@ -229,7 +229,7 @@ impl Layout<'_> {
         self.repairs.push(repair);
     }
 
-    /// Closes what is open from index `from` on, before the line that starts at `next`.
+    /// Closes the open brackets from index `from` on, before the line that starts at `next`.
     fn close_from(&mut self, from: usize, next: usize) {
         if from >= self.open.len() {
             return;
@@ -257,7 +257,7 @@ impl Layout<'_> {
         }
     }
 
-    /// Writes `closers` after the code of the line `last`; the line after it starts at `next`. They replace blanks where
+    /// Writes `closers` after the code of the line `last`; the line after it starts at `next`. They replace blanks if
     /// there are enough, so that a line break is left.
     fn written(&self, last: &Line, next: usize, closers: &str) -> Repair {
         let bytes = self.source.as_bytes();

@@ -11,9 +11,9 @@ pub(super) struct Token {
     pub(super) end: usize,
     pub(super) bracket: u8,
     pub(super) opens: bool,
-    /// Whether it closes something and only such tokens stand before it on its line.
+    /// Whether it closes something and only such tokens are before it on its line.
     pub(super) leads: bool,
-    /// Whether it is too many if nothing is open that it closes.
+    /// Whether it is certainly stray if nothing that it closes is open.
     pub(super) is_certain: bool,
 }
 
@@ -35,9 +35,9 @@ pub(super) struct Line {
     /// In columns.
     pub(super) indent: usize,
     pub(super) tokens: Vec<Token>,
-    /// Whether it begins inside a text or comment.
+    /// Whether it begins inside a string or comment.
     pub(super) continues: bool,
-    /// Whether it may stand as far out as what is around it: `default:`.
+    /// Whether it may be indented as little as its enclosing block: `default:`.
     pub(super) is_label: bool,
 }
 
@@ -52,13 +52,13 @@ impl Line {
 /// A column after a tab is the next multiple of this.
 const TAB: usize = 4;
 
-/// Lines that a text between single marks may have at most before the mark is taken for a stray one.
+/// Most lines of a string between single marks; beyond that the mark counts as stray.
 const LONGEST_TEXT: usize = 60;
 
-/// Texts whose last word is looked for in vain before no more are looked for.
+/// Most heredocs without a terminator; after that no more are searched.
 const MOST_MISSED: usize = 16;
 
-/// What a line begins inside.
+/// The construct that a line begins inside.
 enum Inside {
     Comment,
     Text(&'static str),
@@ -77,7 +77,7 @@ pub(super) struct Lexer<'a> {
     heredoc: Option<&'a str>,
     /// Words of such texts that stand nowhere below.
     missed: usize,
-    /// Where the next comment ends, once that was looked for.
+    /// End of the next comment; computed on first use.
     comment_end: Option<usize>,
 }
 
@@ -98,12 +98,12 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// Whether what was read last ends inside a text or comment.
+    /// Whether the source read so far ends inside a string or comment.
     pub(super) fn is_inside(&self) -> bool {
         self.inside.is_some()
     }
 
-    /// What opens a text or comment that nothing closes.
+    /// The marks that open an unclosed string or comment.
     pub(super) fn stray_marks(self) -> Vec<Range<usize>> {
         self.stray
     }
@@ -147,8 +147,8 @@ impl<'a> Lexer<'a> {
         None
     }
 
-    /// The brackets between `start` and `end`, and where the code there ends: at `start` if there is none beside
-    /// comments and texts that began further up.
+    /// The brackets between `start` and `end`, and the end of the code there: `start` if there are only comments, and
+    /// strings that began further up.
     fn tokens(&mut self, start: usize, end: usize) -> (Vec<Token>, usize) {
         let bytes = self.source.as_bytes();
         let (mut tokens, mut code_end, mut leads) = (Vec::new(), start, self.inside.is_none());
@@ -288,7 +288,7 @@ impl<'a> Lexer<'a> {
         self.comment != "/*" && is_open(self.comment) || self.language.has_hash_comments && is_open("#")
     }
 
-    /// Where the text ends that begins with the mark at `at`; inside it if it goes on below.
+    /// End of the string that begins with the mark at `at`; inside it if it continues below.
     fn text(&mut self, at: usize, end: usize) -> usize {
         let bytes = self.source.as_bytes();
         let (mark, rest) = (bytes[at], &self.source[at..end]);

@@ -1,8 +1,8 @@
-//! What hostile source may cost, for every language in the registry: memory, and time by the tests' own limit, which a
-//! grammar that searches its stack at each token exceeds by far.
+//! Bounds on the cost of hostile source, for every language in the registry: memory, and time by the tests' own limit,
+//! which a grammar that searches its stack at each token exceeds by far.
 //!
-//! Each language is read in a process of its own, whose peak the system counts: this binary once more, with the
-//! language's name in its environment.
+//! Each language is parsed in a process of its own, whose peak memory the system counts: this binary once more, with
+//! the language's name in its environment.
 
 use std::process::Command;
 use std::{env, fs};
@@ -18,7 +18,7 @@ const LANGUAGE: &str = "CHUNKWRIGHT_TEST_SOUP";
 /// Bytes of each source.
 const SIZE: usize = 64 << 10;
 
-/// What a source may take, and what the allocator and the stack keep beside it.
+/// Memory that a source may take, plus what the allocator and the stack keep.
 const LIMIT: usize = (64 << 20) + 40 * SIZE + (16 << 20);
 
 /// Sources that nest without end, that several readings fit, or that are shuffled from the tokens of a sample.
@@ -74,7 +74,7 @@ fn sample_of(parser: &CodeParser) -> &'static str {
     samples().iter().find(|(name, source)| is_of(name, source)).map_or("", |(_, source)| source)
 }
 
-/// Not a test by itself: what the process of one language does.
+/// Not a test by itself: the work of one language's process.
 #[test]
 fn one_language_is_measured() {
     let Some(name) = env::var_os(LANGUAGE) else { return };

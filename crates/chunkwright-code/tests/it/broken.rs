@@ -1,4 +1,4 @@
-//! Edits of one line that break the syntax of source code, and what they change beside the chunks where they are.
+//! One-line edits that break the syntax of source code, and the chunks that they change elsewhere.
 
 use std::collections::HashSet;
 
@@ -8,7 +8,7 @@ use chunkwright::{Chunker, Document, Parser};
 pub(crate) struct Edit {
     pub(crate) kind: &'static str,
     pub(crate) new: String,
-    /// Where it is, in the new text.
+    /// Its position in the new text.
     pub(crate) at: usize,
 }
 
@@ -22,7 +22,7 @@ impl Random {
     }
 }
 
-/// What opens something that nothing closes.
+/// Openings that nothing closes.
 const UNCLOSED: &[&str] = &["{", "(", "[", "\"", "'", "/*", "`", "begin", "if ("];
 
 /// One of five kinds of edits of `source`.
@@ -64,8 +64,8 @@ pub(crate) fn edit(source: &str, number: usize, random: &mut Random) -> Option<E
     Some(Edit { kind, at: before.len(), new: [&before, &text, &*lines[line + 1..].concat()].concat() })
 }
 
-/// How many chunks of the new version are new, and how many of them are not the chunk that was edited or a
-/// direct neighbour.
+/// Number of new chunks in the new version, and number of those that are neither the edited chunk nor a direct
+/// neighbour.
 pub(crate) fn moved(
     chunker: &Chunker,
     parser: &dyn Parser,

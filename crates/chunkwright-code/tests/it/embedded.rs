@@ -1,4 +1,4 @@
-//! Code in fences of documents: what `tests/spec/embedded.md` does not show.
+//! Code in fences of documents, in cases that `tests/spec/embedded.md` does not show.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -50,7 +50,7 @@ fn every_sample_in_a_fence_keeps_what_holds_for_every_chunking() {
     }
 }
 
-/// How often a language was asked for.
+/// Number of times that a language was requested.
 static ASKED: AtomicUsize = AtomicUsize::new(0);
 
 #[test]

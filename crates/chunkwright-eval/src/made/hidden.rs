@@ -1,4 +1,4 @@
-//! What is not indexed while made questions are asked, since it would give the answer away.
+//! Text hidden from the index while generated questions are asked, since it would give the answer away.
 
 use std::collections::HashMap;
 
@@ -21,7 +21,7 @@ impl Hidden {
         stretches.insert(at, stretch);
     }
 
-    /// Takes what is hidden out of what is indexed of a chunk.
+    /// Removes hidden text from the indexed text of a chunk.
     pub(crate) fn hide(&self, at: usize, chunk: ChunkIn<'_>, record: &mut Record) {
         let stretches = self.stretches.get(&at).map_or(&[][..], Vec::as_slice);
         let of_chunk = |it: &&Span| it.start < chunk.span.end && it.end > chunk.span.start;
@@ -46,7 +46,7 @@ impl Hidden {
         text.push_str(&document.read(Span { start: done, end: chunk.span.end }));
         text.push_str(close);
         if text.trim().is_empty() {
-            // What is indexed cannot be empty; a text without words is found by none.
+            // Indexed text cannot be empty; no query finds a text without words.
             text = "-".into();
         }
         record.text = text;

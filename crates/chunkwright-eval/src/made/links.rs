@@ -1,7 +1,8 @@
-//! Questions out of links: the sentence that a link stands in asks for what it leads to.
+//! Questions from links: the sentence around a link asks for the link's target.
 //!
-//! Taken are links of Markdown from one document to another of the corpus, to a heading of it or to its beginning.
-//! They are read as sites read them: relative to the document or to some folder above it, with or without an extension.
+//! It takes Markdown links from one document of the corpus to another, to a heading of it or to its beginning. Links
+//! are resolved as sites resolve them: relative to the document or to some folder above it, with or without an
+//! extension.
 
 use std::collections::{HashMap, HashSet};
 
@@ -25,7 +26,7 @@ const LEAST_QUESTION: usize = 8;
 /// Extensions of Markdown.
 const MARKDOWN: &[&str] = &["md", "markdown", "mkd", "mdown", "mdx"];
 
-/// What a folder's own page is called.
+/// Names of a folder's own page.
 const INDEXES: &[&str] = &["index", "readme", "_index"];
 
 /// The questions of all links of `corpus`, in order.
@@ -71,20 +72,20 @@ fn block_around(document: &Document, at: u32) -> Option<Span> {
     (block.span.start <= at && block.kind != BlockKind::Definition).then_some(block.span)
 }
 
-/// A link and what is said around it.
+/// A link and the text around it.
 struct Link {
     destination: String,
     /// The sentence, without markup.
     sentence: String,
-    /// Where the link begins.
+    /// Start of the link.
     at: u32,
 }
 
 /// The links of a Markdown document.
 fn links(source: &str) -> Vec<Link> {
     let mut found = Vec::new();
-    // What is read of the paragraph, and the links in it: their destinations, and where each begins in the source and
-    // in the text.
+    // The text read from the paragraph, and its links: their destinations, and the start of each in the source and in
+    // the text.
     let mut text = String::new();
     let mut open: Vec<(String, u32, usize)> = Vec::new();
     for (event, range) in Parser::new_ext(source, Options::ENABLE_TABLES).into_offset_iter() {
@@ -128,7 +129,7 @@ fn sentence_at(text: &str, at: usize) -> &str {
 /// The documents of a corpus as pages that link to each other.
 struct Pages<'a> {
     corpus: &'a Corpus,
-    /// Documents by the ends of their addresses: `guide/install` and `install`. None where several end so.
+    /// Documents by the ends of their addresses: `guide/install` and `install`. `None` if several share that end.
     by_end: HashMap<String, Option<usize>>,
 }
 
@@ -167,7 +168,7 @@ impl<'a> Pages<'a> {
         Some((target?, fragment))
     }
 
-    /// What a link to `fragment` of a document asks for: the text under that heading, or at the beginning.
+    /// The answer to a link to `fragment` of a document: the text under that heading, or at the beginning.
     fn answer(&self, at: usize, fragment: Option<&str>) -> Option<Passage> {
         let document = &self.corpus.documents()[at];
         let sections = document.sections();
@@ -214,8 +215,7 @@ fn joined(folder: &str, path: &str) -> Option<String> {
     Some(parts.join("/"))
 }
 
-/// Whether a fragment names a section: by the id that is written behind its heading, `{#id}`, or by its title as sites
-/// write it.
+/// Whether a fragment names a section: by the id after its heading, `{#id}`, or by its title as sites write it.
 fn is_called(document: &Document, section: &Section, fragment: &str) -> bool {
     let heading = document.source()[section.span.start as usize..].lines().next().unwrap_or_default();
     let given = heading.rsplit_once('{').and_then(|(_, id)| id.trim_end().strip_suffix('}'));
@@ -238,7 +238,7 @@ mod tests {
 
     const INSTALL: &str = "# Install\n\nDownload the archive and put the program into a folder that is searched.\n\n## From source {#build}\n\nA compiler builds the program from its source in a few minutes of your time.\n\n## On Windows\n\nThe installer asks for the folder and adds it to the path of the user.\n";
 
-    /// The question of each link in a page `guide/use.md`, and how its answer begins.
+    /// The question of each link in a page `guide/use.md`, and the start of its answer.
     #[track_caller]
     fn check(page: &str, expected: &[(&str, &str)]) {
         let parse = |id: &str, text: &str| Document::parse(id, text, &Markdown);

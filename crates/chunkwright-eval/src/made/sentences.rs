@@ -1,4 +1,4 @@
-//! Questions out of prose: some words of a passage, and some that are not of it.
+//! Questions from prose: some words of a passage, and some from elsewhere.
 //!
 //! People rarely know the very words of what they look for. A question of the sets in `eval/sets.md` has 8 to 15 telling
 //! words on average, of which 37 to 57 of 100 are in the answer, 5 to 15 within 300 characters of it, and the others
@@ -18,7 +18,7 @@ use crate::bootstrap::Rng;
 use crate::corpus::Corpus;
 use crate::question::Question;
 
-/// Shortest passage that is asked for, in bytes: two sentences or three, of Chinese less.
+/// Shortest passage that is asked for, in bytes: two or three sentences, fewer characters in Chinese.
 const LEAST_PASSAGE: usize = 250;
 
 /// Words of a question at most: some that are drawn are not there.
@@ -33,7 +33,7 @@ const OF_PASSAGE: usize = 2;
 /// and this many of sentences beside it.
 const OF_NEIGHBOURS: usize = 1;
 
-/// Sentences on each side of a passage that are beside it.
+/// Sentences on each side of a passage that count as neighbours.
 const REACH: usize = 2;
 
 /// A word that more than one of so many sentences have tells nothing.
@@ -84,7 +84,7 @@ pub(super) fn drafts(corpus: &Corpus, count: usize, seed: u64) -> Vec<Draft> {
     drafts
 }
 
-/// The sentences of all paragraphs that are no comments of source code. `flat` are the sources on one line.
+/// The sentences of all paragraphs that are not comments of source code. `flat` are the sources on one line.
 fn sentences<'a>(corpus: &Corpus, flat: &'a [String]) -> Vec<Sentence<'a>> {
     let mut sentences = Vec::new();
     for (at, document) in corpus.documents().iter().enumerate().filter(|(_, it)| it.language().is_none()) {
@@ -124,7 +124,7 @@ fn words(sentence: &str) -> Vec<Word<'_>> {
     words
 }
 
-/// Whether each character of `text` is a word of its own where words are counted.
+/// Whether each character of `text` counts as a word.
 fn is_wide(text: &str) -> bool {
     text.chars().all(|c| matches!(u32::from(c), 0x2e80..=0x9fff | 0xac00..=0xd7af | 0x20000..=0x3ffff))
 }
@@ -133,7 +133,7 @@ fn is_single(text: &str) -> bool {
     is_wide(text) && text.chars().nth(1).is_none()
 }
 
-/// Of each sentence, the words that few others have.
+/// For each sentence, the words that few others have.
 fn telling(sentences: &[Sentence<'_>]) -> Vec<Vec<usize>> {
     let mut frequency: HashMap<&str, usize> = HashMap::new();
     for sentence in sentences {

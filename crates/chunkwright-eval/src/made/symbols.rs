@@ -1,8 +1,9 @@
-//! Questions out of source code: what documents a symbol asks for it.
+//! Questions from source code: the documentation of a symbol asks for it.
 //!
-//! The first sentence of a doc comment or docstring says what a reader would look the symbol up for. The comment is hidden
-//! while it is asked. A name is no question: it stands in the symbol's own text and gives it away, so that rankings by
-//! names, alone or beside the comment, do not agree with those by people's questions.
+//! The first sentence of a doc comment or docstring says what a reader would look the symbol up for. The comment is
+//! hidden while its question is asked. Names are not used as questions: a name stands in the symbol's own text and
+//! gives it away, so that rankings by names, alone or beside the comment, do not agree with those by people's
+//! questions.
 
 use std::collections::HashMap;
 
@@ -45,13 +46,13 @@ fn draft(corpus: &Corpus, at: usize, (id, section): (SectionId, &Section)) -> Op
     if said.unicode_words().count() < LEAST_WORDS {
         return None;
     }
-    // A comment above is no part of the answer.
+    // A comment above is not part of the answer.
     let start = if section.documentation.start <= section.signature.start {
         section.documentation.end.max(section.span.start)
     } else {
         section.span.start
     };
-    // Of a type, what it has beside its methods.
+    // For a type, the text before its methods.
     let end = first_child(document, id).filter(|&child| child > start).unwrap_or(section.span.end);
     let answer = corpus.passage(at, Span { start: start.min(end), end });
     let question = Question {
@@ -90,7 +91,7 @@ mod tests {
     use super::*;
     use crate::made::{Made, Origin};
 
-    /// The questions of a file, and what is hidden while they are asked.
+    /// The questions of a file, and the text hidden while they are asked.
     #[track_caller]
     fn check(name: &str, source: &str, expected: &[(&str, &str)]) {
         let corpus = Corpus::new(vec![Document::parse(name, source, parser_for(Path::new(name), source))]);

@@ -1,15 +1,15 @@
-//! Questions out of titles: what is under them is the answer.
+//! Questions from titles: the section under a title is the answer.
 //!
-//! A section without subsections is asked for by its title and those above it. Left to itself that measures nothing:
-//! the title stands at the top of the answer and in the path that its chunks borrow, and every search finds it. So
-//! titles are **hidden** while such questions are asked:
+//! The question for a section without subsections is its title and those above it. By itself that measures nothing: the
+//! title stands at the top of the answer and in the path that its chunks borrow, and every search finds it. So titles
+//! are **hidden** while such questions are asked:
 //!
-//! * the heading line is no part of the answer;
-//! * the heading lines of the sections that are asked for are taken out of what is indexed;
+//! * the heading line is not part of the answer;
+//! * the heading lines of the sections that are asked for are removed from the indexed text;
 //! * so are the titles in every borrowed path, of all sections alike: a question that quotes a path says
 //!   nothing about whether borrowing it is worth it.
 //!
-//! What is left to find a section by is what it says.
+//! A section can then only be found by its text.
 //!
 //! Titles that occur twice in the corpus with the same titles above them are skipped, and so are titles
 //! that several sections of one document have, short sections, and symbols of source code, whose names

@@ -1,4 +1,4 @@
-//! The client of services, against a server of our own that is at fault as scripted.
+//! The client of services, against a server of our own with scripted faults.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +14,7 @@ fn options() -> HttpOptions {
     HttpOptions { timeout_ms: 5_000, deadline_ms: 60_000, max_body_bytes: 10_000, ..HttpOptions::default() }
 }
 
-/// What the client makes of `script`, how often it asked, and how long it waited between.
+/// The client's result for `script`, the number of requests, and the waits between them.
 fn call(script: Vec<Answer>, options: HttpOptions) -> (Result<Value, HttpError>, usize, Vec<Duration>) {
     let server = Server::script(script);
     let clock = Arc::new(FakeClock::default());
@@ -133,7 +133,7 @@ fn what_will_not_pass_is_not_tried_again() {
         assert_eq!((error.status(), error.is_size(), asked), (Some(status), false, 1));
         assert!(error.to_string().ends_with(": not so"), "{error}");
     }
-    // Chroma names the error and then says what it is.
+    // Chroma sends the error's name, then its message.
     let named = json!({"error": "InvalidArgumentError", "message": "not so"});
     let (result, ..) = call(vec![reply(400, &named)], options());
     assert!(result.unwrap_err().to_string().ends_with("400: not so"));

@@ -1,4 +1,4 @@
-//! A server on loopback that answers as a test says, faults included.
+//! A server on loopback that answers as a test scripts it, faults included.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -10,14 +10,14 @@ use std::time::Duration;
 use chunkwright_http::Clock;
 use serde_json::Value;
 
-/// What a request was.
+/// A received request.
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
     pub(crate) method: String,
     pub(crate) path: String,
     /// Names in lower case.
     pub(crate) headers: Vec<(String, String)>,
-    /// `null` if the body is no JSON.
+    /// `null` if the body is not JSON.
     pub(crate) body: Value,
 }
 
@@ -27,7 +27,7 @@ impl Request {
     }
 }
 
-/// What is done with a request.
+/// The reaction to a request.
 #[derive(Clone, Debug)]
 pub(crate) enum Answer {
     /// A status, headers (`name: value`) and a body.
@@ -80,7 +80,7 @@ impl Server {
         Self { address, requests, stopped, thread: Some(thread) }
     }
 
-    /// Answers with `script` one by one, the last of which is repeated.
+    /// Answers with the members of `script` one by one; the last one is repeated.
     pub(crate) fn script(script: Vec<Answer>) -> Self {
         Self::new(move |_, n| script[n.min(script.len() - 1)].clone())
     }
@@ -120,7 +120,7 @@ fn serve(stream: TcpStream, seen: &Mutex<Vec<Request>>, answer: &dyn Fn(&Request
         let more: String = more.iter().map(|line| format!("{line}\r\n")).collect();
         format!("HTTP/1.1 {status} Said\r\nconnection: close\r\n{more}")
     };
-    // A client that has gone away needs no answer, so errors of writing are none here.
+    // A client that has gone away needs no answer, so write errors are ignored.
     match answer {
         Answer::Reply(status, headers, body) => {
             let head = format!("{}content-length: {}\r\n\r\n", head(status, &headers), body.len());
@@ -163,7 +163,7 @@ fn read(reader: &mut BufReader<TcpStream>) -> Option<Request> {
     Some(Request { method, path, headers, body: serde_json::from_slice(&body).unwrap_or(Value::Null) })
 }
 
-/// A clock that moves only when somebody sleeps.
+/// A clock that advances only by sleeping.
 #[derive(Debug, Default)]
 pub(crate) struct FakeClock {
     sleeps: Mutex<Vec<Duration>>,

@@ -1,4 +1,4 @@
-//! Where what stands in a table of merges. The build script writes by these functions, and the program reads by them.
+//! The layout of a table of merges. The build script writes and the program reads by these functions.
 
 /// Bits of a token's id. Both encodings have fewer than 2^18 tokens.
 pub(crate) const ID_BITS: u32 = 18;
@@ -31,8 +31,8 @@ pub(crate) fn filter_bit(a: char, b: char, bits: usize) -> usize {
     (pair.wrapping_mul(FACTOR) >> 32) as usize & (bits - 1)
 }
 
-/// Words of a filter for a vocabulary of `pieces`: four bits for each, since pieces share their pairs. A small one is
-/// not worth being full.
+/// Words of a filter for a vocabulary of `pieces`: four bits for each, since pieces share their pairs. A small filter
+/// is not filled so densely.
 #[cfg_attr(
     not(feature = "local"),
     allow(dead_code, reason = "the build script and local models make filters")

@@ -1,8 +1,8 @@
-//! A count by another model's tokenizer, said to be one.
+//! An estimate: a count by another model's tokenizer, labelled as such.
 
 use chunkwright::TokenCounter;
 
-/// Counts by a tokenizer that is not the model's own: nothing exact may rely on it, and its name says so.
+/// Counts by a tokenizer other than the model's own: nothing exact may rely on it, and its name says so.
 pub struct Estimate<C> {
     counter: C,
     name: String,

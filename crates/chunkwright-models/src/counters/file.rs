@@ -1,7 +1,7 @@
 //! Any model's own tokenizer, as its `tokenizer.json` describes it.
 //!
-//! The file may come from anywhere. What is no regular file is not opened, a large one is not read, one that the
-//! library panics over is invalid, and so is one whose normalizer could make a text a thousand times as long.
+//! The file may come from anywhere. Only a regular file is opened, a large one is not read, one that makes the library
+//! panic is invalid, and so is one whose normalizer could make a text a thousand times as long.
 
 use std::fs::{File, metadata};
 use std::io::{Error, ErrorKind, Read};
@@ -18,7 +18,8 @@ use super::CounterError;
 /// Largest `tokenizer.json`, in bytes (64 MiB). The largest in use have 33 million.
 const MAX_TOKENIZER_SIZE: u64 = 64 << 20;
 
-/// How much longer a normalizer may make a text. Those in use replace a blank by `▁` (3) or decompose ligatures (18).
+/// Most growth of a text by a normalizer, as a factor. Those in use replace a blank by `▁` (3) or decompose ligatures
+/// (18).
 const MAX_GROWTH: usize = 1000;
 
 /// A text that a tokenizer has to survive.
@@ -26,8 +27,8 @@ const PROBE: &str = "The quick brown fox, 123; съешь ещё этих бул
 
 /// Counts by a `tokenizer.json` of the `tokenizers` library.
 ///
-/// What the file says about truncation and padding is ignored, nothing is added to the text, and
-/// special tokens that the text spells out (`[CLS]`, `</s>`) are counted as the text they are.
+/// The file's truncation and padding are ignored, nothing is added to the text, and special tokens that the text spells
+/// out (`[CLS]`, `</s>`) are counted as the text they are.
 pub struct TokenizerFile {
     name: String,
     tokenizer: Tokenizer,
@@ -46,11 +47,11 @@ impl TokenizerFile {
             .map_err(|reason| CounterError::Invalid { path: path.to_owned(), reason })
     }
 
-    /// Parses the content of such a file; `name` is what the counter is called.
+    /// Parses the content of such a file; `name` is the counter's name.
     ///
     /// # Errors
     ///
-    /// What is wrong, in the words of the `tokenizers` library.
+    /// The error message of the `tokenizers` library.
     pub fn parse(name: &str, json: &[u8]) -> Result<Self, String> {
         let broken = |_| "the `tokenizers` library fails on it".to_owned();
         let parsed = catch_unwind(AssertUnwindSafe(|| Tokenizer::from_bytes(json))).map_err(broken)?;
@@ -70,7 +71,7 @@ impl TokenizerFile {
         Ok(Self { name: name.to_owned(), tokenizer })
     }
 
-    /// The token ids of a text, or the words of the `tokenizers` library on why there are none.
+    /// The token ids of a text, or the error message of the `tokenizers` library.
     pub(crate) fn ids(&self, text: &str) -> Result<Vec<u32>, String> {
         let encoding = self.tokenizer.encode_fast(text, false).map_err(|error| error.to_string())?;
         Ok(encoding.get_ids().to_vec())
@@ -92,7 +93,7 @@ fn read(path: &Path) -> Result<Vec<u8>, Error> {
     Ok(bytes)
 }
 
-/// How many times as long a text may become, at most.
+/// The largest factor by which a text may grow.
 fn growth(normalizer: &NormalizerWrapper) -> usize {
     match normalizer {
         NormalizerWrapper::Sequence(steps) => {

@@ -137,13 +137,13 @@ impl TokenCounter for OpenAi {
             if is_plain || word.is_ascii() {
                 return known.get(word, count);
             }
-            // Where there are no blanks, a word is a clause, which does not come back; its parts do.
+            // Without blanks a word is a clause, which does not recur; its parts do.
             merges.parts(word).map(|part| known.get(part, count)).sum()
         };
         self.counts.with(|known| self.encoding.words(text).map(|word| count_word(known, word)).sum())
     }
 
-    /// No word goes on after a line break but one of blanks, and `/` after marks.
+    /// No word continues after a line break except one of blanks, and `/` after marks.
     fn adds_up(&self, before: &str, after: &str) -> bool {
         before.ends_with('\n') && after.starts_with(|c: char| c != '/' && !c.is_whitespace())
     }

@@ -61,8 +61,8 @@ impl Table {
     }
 }
 
-/// A word of 1 to 32 bytes, or a longer one of a single byte, as numbers, which compare faster than bytes: its length, its
-/// bytes from the front and from the back, which may overlap. Length 0 is no word.
+/// A word of 1 to 32 bytes, or a longer one of a single byte, as numbers, which compare faster than bytes: its length,
+/// its bytes from the front and from the back, which may overlap. Length 0 means no word.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 struct Packed {
     parts: [u64; 4],
@@ -89,7 +89,7 @@ impl Packed {
         Some(Self { parts, len: len as u32 })
     }
 
-    /// The place of the word's entry. Words that meet there are told apart by their parts.
+    /// The slot of the word's entry. Words that collide there are distinguished by their parts.
     fn hash(&self) -> usize {
         let [a, b, c, d] = self.parts;
         let mut hash =

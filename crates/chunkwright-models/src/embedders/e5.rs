@@ -13,12 +13,12 @@ use crate::data::{InstallableModel, ModelError, model};
 use crate::e5_file::{HEAD_LEN, Head};
 use crate::xlm_r::XlmR;
 
-/// What its vectors are called.
+/// The name of its vectors.
 pub(super) const NAME: &str = "multilingual-e5-small";
 /// Tokens that are computed together: enough to keep matrix products busy, few enough to stay in a
 /// core's cache.
 const BATCH_TOKENS: usize = 512;
-/// What the model was trained to see before a question and before an answer.
+/// The prefixes of questions and answers that the model was trained with.
 const QUERY: &str = "query:";
 const PASSAGE: &str = "passage:";
 
@@ -68,7 +68,7 @@ impl E5 {
         Some(Self { info, tokenizer, bert, query, passage })
     }
 
-    /// What stands before a text.
+    /// The tokens before a text.
     fn prefix(&self, role: Role) -> &[u32] {
         match role {
             Role::Query => &self.query,
@@ -150,7 +150,7 @@ fn batches<'a>(texts: &[&'a [u32]]) -> Vec<Vec<&'a [u32]>> {
     batches
 }
 
-/// The encoder's weights; nothing if the file is not what it should be.
+/// The encoder's weights; `None` if the file is malformed.
 fn bert(head: &Head, file: &[u8]) -> Option<Bert> {
     let shape = head.shape;
     let (hidden, inner) = (shape.hidden, shape.inner);
@@ -181,7 +181,7 @@ fn bert(head: &Head, file: &[u8]) -> Option<Bert> {
             norm: norm(&format!("l{layer}.oln"))?,
         })
     };
-    // Of the two token types of BERT this model knows only the first.
+    // This model uses only the first of BERT's two token types.
     let token_type: Array1<f32> =
         head.vector(file, "emb.type", 2 * hidden)?.into_iter().take(hidden).collect();
     let positions = head.vector(file, "emb.pos", shape.positions.checked_mul(hidden)?)?;

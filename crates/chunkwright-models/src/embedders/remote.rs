@@ -1,11 +1,11 @@
 //! Embedders that are services, named `DIALECT:MODEL`.
 //!
-//! A service may be down, answer for another number of texts, or give vectors that cannot be compared;
-//! nothing of that may reach a store. So each answer is checked before any of it is used, and a
-//! vector's name says all that it depends on (dialect, model, dimension, prefixes).
+//! A service may be down, return vectors for another number of texts, or vectors that cannot be compared; none of that
+//! may reach a store. So each answer is checked before any of it is used, and a vector's name says all that it depends
+//! on (dialect, model, dimension, prefixes).
 //!
-//! A service is allowed to cut a text only where we can tell that it did, by a counter that counts as
-//! its model does. Elsewhere it has to refuse, and the text at fault is found by halving its batch.
+//! A service may truncate a text only if we can tell that it did, by a counter that counts as its model does. Otherwise
+//! it has to reject the batch, which is bisected to find the text at fault.
 
 mod cohere;
 mod ollama;
@@ -31,26 +31,26 @@ pub use sparse::{SPARSE_DIALECTS, SparseDialect, SparseOptions};
 /// A way to ask services for vectors.
 #[derive(Debug)]
 pub struct Dialect {
-    /// What stands before the `:` of a configured name.
+    /// The part of a configured name before the `:`.
     pub name: &'static str,
     /// Who speaks it, in one line.
     pub summary: &'static str,
-    /// Where it is spoken unless another address is configured.
+    /// Its default address.
     pub home: Home,
-    /// Whether a model must be named; else the service runs one only.
+    /// Whether a model must be named; otherwise the service runs only one.
     pub names_model: bool,
     path: &'static str,
     body: fn(&Request<'_>) -> Value,
     /// The vectors in an answer, in the order of the texts.
     vectors: fn(&Value) -> Result<Vec<&Value>, Malformed>,
-    /// What the service says of itself.
+    /// The request for the service's description of itself.
     about: Option<Ask>,
 }
 
 type Ask = fn(&Client) -> Result<About, ServiceError>;
 
 impl Dialect {
-    /// How a model of it is named: `openai:MODEL`.
+    /// The form of its models' names: `openai:MODEL`.
     pub fn form(&self) -> String {
         format!("{}:{}", self.name, if self.names_model { "MODEL" } else { "" })
     }
@@ -60,18 +60,18 @@ impl Dialect {
 pub const DIALECTS: &[Dialect] =
     &[openai::DIALECT, tei::DIALECT, ollama::DIALECT, cohere::DIALECT, voyage::DIALECT];
 
-/// What a request asks for.
+/// The content of a request.
 struct Request<'a> {
     model: &'a str,
     texts: &'a [String],
     role: Role,
     /// The length that vectors are to have, where it was configured.
     dimension: Option<usize>,
-    /// Whether texts may be cut at the model's limit.
+    /// Whether texts may be truncated to the model's limit.
     truncate: bool,
 }
 
-/// What a service says of itself.
+/// A service's description of itself.
 #[derive(Default)]
 pub(crate) struct About {
     /// The model and its revision.
@@ -83,26 +83,25 @@ pub(crate) struct About {
     pub(crate) max_texts: Option<usize>,
 }
 
-/// How a remote embedder is used. Nothing is known of its model but what is configured or what the
-/// service says.
+/// Options of a remote embedder. Only configured or reported facts about its model are known.
 #[derive(Clone)]
 pub struct RemoteOptions {
-    /// Where it is.
+    /// Its service.
     pub service: ServiceOptions,
     /// The length to ask of vectors, for models that can shorten them; by default the model's own.
     pub dimension: Option<usize>,
-    /// What the dimension is known to be, which saves asking: an answer that differs is an error.
+    /// The known dimension, which saves a request: an answer that differs is an error.
     pub known_dimension: Option<usize>,
-    /// The name that stored vectors have. A search with it goes on where the server of sparse vectors, which is
-    /// a part of the name, does not say what it is.
+    /// The name of stored vectors. With it, a search continues even if the server of sparse vectors, which is a part of
+    /// the name, does not report its model.
     pub known_name: Option<String>,
-    /// Tokens of a text that the model reads, without those it adds by itself.
+    /// Most tokens of a text that the model reads, without those it adds.
     pub max_tokens: Option<usize>,
     /// Counts as the model does; by default an estimate.
     pub counter: Option<Arc<dyn TokenCounter>>,
-    /// What stands before a question.
+    /// The prefix of a question.
     pub query_prefix: String,
-    /// What stands before a text that may answer.
+    /// The prefix of a text that may answer.
     pub passage_prefix: String,
     /// Most tokens of one request, by the counter; one text may have more.
     pub batch_tokens: usize,
@@ -112,7 +111,7 @@ pub struct RemoteOptions {
     pub concurrency: usize,
     /// Price of a million tokens, in the user's currency.
     pub price_per_million_tokens: Option<f64>,
-    /// The service whose sparse vectors come beside the dense ones.
+    /// The service of the additional sparse vectors.
     pub sparse: Option<SparseOptions>,
 }
 
@@ -141,8 +140,7 @@ impl Default for RemoteOptions {
 ///
 /// # Errors
 ///
-/// If there is no such dialect, the address or key is of no use, or the service does not answer as it
-/// should.
+/// If there is no such dialect, the address or key is invalid, or the service does not answer as expected.
 pub fn remote_embedder(spec: &str, options: RemoteOptions) -> Result<Arc<dyn Embedder>, EmbedError> {
     Ok(Arc::new(Remote::open(spec, options)?))
 }
@@ -169,7 +167,7 @@ struct Remote {
     client: Client,
     sparse: Option<Sparse>,
     options: RemoteOptions,
-    /// Whether the service may cut texts.
+    /// Whether the service may truncate texts.
     truncate: bool,
     info: ModelInfo,
 }
@@ -278,7 +276,7 @@ impl Remote {
             .collect())
     }
 
-    /// The dense vectors of texts, and the sparse ones where they are asked for and configured.
+    /// The dense vectors of texts, and the sparse ones if they are requested and configured.
     fn parts(&self, texts: &[String], role: Role, parts: Parts) -> Result<Columns, ServiceError> {
         let dense = self.dense(texts, role)?;
         let sparse = match &self.sparse {
@@ -371,10 +369,10 @@ impl Embedder for Remote {
     }
 }
 
-/// Dense vectors, and sparse ones beside them.
+/// Dense vectors, and the sparse ones of the same texts.
 type Columns = (Vec<Vec<f32>>, Vec<Option<Vec<(u32, f32)>>>);
 
-/// What is asked for.
+/// The requested kinds of vectors.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Parts {
     Dense,

@@ -1,8 +1,8 @@
 //! Sparse vectors: a weight for each of a few tokens of a model's vocabulary (SPLADE, the lexical weights of
 //! BGE-M3). They are compared by dot product, as dense ones are.
 //!
-//! Services give them as lists that may hold anything. What is kept has one form, so that equal vectors are
-//! equal bytes and two of them are multiplied in one pass.
+//! Services give them as lists that may hold anything. Stored ones have a single form, so that equal vectors are equal
+//! bytes and two of them are multiplied in one pass.
 
 use serde_json::Value;
 
@@ -13,7 +13,7 @@ use crate::service::{Malformed, number};
 pub const MAX_WEIGHTS: usize = 32_768;
 
 /// Whether `weights` are a sparse vector: by ascending token, each weight finite and above zero, at most
-/// [`MAX_WEIGHTS`]. One without any token is one, too.
+/// [`MAX_WEIGHTS`]. An empty one is valid.
 pub fn is_sparse_vector(weights: &[(u32, f32)]) -> bool {
     weights.len() <= MAX_WEIGHTS
         && weights.iter().all(|(_, weight)| weight.is_finite() && *weight > 0.0)
@@ -32,8 +32,8 @@ pub fn sparse_dot(a: &[(u32, f32)], b: &[(u32, f32)]) -> f32 {
     sum
 }
 
-/// The sparse vector that `entries` hold, each a token under the name `token` and its weight under the name
-/// `weight`: sorted, without zeros. Whatever else is no sparse vector is refused.
+/// The sparse vector in `entries`, each with a token in the field `token` and its weight in the field `weight`: sorted,
+/// without zeros. Anything else that is not a sparse vector is rejected.
 pub(super) fn sparse_vector(
     entries: &Value,
     token: &'static str,

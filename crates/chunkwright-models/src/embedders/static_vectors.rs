@@ -11,7 +11,7 @@ use super::{EmbedError, Embedder, Embedding, Languages, ModelInfo, Role, normali
 use crate::counters::TokenizerFile;
 use crate::data::{ModelError, model};
 
-/// What its vectors are called.
+/// The name of its vectors.
 pub(super) const NAME: &str = "wordllama-l2-supercat-256";
 
 /// The loaded model.

@@ -1,4 +1,4 @@
-//! Cutting what goes to a model to a budget, and what comes from it to a limit.
+//! Truncates a model's input to a budget, and its output to a limit.
 
 use std::ops::Range;
 
@@ -22,8 +22,8 @@ pub(super) fn head<'a>(text: &'a str, budget: usize, counter: &dyn TokenCounter)
     &text[..longest(&ends, |end| counter.count(&text[..end]) <= budget)]
 }
 
-/// The part of `text` around `chunk` that is within `budget`: whole lines, as many tokens before as after where
-/// there are as many. The chunk itself is always within, cut at its end if it is larger alone.
+/// The part of `text` around `chunk` within `budget`: whole lines, with as many tokens before as after where possible.
+/// The chunk itself is always included, cut at its end if it alone is larger.
 pub(super) fn around(
     text: &str,
     chunk: Range<usize>,
@@ -39,7 +39,7 @@ pub(super) fn around(
     let ends: Vec<usize> =
         text[chunk.end..].match_indices('\n').map(|(at, _)| chunk.end + at + 1).chain([text.len()]).collect();
     let before = |budget: usize| {
-        // Farther starts cost more: the first that fits, when looked at from the far end.
+        // Farther starts cost more: take the first that fits, from the far end.
         let fits = starts.partition_point(|&start| counter.count(&text[start..chunk.start]) > budget);
         starts.get(fits).copied().unwrap_or(chunk.start)
     };
@@ -47,13 +47,13 @@ pub(super) fn around(
         |budget: usize| longest(&ends, |end| counter.count(&text[chunk.end..end]) <= budget).max(chunk.end);
     let start = before(left / 2);
     let end = after(left.saturating_sub(counter.count(&text[start..chunk.start])));
-    // What is not needed after the chunk is there for what stands before it.
+    // Budget not used after the chunk is available before it.
     let start = before(left.saturating_sub(counter.count(&text[chunk.end..end]))).min(start);
     start..end
 }
 
-/// A model's answer as one paragraph: without what it thought aloud, control characters, and quotation
-/// marks around all of it.
+/// A model's answer as one paragraph: without its visible reasoning, control characters, and quotation marks around all
+/// of it.
 pub(super) fn cleaned(text: &str) -> String {
     let text = match text.trim_start().strip_prefix("<think>") {
         Some(thought) => thought.split_once("</think>").map_or("", |(_, said)| said),
@@ -90,8 +90,8 @@ pub(super) fn shortened<'a>(text: &'a str, max_tokens: usize, counter: &dyn Toke
     text[..end].trim_end()
 }
 
-/// The last of the ascending `ends` that fits; 0 if none does. Whatever is longer than one that does not fit
-/// does not fit either.
+/// The last of the ascending `ends` that fits; 0 if none does. Anything longer than an end that does not fit does not
+/// fit either.
 fn longest(ends: &[usize], fits: impl Fn(usize) -> bool) -> usize {
     let fitting = ends.partition_point(|&end| fits(end));
     fitting.checked_sub(1).map_or(0, |last| ends[last])

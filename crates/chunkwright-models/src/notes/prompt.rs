@@ -1,4 +1,4 @@
-//! What a chat model is asked.
+//! The prompts of chat models.
 
 use std::ops::Range;
 
@@ -24,20 +24,20 @@ const SUMMARY: &str = "Write two or three sentences, at most WORDS words, that s
 /// A document, as the model is shown it.
 #[derive(Clone, Copy, Debug)]
 pub struct NoteDocument<'a> {
-    /// What it is called, such as its path.
+    /// Its name, such as its path.
     pub name: &'a str,
-    /// All of its text; what is too long is cut.
+    /// All of its text; truncated if too long.
     pub text: &'a str,
     /// Its headings or symbols in order, one a line, kept where the text is cut. May be empty.
     pub outline: &'a str,
 }
 
-/// What is to be written.
+/// The note to write.
 #[derive(Clone, Debug)]
 pub enum NoteTask<'a> {
-    /// What the chunk at these bytes of the document is about.
+    /// A note on the subject of the chunk at these bytes of the document.
     Context(NoteDocument<'a>, Range<usize>),
-    /// What the document is about.
+    /// A note on the subject of the document.
     Summary(NoteDocument<'a>),
 }
 
@@ -63,13 +63,13 @@ impl Prompt {
             }
             NoteTask::Summary(document) => (document, None, SUMMARY),
         };
-        // At most a third for the outline: what stands around a chunk says more of it.
+        // At most a third for the outline: the text around a chunk says more about it.
         let outline = cut::head(document.outline, document_tokens / 3, counter);
         let outline_tokens = counter.count(outline);
         let around = chunk.clone().unwrap_or(0..0);
         let shown =
             cut::around(document.text, around, document_tokens.saturating_sub(outline_tokens), counter);
-        // Marks that what is shown cannot contain, and that stay the same while it does.
+        // Marks that the shown text cannot contain, and that only change with it.
         let mut hasher = blake3::Hasher::new();
         hasher.update(document.text[shown.clone()].as_bytes()).update(outline.as_bytes());
         hasher.update(document.name.as_bytes());
@@ -95,7 +95,7 @@ impl Prompt {
         let body = json!({
             "model": model,
             "temperature": 0,
-            // Room for a counter that counts otherwise; what is too long is cut at a sentence.
+            // Room for a counter that counts differently; a longer answer is cut at a sentence.
             "max_tokens": max_tokens.saturating_mul(2),
             "messages": [
                 { "role": "system", "content": RULES.replace("NAME", &mark("...")) },
@@ -109,8 +109,8 @@ impl Prompt {
         Self { body, key }
     }
 
-    /// What its answer may be kept by, 32 hexadecimal digits: a hash of the model, of the version of our
-    /// words, and of all text that the model is shown.
+    /// The key under which its answer may be stored, 32 hexadecimal digits: a hash of the model, of the version of our
+    /// instructions, and of all text that the model is shown.
     pub fn key(&self) -> &str {
         &self.key
     }
@@ -119,7 +119,7 @@ impl Prompt {
         &self.body
     }
 
-    /// What the model reads.
+    /// The texts that the model reads.
     pub(super) fn texts(&self) -> impl Iterator<Item = &str> {
         let messages = self.body["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
         messages.iter().filter_map(|message| message["content"].as_str())

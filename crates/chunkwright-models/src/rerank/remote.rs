@@ -13,13 +13,13 @@ use crate::service::{self, Home, Malformed, ServiceError, ServiceOptions, array,
 /// A way to ask services for scores.
 #[derive(Debug)]
 pub struct RerankDialect {
-    /// What stands before the `:` of a configured name.
+    /// The part of a configured name before the `:`.
     pub name: &'static str,
     /// Who speaks it, in one line.
     pub summary: &'static str,
-    /// Where it is spoken unless another address is configured.
+    /// Its default address.
     pub home: Home,
-    /// Whether a model must be named; else the service runs one only.
+    /// Whether a model must be named; otherwise the service runs only one.
     pub names_model: bool,
     path: &'static str,
     body: fn(model: &str, query: &str, texts: &[&str]) -> Value,
@@ -27,7 +27,7 @@ pub struct RerankDialect {
     scores: fn(&Value) -> Result<Vec<&Value>, Malformed>,
 }
 
-/// All dialects. Texts too long for a model are cut by the service: a score is no vector that is kept.
+/// All dialects. The service truncates texts too long for a model: unlike vectors, scores are not stored.
 pub const RERANK_DIALECTS: &[RerankDialect] = &[
     RerankDialect {
         name: "cohere",
@@ -67,10 +67,10 @@ pub const RERANK_DIALECTS: &[RerankDialect] = &[
     },
 ];
 
-/// How a remote reranker is used.
+/// Options of a remote reranker.
 #[derive(Clone, Debug)]
 pub struct RerankOptions {
-    /// Where it is.
+    /// Its service.
     pub service: ServiceOptions,
     /// Most texts of one request.
     pub batch_texts: usize,
@@ -85,17 +85,17 @@ impl Default for RerankOptions {
 }
 
 impl RerankDialect {
-    /// How a model of it is named: `cohere:MODEL`.
+    /// The form of its models' names: `cohere:MODEL`.
     pub fn form(&self) -> String {
         format!("{}:{}", self.name, if self.names_model { "MODEL" } else { "" })
     }
 }
 
-/// The reranker that `spec` names (`cohere:MODEL`, `tei:`). A service that runs one model is asked which.
+/// The reranker that `spec` names (`cohere:MODEL`, `tei:`). A service that runs one model is asked for its name.
 ///
 /// # Errors
 ///
-/// If there is no such dialect, the address or key is of no use, or the service does not say its model.
+/// If there is no such dialect, the address or key is invalid, or the service does not report its model.
 pub fn remote_reranker(spec: &str, mut options: RerankOptions) -> Result<Arc<dyn Reranker>, ServiceError> {
     let (dialect, model) = dialect(spec)?;
     let client = options.service.client(dialect.home)?;

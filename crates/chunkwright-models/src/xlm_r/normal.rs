@@ -12,7 +12,7 @@ use crate::char_set::CharSet;
 /// Normal forms of characters.
 pub(super) struct Normal {
     forms: HashMap<char, Box<str>>,
-    /// Common characters that are their own form, whatever stands beside them.
+    /// Common characters that are their own form, whatever their neighbours are.
     stable: CharSet,
     blanks: CharSet,
     /// Whether a blank may begin with this byte.
@@ -20,7 +20,7 @@ pub(super) struct Normal {
 }
 
 impl Normal {
-    /// `common` are characters that are worth a faster look.
+    /// `common` are characters that deserve a faster lookup.
     pub(super) fn new(forms: HashMap<char, Box<str>>, common: impl Iterator<Item = char>) -> Self {
         let inert =
             |c: char| canonical_combining_class(c) == 0 && matches!(is_nfc_quick(once(c)), IsNormalized::Yes);

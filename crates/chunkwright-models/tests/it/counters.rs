@@ -139,7 +139,7 @@ fn a_tokenizer_file_counts_whole_texts_unpadded_with_special_tokens_as_text() {
     assert_eq!(counter.count("[SEP]"), 3, "brackets and a word, not a special token");
 }
 
-/// Wherever a counter says that counts add up, they do.
+/// If a counter says that counts add up, they do.
 fn adds_up(text: &str) {
     for info in COUNTERS {
         let Ok(counter) = counter(info.name, Path::new("")) else { continue };

@@ -1,9 +1,8 @@
 //! The crate seen from outside.
 //!
-//! Tests that need an installed model say so and do nothing where it is absent, unless the
-//! environment sets `CHUNKWRIGHT_REQUIRE_MODELS`: then they fail, so that no check can pass unseen. Tests
-//! against servers that others wrote run where `CHUNKWRIGHT_SERVERS` names the folder of their programs,
-//! which `cargo xtask test` installs.
+//! Tests that need an installed model say so and do nothing where it is absent, unless the environment sets
+//! `CHUNKWRIGHT_REQUIRE_MODELS`: then they fail, so that no test is skipped unnoticed. Tests against third-party
+//! servers run if `CHUNKWRIGHT_SERVERS` names the folder of their programs, which `cargo xtask test` installs.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 #![expect(clippy::print_stdout, reason = "says which models were absent")]

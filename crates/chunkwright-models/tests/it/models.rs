@@ -1,4 +1,4 @@
-//! What is installed, and whether it is whole.
+//! Installed models and their verification.
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;

@@ -42,7 +42,7 @@ fn context(chunk: &str) -> NoteTask<'static> {
     NoteTask::Context(document(), start..start + chunk.len())
 }
 
-/// What the model was asked last.
+/// The last request to the model.
 fn asked(server: &Server) -> (Value, String) {
     let body = server.requests().pop().unwrap().body;
     let user = body["messages"][1]["content"].as_str().unwrap().to_owned();

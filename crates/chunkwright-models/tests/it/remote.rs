@@ -1,4 +1,4 @@
-//! Every dialect of the registry against a server of our own that speaks it, and is at fault as scripted.
+//! Every dialect of the registry against a server of our own that speaks it, with scripted faults.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Sparse vectors of services: what they may answer, and what is left when they do not.
+//! Sparse vectors of services: accepted answers, and what remains when the service fails.
 
 use chunkwright_models::{EmbedError, RemoteOptions, Role, ServiceError, SparseOptions, remote_embedder};
 use serde_json::{Value, json};
@@ -115,7 +115,7 @@ fn a_question_has_its_dense_vector_where_the_sparse_one_is_not_to_be_had() {
     let (embedder, _dense) = open(&server, Some(name.clone()));
     let (embedding, failed) = embedder.unwrap().embed_query("a").unwrap();
     assert!(embedding.sparse == Some(vec![(2, 0.5)]) && failed.is_none());
-    // It says what it is and then fails; it does not even say what it is.
+    // One reports its model and then fails; the other does not even report its model.
     let failing = Server::new(|request, _| info(request).unwrap_or_else(|| text(400, "no")));
     for (server, known) in [(failing, None), (Server::new(|_, _| text(400, "no")), Some(name.clone()))] {
         let (embedder, _dense) = open(&server, known);
@@ -125,7 +125,7 @@ fn a_question_has_its_dense_vector_where_the_sparse_one_is_not_to_be_had() {
         assert!(embedding.vector.len() == 4 && embedding.sparse.is_none() && failed.is_some());
         assert!(embedder.embed(&["a"], Role::Passage).is_err(), "a passage has both vectors or none");
     }
-    // What is stored is of another dense model, or nothing is stored.
+    // The stored vectors are of another dense model, or nothing is stored.
     for known in [None, Some("openai:m@5+12345678".to_owned()), Some("openai:m@4".to_owned())] {
         assert!(open(&Server::new(|_, _| text(400, "no")), known).0.is_err());
     }

@@ -1,12 +1,11 @@
-//! Conversion in a process of its own, which the system bounds.
+//! Conversion in a child process with bounded memory and time.
 //!
-//! The libraries unpack streams and lay out pages as a file tells them, and a few hundred bytes can tell them to fill
-//! gigabytes or to work for hours. A thread can be neither bounded nor ended. A process can: its address space is
-//! limited before it starts, and one that takes too long is killed. Running out of memory or of stack then costs one
-//! document.
+//! The libraries unpack streams and lay out pages as a file instructs them, and a few hundred bytes can make them fill
+//! gigabytes or work for hours. A thread can be neither bounded nor killed. A process can: its address space is limited
+//! before it starts, and it is killed if it takes too long. Running out of memory or of stack then costs one document.
 //!
-//! The program is the caller's own: it calls [`run_child`] where its first argument is [`CHILD`], and tells this crate
-//! where it is by [`contain_in`]. Without it files are converted in the caller's own process, unbounded.
+//! The child is the caller's own program: it calls [`run_child`] if its first argument is [`CHILD`], and gives this
+//! crate its path by [`contain_in`]. Without that, files are converted in the caller's own process, unbounded.
 
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -27,18 +26,18 @@ pub const CHILD: &str = "--convert-standard-input";
 /// Address space of a child for any file, in megabytes: the program itself, the stack, what the library keeps.
 const LEAST_MEMORY: u64 = 768;
 
-/// Address space for each byte of the file beside it.
+/// Additional address space for each byte of the file.
 const MEMORY_PER_BYTE: u64 = 16;
 
 /// Stack of the child's converting thread, in bytes.
 const STACK: usize = 64 << 20;
 
-/// Longest answer that is read: of text, half may be escapes.
+/// Longest answer that is read: half of the text may be escapes.
 const MAX_ANSWER: u64 = 1 << 30;
 
 static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
 
-/// What a child says.
+/// The answer of a child.
 #[derive(Serialize, Deserialize)]
 enum Answer {
     Converted { text: String, positions: Positions },
@@ -78,7 +77,7 @@ pub fn run_child(format: &str) -> ExitCode {
     }
 }
 
-/// What is too large where it is not the text.
+/// Name of the part that is too large, if it is not the text.
 pub(crate) const UNPACKED: &str = "what it unpacks to";
 
 /// Converts a file in a process of its own; `None` if no program was named for that.
@@ -104,14 +103,14 @@ pub(crate) fn convert(
 #[cfg(unix)]
 fn limited(program: &Path, megabytes: u64) -> Command {
     let mut command = Command::new("/bin/sh");
-    // Where less is allowed already, that stays.
+    // A lower limit already in force stays.
     let script = "ulimit -v \"$0\" 2> /dev/null; ulimit -t \"$1\" 2> /dev/null; shift; exec \"$@\"";
     let seconds = MAX_TIME.as_secs().to_string();
     command.args(["-c", script]).arg((megabytes << 10).to_string()).arg(seconds).arg(program);
     command
 }
 
-/// Without such limits, the time is what bounds a child.
+/// Without such limits, only time bounds a child.
 #[cfg(not(unix))]
 fn limited(program: &Path, _: u64) -> Command {
     Command::new(program)
@@ -127,7 +126,7 @@ fn converse(
     let (input, output) = (child.stdin.take(), child.stdout.take());
     let (sender, receiver) = mpsc::channel();
     let (answer, status) = thread::scope(|scope| {
-        // A child that ends early closes its input; what became of it is told by its status.
+        // A child that ends early closes its input; its status shows why.
         scope.spawn(move || input.map(|mut input| input.write_all(bytes)));
         scope.spawn(move || {
             let mut answer = Vec::new();
@@ -136,7 +135,7 @@ fn converse(
         });
         let answer = receiver.recv_timeout(time);
         if answer.is_err() {
-            // It may have ended by itself meanwhile.
+            // It may already have ended.
             let _ = child.kill();
         }
         (answer, child.wait())
@@ -160,7 +159,7 @@ fn converse(
     }
 }
 
-/// Whether a process ended as one does that gets no memory.
+/// Whether a process ended as it does when it runs out of memory.
 #[cfg(unix)]
 fn aborted(status: ExitStatus) -> bool {
     use std::os::unix::process::ExitStatusExt;

@@ -1,7 +1,7 @@
 //! Word, `PowerPoint` and Excel (Office Open XML), by `undoc`.
 //!
-//! These files are ZIP archives of XML. What running headers and footers say is left out: they belong to
-//! pages, and such files have none until they are printed.
+//! These files are ZIP archives of XML. Running headers and footers are left out: they belong to pages, and such files
+//! have none until they are printed.
 
 use std::collections::HashMap;
 use std::io::{self, Cursor, Read};
@@ -46,10 +46,10 @@ pub(crate) static XLSX: Office = Office {
     unit: PositionUnit::Sheet,
 };
 
-/// How an archive begins.
+/// The start of an archive.
 const ZIP: &[u8] = b"PK\x03\x04";
 
-/// How a compound file begins: an encrypted document is one.
+/// The start of a compound file, such as an encrypted document.
 const COMPOUND: &[u8] = b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1";
 
 impl Converter for Office {
@@ -64,7 +64,7 @@ impl Converter for Office {
     fn recognizes(&self, extension: &str, bytes: &[u8]) -> bool {
         let named = self.extensions.contains(&extension);
         if bytes.starts_with(ZIP) {
-            // A damaged archive is one of what its name says.
+            // For a damaged archive the extension decides.
             let archive = ZipArchive::new(Cursor::new(bytes));
             return archive.map_or(named, |archive| archive.index_for_name(self.part).is_some());
         }
@@ -91,7 +91,7 @@ impl Office {
         ConvertError::Damaged { format: self.name, problem: error.to_string() }
     }
 
-    /// Unpacks the archive to nowhere and counts: what it says of its sizes need not be true.
+    /// Unpacks the archive without storing it and counts bytes: its declared sizes may be false.
     fn check_unpacked(&self, bytes: &[u8]) -> Result<(), ConvertError> {
         let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(|error| self.damaged(&error))?;
         let mut left = MAX_UNPACKED_SIZE;

@@ -11,7 +11,7 @@ use unpdf::{Block, ErrorKind, Page, PageStreamOptions, ParseEvent, PdfParser, Re
 
 use super::{ConvertError, Converted, Converter, MAX_TEXT_SIZE};
 
-/// How far into a file its header may stand, by the specification.
+/// Most bytes before a file's header, by the specification.
 const HEADER_REACH: usize = 1024;
 
 /// PDF; positions are pages.

@@ -1,7 +1,7 @@
 //! Binary documents at the crate's boundary.
 //!
-//! The PDFs of `tests/samples` were printed by a script of ours from one short text in three languages;
-//! the Chinese one has no character map of its own, as many of its kind. Other files are made here.
+//! The PDFs of `tests/samples` were printed by a script of ours from one short text in three languages; the Chinese one
+//! has no character map of its own, like many of its kind. Other files are made here.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 

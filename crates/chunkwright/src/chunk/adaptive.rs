@@ -1,8 +1,8 @@
-//! The strategy `adaptive`: how a document is cut depends on its size.
+//! The strategy `adaptive`: cuts a document according to its size.
 //!
-//! A short document is one chunk. One of medium size is cut into windows that follow its structure. A
-//! long one is cut by its headings, sections too large into windows; or, where a band of sizes is
-//! asked for, into chunks within the band, headings being the best places to cut.
+//! A short document is one chunk. One of medium size is cut into windows that follow its structure. A long one is cut
+//! at its headings, and sections that are too large into windows; or, if a band of sizes is configured, into chunks
+//! within the band, preferably at headings.
 
 use crate::chunk::fill::Filler;
 use crate::chunk::pack::Goal;
@@ -61,7 +61,7 @@ fn across(document: &Document, plan: &Plan<'_>, goal: &dyn Fn(usize) -> Goal) ->
     drafts
 }
 
-/// A chunk that goes on where the one before was full is a window.
+/// A chunk that continues where the one before was full is a window.
 fn as_window(draft: Draft) -> Draft {
     if draft.cut.continues() { Draft { cut: Cut::Window, ..draft } } else { draft }
 }

@@ -1,5 +1,5 @@
-//! Other names for keys of the configuration: those of the systems that the presets reproduce, so that their
-//! configurations work unchanged. A key of such a system selects the preset that stands for it.
+//! Aliases of configuration keys: the names that other systems use, so that configurations of systems that a preset
+//! reproduces work unchanged. A key of such a system selects the preset that stands for it.
 
 use crate::chunk::Unit;
 
@@ -10,11 +10,11 @@ pub struct Alias {
     pub name: &'static str,
     /// The preset that reproduces the system whose name it is.
     pub preset: &'static str,
-    /// What it stands for.
+    /// Its meaning.
     pub means: Means,
 }
 
-/// What an [`Alias`] stands for.
+/// The meaning of an [`Alias`].
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Means {
@@ -99,7 +99,7 @@ pub static OTHER_NAMES: &[OtherName] = &[
 ];
 
 impl OtherName {
-    /// What another system's strategy of this name stands for.
+    /// The meaning of another system's strategy of this name.
     pub fn find(name: &str) -> Option<&'static Self> {
         OTHER_NAMES.iter().find(|other| other.name == name)
     }

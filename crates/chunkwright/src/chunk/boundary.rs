@@ -1,4 +1,4 @@
-//! Boundaries that are set by hand: where a chunk begins, or none does, whatever the strategy says.
+//! Boundaries set by hand: places where a chunk must or must not begin, whatever the strategy says.
 
 use serde::{Deserialize, Serialize};
 
@@ -30,7 +30,7 @@ pub enum BoundaryKind {
 }
 
 impl BoundaryKind {
-    /// What takes it back.
+    /// The kind that undoes it.
     pub fn opposite(self) -> Self {
         match self {
             Self::Split => Self::Merge,
@@ -97,7 +97,7 @@ impl Finisher<'_> {
         outcomes.map(|outcome| outcome.unwrap_or(BoundaryOutcome::Nowhere)).collect()
     }
 
-    /// What became of the boundary at `start`.
+    /// The outcome of the boundary at `start`.
     fn became(&self, kind: BoundaryKind, start: u32, refused: &[(u32, usize)]) -> Option<BoundaryOutcome> {
         let chunk = self.chunks.partition_point(|chunk| chunk.span.start <= start).checked_sub(1)?;
         let begins = self.chunks[chunk].span.start == start;
@@ -110,8 +110,8 @@ impl Finisher<'_> {
         }
     }
 
-    /// Joins the draft that begins at `start` to the one before it; answers whether there is one, or the size that they
-    /// would have, if that is over the limit.
+    /// Joins the draft that begins at `start` to the one before it. Returns whether there is one; fails with their
+    /// joint size if that is over the limit.
     fn merge(&mut self, drafts: &mut Vec<Draft>, start: u32) -> Result<bool, usize> {
         let found = drafts.binary_search_by_key(&start, |draft| draft.span.start);
         let Ok(index @ 1..) = found else { return Ok(false) };
@@ -126,7 +126,7 @@ impl Finisher<'_> {
     }
 }
 
-/// Divides the draft that has text on both sides of `start`; answers whether there is one.
+/// Divides the draft that has text on both sides of `start`; returns whether there is one.
 fn split(document: &Document, drafts: &mut Vec<Draft>, start: u32) -> bool {
     let index = drafts.partition_point(|draft| draft.span.start < start).checked_sub(1);
     let Some(index) = index.filter(|index| start < drafts[*index].span.end) else { return false };
@@ -138,8 +138,8 @@ fn split(document: &Document, drafts: &mut Vec<Draft>, start: u32) -> bool {
     true
 }
 
-/// Where a chunk begins that is to begin at `at`: where one does already with only blanks between, else at the first
-/// visible character or the indentation before it. None after the last visible character.
+/// Start of the chunk that is to begin at `at`: the start of an existing one with only blanks between, else the first
+/// visible character or the indentation before it. `None` after the last visible character.
 fn start(document: &Document, drafts: &[Draft], at: u32) -> Option<u32> {
     let source = document.source();
     let from = place(document, at) as usize;

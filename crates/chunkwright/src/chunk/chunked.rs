@@ -1,5 +1,5 @@
-//! A document with its chunks, as one value: what a chunk says, its record and its explanation need the document that
-//! it was cut from and the chunker that cut it, and no caller can pass others.
+//! A document with its chunks, as one value: a chunk's text, record and explanation need the document that it was cut
+//! from and the chunker that cut it, and this way no caller can pass others.
 
 use std::fmt;
 use std::ops::Deref;
@@ -31,7 +31,7 @@ pub struct Chunked<'a> {
     chunker: &'a Chunker,
     document: &'a Document,
     chunks: Vec<Chunk>,
-    /// First character of each chunk and the one after its last, once they were asked for.
+    /// First character of each chunk and the one after its last; computed on first use.
     chars: OnceLock<Vec<(u32, u32)>>,
 }
 
@@ -47,7 +47,7 @@ impl<'a> Chunked<'a> {
         Self { chunker, document, chunks, chars: OnceLock::new() }
     }
 
-    /// What cut the document.
+    /// The chunker that cut the document.
     pub fn chunker(&self) -> &'a Chunker {
         self.chunker
     }
@@ -106,7 +106,7 @@ impl<'a> ChunkIn<'a> {
         self.of
     }
 
-    /// What it owns, exactly as in the source.
+    /// The text that it owns, exactly as in the source.
     pub fn content(self) -> &'a str {
         self.of.chunks[self.index].span.of(self.of.document.source())
     }
@@ -122,7 +122,7 @@ impl<'a> ChunkIn<'a> {
         context::render(self.of.document, self.span, &borrows)
     }
 
-    /// Why it is as it is.
+    /// Explains why it begins and ends where it does.
     pub fn explain(self) -> Explanation {
         self.of.chunker.explain_one(self.of.document, &self.of.chunks, self.index)
     }

@@ -1,4 +1,4 @@
-//! How a document is cut: plain data, checked once.
+//! The configuration of cutting: plain data, checked once.
 
 use std::borrow::Cow;
 
@@ -21,7 +21,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// What a sentence calls several of them.
+    /// Its plural noun, for sentences.
     pub fn noun(self) -> &'static str {
         match self {
             Self::Tokens => "tokens",
@@ -77,7 +77,7 @@ pub enum Keep {
 }
 
 impl Keep {
-    /// Whether a block of kind `kind` is meant.
+    /// Whether it includes blocks of kind `kind`.
     fn holds(self, kind: BlockKind) -> bool {
         match self {
             Self::Code => kind == BlockKind::Code,
@@ -176,7 +176,7 @@ pub enum ConfigError {
     /// No strategy has this name.
     #[error("unknown strategy `{name}`; known are {}", names(STRATEGIES.iter().map(|strategy| strategy.name())))]
     UnknownStrategy {
-        /// The name that was asked for.
+        /// The requested name.
         name: String,
     },
     /// A strategy of the caller's own has a name that it cannot have.
@@ -191,7 +191,7 @@ pub enum ConfigError {
     /// No preset has this name.
     #[error("unknown preset `{name}`; known are {}", names(preset::PRESETS.iter().map(|preset| preset.name)))]
     UnknownPreset {
-        /// The name that was asked for.
+        /// The requested name.
         name: String,
     },
     /// A size that no document has.
@@ -207,13 +207,13 @@ pub enum ConfigError {
     Glob {
         /// The pattern.
         pattern: String,
-        /// What is wrong with it.
+        /// The error of the pattern.
         error: fast_glob::Error,
     },
     /// `max_size` leaves no room for text.
     #[error("`max_size` is `{max_size}`; it must be at least `{}`", ChunkConfig::LEAST_MAX_SIZE)]
     MaxSizeTooSmall {
-        /// The size that was asked for.
+        /// The requested size.
         max_size: usize,
     },
     /// A size is larger than `max_size`.
@@ -231,7 +231,7 @@ pub enum ConfigError {
         "`overlap_size` is `{overlap_size}`; it must be at most half of `max_size`, which is `{max_size}`"
     )]
     OverlapTooLarge {
-        /// The size that was asked for.
+        /// The requested size.
         overlap_size: usize,
         /// The limit.
         max_size: usize,
@@ -241,7 +241,7 @@ pub enum ConfigError {
         "`overlap_lines` is `{overlap_lines}`; it must be less than the lines of a chunk, which are `{lines}`"
     )]
     OverlapLines {
-        /// The number of lines that was asked for.
+        /// The requested number of lines.
         overlap_lines: usize,
         /// The number of lines in a chunk.
         lines: usize,
@@ -251,7 +251,7 @@ pub enum ConfigError {
     HeadingLevel {
         /// Name of the field.
         field: &'static str,
-        /// The level that was asked for.
+        /// The requested level.
         level: u8,
     },
     /// A band whose ends are not in order.
@@ -286,7 +286,7 @@ impl ChunkConfig {
     /// Greatest value of any size: no document is longer, and no sum of two overflows.
     pub const GREATEST_SIZE: usize = u32::MAX as usize;
 
-    /// Lines of a chunk in the strategy `lines` if `fixed_chunk_lines` does not say.
+    /// Lines of a chunk in the strategy `lines` if `fixed_chunk_lines` is not set.
     pub const DEFAULT_LINES: usize = 50;
 
     /// Checks every value.
@@ -378,7 +378,7 @@ impl ChunkConfig {
         self.set_apart.iter().any(|keep| keep.holds(kind))
     }
 
-    /// What the document with this id is, if `kinds` say.
+    /// The kind of the document with this id, if one of `kinds` matches.
     pub fn kind(&self, doc_id: &str) -> Option<&Kind> {
         let matches = |kind: &&Kind| {
             kind.paths.is_empty() || kind.paths.iter().any(|path| fast_glob::glob_match(path, doc_id))

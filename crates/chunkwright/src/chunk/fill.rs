@@ -1,4 +1,4 @@
-//! Filling: how the blocks of one section become chunks. What strategies that read structure share.
+//! Filling: turns the blocks of one section into chunks. Shared by the strategies that read structure.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -31,7 +31,7 @@ impl<'a, 'p> Filler<'a, 'p> {
         self.sizes[blocks].iter().map(|&size| size as usize).sum()
     }
 
-    /// Size that content under `section` may have beside what it borrows, the overlap left out.
+    /// Size left for content under `section` after what it borrows, not counting the overlap.
     pub(super) fn room(&self, section: SectionId) -> usize {
         *self.rooms.borrow_mut().entry(section).or_insert_with(|| {
             let measure = |text: &str| self.plan.measure(text);
@@ -58,7 +58,7 @@ impl<'a, 'p> Filler<'a, 'p> {
         let whole = Span { start: blocks[0].span.start, end: blocks[blocks.len() - 1].span.end };
         let apart = blocks.iter().any(|block| config.sets_apart(block.kind)) && blocks.len() > 1;
         let size = self.size(run.clone());
-        // What fits beside the longest path fits beside its own, which need not be measured then.
+        // Content that fits with the longest path fits with its own, which then need not be measured.
         let room = self.plan.room(context::share(config));
         let room = if size <= room { room } else { self.room(section) };
         if size <= room && !apart {
@@ -68,7 +68,7 @@ impl<'a, 'p> Filler<'a, 'p> {
         let room = room.saturating_sub(config.overlap_size).max(1);
         let measure = |text: &str| self.plan.measure(text);
         let sizes = &self.sizes[run];
-        // What the pieces of a fence or table repeat must fit beside them.
+        // The text that the parts of a fence or table repeat must fit with them.
         let divided = blocks.iter().zip(sizes);
         let divided = divided.filter(|&(block, &size)| size as usize > room && !config.keeps(block.kind));
         let reopened = divided
@@ -99,7 +99,7 @@ impl<'a, 'p> Filler<'a, 'p> {
         Goal { limit, target, min: config.min_size.min(target) }
     }
 
-    /// Why a chunk at `at` begins: the section there begins, or `otherwise`.
+    /// The reason that a chunk begins at `at`: a section begins there, or `otherwise`.
     pub(super) fn begins(&self, section: SectionId, at: u32, otherwise: Cut) -> Cut {
         let section = self.document.section(section);
         match section.kind {

@@ -1,5 +1,4 @@
-//! The last step of cutting, the same for every strategy: the limit holds exactly, and chunks get their
-//! identity.
+//! The last step of cutting, the same for every strategy: enforces the limit exactly and gives chunks their identity.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -13,7 +12,7 @@ use crate::context::{self, Borrow, Measured};
 use crate::document::{Block, BlockKind, Document, Enclosure, EnclosureKind, SectionId, with_lf};
 use crate::span::{Span, is_blank};
 
-/// Turns drafts into chunks, with the boundaries that were set by hand; answers what became of each.
+/// Turns drafts into chunks, with the boundaries set by hand; returns the outcome of each.
 pub(super) fn finish(
     chunker: &Chunker,
     document: &Document,
@@ -50,8 +49,8 @@ pub(super) struct Finisher<'a> {
     config: &'a ChunkConfig,
     document_type: Option<Cow<'static, str>>,
     pub(super) document: &'a Document,
-    /// Whether a draft that fits only with less of what it would borrow borrows less, rather than being divided: its
-    /// span was found to fit before.
+    /// Whether a draft that fits only with less borrowed text borrows less instead of being divided: its span was found
+    /// to fit before.
     pub(super) keeps_spans: bool,
     pub(super) chunks: Vec<Chunk>,
     /// Size of each block with the blanks after it; empty if the strategy did not measure blocks.
@@ -60,23 +59,23 @@ pub(super) struct Finisher<'a> {
     measured: Measured,
     /// Room to put texts together in.
     text: String,
-    /// Room for what is hashed for an id.
+    /// Buffer for the input of an id's hash.
     key: Vec<u8>,
-    /// How many chunks so far say and borrow the same, by the id of the first.
+    /// Number of chunks so far with the same content and borrowed text, by the id of the first.
     pub(super) ids: HashMap<ChunkId, u64>,
 }
 
 impl Finisher<'_> {
     /// Adds the chunk of a draft, or several if its text is over a limit.
     pub(super) fn fit(&mut self, draft: Draft) {
-        // A stack of what is left to fit, with the room its cutting was given.
+        // A stack of drafts still to fit, each with the room that its cutting was given.
         let mut left = vec![(draft.span, draft.cut, self.config.max_size)];
         while let Some((span, cut, room)) = left.pop() {
             let (section, mut borrows) = self.borrows(span, cut);
             let (mut size, mut over) = self.measure(span, &borrows);
             let overlaps = borrows.len();
             if over && !draft.whole {
-                // An overlap gives way before what is owned is divided.
+                // An overlap is dropped before owned text is divided.
                 borrows.retain(|borrow| !matches!(borrow, Borrow::Overlap(_)));
             }
             if borrows.len() < overlaps {
@@ -122,7 +121,7 @@ impl Finisher<'_> {
             if pieces.len() > 1 || room > 1 {
                 left.extend(pieces.into_iter().rev().map(|(span, cut)| (span, cut, room)));
             } else {
-                // One character that does not fit beside what it borrows stands alone.
+                // A single character that does not fit with what it borrows stands alone.
                 let (size, over) = self.measure(span, &[]);
                 self.add(span, section, cut, Vec::new(), size, over);
             }
@@ -155,7 +154,7 @@ impl Finisher<'_> {
         joined
     }
 
-    /// As many of `borrows`, the innermost first, as fit beside `span`, with the size of it all.
+    /// As many of `borrows`, innermost first, as fit with `span`, and the total size.
     fn lessened(&mut self, span: Span, mut borrows: Vec<Borrow>) -> Option<(usize, Vec<Borrow>)> {
         while !borrows.is_empty() {
             let outermost = match &mut borrows[0] {
@@ -225,7 +224,7 @@ impl Finisher<'_> {
         let (source, range) = (document.source(), range_in(document, span));
         let blocks = &document.blocks()[range.clone()];
         let mut total = 0;
-        // Where what is not yet counted begins.
+        // Start of the text not yet counted.
         let mut start = span.start;
         if let Some(sizes) = self.sizes.get(range).filter(|_| !document.has_markup()) {
             for (index, pair) in blocks.windows(2).enumerate() {
@@ -324,7 +323,7 @@ fn push_part(key: &mut Vec<u8>, part: &str) {
 }
 
 impl ChunkId {
-    /// The id of what `parts` say; `ordinal` tells apart what says the same.
+    /// The id of `parts`; `ordinal` distinguishes equal ones.
     pub(crate) fn of(parts: &[&str], ordinal: u64) -> Self {
         let mut key = Vec::new();
         for part in parts {
@@ -348,7 +347,7 @@ impl ChunkId {
 pub(crate) fn section_of(document: &Document, span: Span) -> SectionId {
     let blocks = blocks_in(document, span);
     let Some(last) = blocks.last() else { return SectionId::ROOT };
-    // What only announces is about what follows it.
+    // A block that only announces is about what follows it.
     let first = blocks.iter().find(|block| !document.announces(block)).unwrap_or(last);
     document.common_section(first.section, last.section)
 }

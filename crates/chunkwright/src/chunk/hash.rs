@@ -1,9 +1,9 @@
-//! What a configuration is called: `config_hash`.
+//! The hash of a configuration: `config_hash`.
 //!
-//! A stored generation is brought up to date as long as its configuration has the same hash, and is otherwise built
-//! anew. So the hash is made of canonical JSON, with sorted keys and without those at their [`BASELINE`]: a new key
-//! changes the hash of nobody who does not use it. Hashes were made of Rust's debug output once; what was stored under
-//! such a [`Form::Debug`] keeps it.
+//! A stored generation is updated as long as its configuration has the same hash, and is rebuilt otherwise. So the hash
+//! is made of canonical JSON, with sorted keys and without those at their [`BASELINE`]: a new key does not change the
+//! hash of configurations that do not use it. Hashes were made of Rust's debug output once; what was stored under such
+//! a [`Form::Debug`] keeps it.
 
 use std::sync::LazyLock;
 
@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use crate::chunk::{ChunkConfig, Chunker, Kind};
 
-/// What a hash is made of.
+/// The input of a hash.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Form {
     /// Canonical JSON.
@@ -34,8 +34,8 @@ impl Form {
     }
 }
 
-/// The value of each key with which it may be left out. What is stored depends on it: a value never changes, whatever
-/// the defaults become, and a new key is added with the value that means what there was before the key.
+/// For each key, the value at which it is left out of the hash. Stored hashes depend on it: a value never changes,
+/// whatever the defaults become, and a new key is added with the value that keeps the behaviour from before the key.
 static BASELINE: LazyLock<Map<String, Value>> = LazyLock::new(|| {
     let values = json!({
         "strategy": "tree",
@@ -80,7 +80,7 @@ fn canonical(chunker: &Chunker) -> String {
     hashed.to_string()
 }
 
-/// A key that was added since has to be named here, and there is no such hash unless it is at its [`BASELINE`].
+/// A key that was added since has to be named here, and this hash only exists if the key is at its [`BASELINE`].
 fn debug(chunker: &Chunker) -> String {
     let ChunkConfig {
         strategy,

@@ -1,5 +1,5 @@
-//! The strategy `lines`: so many lines a chunk, some of them repeated. What is done with source code whose
-//! structure is not known, if the configuration says so.
+//! The strategy `lines`: a fixed number of lines per chunk, some of them repeated. A configuration may choose it for
+//! source code whose structure is unknown.
 
 use crate::chunk::{Cut, Plan, Strategy};
 use crate::context::path_size;

@@ -1,12 +1,12 @@
-//! Packing: which atoms stand together.
+//! Packing: groups atoms into chunks.
 //!
-//! Two steps keep an edit local. First *anchors*: places that are the best to cut within some reach on
-//! both sides, by structure and then by a hash of the text that begins there. Whether a place is an
-//! anchor depends on nothing out of its reach. Then, between two anchors, the cuts of least total cost:
-//! each chunk pays for missing the target size, each cut for its place. A running fill would move every
-//! boundary to the end of the section, and costs minimised over a whole section move more than the
-//! neighbours in 4 to 6 of 100 one-line edits; between anchors it is 1. Dynamic programming over gaps of different rank is known
-//! from cocoindex, boundaries at local minima of a hash from content-defined chunking of files.
+//! Two steps keep an edit local. First *anchors*: the best places to cut within some reach on both sides, by structure
+//! and then by a hash of the text that begins there. Nothing out of its reach affects whether a place is an anchor.
+//! Then, between two anchors, the cuts of least total cost: each chunk pays for missing the target size, each cut for
+//! its place. A running fill would move every boundary to the end of the section, and costs minimised over a whole
+//! section move more than the neighbours in 4 to 6 of 100 one-line edits; between anchors it is 1. Dynamic programming
+//! over gaps of different rank is known from cocoindex, boundaries at local minima of a hash from content-defined
+//! chunking of files.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -14,7 +14,7 @@ use std::ops::Range;
 use crate::chunk::config::Packing;
 use crate::chunk::split::{self, Atom};
 
-/// What packing aims at.
+/// The goal of packing.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Goal {
     /// Largest sum of sizes in a chunk.
@@ -29,7 +29,7 @@ pub(crate) struct Goal {
 const WINDOW: usize = 1024;
 
 impl Goal {
-    /// What a chunk of `size` costs, in thousandths.
+    /// The cost of a chunk of `size`, in thousandths.
     fn cost(self, size: usize) -> u64 {
         let (size, target, min) = (size as u64, self.target.max(1) as u64, self.min.max(1) as u64);
         let miss = 1000 * size.abs_diff(target) / target;
@@ -99,8 +99,8 @@ fn balanced(atoms: &[Atom], goal: Goal) -> Vec<usize> {
     starts
 }
 
-/// How far an anchor must be the best place, in fifths of the target. Larger makes chunks more even,
-/// smaller makes edits more local.
+/// Reach within which an anchor must be the best place, in fifths of the target. Larger makes chunks more even, smaller
+/// makes edits more local.
 const REACH: usize = 2;
 
 /// Index of each atom that is an anchor, the first atom included.
@@ -129,7 +129,7 @@ fn anchors(atoms: &[Atom], goal: Goal) -> Vec<usize> {
             window.pop_front();
         }
         let room = begins[at] >= goal.min && total - begins[at] >= goal.min;
-        // What would be torn from what it belongs to is no place to cut, however far the next one is.
+        // Never cut where text would be torn from what it belongs to, however far the next place is.
         let tears = atoms[at].cost >= split::LEAD_IN;
         if room && !tears && window.front() == Some(&at) {
             anchors.push(at);

@@ -10,8 +10,8 @@ use crate::chunk::{Cut, Draft, Plan, Strategy};
 use crate::document::Document;
 use crate::span::Span;
 
-/// What general splitters do, with our guarantees: fills each chunk as far as the limit allows with
-/// paragraphs, then lines, sentences, words, and grapheme clusters. Reads no sections.
+/// Works as general splitters do, with our guarantees: fills each chunk as far as the limit allows with paragraphs,
+/// then lines, sentences, words, and grapheme clusters. Ignores sections.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Recursive;
 

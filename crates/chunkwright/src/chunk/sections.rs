@@ -1,8 +1,8 @@
 //! The strategy `sections`: every heading down to a level is a border.
 //!
-//! Three passes. The sections, as the headings say. In each, blocks put together up to the limit; blocks
-//! that are set apart are chunks of their own, with what leads into them. Last, what is too small joins
-//! its neighbour where both have the same `header_path`. A bare heading belongs to the section after it.
+//! Three passes. The first divides the document at its headings. The second joins the blocks of each section up to the
+//! limit; blocks that are set apart are chunks of their own, with what leads into them. The last joins what is too
+//! small to its neighbour if both have the same `header_path`. A bare heading belongs to the section after it.
 
 use std::ops::Range;
 

@@ -1,9 +1,9 @@
-//! Atoms: the least that packing moves, and how a block too large falls into them.
+//! Atoms: the smallest units that packing moves. Splits a block that is too large into them.
 //!
-//! A block that fits is one atom. One that does not is cut at its seams (list items, statements), then
-//! by what the text is: code at lines, tables at rows and then at cells, prose at sentences; a sentence
-//! too large at words, a word too large at grapheme clusters. Each level measures each byte once, and there is a
-//! fixed number of levels, so the work is linear.
+//! A block that fits is one atom. One that does not is cut at its seams (list items, statements), then by kind of text:
+//! code at lines, tables at rows and then at cells, prose at sentences; a sentence that is too large at words, a word
+//! that is too large at grapheme clusters. Each level measures each byte once, and there is a fixed number of levels,
+//! so the work is linear.
 
 use std::cell::Cell;
 
@@ -46,7 +46,7 @@ pub(crate) enum Level {
 }
 
 impl Level {
-    /// The reason a chunk that begins here gives. Sections are told apart by the caller.
+    /// The reason for a chunk to begin here. The caller distinguishes sections.
     pub(crate) fn cut(self) -> Cut {
         match self {
             Self::Section => Cut::Heading,
@@ -64,7 +64,7 @@ impl Level {
         }
     }
 
-    /// What a cut costs, in thousandths of a chunk that misses its target by all of it.
+    /// The cost of a cut, in thousandths of that of a chunk that misses its whole target.
     fn cost(self) -> u32 {
         match self {
             Self::Section => 0,
@@ -103,11 +103,11 @@ pub(crate) struct Atom {
     pub(crate) size: u32,
     /// Why a cut before it is possible.
     pub(crate) level: Level,
-    /// What a cut before it costs.
+    /// The cost of a cut before it.
     pub(crate) cost: u32,
-    /// Whether it is over the limit and kept whole all the same.
+    /// Whether it is over the limit but kept whole.
     pub(crate) whole: bool,
-    /// Whether it is a chunk of its own, whatever stands beside it.
+    /// Whether it is a chunk of its own, whatever its neighbours are.
     pub(crate) alone: bool,
 }
 
@@ -119,8 +119,8 @@ pub(crate) struct Splitter<'a> {
     measure: &'a dyn Fn(&str) -> usize,
     limit: usize,
     grain: usize,
-    /// Where what was measured last begins and ends, and its size: what falls into no parts at one level is asked for again at
-    /// the next.
+    /// Start, end and size of the last measured span: a span that one level does not divide is measured again at the
+    /// next.
     last: Cell<(u32, u32, u32)>,
 }
 
@@ -214,7 +214,7 @@ impl<'a> Splitter<'a> {
         text.len() < 4 * self.config.lead_in_chars && text.chars().count() < self.config.lead_in_chars
     }
 
-    /// What a cut between two blocks costs beside its level.
+    /// The cost of a cut between two blocks, in addition to its level's.
     fn joint(&self, before: Block, after: Block) -> u32 {
         if self.document.announces(&before) {
             return TEARING;
@@ -497,8 +497,8 @@ impl<'a> Splitter<'a> {
     }
 }
 
-/// Where the marker begins that a cut at byte `at` of `span` would part from its text (see [`marker_at`]). In code only
-/// one on the same line: a comment may have lines of nothing but `*`.
+/// Start of the marker that a cut at byte `at` of `span` would part from its text (see [`marker_at`]). In code only a
+/// marker on the same line counts: a comment may have lines of nothing but `*`.
 pub(crate) fn marker_before(document: &Document, span: Span, at: u32) -> Option<u32> {
     let (text, length) = (span.of(document.source()), (at - span.start) as usize);
     let line = marker_at(text, length)?;
@@ -509,8 +509,8 @@ pub(crate) fn marker_before(document: &Document, span: Span, at: u32) -> Option<
 /// Longest marker of a line, in bytes, that keeps its text: nested lists and quotes have several in a row.
 const MAX_MARKER: usize = 32;
 
-/// Where the line begins that ends before byte `at` of `text`, or the last one with something on it, if it has nothing
-/// but markers there: bullets, numbers, quote marks, `#`, bars, boxes.
+/// Start of the line that ends before byte `at` of `text`, or of the last non-blank line before it, if it holds nothing
+/// but markers: bullets, numbers, quote marks, `#`, bars, boxes.
 fn marker_at(text: &str, at: usize) -> Option<usize> {
     let (text, rest) = text.split_at(at);
     let visible = text.trim_end_matches(is_blank);
@@ -545,13 +545,12 @@ fn marker_at(text: &str, at: usize) -> Option<usize> {
     line.split_whitespace().all(is_marker).then_some(at)
 }
 
-/// Whether `text` is a single grapheme cluster of the length that those of writing have.
+/// Whether `text` is a single grapheme cluster of a length that occurs in writing.
 pub(crate) fn is_cluster(text: &str) -> bool {
     text.len() <= 64 && text.graphemes(true).nth(1).is_none()
 }
 
-/// Whether a sentence, as segmentation gives it, ends with what ends sentences and not with an
-/// abbreviation.
+/// Whether a sentence, as segmentation returns it, ends with a terminator of sentences and not with an abbreviation.
 fn ends_sentence(sentence: &str) -> bool {
     let visible = sentence.trim_end_matches(is_blank);
     let bare = visible.trim_end_matches(['"', '\'', ')', ']', '”', '’', '»', '）', '」', '*', '_', '`']);

@@ -1,4 +1,4 @@
-//! Strategies: what each of them does for a document, which there are, and what they may read and report.
+//! Strategies: their trait, their registry, and what they may read and report.
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -11,8 +11,8 @@ use crate::tokens::TokenCounter;
 
 /// A way to cut a document.
 ///
-/// A strategy says where chunks begin. What they borrow, that they keep the limit, and their ids are the same for
-/// every strategy and done after it. One that is not among [`STRATEGIES`] is handed to
+/// A strategy determines where chunks begin. Borrowing, enforcing the limit and computing ids follow, in the same way
+/// for every strategy. One that is not among [`STRATEGIES`] is handed to
 /// [`Chunker::with_strategy`](crate::Chunker::with_strategy):
 ///
 /// ```
@@ -54,7 +54,7 @@ pub trait Strategy: Send + Sync {
     /// Major and minor version. Anything that moves a boundary or an id raises it.
     fn version(&self) -> (u16, u16);
 
-    /// What it does, in one sentence, for help texts.
+    /// Summary of what it does, in one sentence, for help texts.
     fn summary(&self) -> &'static str;
 
     /// Cuts `document`: reports, in order, spans that hold every block, through [`Plan::push`].
@@ -90,8 +90,8 @@ pub(super) fn known(name: &str) -> Result<&'static dyn Strategy, ConfigError> {
     found.copied().ok_or_else(|| ConfigError::UnknownStrategy { name: name.into() })
 }
 
-/// Fails if a strategy of the caller's own cannot be called `name`: it would be taken for another, or would not be
-/// told apart from its version.
+/// Fails if a custom strategy cannot be called `name`: it would be taken for another, or could not be separated from
+/// its version.
 pub(super) fn check_name(name: &str) -> Result<(), ConfigError> {
     let is_word = name.starts_with(|c: char| c.is_ascii_lowercase())
         && name.bytes().all(|c| matches!(c, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'-'));
@@ -102,7 +102,7 @@ pub(super) fn check_name(name: &str) -> Result<(), ConfigError> {
     }
 }
 
-/// What a strategy may read and where it reports: the configuration, the measure, and the cuts.
+/// The configuration and the measure that a strategy may read, and the cuts that it reports.
 pub struct Plan<'a> {
     /// The configuration for this document, checked.
     pub config: Cow<'a, ChunkConfig>,
@@ -156,8 +156,8 @@ impl Plan<'_> {
         })
     }
 
-    /// Size that the text of a chunk in `section` may have beside the path that it borrows. More than that is
-    /// divided again, after the strategy.
+    /// Size left for the text of a chunk in `section` after the path that it borrows. A larger chunk is divided again,
+    /// after the strategy.
     pub fn room_in(&self, document: &Document, section: SectionId) -> usize {
         self.room(context::path_size(
             document,
@@ -167,8 +167,8 @@ impl Plan<'_> {
         ))
     }
 
-    /// Sets a lower limit of a chunk's text for this document than the configuration's, and another
-    /// size of the overlap in it. What is out of range becomes the next that is in it.
+    /// For this document, sets a lower limit of a chunk's text than the configuration's, and another size of its
+    /// overlap. Values out of range are clamped.
     pub fn set_sizes(&mut self, max_size: usize, overlap_size: usize) {
         let config = self.config.to_mut();
         config.max_size = max_size.clamp(ChunkConfig::LEAST_MAX_SIZE, config.max_size);
@@ -182,17 +182,17 @@ impl Plan<'_> {
         self.document_type = Some(document_type.into());
     }
 
-    /// Size left for content beside `borrowed`.
+    /// Size left for content after `borrowed`.
     pub(crate) fn room(&self, borrowed: usize) -> usize {
         self.config.max_size.saturating_sub(borrowed).max(1)
     }
 
     /// Reports a chunk that owns `span` and begins for the reason `cut`.
     ///
-    /// What is over the limit is divided at its best places. Of a strategy of the caller's own, spans are first put
-    /// in order: where two overlap, the text is the first one's; blanks around them are left out; no span begins
-    /// inside a grapheme cluster or inside markup; and visible text in no span joins the chunk before it, or is a
-    /// chunk of its own if it holds a letter or digit. A span that is a block of `keep_whole` is kept whole.
+    /// A span over the limit is divided at its best places. The spans of a custom strategy are first put in order:
+    /// where two overlap, the text belongs to the first; blanks around them are left out; no span begins inside a
+    /// grapheme cluster or inside markup; and visible text in no span joins the chunk before it, or is a chunk of its
+    /// own if it holds a letter or digit. A span that is a block of `keep_whole` is kept whole.
     pub fn push(&mut self, span: Span, cut: Cut) {
         self.drafts.push(Draft { span, cut, whole: false });
     }

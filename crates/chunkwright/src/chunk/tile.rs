@@ -1,5 +1,5 @@
-//! What a strategy of the caller's own reports, made to hold every visible byte once: nothing that it does may lose
-//! text, own it twice or panic.
+//! Repairs what a custom strategy reports so that chunks hold every visible byte exactly once: whatever it does, text
+//! is never lost or owned twice, and nothing panics.
 
 use crate::chunk::{Cut, Draft, Plan};
 use crate::document::Document;

@@ -1,8 +1,8 @@
 //! The strategy `tree`: one algorithm over the section tree, for prose and code.
 //!
-//! Sections are hard borders, except that what is too small to stand alone (below `min_size`; a bare
-//! heading above all) joins a sibling under the same parent. A section that fits is a chunk; one that
-//! does not is packed in balance from its blocks, and blocks that do not fit are cut inside.
+//! Sections are hard borders, except that what is too small to stand alone (below `min_size`; above all a bare heading)
+//! joins a sibling under the same parent. A section that fits is a chunk; one that does not is packed from its blocks
+//! into chunks of balanced size, and blocks that do not fit are cut inside.
 
 use std::ops::Range;
 
@@ -84,7 +84,7 @@ impl Walk<'_, '_> {
             }
         }
         let mut units = self.join(section, Self::attach_bare(section, units));
-        // What was kept apart in here stays apart further out.
+        // Units kept apart in here stay apart further out.
         for unit in units.iter_mut().skip(1) {
             unit.open = false;
         }
@@ -121,8 +121,8 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// Joins units that are bare headings to what follows them, whatever the size: a heading alone says
-    /// nothing. The last one joins what stands before it.
+    /// Joins units that are bare headings to the next unit, whatever the size: a heading alone says nothing. The last
+    /// one joins the unit before it.
     fn attach_bare(section: SectionId, units: Vec<Unit>) -> Vec<Unit> {
         let mut attached: Vec<Unit> = Vec::with_capacity(units.len());
         let mut bare: Option<Unit> = None;
@@ -163,7 +163,7 @@ impl Walk<'_, '_> {
                 standing += usize::from(unit.size >= min);
                 large += usize::from(unit.size > limit);
                 let count = end - start;
-                // Beside a unit that will be divided anyway there is always room.
+                // A unit that will be divided anyway always has room for another.
                 if count > 1 && (size > limit && large == 0 || standing > 1) {
                     break;
                 }
@@ -209,10 +209,10 @@ fn joined(section: SectionId, units: &[Unit]) -> Unit {
     }
 }
 
-/// Most units that may join: what is too small to stand alone reaches the minimum long before.
+/// Most units that may join: units too small to stand alone reach the minimum long before.
 const JOIN_WINDOW: usize = 64;
 
-/// What `count` units cost as one chunk, in thousandths; `standing` of them could stand alone.
+/// The cost of `count` units as one chunk, in thousandths; `standing` of them could stand alone.
 fn join_cost(count: usize, standing: usize, size: usize, min: usize, target: usize) -> u64 {
     let (size, min, target) = (size as u64, min.max(1) as u64, target.max(1) as u64);
     let runt = if size < min { 600 + 1000 * (min - size) / min } else { 0 };

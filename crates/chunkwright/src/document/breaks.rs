@@ -1,9 +1,9 @@
-//! Line breaks: every format and strategy sees LF only, whatever ends the lines of the source.
+//! Normalizes line breaks: every format and strategy sees LF only, whatever ends the lines of the source.
 //!
 //! Formats disagree about a lone CR (most grammars of source code take what follows it for the rest of a comment),
-//! counters charge for the CR of a CRLF, and hashes of text differ. So a source that has a CR is parsed as if each
-//! CRLF and each lone CR were an LF, spans are then moved to where they stand in the source, and back again
-//! when the document is cut. A document therefore gives the same chunks whichever of the three ends its lines.
+//! counters charge for the CR of a CRLF, and hashes of text differ. So a source that contains a CR is parsed as if each
+//! CRLF and each lone CR were an LF; spans are then mapped back to the source, and forth again when the document is
+//! cut. A document therefore gives the same chunks whichever of the three ends its lines.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -23,9 +23,9 @@ pub fn with_lf(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Where the CRLFs stand that [`with_lf`] makes shorter by one byte each. A lone CR keeps its length.
+/// Positions of the CRLFs that [`with_lf`] shortens by one byte each. A lone CR keeps its length.
 pub(super) struct Breaks {
-    /// Where the LF of each stands in the text, and its CR in the source.
+    /// Position of each LF in the text, and of its CR in the source.
     pairs: Vec<(u32, u32)>,
 }
 
@@ -38,19 +38,19 @@ impl Breaks {
         Some(Self { pairs: (0..).zip(pairs).map(|(before, at)| (at as u32 - before, at as u32)).collect() })
     }
 
-    /// Where byte `at` of the text with LF stands in the source: never between the two bytes of a CRLF.
+    /// Maps byte `at` of the text with LF to the source: never between the two bytes of a CRLF.
     fn in_source(&self, at: u32) -> u32 {
         at + self.pairs.partition_point(|&(feed, _)| feed < at) as u32
     }
 
-    /// Where byte `at` of the source stands in the text with LF.
+    /// Maps byte `at` of the source to the text with LF.
     fn in_text(&self, at: u32) -> u32 {
         at - self.pairs.partition_point(|&(_, cr)| cr < at) as u32
     }
 }
 
 impl Document {
-    /// Where byte `at` of the text [with LF](with_lf) stands in the source.
+    /// Maps byte `at` of the text [with LF](with_lf) to the source.
     pub fn place_in_source(&self, at: u32) -> u32 {
         Breaks::of(&self.source).map_or(at, |breaks| breaks.in_source(at))
     }
@@ -60,8 +60,8 @@ impl Document {
         self.moved(source, &|at| breaks.in_source(at))
     }
 
-    /// Calls `cut` with the document as it is with LF only, and what says where a byte of the source stands in it; moves
-    /// what it gives into the source.
+    /// Calls `cut` with the document with LF only and the mapping of source bytes to it; maps the result back to the
+    /// source.
     pub(crate) fn cut_with_lf(
         &self,
         cut: impl FnOnce(&Self, &dyn Fn(u32) -> u32) -> Vec<Chunk>,
@@ -88,7 +88,7 @@ impl Document {
         chunks
     }
 
-    /// The same document over `source`, in which each of its places stands where `place` says.
+    /// The same document over `source`, with each of its positions mapped by `place`.
     fn moved(self, source: Arc<str>, place: &dyn Fn(u32) -> u32) -> Self {
         let moved = |span: Span| moved(span, place);
         let sections = self.sections.into_iter().map(|section| Section {
@@ -115,7 +115,7 @@ impl Document {
                 .collect(),
             lines: LineIndex::new(&source),
             has_cr: memchr(b'\r', source.as_bytes()).is_some(),
-            // What is known of embedded code is in the other places.
+            // Cached places of embedded code have the old positions.
             embedded: self.embedded.anew(),
             source,
             ..self

@@ -1,4 +1,4 @@
-//! From what a parser reports to a document that keeps its invariants.
+//! Builds a document that keeps its invariants from what a parser reports.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -11,10 +11,9 @@ use crate::span::{LineIndex, Span, is_blank, is_cluster_start};
 
 /// Collects what a parser sees and turns it into a [`Document`] that keeps its invariants.
 ///
-/// Parsers report ranges as they find them; the builder clamps what overlaps, extends starts to the
-/// start of their line, trims blanks, and gives text that no block holds to the block before it (if
-/// it has no letter or digit: closing brackets belong to nobody) or a block of its own. This is what
-/// makes tiling hold for every parser.
+/// Parsers report ranges as they find them; the builder clamps what overlaps, extends starts to the start of their
+/// line, trims blanks, and gives text outside all blocks to the block before it (if it has no letter or digit, as
+/// closing brackets) or a block of its own. This is what makes tiling hold for every parser.
 #[derive(Debug)]
 pub struct DocumentBuilder {
     document: Document,
@@ -88,14 +87,14 @@ impl DocumentBuilder {
         self.document.language = Some(language);
     }
 
-    /// Says how a line comment of the language begins and ends: `# ` and nothing. Borrowed text that is no
-    /// code stands in one.
+    /// Sets the start and end of the language's line comments, such as `# ` and an empty end. Borrowed text other than
+    /// code is put in one.
     pub fn set_comment(&mut self, comment: (&'static str, &'static str)) {
         self.document.comment = comment;
     }
 
-    /// Says that the structure of the source code is not known: there is no grammar, or too much that it
-    /// does not understand. Blocks are a guess then.
+    /// Marks the structure of the source code as unknown: there is no grammar, or it rejects too much. Blocks are then
+    /// a guess.
     pub fn set_unparsed(&mut self) {
         self.document.is_unparsed = true;
     }
@@ -184,8 +183,8 @@ impl DocumentBuilder {
         self.document.enclosures.push(enclosure);
     }
 
-    /// Marks a stretch as markup that reads as `reads`; as nothing if that is longer than 256 bytes, since
-    /// it could not be divided. What overlaps markup marked before is ignored.
+    /// Marks a stretch as markup that renders as `reads`; as nothing if that is longer than 256 bytes, since it could
+    /// not be divided. Markup that overlaps an earlier one is ignored.
     pub fn markup(&mut self, start: usize, end: usize, reads: impl Into<Cow<'static, str>>) {
         if start < end {
             let mut reads = reads.into();
@@ -240,7 +239,7 @@ impl DocumentBuilder {
         self.document.imports.push(import.into());
     }
 
-    /// Closes what is open and establishes the invariants of [`Document`].
+    /// Closes open sections and blocks, and establishes the invariants of [`Document`].
     pub fn finish(mut self) -> Document {
         let end = self.document.source.len();
         while !self.open.is_empty() {
@@ -281,8 +280,8 @@ fn keep_disjoint<T>(sorted: &mut Vec<T>, span: impl Fn(&T) -> Span) {
     });
 }
 
-/// Longest title, in characters: what is longer is a paragraph that looks like one, and every chunk under
-/// it would measure it.
+/// Longest title, in characters: a longer one is a paragraph that looks like a title, and every chunk under it would
+/// measure it.
 const MAX_TITLE: usize = 400;
 
 /// A title without line breaks (setext headings may have some) and without blanks at its ends, cut where
@@ -310,7 +309,7 @@ fn tile(document: &Document, mut reported: Vec<Block>, gap_kind: BlockKind) -> V
         else {
             continue;
         };
-        // What reads as nothing is no block.
+        // Text that renders as nothing is not a block.
         if !document.markup.is_empty() && document.read(span).chars().all(is_blank) {
             continue;
         }
@@ -337,7 +336,7 @@ fn tile(document: &Document, mut reported: Vec<Block>, gap_kind: BlockKind) -> V
     tiled
 }
 
-/// Whether what `span` reads as has no letter or digit.
+/// Whether the rendered text of `span` has no letter or digit.
 fn is_wordless(document: &Document, span: Span) -> bool {
     !document.read(span).contains(char::is_alphanumeric)
 }

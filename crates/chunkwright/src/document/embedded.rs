@@ -1,7 +1,7 @@
-//! Code inside a document: which language a fence names, and where the syntax of that allows a cut.
+//! Code inside a document: the language that a fence names, and the places where its syntax allows a cut.
 //!
-//! Nothing is read before a cut is wanted there, and then once. A grammar takes many times longer than prose
-//! takes to read, and most fences are never divided.
+//! A fence is parsed only when it has to be cut, and then once: a grammar takes many times longer than prose takes to
+//! parse, and most fences are never divided.
 
 use std::sync::OnceLock;
 
@@ -12,14 +12,14 @@ use crate::span::Span;
 /// Who knows the parser of a programming language by the name that a fence gives it: `python`, `py`.
 pub type Languages = fn(&str) -> Option<&'static dyn Parser>;
 
-/// Where the code in a fence may be cut: from each byte of such a place on it reads the same.
+/// Places where the code in a fence may be cut: a cut at any byte of a place reads the same.
 type Places = Vec<(Span, Begins)>;
 
 /// The code in the fences of a document.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Embedded {
     languages: Option<Languages>,
-    /// Those of each enclosure of the document, once they were asked for.
+    /// The places of each enclosure of the document; computed on first use.
     places: Vec<OnceLock<Option<Places>>>,
 }
 
@@ -31,7 +31,7 @@ impl Embedded {
     }
 }
 
-/// What begins at a place in embedded code, with its depth, 0 outermost.
+/// The construct that begins at a place in embedded code, with its depth, 0 outermost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Begins {
     /// A symbol.
@@ -40,7 +40,7 @@ pub(crate) enum Begins {
     Block(u8),
     /// Something inside one of those.
     Inner(u8),
-    /// Nothing: what stands there goes on.
+    /// Nothing: the construct there continues.
     Nothing,
 }
 
@@ -52,7 +52,7 @@ impl Document {
         self
     }
 
-    /// What the code inside a fence begins at byte `at`, if it is of a known language.
+    /// The construct that begins at byte `at` of the code inside a fence, if its language is known.
     pub(crate) fn code_begins(&self, at: u32) -> Option<Begins> {
         let languages = self.embedded.languages?;
         let index = self.enclosures.partition_point(|enclosure| enclosure.span.end <= at);
@@ -64,7 +64,7 @@ impl Document {
         Some(next.filter(|(place, _)| place.start <= at).map_or(Begins::Nothing, |&(_, begins)| begins))
     }
 
-    /// Where the code inside `fence` may be cut, if its language is known and its syntax understood.
+    /// Places where the code inside `fence` may be cut, if its language is known and its syntax understood.
     fn code_places(&self, fence: &Enclosure, languages: Languages) -> Option<Places> {
         let language = languages(language_name(&self.read(fence.open))?)?;
         let end = self.source.floor_char_boundary(fence.span.end as usize);
@@ -78,12 +78,12 @@ impl Document {
         let seams = code.seams.iter().map(|seam| (seam.at, Begins::Inner(seam.depth)));
         places.extend(seams);
         places.sort_by_key(|&(at, _)| at);
-        // Of a block and a seam the block, which was first.
+        // Where a block and a seam coincide, keep the block, which comes first.
         places.dedup_by_key(|&mut (at, _)| at);
         Some(places.into_iter().filter_map(|(at, begins)| Some((inside.place(at)?, begins))).collect())
     }
 
-    /// What `block` begins, in source code.
+    /// The construct that `block` begins, in source code.
     fn begins(&self, block: &Block) -> Begins {
         let path = self.path(block.section);
         let is_around = |&&id: &&_| self.section(id).span.start < block.span.start;
@@ -93,7 +93,7 @@ impl Document {
     }
 }
 
-/// How the line of a block of code begins that names its language; in lower case.
+/// The starts, in lower case, of lines that open a block of code and name its language.
 const OPENINGS: &[&str] =
     &["```", "~~~", ".. code-block::", ".. code::", ".. sourcecode::", "#+begin_src", "[source", "[,"];
 
@@ -115,14 +115,14 @@ fn language_name(open: &str) -> Option<&str> {
     (!name.is_empty()).then_some(name)
 }
 
-/// `text` without its last line, if that is what closes it.
+/// `text` without its last line, if that line closes it.
 fn before_close<'t>(text: &'t str, close: &str) -> &'t str {
     let (text, close) = (text.trim_end(), close.trim());
     let last = text.rfind('\n').map_or(0, |at| at + 1);
     if !close.is_empty() && text[last..].trim_start().starts_with(close) { &text[..last] } else { text }
 }
 
-/// What a stretch of a document reads as, and where in the source that stands.
+/// The rendered text of a stretch of a document, with its positions in the source.
 struct Reading {
     text: String,
     runs: Vec<Run>,
@@ -130,11 +130,11 @@ struct Reading {
 
 /// A stretch that reads as itself.
 struct Run {
-    /// Where it begins in the text.
+    /// Its start in the text.
     text: u32,
-    /// Where the markup before it begins that reads as nothing.
+    /// Start of the markup before it that renders as nothing.
     from: u32,
-    /// Where it stands in the source.
+    /// Its span in the source.
     span: Span,
 }
 
@@ -159,7 +159,7 @@ impl Reading {
         reading
     }
 
-    /// Adds text that reads as itself, if there is any.
+    /// Adds text that renders as itself, if there is any.
     fn push(&mut self, document: &Document, from: u32, span: Span) -> bool {
         if !span.is_empty() {
             self.runs.push(Run { text: self.text.len() as u32, from, span });
@@ -168,7 +168,7 @@ impl Reading {
         !span.is_empty()
     }
 
-    /// Where the text reads on from byte `at`.
+    /// The place at which the text continues from byte `at`.
     fn place(&self, at: u32) -> Option<Span> {
         let run = self.runs.get(self.runs.partition_point(|run| run.text <= at).checked_sub(1)?)?;
         let end = run.span.start + (at - run.text);

@@ -1,14 +1,14 @@
-//! Which stretches of a source are embedded data: long data URIs.
+//! Detects embedded data in a source: long data URIs.
 //!
-//! A picture in a page, `![The harbour](data:image/png;base64,iVBORw0..)`, is text that is neither read nor searched,
-//! and as long as the page. Its payload is markup that reads as nothing, in every format: a chunk owns its bytes, and
-//! what is measured, embedded and searched of it is `data:image/png;base64,`.
+//! A picture in a page, `![The harbour](data:image/png;base64,iVBORw0..)`, is text that nobody reads or searches for,
+//! and it may be as long as the page. In every format its payload is markup that renders as nothing: a chunk owns its
+//! bytes, but only `data:image/png;base64,` is measured, embedded and searched.
 
 use memchr::memmem;
 
 use crate::span::Span;
 
-/// What stands before the payload.
+/// The mark before the payload.
 const MARK: &str = ";base64,";
 
 /// Least bytes of a payload that is left out: shorter ones are drawn on one line or two, and are examples as often.

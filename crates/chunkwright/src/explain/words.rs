@@ -1,6 +1,6 @@
-//! How is an explanation put into words?
+//! Renders an explanation in words.
 //!
-//! Titles in the sentences are the document's own: who shows them on a terminal has to neutralise them.
+//! Titles in the sentences are the document's own: escape them before showing them on a terminal.
 
 use super::{Borrowed, Candidate, End, Explanation, Level};
 use crate::Cut;
@@ -88,7 +88,7 @@ impl Explanation {
 }
 
 impl Borrowed {
-    /// What is borrowed, in words.
+    /// Describes the borrowed text in words.
     pub fn in_words(&self) -> &'static str {
         match self.kind {
             "document" => "the document's name",

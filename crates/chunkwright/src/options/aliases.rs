@@ -1,4 +1,4 @@
-//! What do the keys of other systems stand for?
+//! Resolves keys of other systems to our own.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,10 +8,11 @@ use super::values::quoted;
 use super::{Key, OptionsError};
 use crate::chunk::{ALIASES, Means, OtherName, Unit};
 
-/// What aliases among values stood for.
+/// The aliases found among values, resolved.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Aliased {
-    /// The preset of the system whose names they are; `None` where there are none, or those of several systems.
+    /// The preset of the system that the aliases belong to; `None` if there are no aliases, or those of several
+    /// systems.
     pub preset: Option<&'static str>,
     /// The alias that each key was set by.
     pub names: BTreeMap<String, &'static str>,

@@ -1,16 +1,16 @@
-//! How do the sizes that are not set follow those that are?
+//! Scales the sizes that are not set to those that are.
 
 use super::ChunkOptions;
 use crate::chunk::{ChunkConfig, Unit};
 
-/// What sizes are multiplied by where the unit changes and they do not: about what English takes.
+/// Factor for sizes that are not set when the unit changes: about right for English.
 const CHARS_PER_TOKEN: usize = 4;
 
 impl ChunkOptions {
     /// Puts the keys that are set over `config`, whatever `preset` is.
     ///
-    /// Sizes that are not set follow those that are: in proportion to `max_size`; or, where only the unit changes, by
-    /// four characters a token. Answers which did, and the key that they follow.
+    /// Sizes that are not set follow those that are: in proportion to `max_size`; or, if only the unit changes, at four
+    /// characters a token. Returns the sizes that did, each with the key that it follows.
     pub fn apply(&self, config: &mut ChunkConfig) -> Vec<(&'static str, &'static str)> {
         let before = config.clone();
         self.assign(config);
@@ -31,9 +31,9 @@ impl ChunkOptions {
         following
     }
 
-    /// Puts the keys that are set over `config` as a configuration of the system that `config` reproduces means them:
-    /// no size follows another. One that is not set and that those that are leave no room for becomes as large as they
-    /// allow. Answers which did, and the key that limits them.
+    /// Applies the keys that are set to `config` as the system that `config` reproduces understands them: no size
+    /// follows another. A size that is not set is reduced to what the sizes that are set allow. Returns the sizes that
+    /// were, each with the key that limits it.
     pub fn apply_unscaled(&self, config: &mut ChunkConfig) -> Vec<(&'static str, &'static str)> {
         self.assign(config);
         let (max, short, long) = (config.max_size, config.short_size, config.long_size);

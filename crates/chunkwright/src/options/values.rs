@@ -1,14 +1,14 @@
-//! Which values does a key take, and how are they written as text?
+//! The values that a key takes, and their text form.
 
 use std::fmt;
 
 use serde_json::Value;
 
-/// Which values a key takes.
+/// The values that a key takes.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Values {
-    /// Any text; the name says what of, for help texts.
+    /// Any text; the name says of what, for help texts.
     Text(&'static str),
     /// A whole number from the first to the second.
     Number(u64, u64),
@@ -20,7 +20,7 @@ pub enum Values {
     Range,
     /// A list of tables, which only files have.
     Tables,
-    /// A list of texts; as text with commas between them, but for those in braces. The name says what of.
+    /// A list of texts; in text form separated by commas, except those in braces. The name says of what.
     List(&'static str),
     /// Yes or no.
     Flag,
@@ -51,7 +51,7 @@ impl fmt::Display for Values {
 pub struct ValueError {
     /// The value, as JSON.
     pub value: String,
-    /// What would be right.
+    /// What was expected.
     pub expected: String,
 }
 
@@ -108,7 +108,7 @@ impl Values {
         }
     }
 
-    /// The value that text stands for, as variables and flags have it.
+    /// Parses a value from text, as in variables and flags.
     ///
     /// # Errors
     ///

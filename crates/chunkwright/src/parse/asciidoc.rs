@@ -1,8 +1,8 @@
 //! `AsciiDoc`: block structure as Asciidoctor reads it.
 //!
-//! One pass over the lines. Nothing is substituted: attributes, `include` and `ifdef` stay the lines
-//! they are. What stands in a delimited block is found only to know where it may be cut; a heading in
-//! there is none. A block that nothing closes goes on to the end, as in Asciidoctor.
+//! One pass over the lines. Nothing is substituted: attributes, `include` and `ifdef` stay the lines they are. The
+//! content of a delimited block is read only to find where it may be cut; a heading in it does not count as one. An
+//! unclosed block extends to the end, as in Asciidoctor.
 
 mod markup;
 mod table;
@@ -84,7 +84,7 @@ impl<'a> Reader<'a, '_> {
             return end;
         }
         if markup::is_line_macro(text) {
-            // What is set or tested here is no part of a block, and takes no attributes.
+            // A line that sets or tests an attribute is not part of a block, and takes no attributes.
             self.flush(at);
             let goes_on = |line: &usize| markup::is_line_macro(self.lines.text(*line));
             let end = at + (at..self.lines.len()).take_while(goes_on).count();
@@ -99,7 +99,7 @@ impl<'a> Reader<'a, '_> {
         end
     }
 
-    /// Reads what is no heading: its kind and the line after it.
+    /// Reads a block other than a heading; returns its kind and the line after it.
     fn content(&mut self, at: usize, lead: Lead<'_>) -> (BlockKind, usize) {
         let text = self.lines.text(at);
         if let Some(delimiter) = delimiter(text) {
@@ -133,7 +133,7 @@ impl<'a> Reader<'a, '_> {
         Some((level, text, at + 2))
     }
 
-    /// What stood above something that takes no attributes.
+    /// Reports pending lines above something that takes no attributes as a block.
     fn flush(&mut self, at: usize) {
         if let Some(lead) = self.lead.take() {
             let end = self.lines.trim_end(lead.from, at);
@@ -148,8 +148,8 @@ impl<'a> Reader<'a, '_> {
         (at + 1..to).find(|&line| self.lines.text(line) == close).map_or(to, |line| line + 1)
     }
 
-    /// Reports what is inside the delimited block at the lines `at..end`, and what a part of it repeats;
-    /// gives its kind.
+    /// Reports the content of the delimited block at the lines `at..end`, and the text that its parts repeat; returns
+    /// its kind.
     fn enclosed(&mut self, delimiter: Delimiter, lead: Lead<'_>, at: usize, end: usize) -> BlockKind {
         match delimiter {
             Delimiter::Comment => BlockKind::Definition,
@@ -183,7 +183,7 @@ impl<'a> Reader<'a, '_> {
         let open = Span::new(self.lines.start(from), self.lines.end(at));
         let mut span = Span::new(self.lines.start(from), self.lines.end(end - 1));
         if end == at + 1 || self.lines.text(end - 1) != close {
-            // What nothing closes goes on past its last line: a chunk that ends there ends inside.
+            // An unclosed block extends past its last line: a chunk that ends there ends inside.
             span.end += 1;
         }
         self.out.enclosure(Enclosure { kind, span, open, close: close.into() });
@@ -200,7 +200,7 @@ impl<'a> Reader<'a, '_> {
         while at < to {
             let text = self.lines.text(at);
             if text.is_empty() || text == "+" {
-                // What is attached to an item stands inside it.
+                // Blocks attached to an item are inside it.
                 after_blank = true;
                 at += 1;
                 continue;
@@ -224,7 +224,7 @@ impl<'a> Reader<'a, '_> {
                 let lead = lead.take().unwrap_or(Lead { from: at, attributes: "" });
                 if delimiter != Delimiter::Compound {
                     let end = self.delimited(at, to);
-                    // Rows of a table in a block are no items of the block: lines will do.
+                    // Rows of a table in a block are not items of the block: lines will do.
                     if delimiter == Delimiter::Verbatim {
                         self.enclose(EnclosureKind::Fence, lead.from, at, end);
                         has_verbatim = true;
@@ -251,7 +251,7 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
-    /// The line after the list at line `at`; reports what is inside.
+    /// Reports the items of the list at line `at`; returns the line after it.
     fn list(&mut self, at: usize) -> usize {
         let mut end = at + 1;
         let mut line = at + 1;

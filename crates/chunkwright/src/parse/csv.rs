@@ -1,8 +1,7 @@
 //! Tables as text: comma-separated values and their like.
 //!
-//! Which character separates is read from the text, and so is whether the first row is a header: it is
-//! unless one of its cells is a number. Every part repeats the header. A row ends where no quoted field is
-//! open; quotes that nothing closes are read as text.
+//! The separator is detected from the text. The first row is a header unless one of its cells is a number; every part
+//! repeats it. A row ends where no quoted field is open; unclosed quotes are read as text.
 
 use super::Parser;
 use crate::document::{BlockKind, DocumentBuilder, Enclosure, EnclosureKind};
@@ -12,10 +11,10 @@ use crate::span::Span;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Csv;
 
-/// What may separate cells, the likeliest first.
+/// Possible separators of cells, the likeliest first.
 const SEPARATORS: &[u8] = b",;\t|";
 
-/// Rows and bytes that are looked at to find the separator.
+/// Rows and bytes that are examined to find the separator.
 const SAMPLE_ROWS: usize = 24;
 const SAMPLE_BYTES: usize = 1 << 16;
 
@@ -57,13 +56,13 @@ impl Parser for Csv {
 struct Rows<'a> {
     text: &'a str,
     separator: u8,
-    /// Whether quotes are read as such: until one that nothing closes.
+    /// Whether quotes are read as such: until an unclosed one.
     quotes: bool,
     at: usize,
 }
 
 impl Rows<'_> {
-    /// The next row that is not blank, without its line break; says where each cell after the first begins.
+    /// The next row that is not blank, without its line break; reports where each cell after the first begins.
     fn next_row(&mut self, mut cell: impl FnMut(usize)) -> Option<Span> {
         let bytes = self.text.as_bytes();
         while self.at < bytes.len() && matches!(bytes[self.at], b'\n' | b'\r') {

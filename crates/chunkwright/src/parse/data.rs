@@ -1,8 +1,8 @@
-//! What JSON, YAML and TOML have in common: keys, what they hold, and where that can be cut.
+//! The parts that JSON, YAML and TOML share: keys, their values, and the places to cut them.
 //!
-//! A key that holds keys is a section, its line a heading. Any other member is a block: a key with its
-//! value, or an element of an array with all its keys while none of them holds more keys. Where blocks
-//! hold members, those are seams. So cuts fall between members, and what a value belongs to is the path.
+//! A key that holds keys is a section, its line a heading. Any other member is a block: a key with its value, or an
+//! element of an array with all its keys as long as none of them holds keys. Members within blocks are seams. So cuts
+//! fall between members, and the heading path shows what a value belongs to.
 
 use std::borrow::Cow;
 
@@ -21,7 +21,7 @@ pub(super) struct Members {
 struct Member {
     /// From the comments above it to the end of its value.
     span: Span,
-    /// The key as written; empty where there is none.
+    /// The key as written; empty if there is none.
     key: Span,
     /// The value as written, where it is a scalar.
     value: Span,
@@ -79,7 +79,7 @@ impl Members {
         self.open.len()
     }
 
-    /// What the scanner said of the member opened last.
+    /// The scanner's mark for the member opened last.
     pub(super) fn mark(&self) -> Option<usize> {
         self.open.last().map(|&(_, mark)| mark)
     }
@@ -95,7 +95,7 @@ impl Members {
         // Sections that are open, by depth, and the depth of the block that holds what follows.
         let mut open: Vec<(u32, u32)> = Vec::new();
         let mut block: Option<u32> = None;
-        // Where an element begins whose first member has not come yet.
+        // Start of an element whose first member has not come yet.
         let mut lead: Option<u32> = None;
         for (index, member) in self.all.iter().enumerate() {
             if let Some(depth) = block.filter(|&depth| member.depth > depth) {
@@ -164,7 +164,7 @@ fn trimmed(source: &str, key: Span) -> Span {
     Span { start, end: start + text.trim_end().len() as u32 }
 }
 
-/// A key or scalar without its quotes, escapes resolved; what is longer than a title can be is cut.
+/// A key or scalar without its quotes, escapes resolved; truncated to the length of a title.
 fn unquoted(text: &str) -> Cow<'_, str> {
     let text = text.trim();
     let quote = text.chars().next().filter(|&c| c == '"' || c == '\'');

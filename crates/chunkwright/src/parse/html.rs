@@ -1,10 +1,10 @@
 //! HTML: tokens by `html5gum`, structure by us.
 //!
-//! A tree is not built: it would be as deep as the nesting, and what chunking needs of it is flat. Blocks
-//! are headings, paragraphs, listings, tables, lists and quotes, wherever they stand; all other elements
-//! only end what is open. Tags are markup (see [`DocumentBuilder::markup`]) that reads as Markdown: a
-//! heading as `## `, a list item as `- `, a row as `| a | b |`. Scripts, styles and comments read as
-//! nothing. Navigation, headers and footers of a page are text like any other: nothing is lost.
+//! No tree is built: it would be as deep as the nesting, and chunking only needs a flat list. Blocks are headings,
+//! paragraphs, listings, tables, lists and quotes, wherever they stand; all other elements only end what is open. Tags
+//! are markup (see [`DocumentBuilder::markup`]) that reads as Markdown: a heading as `## `, a list item as `- `, a row
+//! as `| a | b |`. Scripts, styles and comments read as nothing. Navigation, headers and footers of a page are text
+//! like any other: nothing is lost.
 
 mod reading;
 mod table;
@@ -66,15 +66,15 @@ enum Container {
 struct Listing {
     mark: usize,
     start: usize,
-    /// Where its opening tag ends, the last character left out.
+    /// End of its opening tag, without the last character.
     open: usize,
-    /// Where its text begins, once it has.
+    /// Start of its text, if it has begun.
     text: Option<usize>,
     /// Whether its text so far ends a line.
     ended: bool,
 }
 
-/// A page as far as it is read.
+/// The part of a page read so far.
 struct Page<'a> {
     source: &'a str,
     reading: Reading<'a>,
@@ -82,15 +82,15 @@ struct Page<'a> {
     /// The block that is open.
     open: Option<Top>,
     containers: Vec<Container>,
-    /// Where the elements begin that are open and still empty: the next block begins with them.
+    /// Start of the open elements that are still empty: the next block begins with them.
     lead: Option<usize>,
     listing: Option<Listing>,
     /// Name of the element that is left out, how many of it are open, and where it begins.
     left_out: Option<(Vec<u8>, usize, usize)>,
-    /// Where the page's own title begins, its text and its end.
+    /// The page's own title: its start, its text and its end.
     title: Option<(usize, Span, usize)>,
     in_title: bool,
-    /// How far tokens reach.
+    /// End of the tokens so far.
     reached: usize,
     /// Whether there is text since the last place to cut.
     seen: bool,
@@ -143,8 +143,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// Whether a token's span is that of a tag. What is not, such as a tag that the end of the file cut
-    /// off, is text.
+    /// Whether a token's span is that of a tag. Anything else, such as a tag cut off by the end of the file, is text.
     fn is_tag(&self, span: html5gum::Span<usize>) -> bool {
         self.source.get(span.start..span.end).is_some_and(|text| text.starts_with('<') && text.ends_with('>'))
     }
@@ -230,7 +229,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// Ends what is open before a block that begins at `start`; inside a container it is a place to cut.
+    /// Ends the open block before one that begins at `start`; inside a container this is a place to cut.
     fn block(&mut self, kind: BlockKind, start: usize) {
         if self.containers.is_empty() {
             if self.open.is_some() {
@@ -254,7 +253,7 @@ impl<'a> Page<'a> {
         self.containers.iter().any(|container| matches!(container, Container::Table(table) if table.in_cell))
     }
 
-    /// Marks a tag that asks for a break; in a table's cell there are only spaces.
+    /// Marks a tag that requests a break; in a table's cell every break is a space.
     fn tag(&mut self, start: usize, end: usize, wanted: Break) -> usize {
         let one_line = self.in_cell() || self.heading().is_some();
         let wanted = if one_line { wanted.min(Break::Space) } else { wanted };
@@ -296,7 +295,7 @@ impl<'a> Page<'a> {
         let text = &self.source[listing.text.unwrap_or(start).min(start)..start];
         let fence = "`".repeat(3.max(1 + super::longest_run(text, '`')));
         self.reading.amend(listing.mark, "```", &fence);
-        // A listing that nothing closes goes on past the end: a chunk that ends there ends inside.
+        // An unclosed listing extends past the end: a chunk that ends there ends inside.
         let mut span = Span::new(listing.start, end + 1);
         if start < end {
             span.end -= 1;

@@ -1,7 +1,7 @@
 //! JSON, with what its dialects add: comments, single quotes, bare keys, trailing commas, and JSON Lines.
 //!
-//! One pass over the bytes with a stack of its own: nesting may be as deep as it likes. What is not JSON
-//! is read as values between the marks that are, so that a broken file is cut as well as a sound one.
+//! One pass over the bytes with a stack of its own: any depth of nesting works. What is not JSON is read as values
+//! between the marks that are, so that a broken file is cut as well as a valid one.
 
 use super::Parser;
 use super::data::Members;
@@ -58,7 +58,7 @@ struct Scanner<'a> {
     members: Members,
     /// The key whose value has not come yet.
     key: Span,
-    /// Where the comments right above begin.
+    /// Start of the comments directly above.
     lead: Option<usize>,
     /// Whether the line of the last member has not ended yet.
     on_line: bool,
@@ -69,7 +69,7 @@ impl<'a> Scanner<'a> {
         Self { source, members: Members::default(), key: Span::default(), lead: None, on_line: false }
     }
 
-    /// Reads `start..end`. The outermost `roots` levels of brackets are no members.
+    /// Reads `start..end`. The outermost `roots` levels of brackets are not members.
     fn scan(&mut self, start: usize, end: usize, roots: usize) {
         let bytes = self.source.as_bytes();
         let mut at = start;
@@ -89,7 +89,7 @@ impl<'a> Scanner<'a> {
                 b'{' | b'[' => {
                     if self.members.depth() == 0 && bare < roots {
                         bare += 1;
-                        // What stands above the whole is about the whole.
+                        // Comments above the whole value are about all of it.
                         self.lead = None;
                     } else {
                         let (from, key) = self.begin(at);
@@ -118,7 +118,7 @@ impl<'a> Scanner<'a> {
         (self.key, self.lead, self.on_line) = (Span::default(), None, false);
     }
 
-    /// Where the member whose value stands at `at` begins, and its key.
+    /// The start and the key of the member whose value is at `at`.
     fn begin(&mut self, at: usize) -> (usize, Span) {
         let key = std::mem::take(&mut self.key);
         let start = if key.is_empty() { at } else { key.start as usize };

@@ -9,7 +9,7 @@ pub(super) struct Lines<'a> {
     spans: Vec<Span>,
 }
 
-/// A longer line, in bytes, is no title that a person wrote: its inline markup is not looked for, which
+/// Longest title in bytes. A longer line is not a title that a person wrote; its inline markup is not parsed, which
 /// bounds the work.
 pub(super) const MAX_TITLE: usize = 1024;
 
@@ -71,8 +71,8 @@ impl<'a> Lines<'a> {
         (from..to.min(self.len())).rev().find(|&index| !self.is_blank(index)).map_or(from, |last| last + 1)
     }
 
-    /// Where the lines from `index` on end that are blank or indented by at least `indent` columns,
-    /// blank lines at the end left out.
+    /// End of the lines from `index` on that are blank or indented by at least `indent` columns, without blank lines at
+    /// the end.
     pub(super) fn indented(&self, index: usize, indent: usize) -> usize {
         let mut end = index;
         for line in index..self.len() {

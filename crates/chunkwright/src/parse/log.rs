@@ -1,5 +1,5 @@
-//! Logs: an entry begins at a line with a time or a level, and has the lines up to the next, such as a
-//! stack trace.
+//! Logs: an entry begins at a line with a time or a level and extends to the next one, including lines such as a stack
+//! trace.
 
 use super::Parser;
 use super::lines::Lines;
@@ -21,7 +21,7 @@ impl Parser for Log {
     fn parse(&self, out: &mut DocumentBuilder) {
         let source = out.source();
         let lines = Lines::new(&source, out.lines());
-        // Where nothing is stamped, an entry is a line with what is indented under it.
+        // If no line is stamped, an entry is a line with the lines indented under it.
         let is_stamped = (0..lines.len()).any(|line| is_stamp(lines.text(line)));
         let begins = |line: &usize| {
             let text = lines.text(*line);

@@ -1,8 +1,7 @@
 //! Markdown: CommonMark and GFM by `pulldown-cmark`, front matter and MDX modules by us.
 //!
-//! Only the block structure is read. The parser's own metadata blocks stay off: they cost quadratic
-//! time on hostile input, and front matter stands at the first byte or nowhere. Nothing here recurses,
-//! so nesting may be as deep as it likes.
+//! Only the block structure is read. The parser's own metadata blocks stay off: they cost quadratic time on hostile
+//! input, and front matter stands at the first byte or nowhere. Nothing here recurses, so any depth of nesting works.
 
 mod admonitions;
 mod digest;
@@ -90,8 +89,8 @@ fn report(out: &mut DocumentBuilder, outline: impl Fn(&mut DocumentBuilder, usiz
     }
 }
 
-/// Where the front matter that begins at byte `body` ends: from a line `---` to a line `---` or `...`
-/// (YAML), or from `+++` to `+++` (TOML). An opening line before a blank one is a thematic break.
+/// End of the front matter that begins at byte `body`: from a line `---` to a line `---` or `...` (YAML), or from `+++`
+/// to `+++` (TOML). An opening line before a blank one is a thematic break.
 fn front_matter(source: &str, lines: &LineIndex, body: usize) -> Option<usize> {
     let closers: &[&str] = match source[body..].get(..3)? {
         "---" => &["---", "..."],
@@ -120,12 +119,12 @@ fn outline(out: &mut DocumentBuilder, body: usize) -> Vec<Top> {
     outline.tops
 }
 
-/// What stands in a source.
+/// The block structure of a source.
 #[derive(Default)]
 struct Outline {
     /// Blocks at the top level.
     tops: Vec<Top>,
-    /// Where blocks within them begin, and how deep.
+    /// Starts and depths of the blocks within them.
     seams: Vec<(usize, usize)>,
     enclosures: Vec<Enclosure>,
 }
@@ -142,8 +141,8 @@ impl Outline {
         })
     }
 
-    /// The same by parsing a digest only. Nothing if that does not give the whole, because of a form feed or a
-    /// vertical tab, which few agree on, or because a fence or HTML is open where a stretch ends.
+    /// The same, parsing only a digest. `None` if that does not give the whole outline, because of a form feed or a
+    /// vertical tab, on which parsers disagree, or because a fence or HTML is open where a stretch ends.
     fn by_digest(source: &str, lines: &LineIndex, body: usize) -> Option<Self> {
         if memchr::memchr2(0x0b, 0x0c, source.as_bytes()).is_some() {
             return None;
@@ -177,7 +176,7 @@ impl Outline {
 
     /// Adds what the parser finds in `digest`. Gives whether every block ends in the stretch it begins in.
     fn parse(&mut self, source: &str, lines: &LineIndex, digest: &Digest) -> bool {
-        // What is inline only (strikethrough, task list marks) moves no block.
+        // Inline extensions (strikethrough, task list marks) move no block.
         let options = Options::ENABLE_TABLES | Options::ENABLE_FOOTNOTES | Options::ENABLE_HEADING_ATTRIBUTES;
         let mut part = 0;
         let mut depth = 0;
@@ -276,8 +275,8 @@ fn is_block(tag: &Tag<'_>) -> bool {
     )
 }
 
-/// What must be opened again when the fence or table at `range` is cut. Lines are taken with what
-/// stands before them (`> `, `- `), so that a repeated opening is well-formed in its container.
+/// The text to repeat when the fence or table at `range` is cut. Lines are taken with their prefix (`> `, `- `), so
+/// that a repeated opening is well-formed in its container.
 fn enclosure(lines: &LineIndex, source: &str, kind: EnclosureKind, range: Range<usize>) -> Option<Enclosure> {
     let end = range.start + source[range.clone()].trim_end().len();
     let first = lines.line(range.start as u32);
@@ -301,7 +300,7 @@ fn enclosure(lines: &LineIndex, source: &str, kind: EnclosureKind, range: Range<
     let last = source[start..end].rsplit('\n').next().unwrap_or_default();
     let marks = last.trim_start_matches(|c: char| c == '>' || c.is_whitespace());
     let closed = start + last.len() < end && marks.len() >= width && marks.chars().all(|c| c == fence);
-    // A fence that nothing closes goes on past its last line: a chunk that ends there ends inside.
+    // An unclosed fence extends past its last line: a chunk that ends there ends inside.
     let span = if closed { span } else { Span { end: span.end + 1, ..span } };
     Some(Enclosure { kind, span, open, close: close.into() })
 }
@@ -329,7 +328,7 @@ fn join_modules(source: &str, tops: &mut [Top]) {
             tops[at].kind = BlockKind::Import;
             if open <= 0 {
                 tops[at].range.end = tops[last].range.end;
-                // What the statement holds is reported no more: the builder drops empty ranges.
+                // Blocks inside the statement are no longer reported: the builder drops empty ranges.
                 for held in &mut tops[at + 1..=last] {
                     held.range.start = held.range.end;
                     held.heading = None;

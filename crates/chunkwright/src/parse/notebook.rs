@@ -1,9 +1,9 @@
 //! Jupyter notebooks: the text of their cells, in place.
 //!
-//! A notebook is JSON. What stands between the texts of its cells is markup that reads as nothing, a line
-//! break or a fence, so that a chunk reads as the Markdown and the code one sees, while its span is exact
-//! in the file. Cells of Markdown are read as such; code is a listing in the notebook's language. Outputs
-//! are left out: they are made again by running the code.
+//! A notebook is JSON. Everything between the texts of its cells is markup that renders as nothing, a line break or a
+//! fence, so that a chunk reads as the Markdown and the code that a notebook shows, while its span is exact in the
+//! file. Cells of Markdown are read as such; code is a listing in the notebook's language. Outputs are left out: they
+//! are made again by running the code.
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ use super::{Markdown, Parser};
 use crate::document::{BlockKind, Document, DocumentBuilder, Enclosure, EnclosureKind, SectionKind};
 use crate::span::Span;
 
-/// Jupyter notebooks (`nbformat` 4). What is none is text.
+/// Jupyter notebooks (`nbformat` 4). Anything else is read as text.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Notebook;
 
@@ -78,12 +78,12 @@ struct Cell {
     strings: Vec<Range<usize>>,
 }
 
-/// The cells and the language; `None` if it is no notebook.
+/// The cells and the language; `None` if `source` is not a notebook.
 fn read(source: &str) -> Option<(Vec<Cell>, String)> {
     let body = source.strip_prefix('\u{feff}').unwrap_or(source);
     let notebook: RawNotebook<'_> = serde_json::from_str(body).ok()?;
     let place = |raw: &RawValue| {
-        // What was borrowed from the source stands in it.
+        // A string borrowed from the source lies within it.
         let start = raw.get().as_ptr() as usize - source.as_ptr() as usize;
         start..start + raw.get().len()
     };
@@ -107,7 +107,7 @@ fn read(source: &str) -> Option<(Vec<Cell>, String)> {
     Some((cells, language.filter(|name| name.chars().all(plain)).unwrap_or_default()))
 }
 
-/// What stands between two cells reads as a blank line, in the place of the blanks, which no chunk owns.
+/// The markup between two cells renders as a blank line, in the place of the blanks, which no chunk owns.
 fn separate(out: &mut DocumentBuilder, source: &str, between: Range<usize>, follows: bool) {
     let blanks = between.end - (between.len() - source[between.clone()].trim_end().len());
     let line = if follows { "\n\n" } else { "" };
@@ -130,7 +130,7 @@ impl Cell {
         }
         let is_code = self.kind == "code";
         let fence = "`".repeat(3.max(1 + super::longest_run(&text.text, '`')));
-        // The line break apart: what is opened again brings its own.
+        // The line break is separate: repeated opening text brings its own.
         out.markup(start, first.start, if is_code { format!("{fence}{language}") } else { String::new() });
         out.markup(first.start, first.start + 1, if is_code { "\n" } else { "" });
         let closing = if text.text.ends_with('\n') { fence.clone() } else { format!("\n{fence}") };
@@ -196,9 +196,9 @@ struct Unescaped {
     text: String,
     /// Escapes and what stands between strings, each with what it reads as.
     marks: Vec<(Range<usize>, String)>,
-    /// Where runs of plain text begin: in the text and in the source.
+    /// Starts of runs of plain text, in the text and in the source.
     runs: Vec<(usize, usize)>,
-    /// Where lines after the first begin in the source.
+    /// Starts of lines after the first in the source.
     lines: Vec<usize>,
 }
 
@@ -239,14 +239,14 @@ impl Unescaped {
         new
     }
 
-    /// Where byte `at` of the text stands in the source.
+    /// Maps byte `at` of the text to the source.
     fn place(&self, at: u32) -> usize {
         let at = at as usize;
         let run = self.runs.partition_point(|&(text, _)| text <= at).saturating_sub(1);
         self.runs.get(run).map_or(0, |&(text, source)| source + (at - text))
     }
 
-    /// Where a span of the text that ends before byte `end` ends in the source.
+    /// Maps the end of a span of the text, before byte `end`, to the source.
     fn place_of_end(&self, end: u32) -> usize {
         let run = self.runs.partition_point(|&(text, _)| text < end as usize).saturating_sub(1);
         let next = self.runs.get(run + 1).map_or(usize::MAX, |next| next.1);

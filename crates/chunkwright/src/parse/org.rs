@@ -33,7 +33,7 @@ impl Parser for Org {
     }
 }
 
-/// Words before a title that say how far its task is, beside those that the document declares.
+/// Words before a title that give the state of its task, in addition to those that the document declares.
 const TODO: &[&str] = &[
     "TODO",
     "DONE",
@@ -194,7 +194,7 @@ impl<'a> Reader<'a, '_> {
         };
         let open = Span::new(lines.start(from), lines.end(at));
         let mut span = Span::new(lines.start(from), lines.end(end - 1));
-        // What nothing closes goes on past its last line.
+        // An unclosed block extends past its last line.
         span.end += u32::from(last.is_none());
         let kind = if is_code { EnclosureKind::Fence } else { EnclosureKind::Quote };
         self.out.enclosure(Enclosure { kind, span, open, close: close.into() });
@@ -211,7 +211,7 @@ impl<'a> Reader<'a, '_> {
         let end =
             self.run(rows, |text| text.get(..8).is_some_and(|key| key.eq_ignore_ascii_case("#+TBLFM:")));
         let is_rule = |line: &usize| self.lines.trimmed(*line).starts_with("|-");
-        // A rule at the top is no header; the one under the first rows is.
+        // A rule at the top does not mark a header; the one under the first rows does.
         let header = (at + 1..rows).find(is_rule).filter(|&rule| rule + 1 < rows);
         if let Some(rule) = header {
             let open = Span::new(self.lines.start(from), self.lines.end(rule));
@@ -225,7 +225,7 @@ impl<'a> Reader<'a, '_> {
         end
     }
 
-    /// The line after the list at line `at`; reports what is inside.
+    /// Reports the items of the list at line `at`; returns the line after it.
     fn list(&mut self, at: usize) -> usize {
         let base = self.lines.indent(at);
         let mut end = at + 1;
@@ -256,7 +256,7 @@ impl<'a> Reader<'a, '_> {
     fn inside(&mut self, from: usize, to: usize) {
         let mut depths = Columns::default();
         let mut after_blank = true;
-        // Until there is a block that nothing closes: what follows is text then.
+        // Until there is an unclosed block: everything after it is text.
         let mut closes = true;
         let mut at = from;
         while at < to {

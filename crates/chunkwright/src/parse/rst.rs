@@ -1,8 +1,8 @@
 //! reStructuredText: block structure as docutils reads it, Sphinx's directives included.
 //!
-//! One pass over the lines, without a parser for what is inline: a block is known by how its first line
-//! begins and by what is indented under it. Directives are not run, so `include` stays a line. What
-//! docutils reports as an error is read as its author most likely meant it.
+//! One pass over the lines, without a parser of inline markup: a block is recognized by how its first line begins and
+//! by what is indented under it. Directives are not run, so `include` stays a line. What docutils reports as an error
+//! is read as its author most likely meant it.
 
 mod markup;
 mod table;
@@ -120,7 +120,7 @@ impl<'a> Reader<'a, '_> {
         ))
     }
 
-    /// Labels that stood above something that is no title.
+    /// Flushes labels above something other than a title.
     fn flush(&mut self, at: usize) {
         if let Some(from) = self.labels.take() {
             self.lines.block(self.out, BlockKind::Definition, from, self.lines.trim_end(from, at));
@@ -196,7 +196,7 @@ impl<'a> Reader<'a, '_> {
             .unwrap_or(self.lines.len())
     }
 
-    /// What kind of item line `at` begins, if it begins one.
+    /// The kind of item that line `at` begins, if any.
     fn item(&self, at: usize) -> Option<Item> {
         let text = self.lines.text(at);
         if text.is_empty() || self.lines.indent(at) > 0 {

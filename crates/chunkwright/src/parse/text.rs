@@ -3,7 +3,7 @@
 use super::Parser;
 use crate::document::{BlockKind, DocumentBuilder};
 
-/// Plain text: paragraphs between blank lines. What no other parser knows is read by this one.
+/// Plain text: paragraphs between blank lines. The fallback for formats that no other parser knows.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Text;
 

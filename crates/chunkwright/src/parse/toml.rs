@@ -42,7 +42,7 @@ struct Reader<'a> {
     members: Members,
     /// Names of the tables that are open, as written; an element of an array of tables is empty.
     tables: Vec<&'a str>,
-    /// Where the comments right above begin.
+    /// Start of the comments directly above.
     lead: Option<usize>,
     /// End of the last line that is part of a member.
     end: usize,

@@ -1,8 +1,8 @@
 //! YAML, by indentation.
 //!
-//! Indentation alone tells which keys and items a valid file has, so it is all that is read: a value
-//! that goes on over lines is indented deeper than its key, be it plain, quoted, literal or in brackets.
-//! Unlike a parser of the whole language this also reads templates, which no such parser accepts.
+//! Indentation alone determines the keys and items of a valid file, so nothing else is read: a value that continues
+//! over lines is indented deeper than its key, whether plain, quoted, literal or in brackets. Unlike a parser of the
+//! whole language, this also reads templates.
 
 use super::Parser;
 use super::data::Members;
@@ -51,13 +51,13 @@ fn is_separator(text: &str) -> bool {
 struct Reader<'a> {
     lines: Lines<'a>,
     members: Members,
-    /// Where the comments right above begin.
+    /// Start of the comments directly above.
     lead: Option<usize>,
     /// End of the last line that is part of a member.
     end: usize,
 }
 
-/// What members are ordered by: an item stands deeper than a key in its column. 0 is a document.
+/// The order of members by depth: an item is deeper than a key in its column. 0 is a document.
 fn key_mark(column: usize) -> usize {
     2 * column + 2
 }
@@ -82,7 +82,7 @@ impl Reader<'_> {
             return at + 1;
         }
         let begin = self.lines.end(at) - bare.len();
-        // What a template says about lines is no part of the structure.
+        // Template directives on lines of their own are not part of the structure.
         if bare.starts_with('#') || bare.starts_with("{{") && bare.ends_with("}}") || bare.starts_with("{%") {
             self.lead.get_or_insert(begin);
             return at + 1;
@@ -136,8 +136,8 @@ impl Reader<'_> {
         self.value(at, column, value)
     }
 
-    /// The line after the value `text` that begins at line `at` and goes on while lines are indented deeper
-    /// than `column`; a bracket that closes it may stand at that column, and quoted text anywhere.
+    /// The line after the value `text` that begins at line `at` and continues while lines are indented deeper than
+    /// `column`; a bracket that closes it may stand at that column, and quoted text anywhere.
     fn value(&mut self, at: usize, column: usize, text: &str) -> usize {
         let mut end = self.lines.indented(at + 1, column + 1).max(at + 1).max(self.quoted(at, text));
         let closing = self.lines.trimmed(end);
@@ -169,7 +169,7 @@ impl Reader<'_> {
     }
 }
 
-/// What follows the mark of an item.
+/// The text after the mark of an item.
 fn item(text: &str) -> Option<&str> {
     let rest = text.strip_prefix('-')?;
     (rest.is_empty() || rest.starts_with([' ', '\t'])).then(|| rest.trim_start())
@@ -184,7 +184,7 @@ fn is_open(value: &str) -> bool {
 /// Length of the key that `text` begins with, its colon left out.
 fn key(text: &str) -> Option<usize> {
     let first = text.chars().next()?;
-    // YAML allows no more for a key without a mark.
+    // YAML allows at most 1,024 characters for a key without a mark.
     let near = text.char_indices().nth(1024).map_or(text, |(at, _)| &text[..at]);
     let from = match first {
         '"' | '\'' => 1 + near[1..].find(first)? + 1,

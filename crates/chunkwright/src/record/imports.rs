@@ -1,11 +1,11 @@
-//! Which imports of a file a text uses.
+//! Finds the imports of a file that a text uses.
 //!
-//! The whole list belongs to the document. Repeated in every record it grows with the square of the file: 420 KB of
-//! Python gave 1.8 GB of records. So a record lists the imports whose names occur in its text, up to a limit.
+//! The whole list belongs to the document. Repeated in every record it would grow with the square of the file: 420 KB
+//! of Python gave 1.8 GB of records. So a record lists the imports whose names occur in its text, up to a limit.
 //!
-//! Names are found without knowing the language: of each path in an import (`a.b.C`, `std::io::Read`, `"lib/list.h"`)
-//! the last word, and the words around the paths that are not keywords. A name that occurs by chance lists an import too
-//! many, which costs a few bytes.
+//! Names are found without knowing the language: the last word of each path in an import (`a.b.C`, `std::io::Read`,
+//! `"lib/list.h"`), and the words around the paths that are not keywords. A name that occurs by chance lists one import
+//! too many, which costs a few bytes.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -15,7 +15,7 @@ pub const MAX_IMPORTS: usize = 32;
 /// Most bytes of one import in a record; a longer one ends in `...`.
 pub const MAX_IMPORT_LEN: usize = 256;
 
-/// Words of import statements that are no names.
+/// Words of import statements that are not names.
 const KEYWORDS: &[&str] = &[
     "alias",
     "as",

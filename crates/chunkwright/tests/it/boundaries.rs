@@ -1,4 +1,4 @@
-//! Boundaries that are set by hand, in generated and real documents, under every configuration.
+//! Boundaries set by hand, in generated and real documents, under every configuration.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -35,7 +35,7 @@ fn chunk<'a>(
         let text = source.get(from..to as usize);
         text.is_some_and(|text| text.chars().all(|c| c.is_whitespace() || c == '\u{feff}'))
     };
-    // Where a chunk of `chunks` begins at the place, but for blanks.
+    // Starts of `chunks` at the place, with only blanks between.
     let begins = |chunks: &Chunked<'_>, place: u32| {
         let starts = chunks[..].iter().map(|chunk| chunk.span.start);
         starts.filter(|start| *start >= place && is_blank(place, *start)).collect::<Vec<_>>()
@@ -72,7 +72,7 @@ fn same(found: &Chunked<'_>, expected: &Chunked<'_>, what: &str) {
     assert_eq!(found.len(), expected.len(), "{what}");
 }
 
-/// What does not depend on the chunks beside it.
+/// The parts of a chunk that do not depend on its neighbours.
 fn own(chunk: &Chunk) -> impl PartialEq + std::fmt::Debug + use<> {
     (chunk.span, chunk.cut, chunk.size, chunk.borrows.clone())
 }

@@ -9,7 +9,7 @@ use chunkwright::{ChunkConfig, ChunkId, ChunkIn, Chunked, Chunker, Document, PAR
 
 use crate::invariants::{self, Quads};
 
-/// How many edits, the same on every run.
+/// Number of edits, the same on every run.
 const EDITS: usize = 1000;
 const SEED: u64 = 11;
 
@@ -58,7 +58,7 @@ fn edit(source: &str, random: &mut Random) -> (String, usize) {
     (lines.join("\n"), place)
 }
 
-/// What a chunk says, with what it borrows.
+/// The content of a chunk, with its borrowed text.
 fn said(chunk: ChunkIn<'_>) -> String {
     chunk.render().into_text()
 }
@@ -80,7 +80,7 @@ fn ninety_nine_of_a_hundred_edits_change_the_chunk_and_its_neighbours_at_most() 
         let gone = |(index, chunk): (usize, ChunkIn<'_>)| {
             let name = ids.get(&chunk.id);
             assert!(name.is_none_or(|name| *name == said(chunk)), "an id names another text");
-            // Of equal chunks it is the last that is gone, wherever the edit was: compare what they say.
+            // Of equal chunks the last one disappears, wherever the edit was: compare their texts.
             name.is_none()
                 && !(hit.saturating_sub(1)..(hit + 2).min(before.len()))
                     .filter_map(|near| before.nth(near))
@@ -133,7 +133,7 @@ fn as_many_ids_change_as_texts() {
     }
 }
 
-/// How many of `after` are not in `before`, each of which counts once.
+/// Number of `after` that are not in `before`, whose members count once each.
 fn added(before: Vec<String>, after: &[String]) -> usize {
     let mut left: HashMap<String, usize> = HashMap::new();
     for one in before {

@@ -1,4 +1,4 @@
-//! What holds for every chunking, asserted inside every test that makes chunks.
+//! Invariants of every chunking, asserted inside every test that makes chunks.
 
 use std::collections::HashSet;
 
@@ -77,7 +77,7 @@ fn limit(chunks: &Chunked<'_>) {
         let keeps = |keep: &Vec<_>| !keep.is_empty();
         let kept =
             keeps(&config.keep_whole) || config.kinds.iter().filter_map(|k| k.keep_whole.as_ref()).any(keeps);
-        // What markup reads as, at most 256 bytes, cannot be divided.
+        // The reading of markup, at most 256 bytes, cannot be divided.
         let read = document.read(chunk.span) != chunk.content();
         let markup = read && max < 256 && chunk.borrows.is_empty();
         assert!(!chunk.oversize || kept || markup, "nothing is kept whole here: {:?}", rendered.text());
@@ -103,8 +103,8 @@ fn graphemes(document: &Document, chunks: &[Chunk]) {
     }
 }
 
-/// A record's `parent` is the smallest section that holds the chunk and has visible text beside it, or the
-/// document; `previous` and `next` are the chunks beside it.
+/// A record's `parent` is the smallest section that contains the chunk and other visible text, or the document;
+/// `previous` and `next` are the neighbouring chunks.
 fn neighbourhood(chunks: &Chunked<'_>) {
     let (chunker, document) = (chunks.chunker(), chunks.document());
     let (source, lines) = (document.source(), document.lines());

@@ -1,4 +1,4 @@
-//! What a chunk's `parent` refers to. That it always holds its chunk is an invariant of every test.
+//! The `parent` of chunks. That it always contains its chunk is an invariant of every test.
 
 use std::sync::Arc;
 

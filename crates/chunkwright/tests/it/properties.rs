@@ -18,7 +18,7 @@ fn every_sample_keeps_the_invariants_under_every_configuration() {
             for ending in ["\n", "\r\n", "\r"] {
                 let source = source.replace('\n', ending);
                 let document = Document::parse(*name, source, *parser);
-                // What another format makes of it is read in one configuration.
+                // Documents parsed as another format are cut in one configuration only.
                 for chunker in &chunkers()[..if is_own { chunkers().len() } else { 1 }] {
                     chunk(chunker, &document);
                 }
@@ -27,7 +27,7 @@ fn every_sample_keeps_the_invariants_under_every_configuration() {
     }
 }
 
-/// What chunks say, and where by lines: what does not depend on the bytes that end a line.
+/// The texts of chunks and their lines: everything that does not depend on the bytes that end a line.
 fn said(chunker: &Chunker, document: &Document) -> Vec<impl PartialEq + std::fmt::Debug> {
     let said = |chunk: ChunkIn<'_>| {
         let lines = document.lines().lines(chunk.span);

@@ -1,4 +1,4 @@
-//! Members of registries that nothing tries: each test names the registry, the member and what it lacks.
+//! Finds registry members that no test covers: each test names the registry, the member and what it lacks.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -71,7 +71,7 @@ fn unescape(input: &str) -> String {
     input.replace("\\r", "\r").replace("\\u{feff}", "\u{feff}")
 }
 
-/// What comes out: one entry a chunk.
+/// The result: one entry per chunk.
 fn outcome(info: &str, input: &str, config: &str) -> String {
     let mut words = info.split(' ').skip(1);
     let name = words.next().unwrap_or("markdown");

@@ -1,10 +1,10 @@
 //! Words of the plain part of a text, without a regular expression.
 //!
-//! The encodings split a text into words by a regular expression over all of Unicode. Most words of
-//! most texts are ASCII or Russian, and for those a few comparisons give the same answer several
-//! times faster; wherever another character could play a part, the answer is left to the expression.
+//! The encodings split a text into words by a regular expression over all of Unicode. Most words of most texts are
+//! ASCII or Russian, and for those a few comparisons give the same result several times faster; wherever another
+//! character could play a part, the expression decides.
 
-/// How an encoding splits letters.
+/// The rule by which an encoding splits letters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Letters {
     /// Any run of letters is a word: cl100k.
@@ -13,7 +13,7 @@ pub(super) enum Letters {
     ByCase,
 }
 
-/// Length in bytes of the word at the beginning of `text`, or 0 if that takes the expression to say.
+/// Length in bytes of the word at the beginning of `text`, or 0 if only the expression can tell.
 pub(super) fn plain_word(text: &[u8], letters: Letters) -> usize {
     let (first, len) = class(text, 0);
     match first {

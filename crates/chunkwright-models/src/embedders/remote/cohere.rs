@@ -1,4 +1,4 @@
-//! Cohere, version 2 of its interface.
+//! Cohere, version 2 of its API.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Ollama's own interface, which can be told not to cut texts silently.
+//! Ollama's own API, which has an option not to truncate texts silently.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! The embeddings of `OpenAI`, which most servers of models speak as well.
+//! The embeddings API of `OpenAI`, which most model servers speak as well.
 
 use serde_json::{Value, json};
 

@@ -1,7 +1,7 @@
-//! Services that give sparse vectors, named `DIALECT:MODEL` as those that give dense ones.
+//! Services of sparse vectors, named `DIALECT:MODEL` like those of dense ones.
 //!
-//! They are asked beside the service of the dense vectors, and are apart from it in all that can fail: `OpenAI`'s
-//! interface has no place for sparse vectors, so even who serves one model that gives both runs two servers.
+//! They are called beside the service of the dense vectors, and fail independently of it: `OpenAI`'s interface has no
+//! place for sparse vectors, so even one model that gives both is served by two servers.
 
 use chunkwright_http::Client;
 
@@ -12,15 +12,15 @@ use crate::service::{self, Home, ServiceError, ServiceOptions};
 /// A way to ask services for sparse vectors.
 #[derive(Debug)]
 pub struct SparseDialect {
-    /// What stands before the `:` of a configured name.
+    /// The part of a configured name before the `:`.
     pub name: &'static str,
     /// Who speaks it, in one line.
     pub summary: &'static str,
-    /// Where it is spoken unless another address is configured.
+    /// Its default address.
     pub home: Home,
-    /// Whether a model must be named; else the service runs one only.
+    /// Whether a model must be named; otherwise the service runs only one.
     pub names_model: bool,
-    /// What tells its model from others, where the service says more than its name.
+    /// Identifies its model, if the service reports more than its name.
     pub(super) identity: Option<fn(&Client) -> Identity>,
     pub(super) vectors: fn(&Request<'_>) -> Answer,
 }
@@ -31,12 +31,12 @@ pub(super) type Identity = Result<[String; 2], ServiceError>;
 /// A sparse vector for each text.
 pub(super) type Answer = Result<Vec<Vec<(u32, f32)>>, ServiceError>;
 
-/// What is asked for: a sparse vector of each text.
+/// A request for a sparse vector of each text.
 pub(super) struct Request<'a> {
     pub(super) client: &'a Client,
     pub(super) model: &'a str,
     pub(super) texts: &'a [String],
-    /// Whether texts may be cut at the model's limit.
+    /// Whether texts may be truncated to the model's limit.
     pub(super) truncate: bool,
 }
 
@@ -44,18 +44,18 @@ pub(super) struct Request<'a> {
 pub const SPARSE_DIALECTS: &[SparseDialect] = &[tei::SPARSE, vllm::SPARSE];
 
 impl SparseDialect {
-    /// How a model of it is named: `vllm:MODEL`.
+    /// The form of its models' names: `vllm:MODEL`.
     pub fn form(&self) -> String {
         format!("{}:{}", self.name, if self.names_model { "MODEL" } else { "" })
     }
 }
 
-/// Which service gives sparse vectors.
+/// Options of the service of sparse vectors.
 #[derive(Clone, Debug)]
 pub struct SparseOptions {
     /// `DIALECT:MODEL`, of one of the [`SPARSE_DIALECTS`].
     pub spec: String,
-    /// Where it is.
+    /// Its service.
     pub service: ServiceOptions,
 }
 
@@ -64,7 +64,7 @@ pub(super) struct Sparse {
     dialect: &'static SparseDialect,
     model: String,
     client: Client,
-    /// Why it cannot be asked.
+    /// Why it is unavailable.
     down: Option<String>,
 }
 
@@ -79,9 +79,9 @@ impl Sparse {
         Ok(Self { dialect, model, client: options.service.client(dialect.home)?, down: None })
     }
 
-    /// The name of vectors that are dense ones of the name `dense` and sparse ones of this service. Where it
-    /// does not say what it is, the one that is `known`, if that is of the same dense vectors; such a service
-    /// is not asked for anything.
+    /// The name of vectors that combine dense ones named `dense` and sparse ones of this service. If the service does
+    /// not report its model, the `known` name is used if it is of the same dense vectors; such a service receives no
+    /// requests.
     pub(super) fn name(&mut self, dense: &str, known: Option<&String>) -> Result<String, ServiceError> {
         let behind = format!("{dense}+");
         let known = known.filter(|known| known.starts_with(&behind));
@@ -99,7 +99,7 @@ impl Sparse {
         }
     }
 
-    /// Fails if it cannot be asked: `name` is that of the vectors.
+    /// Fails if it is unavailable; `name` is that of the vectors.
     pub(super) fn check(&self, name: &str) -> Result<(), EmbedError> {
         match &self.down {
             None => Ok(()),

@@ -1,4 +1,4 @@
-//! Text Embeddings Inference: a server of one model, which says what it is.
+//! Text Embeddings Inference: a server of one model, which reports what it serves.
 
 use chunkwright_http::Client;
 use serde_json::{Value, json};
@@ -40,7 +40,7 @@ pub(crate) fn about(client: &Client) -> Result<About, ServiceError> {
     })
 }
 
-/// Of a server that runs a sparse model (SPLADE).
+/// The dialect of a server that runs a sparse model (SPLADE).
 pub(super) const SPARSE: SparseDialect = SparseDialect {
     name: DIALECT.name,
     summary: "Text Embeddings Inference with a sparse model (the server names it)",

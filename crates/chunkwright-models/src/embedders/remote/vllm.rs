@@ -1,9 +1,9 @@
 //! vLLM: sparse vectors of BGE-M3, its lexical weights. (Its dense vectors are those of any server that speaks
 //! `OpenAI`'s interface.)
 //!
-//! `/pooling` says a weight for each token of a text and not which tokens those are; `/tokenize`, a text at a time,
-//! says that. Both leave out the tokens that are added before and after a text. As the model's authors have it, a
-//! token that is there more than once has its greatest weight.
+//! `/pooling` returns a weight for each token of a text but not the tokens; `/tokenize`, one text at a time, returns
+//! those. Both leave out the tokens that are added before and after a text. As the model's authors define it, a token
+//! that occurs more than once has its greatest weight.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Voyage AI: answers as `openai`, asked with roles.
+//! Voyage AI: requests with roles, answers as those of `openai`.
 
 use serde_json::{Value, json};
 

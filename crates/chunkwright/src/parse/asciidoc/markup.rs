@@ -1,8 +1,8 @@
-//! What a line of `AsciiDoc` is, and what a title says without its markup.
+//! Classifies lines of `AsciiDoc`, and strips the markup of titles.
 
 use crate::parse::lines::MAX_TITLE;
 
-/// What kind of block a delimiter opens.
+/// The kind of block that a delimiter opens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Delimiter {
     /// Listing, literal, passthrough: kept as written.
@@ -131,7 +131,7 @@ fn is_number(mark: &str) -> bool {
 
 /// The mark after the term of a description list.
 fn term_mark(text: &str) -> Option<&'static str> {
-    // A term is short: what comes later in a long line is none.
+    // A term is short: text further along a long line does not count.
     let near = text.char_indices().take(160).last().map_or(0, |(at, c)| at + c.len_utf8());
     let at = text[..near].find(":: ").or_else(|| text[..near].ends_with("::").then(|| near - 2))?;
     if at == 0 || text.starts_with("//") {

@@ -47,7 +47,7 @@ pub(super) fn table(
     // With the blank line that makes the first row a header.
     let open = Span::new(lines.start(from), lines.end(head));
     let mut span = Span::new(lines.start(from), lines.end(end - 1));
-    // What nothing closes goes on past its last line.
+    // An unclosed table extends past its last line.
     span.end += u32::from(!is_closed);
     out.enclosure(Enclosure { kind: EnclosureKind::Fence, span, open, close: delimiter.into() });
 }

@@ -1,14 +1,14 @@
-//! What HTML reads as: marks over the source, and the white space between what is visible.
+//! The text that HTML renders as: marks over the source, and the white space between what is visible.
 //!
-//! White space in HTML means little and line breaks come from tags, so a break is only asked for while
-//! tags and blanks go by. Once something visible follows, it stands in the place of the blanks between two
-//! blocks, which no chunk owns, or of the first tag where there are none.
+//! White space in HTML means little and line breaks come from tags, so a break is only noted while tags and blanks go
+//! by. Once something visible follows, the break takes the place of the blanks between two blocks, which no chunk owns,
+//! or of the first tag where there are no blanks.
 
 use html5gum::{Token, Tokenizer};
 
 use crate::document::DocumentBuilder;
 
-/// What separates two visible things.
+/// The separator of two visible things.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Break {
     /// Nothing.
@@ -33,14 +33,14 @@ struct Mark {
 pub(super) struct Reading<'a> {
     source: &'a str,
     marks: Vec<Mark>,
-    /// The break asked for since the last visible thing, and the mark that will read as it.
+    /// The break requested since the last visible thing, and the mark that will render it.
     pending: Break,
     carrier: Option<usize>,
     /// Whether the carrier is the blanks between two blocks.
     settled: bool,
     /// Whether nothing visible stands on the line yet.
     fresh: bool,
-    /// What lines begin with inside quotes and lists.
+    /// The prefix of lines inside quotes and lists.
     prefix: String,
 }
 
@@ -71,8 +71,8 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Lets `mark`, the last one, read as a list marker, the beginning of a heading or the like, with the
-    /// break asked for before it.
+    /// Renders `mark`, the last one, as a list marker, the beginning of a heading or the like, after the requested
+    /// break.
     pub(super) fn begin(&mut self, mark: usize, marker: &str) {
         self.visible();
         self.marks[mark].reads.push_str(marker);
@@ -101,7 +101,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Writes the break asked for: something visible follows.
+    /// Writes the requested break: something visible follows.
     fn visible(&mut self) {
         let text = match self.pending {
             _ if self.fresh => String::new(),
@@ -116,8 +116,8 @@ impl<'a> Reading<'a> {
         (self.pending, self.settled) = (Break::None, false);
     }
 
-    /// Reads the text `start..end`: blanks collapse, character references are what they stand for. Calls
-    /// `word` with what is visible.
+    /// Reads the text `start..end`: blanks collapse, character references are resolved. Calls `word` with each visible
+    /// stretch.
     pub(super) fn text(&mut self, start: usize, end: usize, mut word: impl FnMut(&str)) {
         let bytes = self.source.as_bytes();
         let mut at = start;
@@ -125,7 +125,7 @@ impl<'a> Reading<'a> {
             let stop = |blank: fn(u8) -> bool| (at..end).find(|&at| blank(bytes[at])).unwrap_or(end);
             if is_space(bytes[at]) {
                 let to = stop(|byte| !is_space(byte));
-                // A space between two words is what it is.
+                // A single space between two words stays as it is.
                 let plain = &self.source[at..to] == " " && to < end && at > start;
                 if !plain || self.fresh || self.pending > Break::None {
                     self.blanks(at, to);

@@ -135,7 +135,7 @@ impl Page<'_> {
 }
 
 impl Table {
-    /// What is opened again when the table is cut: it needs a row of headers.
+    /// The text that is repeated when the table is cut; requires a header row.
     fn enclosure(&self, end: usize) -> Option<Enclosure> {
         let (start, header_end) = self.header.filter(|(start, end)| end > start)?;
         let span = Span::new(self.start, end);

@@ -1,4 +1,4 @@
-//! What each tag of HTML means for blocks, and what it reads as.
+//! The table of HTML tags: what each means for blocks, and the text it renders as.
 
 use html5gum::StartTag;
 
@@ -46,7 +46,7 @@ impl Page<'_> {
             }
             b"pre" if !self.in_cell() => {
                 self.block(BlockKind::Code, start);
-                // The line break apart: what is opened again brings its own.
+                // The line break is separate: repeated opening text brings its own.
                 let mark = self.tag(start, end - 1, Break::Blank);
                 self.reading.begin(mark, &format!("```{}", language(tag).unwrap_or_default()));
                 let line = self.reading.gap(end - 1, end, Break::None);
@@ -106,7 +106,7 @@ impl Page<'_> {
         }
     }
 
-    /// What a picture shows is text, if it is said.
+    /// The alternative text of a picture is text, if it has one.
     fn image(&mut self, tag: &StartTag<usize>) {
         let (start, end) = (tag.span.start, tag.span.end);
         let alt = attribute(tag, b"alt").filter(|alt| !alt.trim().is_empty());
@@ -236,7 +236,7 @@ fn language(tag: &StartTag<usize>) -> Option<String> {
     (!name.is_empty() && name.chars().all(plain)).then_some(name)
 }
 
-/// Elements whose content is not text of the page. That of `noscript` is for those who see no page.
+/// Elements whose content is not text of the page. That of `noscript` is for readers without scripts.
 fn is_left_out(name: &[u8]) -> bool {
     matches!(
         name,

@@ -28,8 +28,8 @@ pub(super) fn join(source: &str, tops: &mut [Top], out: &mut DocumentBuilder) {
     }
 }
 
-/// How many blocks after the first belong to the admonition that begins with it, if one does and it ends.
-/// One with a heading inside is none: the heading is a border.
+/// Number of blocks after the first that belong to the admonition that begins with it, if one does and it ends. One
+/// with a heading inside does not count: the heading is a border.
 fn end(source: &str, tops: &[Top]) -> Option<usize> {
     let text = |top: &Top| &source[top.range.clone()];
     let first = &tops[0];

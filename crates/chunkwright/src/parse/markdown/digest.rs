@@ -1,41 +1,41 @@
-//! What the parser is given of a Markdown document instead of all of it.
+//! The digest of a Markdown document: the part of it that is given to the parser.
 //!
-//! Parsing is linear, so what is not parsed costs nothing: the digest holds only what is not
-//! [plain](super::plain), and of lists and quotes of words only the marks. Reading a part of a document
-//! by another parser run would lose the definitions that its titles refer to; one digest has them all.
+//! Parsing is linear, so what is left out costs nothing: the digest holds only what is not [plain](super::plain), and
+//! only the marks of lists and quotes of words. Several parser runs over parts of a document would lose the definitions
+//! that its titles refer to; one digest has them all.
 
 use std::ops::Range;
 
 use super::plain::{self, Detail};
 
-/// What the parser has to see of a source: stretches that are not plain (see [`plain`]), each of whole
-/// blocks at the top level.
+/// The part of a source that the parser has to see: stretches that are not plain (see [`plain`]), each of whole blocks
+/// at the top level.
 #[derive(Default)]
 pub(super) struct Digest {
     pub(super) text: String,
-    /// What the text is made of, in order.
+    /// The parts of the text, in order.
     parts: Vec<Part>,
 }
 
 /// Bytes of a digest that stand for bytes of its source.
 struct Part {
-    /// Where it stands in the digest, and how long it is there.
+    /// Its start and length in the digest.
     at: usize,
     len: usize,
-    /// What it stands for.
+    /// The source range that it represents.
     source: Range<usize>,
-    /// How many bytes are those of the source. What follows them stands for the rest of a line.
+    /// Number of bytes taken from the source. The bytes after them represent the rest of a line.
     kept: usize,
     /// Number of the stretch.
     stretch: u32,
 }
 
-/// Where something in a digest is in the source.
+/// The source position of something in a digest.
 pub(super) enum Place {
     Source(Range<usize>),
     /// It stands for what was left out.
     Between,
-    /// It goes on past the end of its stretch.
+    /// It continues past the end of its stretch.
     Open,
 }
 

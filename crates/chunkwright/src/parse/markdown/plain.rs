@@ -1,17 +1,16 @@
-//! What plainly stands at the top level of a Markdown document, without parsing it.
+//! Recognizes plain top-level blocks of a Markdown document without parsing it.
 //!
-//! Most of a document is paragraphs, headings, fences and HTML that begin at the margin, and a look at
-//! how their lines begin tells where they end, several times faster than a parser. Whatever could be
-//! anything else (a list, a quote, a table, a definition, a setext heading) is left to the parser, from
-//! its first line to a border: a line at the margin, after a blank one, that can neither continue a list
-//! nor a quote. The rules here are stricter than `CommonMark`'s, so that they are right wherever they
-//! answer.
+//! Most of a document is paragraphs, headings, fences and HTML that begin at the margin. How their lines begin tells
+//! where they end, several times faster than a parser. Whatever could be anything else (a list, a quote, a table, a
+//! definition, a setext heading) is left to the parser, from its first line to a border: a line at the margin, after a
+//! blank one, that can continue neither a list nor a quote. The rules here are stricter than `CommonMark`'s, so that
+//! whatever they accept is right.
 
 use std::ops::Range;
 
 use crate::span::LineIndex;
 
-/// What stands next.
+/// The next construct.
 pub(super) enum Next {
     /// A paragraph.
     Paragraph(Range<usize>),
@@ -25,12 +24,12 @@ pub(super) enum Next {
     Other(Range<usize>, Detail),
 }
 
-/// How much of something the parser has to see.
+/// The part of a construct that the parser has to see.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Detail {
     /// Every byte.
     Full,
-    /// How its lines begin (see [`beginning`]).
+    /// The beginnings of its lines (see [`beginning`]).
     Beginnings,
 }
 
@@ -38,7 +37,7 @@ pub(super) enum Detail {
 pub(super) struct Plain<'a> {
     source: &'a str,
     lines: &'a LineIndex,
-    /// Where the first line begins: there may be a byte order mark or front matter before.
+    /// Start of the first line: a byte order mark or front matter may precede it.
     body: usize,
     /// The next line, 1-based.
     line: usize,
@@ -49,7 +48,7 @@ impl<'a> Plain<'a> {
         Self { source, lines, body, line: lines.line(body as u32) }
     }
 
-    /// What stands next, and reads past it.
+    /// Reads past the next construct and returns it.
     pub(super) fn next(&mut self) -> Option<Next> {
         loop {
             let start = self.start(self.line);
@@ -80,7 +79,7 @@ impl<'a> Plain<'a> {
         }
     }
 
-    /// What begins at `start`, up to a border or the end.
+    /// The construct from `start` up to a border or the end.
     fn other(&mut self, start: usize) -> Next {
         let mut after_blank = false;
         let mut detail = Detail::Beginnings;
@@ -200,7 +199,7 @@ fn markers(line: &[u8]) -> usize {
     }
 }
 
-/// What the beginning of a line says of it.
+/// The kind of a line, by its beginning.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind<'a> {
     Blank,
@@ -315,7 +314,7 @@ fn title(text: &str) -> Option<String> {
     (marks % 2 == 0).then_some(title)
 }
 
-/// Whether the byte is no part of markup in a heading.
+/// Whether the byte is never part of markup in a heading.
 fn is_unmarked(byte: u8) -> bool {
     match byte {
         b'*' | b'_' | b'[' | b']' | b'<' | b'>' | b'&' | b'\\' | b'{' | b'}' | b'#' => false,
@@ -323,7 +322,7 @@ fn is_unmarked(byte: u8) -> bool {
     }
 }
 
-/// How often `byte` stands at the beginning of `text`.
+/// Number of times that `byte` is repeated at the beginning of `text`.
 fn run(text: &[u8], byte: u8) -> usize {
     text.iter().take_while(|&&found| found == byte).count()
 }

@@ -1,9 +1,9 @@
-//! What a line of reStructuredText begins with, and what a title says without its markup.
+//! Recognizes the marks at the start of reStructuredText lines, and strips the markup of titles.
 
 use crate::document::BlockKind;
 use crate::parse::lines::MAX_TITLE;
 
-/// What begins an item of a list.
+/// The start of a list item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Item {
     Bullet,
@@ -25,7 +25,7 @@ pub(super) fn columns(text: &str) -> usize {
     text.chars().map(|c| if c >= '\u{1100}' { 2 } else { 1 }).sum()
 }
 
-/// What kind of item begins with `text`, if its mark tells.
+/// The kind of item that `text` begins, if it has a mark.
 pub(super) fn item_mark(text: &str) -> Option<Item> {
     let rest =
         |mark: &str| text.strip_prefix(mark).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '));
@@ -92,7 +92,7 @@ pub(super) fn directive(text: &str) -> Option<&str> {
     (!name.is_empty() && name.chars().all(is_name)).then_some(name)
 }
 
-/// Which kind of block the directive `name` is: code, a table, or else text that stays together.
+/// The kind of block that the directive `name` makes: code, a table, or else text that stays together.
 pub(super) fn directive_kind(name: &str) -> BlockKind {
     match name {
         "code" | "code-block" | "sourcecode" | "parsed-literal" | "literalinclude" | "math" | "prompt"

@@ -61,7 +61,7 @@ fn simple(lines: &Lines<'_>, out: &mut DocumentBuilder, at: usize, to: usize) ->
     }
     let bottom = *borders.last()?;
     let head = if borders.len() > 1 { borders[0] } else { at };
-    // A line that is indented goes on with the row above.
+    // An indented line continues the row above.
     let indent = lines.indent(at);
     for line in head + 2..bottom {
         if !lines.is_blank(line) && lines.indent(line) <= indent {
@@ -111,7 +111,7 @@ pub(super) fn directive(lines: &Lines<'_>, out: &mut DocumentBuilder, name: &str
     for &row in rows.iter().skip(count.max(1)) {
         out.seam(lines.start(row), 0);
     }
-    // What a later part repeats ends with the header rows, or with the blank line above the first row.
+    // The text that later parts repeat ends with the header rows, or with the blank line above the first row.
     let head_end = rows.get(count).copied().unwrap_or(end);
     let open = if head_end == body { lines.start(body - 1) } else { lines.end(head_end - 1) };
     let open = Span::new(lines.start(at), open);
