@@ -1,4 +1,4 @@
-//! Changes by hand: a chunk is hidden, given another text, found by other words, or put first.
+//! Manual changes: hides a chunk, replaces its text, adds keywords, or pins it to queries.
 
 use std::collections::HashMap;
 

@@ -1,7 +1,7 @@
-//! Boundaries set by hand: a chunk is divided, or two are joined.
+//! Manual boundaries: divides a chunk, or joins two.
 //!
-//! What is planned here is kept in the store as overlays are, and the next run of the pipeline cuts the document with
-//! it. So it does not matter at which moment something is killed.
+//! A planned boundary is stored as overlays are, and the next run of the pipeline cuts the document by it. So the
+//! process may be killed at any moment.
 
 use std::collections::HashSet;
 

@@ -1,8 +1,8 @@
-//! Expansion: the text around what was found.
+//! Expansion: the text around hits.
 //!
-//! Small chunks are found well, and what answers a question is often more than one of them. A reader
-//! gets the section around a chunk, or its neighbours, as one passage of the source. Hits whose passages
-//! meet share one, so that nothing is read twice.
+//! Small chunks are found well, but an answer often spans several of them. A reader gets the section around a chunk, or
+//! its neighbours, as one passage of the source. Hits whose passages touch share one, so that no text is returned
+//! twice.
 
 mod area;
 

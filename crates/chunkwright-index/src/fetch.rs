@@ -1,4 +1,4 @@
-//! Fetch: the source again, exactly.
+//! Fetch: returns the source, byte for byte.
 
 use chunkwright::{ChunkId, LineIndex, Record, Span};
 use chunkwright_source::decode;

@@ -1,4 +1,4 @@
-//! Fusion: one ranking out of two or three.
+//! Fusion: merges two or three rankings into one.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! The pipeline and hybrid search: what happens to chunks after they are cut.
+//! The indexing pipeline and hybrid search.
 //!
 //! ```text
 //! paths --source--> bytes --decode--> text --format, Chunker--> records --Embedder--> vectors --> Store
@@ -8,15 +8,15 @@
 //! * [`Pipeline::index`] brings a collection to the state of the files it is given. Unchanged input
 //!   writes nothing; a changed document is replaced in one transaction, so that a reader, and a
 //!   machine that lost power, sees the old version or the new one and never both or neither.
-//! * [`search()`] ranks chunks by words and by meaning and says of every hit what each stage thought.
+//! * [`search()`] ranks chunks by lexical, dense and sparse stages, and reports each stage's part in every hit.
 //! * [`expand()`] gives each hit the section or the neighbours around it, nothing twice.
 //! * [`fetch()`] gives back the source, byte for byte.
 //!
-//! The crate reads files and a store, and nothing else: no clock, no environment, no configuration,
-//! no network but what an [`Embedder`](chunkwright_models::Embedder) that it is given does.
+//! The crate reads files and a store, and nothing else: no clock, no environment, no configuration, and no network
+//! except through the [`Embedder`](chunkwright_models::Embedder) that it is given.
 //!
-//! Features: a store each (`sqlite`, `qdrant`, `chroma`; the one in memory is always there); what is read and by which
-//! models (`office`, `pdf`, `local`, `remote`, sets of languages). All are on by default.
+//! Features: one per store (`sqlite`, `qdrant`, `chroma`; the in-memory store is always there), and one per kind of
+//! input and model (`office`, `pdf`, `local`, `remote`, sets of languages). All are on by default.
 
 pub mod amend;
 mod boundary;

@@ -1,15 +1,15 @@
-//! The one place where all stages meet.
+//! The indexing pipeline, where all stages meet.
 //!
-//! A run works on one generation: the one whose strategy, configuration and model are those of the
-//! pipeline. If that is not the one that searches see, it is built beside it, of the files found and of
-//! all other documents, whose files the store has; once it is whole, it is made the current one.
+//! A run works on the generation that has the pipeline's strategy, configuration and model. If searches see another
+//! one, the run builds its own beside it, from the files found and from the stored files of all other documents, and
+//! makes it the current one when it is complete.
 //!
-//! Files go through in windows: a window is read, decoded, cut and analysed on all cores, its unknown
-//! texts are embedded, and its documents are stored in one transaction, or in several where the model is slow. What is stored is whole
-//! documents, so a run that is stopped at any moment has done each document or has not.
+//! Files go through in windows: a window is read, decoded, cut and analysed on all cores, its unknown texts are
+//! embedded, and its documents are stored in one transaction, or in several where the model is slow. Only whole
+//! documents are stored, so a run that is stopped at any moment has stored each document completely or not at all.
 //!
-//! Vectors are stored before the documents that need them, under the hash of their text. A run that
-//! was stopped therefore embeds nothing twice, and neither does an edit that moves a chunk.
+//! Vectors are stored before the documents that need them, under the hash of their text. So neither resuming a stopped
+//! run nor an edit that moves a chunk embeds a text twice.
 
 mod embed;
 mod folders;

@@ -1,4 +1,4 @@
-//! What stands before the paths of a folder in the ids of its documents.
+//! The prefix of a folder: what stands before paths in the ids of its documents.
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,4 +1,4 @@
-//! Which queries can be asked, and what they say beside their words: `symbol:render path:src/* -path:tests/ how are pages made`.
+//! Query syntax and limits: `symbol:render path:src/* -path:tests/ how are pages made`.
 
 use std::borrow::Cow;
 

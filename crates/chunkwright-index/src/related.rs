@@ -1,7 +1,6 @@
-//! Which other documents a reader may want: those beside one, and those about the same.
+//! Related documents: neighbours of a document in its folder, and documents about the same.
 //!
-//! Both are found when they are asked for, of what is stored: no graph is kept that would have to be kept
-//! true.
+//! Both are computed on request from what is stored: there is no graph to keep up to date.
 
 use std::collections::HashSet;
 

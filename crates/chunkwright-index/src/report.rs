@@ -1,4 +1,4 @@
-//! What a run did, so that its counts add up.
+//! The report of a run, whose counts add up.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Hybrid search: by words, by meaning and by the weights that a model gives tokens, each stage accounted for.
+//! Hybrid search: lexical, dense and sparse, each stage accounted for.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,9 +1,9 @@
-//! Brings what is stored of a generation to what overlays say of it now.
+//! Settles overlays: updates what a generation stores to the current overlays.
 //!
-//! Whoever changes overlays, or the chunks they are on, settles afterwards: after an indexing, before a generation
-//! becomes the current one, after a change by hand, in every generation that can be searched. So it does not matter
-//! what happened to a generation while searches did not see it, or at which moment a run was killed: until it is
-//! settled, [`list_overlays`] lists what searches do, and the next run settles it.
+//! Every operation that changes overlays, or the chunks they are on, settles afterwards: after an indexing, before a
+//! generation becomes the current one, and after a manual change in every generation that can be searched. So it does
+//! not matter what happened to a generation while searches did not see it, or when a run was killed: until the
+//! generation is settled, [`list_overlays`] lists what searches do, and the next run settles it.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 

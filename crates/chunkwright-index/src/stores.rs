@@ -1,4 +1,4 @@
-//! The kinds of stores of this build, and which of them an address means.
+//! The registry of stores in this build, and the choice of one by its address.
 
 #[cfg(feature = "sqlite")]
 use std::path::Path;

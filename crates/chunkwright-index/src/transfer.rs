@@ -1,11 +1,11 @@
-//! Collections out of a store and into one: every record, with what makes its document whole.
+//! Export and import of collections: every record, with what is needed to restore its document.
 //!
-//! The first record of each document carries the document (its source, its file where that is not its source, what is
-//! known of it) and what people changed by hand in it. So a file of records is all that another store needs: texts that
-//! were amended come with the text that they replace. Changes whose document is not in the file come with the first record.
+//! The first record of each document carries the document (its source, its file if that differs from the source, and
+//! its metadata) and its manual changes. So a file of records is all that another store needs: an amended text comes
+//! with the text that it replaces. Changes whose document is not in the file come with the first record.
 //!
-//! A file without documents, of `chunkwright chunk` or of another program, can be read too: the chunks of a document tile
-//! what is visible in it, so the source is put together from them with blanks between.
+//! A file without documents, from `chunkwright chunk` or another program, can be read too: the chunks of a document
+//! cover all its visible text, so the source is put together from them with blanks between.
 
 mod import;
 mod lines;

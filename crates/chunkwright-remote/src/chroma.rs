@@ -2,14 +2,13 @@
 //!
 //! * A generation is the collection `{name}-g{N}`, with the name as [`chroma_name`] makes it. The name as
 //!   the user wrote it is in the collection's metadata; a second name that becomes the same is refused.
-//! * Words are ranked by this program, and so are the sparse vectors of models, from what records carry: the
-//!   server's own ranking is by other words, and not to be had of a server that one runs oneself. So BM25 is
-//!   that of every other store.
-//! * Chroma has no records without a vector. A chunk that has none carries zeros, and a mark by which searches
-//!   leave it out.
-//! * What says which generation is current, and which version of a document is live, is one record each of a
-//!   collection of their own, put at once: a reader sees it as it was or as it is.
-//! * Meaning is ranked by Chroma's graph of neighbours, which is wide here and still not exact.
+//! * This program computes the lexical and sparse rankings from what records carry: the server's own lexical ranking
+//!   splits text into other words, and self-hosted servers do not offer it. So BM25 is that of every other store.
+//! * Chroma has no records without a vector. A chunk without one carries zeros, and a mark by which searches leave it
+//!   out.
+//! * A separate collection has one record that names the current generation, and one per document that names its live
+//!   version. Each is written at once: a reader sees the old record or the new one.
+//! * The dense ranking is by Chroma's approximate neighbour graph, which is wide here and still not exact.
 
 mod name;
 mod options;
@@ -44,30 +43,30 @@ struct Chroma {
     max_batch: OnceLock<usize>,
 }
 
-/// Records of a page.
+/// Records per page.
 const PAGE: usize = 500;
 
 /// Keys or versions in one request.
 const KEYS: usize = 200;
 
-/// How often a query is asked again because records were deleted under it.
+/// Most repetitions of a query because records were deleted meanwhile.
 const ATTEMPTS: usize = 8;
 
-/// How often a request is sent again because Chroma lost a record under it. Each time the client has had its own retries.
+/// Most repetitions of a request because Chroma lost a record meanwhile, beside the client's own retries.
 const LOST: usize = 2;
 
-/// What Chroma answers, with status 500, when a record is deleted between reading its metadata and reading its vector.
+/// Chroma's error, with status 500, when a record is deleted between the reads of its metadata and its vector.
 const DELETED_MEANWHILE: &str = "Error finding id";
 
-/// Records in one request where the server does not say.
+/// Records in one request if the server states no limit.
 const MAX_BATCH: usize = 5_461;
 
 impl RemoteStore {
-    /// Opens a store on the Chroma server at `url`. `cache` is the folder of what is remembered on this machine.
+    /// Opens a store on the Chroma server at `url`. `cache` is the folder of the local cache.
     ///
     /// # Errors
     ///
-    /// What is no address; a cache that cannot be opened. Nothing is sent yet.
+    /// An invalid address; a cache that cannot be opened. Nothing is sent yet.
     pub fn chroma(
         url: &str,
         key: Option<&Secret>,
@@ -88,7 +87,7 @@ impl RemoteStore {
     ///
     /// # Errors
     ///
-    /// As [`chroma`](Self::chroma), and options that are not understood.
+    /// As [`chroma`](Self::chroma), and unknown or invalid options.
     pub fn open_chroma(place: &StoreLocation, access: Access) -> Result<Self, StoreError> {
         let options = ChromaOptions::of(place)?;
         let key = place.key.as_ref();
@@ -107,7 +106,7 @@ impl Chroma {
         self.mapped(CATALOG)
     }
 
-    /// What stands before the number in the names of a collection's generations.
+    /// The names of a collection's generations without their number.
     fn mapped(&self, collection: &str) -> String {
         chroma_name(&format!("{}{collection}", self.options.prefix))
     }
@@ -135,7 +134,7 @@ impl Chroma {
         }
     }
 
-    /// The id of a collection; none if it is not there.
+    /// The id of a collection; `None` if it does not exist.
     fn id(&self, name: &str) -> Result<Option<String>, StoreError> {
         if let Some(id) = self.ids().get(name) {
             return Ok(Some(id.clone()));
@@ -148,9 +147,9 @@ impl Chroma {
         Ok(id)
     }
 
-    /// Does something with the records of a collection; none if it is not there.
+    /// Calls an operation on the records of a collection; `None` if it does not exist.
     fn post(&self, name: &str, what: &str, body: &Value) -> Result<Option<Value>, StoreError> {
-        // An id may be of a collection that was removed and made again.
+        // A cached id may be of a collection that was removed and created again.
         for _ in 0..2 {
             let Some(id) = self.id(name)? else { return Ok(None) };
             let path = format!("{}/{id}/{what}", self.collections());
@@ -168,7 +167,7 @@ impl Chroma {
         found.ok_or_else(|| unknown_generation(generation))
     }
 
-    /// Makes a collection for `owner`, unless it is there.
+    /// Creates a collection for `owner`, unless it exists.
     fn create(&self, name: &str, owner: &str) -> Result<(), StoreError> {
         let ChromaOptions { max_neighbors, ef_construction, ef_search, .. } = self.options;
         let hnsw = json!({
@@ -195,7 +194,7 @@ impl Chroma {
         }
     }
 
-    /// Puts records, in requests that the server takes; false if the collection is not there.
+    /// Upserts records, in requests of a size that the server accepts; `false` if the collection does not exist.
     fn upsert_all(&self, name: &str, records: Vec<Value>) -> Result<bool, StoreError> {
         let most = *self.max_batch.get_or_init(|| self.max_batch());
         for batch in crate::requests::batches(records) {
@@ -221,7 +220,7 @@ impl Chroma {
         said.filter(|most| *most > 0).unwrap_or(MAX_BATCH)
     }
 
-    /// The records of the catalog of a kind and owner, all at once: pages would not be of one moment.
+    /// The catalog records of a kind and owner, in one request: pages would not be consistent with each other.
     fn entries(&self, kind: Kind, owner: &str, field: &str) -> Result<Vec<String>, StoreError> {
         let both = [json!({"kind": kind.as_str()}), json!({"owner": owner})];
         let body = json!({"where": {"$and": both}, "include": ["metadatas"]});
@@ -337,7 +336,7 @@ impl Database for Chroma {
                 let Some(name) = collection["name"].as_str().filter(|name| !known.contains(*name)) else {
                     continue;
                 };
-                // Its name may be another program's.
+                // The collection may be another program's.
                 let owner = collection["metadata"]["collection"].as_str();
                 let Some((number, owner)) = numbered(name).zip(owner) else { continue };
                 let spec = GenerationSpec::default();
@@ -412,7 +411,7 @@ impl Database for Chroma {
             "include": include,
         });
         let mut answer = self.points_post(generation, "query", &body)?;
-        // The graph may lead to a record that was deleted since; what took its place is found by asking again.
+        // The graph may lead to a record deleted since; repeating the query finds its replacement.
         for _ in 0..ATTEMPTS {
             if rows(&answer, true).all(|row| !row.metadata.is_null()) {
                 break;
@@ -424,7 +423,7 @@ impl Database for Chroma {
     }
 }
 
-/// One record of an answer, which has them by columns.
+/// One record of a response, which is columnar.
 struct Row<'a> {
     metadata: &'a Value,
     document: &'a str,
@@ -432,7 +431,7 @@ struct Row<'a> {
     distance: f64,
 }
 
-/// The records of an answer; of those to queries, which are lists of answers, the first.
+/// The records of a response; of a query's response, which is a list of results, those of the first.
 fn rows(answer: &Value, is_query: bool) -> impl Iterator<Item = Row<'_>> {
     let column = move |name: &str| if is_query { &answer[name][0] } else { &answer[name] };
     let count = column("ids").as_array().map_or(0, Vec::len);

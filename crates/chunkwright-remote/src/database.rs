@@ -1,4 +1,4 @@
-//! What a server must be able to do, and what it is given.
+//! The operations that a server must provide, and their arguments.
 
 use std::fmt;
 
@@ -12,9 +12,9 @@ use chunkwright_store::bm25::TermId;
 use chunkwright_store::filter::record_symbols;
 use chunkwright_store::{DocumentInfo, Filter, Generation, GenerationSpec, NewChunk, StoreError, Vector};
 
-/// A server that keeps entries and points. Every method may be repeated.
+/// A server that stores entries and points. Every method is idempotent.
 pub(crate) trait Database: Send + Sync + fmt::Debug {
-    /// The entries with these keys, in order; none where there is none.
+    /// The entries with these keys, in order; `None` for a missing one.
     fn get(&self, keys: &[String]) -> Result<Vec<Option<String>>, StoreError>;
 
     /// The values of all entries of a kind and owner.
@@ -23,60 +23,61 @@ pub(crate) trait Database: Send + Sync + fmt::Debug {
     /// The keys of all entries of a kind and owner.
     fn keys(&self, kind: Kind, owner: &str) -> Result<Vec<String>, StoreError>;
 
-    /// Puts entries, each as a whole, in place of those with their keys.
+    /// Writes entries, each atomically, replacing those with their keys.
     fn put(&self, entries: &[Entry]) -> Result<(), StoreError>;
 
-    /// Removes the entries with these keys, where there are.
+    /// Removes the entries with these keys, if they exist.
     fn forget(&self, keys: &[String]) -> Result<(), StoreError>;
 
-    /// The names that a generation takes on the server, none of which another collection may have.
+    /// The names that a generation uses on the server, which must not belong to another collection.
     fn names(&self, generation: &Generation) -> Vec<String>;
 
-    /// Sees to it that the generation can be given points.
+    /// Creates what holds the generation's points, unless it exists.
     fn create_points(&self, generation: &Generation) -> Result<(), StoreError>;
 
     /// Removes the generation's points and what holds them.
     fn drop_points(&self, generation: &Generation) -> Result<(), StoreError>;
 
-    /// Generations that there is room for and that `known` does not name: what is left of one whose making or
-    /// removal was stopped. Of their specification nothing is known.
+    /// Generations on the server that are not in `known`: leftovers of an interrupted creation or removal. Their
+    /// specification is unknown.
     fn left(&self, known: &[&Generation]) -> Result<Vec<Generation>, StoreError>;
 
-    /// Shows other readers of the server the generation under its collection's name, where names can point.
+    /// Publishes the generation to other clients of the server under its collection's name, where the server has
+    /// aliases.
     fn publish(&self, _generation: &Generation) -> Result<(), StoreError> {
         Ok(())
     }
 
-    /// Whether other readers are shown this generation, where names can point.
+    /// Returns whether other clients see this generation, where the server has aliases.
     fn is_published(&self, _generation: &Generation) -> Result<bool, StoreError> {
         Ok(true)
     }
 
-    /// Takes back [`publish`](Self::publish).
+    /// Undoes [`publish`](Self::publish).
     fn withdraw(&self, _collection: &str) -> Result<(), StoreError> {
         Ok(())
     }
 
-    /// What a collection holds that another program made; none if there is no such collection.
+    /// The specification of a collection that another program made; `None` if there is no such collection.
     fn foreign(&self, _collection: &str) -> Result<Option<GenerationSpec>, StoreError> {
         Ok(None)
     }
 
-    /// Puts points.
+    /// Writes points.
     fn upsert(&self, generation: &Generation, points: &[Written<'_>]) -> Result<(), StoreError>;
 
     /// Removes all points of these versions.
     fn delete(&self, generation: &Generation, versions: &[i64]) -> Result<(), StoreError>;
 
-    /// Points, whole; their vectors where asked for.
+    /// Points with their records; with vectors if `part` requests them.
     fn points(&self, generation: &Generation, which: Which<'_>, part: Part)
     -> Result<Vec<Point>, StoreError>;
 
-    /// What points are of, without what they hold.
+    /// The marks of points: what identifies them, without their content.
     fn marks(&self, generation: &Generation, which: Which<'_>) -> Result<Vec<Mark>, StoreError>;
 
-    /// The `limit` points with the greatest dot product with `query`, best first, of those that the server
-    /// lets pass by `filter`: more than pass it, where the server cannot decide it.
+    /// The `limit` points with the greatest dot product with `query`, best first, among those that the server accepts
+    /// by `filter`. These may be more than pass it, where the server cannot decide it.
     fn dense(
         &self,
         generation: &Generation,
@@ -85,8 +86,8 @@ pub(crate) trait Database: Send + Sync + fmt::Debug {
         limit: usize,
     ) -> Result<Vec<Found>, StoreError>;
 
-    /// The `limit` points with the greatest dot product with the sparse vector `query`, as
-    /// [`dense`](Self::dense); none if the server does not compare such.
+    /// The `limit` points with the greatest dot product with the sparse vector `query`, as [`dense`](Self::dense);
+    /// `None` if the server does not compare sparse vectors.
     fn sparse(
         &self,
         _generation: &Generation,
@@ -97,8 +98,8 @@ pub(crate) trait Database: Send + Sync + fmt::Debug {
         Ok(None)
     }
 
-    /// The `limit` points that BM25 ranks first, as [`dense`](Self::dense); none if the server does not rank
-    /// by words.
+    /// The `limit` points that BM25 ranks first, as [`dense`](Self::dense); `None` if the server has no lexical
+    /// ranking.
     fn lexical(
         &self,
         _generation: &Generation,
@@ -110,20 +111,20 @@ pub(crate) trait Database: Send + Sync + fmt::Debug {
     }
 }
 
-/// Which points are meant.
+/// A selection of points.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Which<'a> {
     All,
     Versions(&'a [i64]),
     Chunks(&'a [ChunkId]),
-    /// Of a document, all versions.
+    /// Those of a document, in all versions.
     Document(&'a str),
-    /// Of a version, those in these places.
+    /// Those of a version in these places.
     Places(i64, (u32, u32)),
 }
 
 impl Which<'_> {
-    /// Whether none are.
+    /// Returns whether the selection is empty.
     pub(crate) fn is_empty(self) -> bool {
         match self {
             Self::Versions(versions) => versions.is_empty(),
@@ -134,7 +135,7 @@ impl Which<'_> {
     }
 }
 
-/// How much of points is read.
+/// The part of points that is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
     WithoutVectors,
@@ -146,7 +147,7 @@ pub(crate) enum Part {
 pub(crate) struct Point {
     /// Version of its document.
     pub(crate) version: i64,
-    /// Its place among what was stored of its document, summaries behind chunks.
+    /// Its place in its document, where summaries follow the chunks.
     pub(crate) place: u32,
     pub(crate) id: ChunkId,
     pub(crate) text_hash: TextHash,
@@ -155,7 +156,7 @@ pub(crate) struct Point {
     /// Whether it has a vector, which need not have been read.
     pub(crate) embedded: bool,
     pub(crate) vector: Option<Vec<f32>>,
-    /// Its sparse vector, as far as it was read; empty for none.
+    /// Its sparse vector, if it was read; empty for none.
     pub(crate) sparse: Vec<(u32, f32)>,
     pub(crate) record: Record,
 }
@@ -183,7 +184,7 @@ impl Point {
     }
 }
 
-/// A point to be put, and its document.
+/// A point to be written, and its document.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Written<'a> {
     pub(crate) point: &'a Point,
@@ -191,7 +192,7 @@ pub(crate) struct Written<'a> {
     pub(crate) doc_toc: &'a str,
 }
 
-/// What a point is of.
+/// What identifies a point.
 #[derive(Clone, Debug)]
 pub(crate) struct Mark {
     pub(crate) doc_id: String,
@@ -207,11 +208,11 @@ pub(crate) struct Found {
     pub(crate) version: i64,
     pub(crate) id: ChunkId,
     pub(crate) score: f64,
-    /// Where the server could not decide the filter.
+    /// Read only if the server could not decide the filter.
     pub(crate) record: Option<Record>,
 }
 
-/// An id of 128 bits for what `parts` name, as UUIDs are written: what is put twice is there once.
+/// An id of 128 bits derived from `parts`, formatted as a UUID, so that writing the same thing twice stores it once.
 pub(crate) fn point_id(parts: &[&[u8]]) -> String {
     let mut hasher = blake3::Hasher::new();
     for part in parts {
@@ -222,7 +223,7 @@ pub(crate) fn point_id(parts: &[&[u8]]) -> String {
     [&text[..8], &text[8..12], &text[12..16], &text[16..20], &text[20..]].join("-")
 }
 
-/// The number of the generation that `name` ends with, as servers' collections are called: `notes-g3`.
+/// The generation number at the end of the name of a server's collection, such as `notes-g3`.
 pub(crate) fn numbered(name: &str) -> Option<i64> {
     name.rsplit_once("-g")?.1.parse().ok()
 }
@@ -246,9 +247,9 @@ pub(crate) fn unhex(text: &str) -> Option<Vec<u8>> {
         .collect()
 }
 
-/// What every server keeps of a point as it is: its record without the text, which stands apart.
+/// The stored form of a point's record, the same on every server: without the text, which is stored separately.
 impl Point {
-    /// The record to be kept.
+    /// The record in its stored form.
     pub(crate) fn kept_record(&self) -> Result<Value, StoreError> {
         let mut record = serde_json::to_value(&self.record)
             .map_err(|error| StoreError::Unwritable { reason: error.to_string() })?;
@@ -258,14 +259,14 @@ impl Point {
         Ok(record)
     }
 
-    /// The record that was kept, and its text.
+    /// Restores a record from its stored form and its text.
     pub(crate) fn whole_record(mut kept: Value, text: &str) -> Result<Record, StoreError> {
         if let Value::Object(fields) = &mut kept {
             fields.insert("text".into(), text.into());
         }
         let mut record: Record = serde_json::from_value(kept)
             .map_err(|error| StoreError::Damaged { problem: format!("a chunk cannot be read: {error}") })?;
-        // Older programs stored some parents that begin after their chunk. The document always holds it.
+        // Older versions stored some parents that begin after their chunk. The document always contains the chunk.
         if record.holding_parent(usize::MAX).is_none() {
             record.parent.clone_from(&record.doc_id);
         }

@@ -1,7 +1,7 @@
-//! A database in the memory of this process, behind [`RemoteStore`]: what stores on servers do, without a server.
+//! An in-memory database behind [`RemoteStore`], for tests of server stores without a server.
 //!
-//! For tests. It ranks by dense vectors, exactly, and decides no filter by itself, so that every promise of stores on servers
-//! is kept by what is common to them.
+//! It ranks by dense vectors, exactly, and decides no filter by itself, so that the code shared by all server stores
+//! keeps every promise.
 
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
@@ -15,22 +15,22 @@ use chunkwright_store::error::unknown_generation;
 use chunkwright_store::index::dot;
 use chunkwright_store::{Access, Filter, Generation, GenerationSpec, StoreError};
 
-/// A server in memory, as those see it who reach it by one link, which fails as it is told. Clones share the link.
+/// A server in memory, reached by a link into which faults can be injected. Clones share the link.
 #[derive(Clone, Debug, Default)]
 pub struct Double {
     server: Arc<Server>,
     link: Arc<Mutex<Link>>,
 }
 
-/// What becomes of requests.
+/// A fault of the link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Fault {
-    /// All pass.
+    /// All requests pass.
     #[default]
     None,
-    /// So many pass; the next one and all after it never arrive.
+    /// This many requests pass; the next one and all after it never arrive.
     LostFrom(usize),
-    /// So many pass; the next one arrives and its answer does not, nor does anything after it arrive.
+    /// This many requests pass; the next one arrives but its response is lost, and nothing after it arrives.
     UnansweredFrom(usize),
 }
 
@@ -39,11 +39,11 @@ struct Link {
     fault: Fault,
     /// Requests since the fault was set.
     requests: usize,
-    /// What is written in entries in place of what.
+    /// Text to be replaced in entries, and its replacement.
     rewrite: Option<[String; 2]>,
 }
 
-/// What a server would hold.
+/// The data of the server.
 #[derive(Debug, Default)]
 struct Server {
     /// By key.
@@ -56,7 +56,7 @@ struct Server {
 type Points = BTreeMap<(i64, u32), (String, Point)>;
 
 impl Double {
-    /// Opens a store on it; `cache` is the folder of what is remembered on this machine.
+    /// Opens a store on the server; `cache` is the folder of the local cache.
     ///
     /// # Errors
     ///
@@ -65,12 +65,12 @@ impl Double {
         RemoteStore::new(Box::new(self.clone()), cache, access)
     }
 
-    /// The same server by another link, of which all requests pass.
+    /// The same server by another link, which passes all requests.
     pub fn beside(&self) -> Self {
         Self { server: Arc::clone(&self.server), link: Arc::default() }
     }
 
-    /// Fails so from now on; requests are counted anew.
+    /// Sets the fault, and restarts the count of requests.
     pub fn set(&self, fault: Fault) {
         let mut link = self.link.lock();
         (link.fault, link.requests) = (fault, 0);
@@ -81,12 +81,12 @@ impl Double {
         self.link.lock().requests
     }
 
-    /// Writes `by` in place of `what` in every entry that is put from now on.
+    /// Replaces `what` by `by` in every entry that is written from now on.
     pub fn rewrite(&self, what: &str, by: &str) {
         self.link.lock().rewrite = Some([what, by].map(str::to_owned));
     }
 
-    /// Passes a request on, or fails as it is told.
+    /// Passes a request on, or fails according to the fault.
     fn pass<T>(&self, request: impl FnOnce(&Server) -> Result<T, StoreError>) -> Result<T, StoreError> {
         let (fault, at) = {
             let mut link = self.link.lock();
@@ -117,7 +117,7 @@ impl Server {
         of.map(part).cloned().collect()
     }
 
-    /// Does something with the points of a generation.
+    /// Runs a function on the points of a generation.
     fn with<T>(
         &self,
         generation: &Generation,
@@ -127,7 +127,7 @@ impl Server {
         generations.get_mut(&name(generation)).map(change).ok_or_else(|| unknown_generation(generation))
     }
 
-    /// What `read` makes of the points that are meant and their documents.
+    /// Maps the selected points and their documents by `read`.
     fn read<T>(
         &self,
         generation: &Generation,

@@ -4,19 +4,19 @@ use serde::Serialize;
 
 use chunkwright_store::StoreError;
 
-/// What an entry is.
+/// The kind of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// The number of the generation begun last.
     Store,
-    /// Which generation of a collection is the current one.
+    /// The current generation of a collection.
     Collection,
     Generation,
-    /// A document of a generation, and which version of it is live.
+    /// A document of a generation, with its live version.
     Document,
-    /// A piece of a document's text or file.
+    /// A part of a document's text or file.
     Part,
-    /// What was changed by hand of a chunk.
+    /// The manual changes of a chunk.
     Overlay,
     /// The last runs that changed a collection.
     Runs,
@@ -36,14 +36,14 @@ impl Kind {
     }
 }
 
-/// An entry. Of a kind and owner, each name is there once.
+/// An entry of the catalog. Names are unique within a kind and owner.
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
     pub(crate) kind: Kind,
     /// The generation or collection that it belongs to; empty for none.
     pub(crate) owner: String,
     pub(crate) key: String,
-    /// JSON, or a piece of a text.
+    /// JSON, or a part of a text.
     pub(crate) value: String,
 }
 

@@ -1,38 +1,38 @@
-//! What of a filter a server can decide. Nothing that passes is kept back: what the server does not know is
-//! taken as passing and decided by [`Filter::passes_record`] from the record.
+//! The part of a filter that a server can decide. It never rejects a record that passes: conditions that the server
+//! cannot decide count as passing and are decided by [`Filter::passes_record`] from the record.
 
 use serde_json::Value;
 
 use chunkwright_store::Filter;
 use chunkwright_store::filter::{Condition, Field, Test};
 
-/// How a server says conditions.
+/// The conditions that a server can express.
 pub(crate) struct Dialect {
-    /// A condition on one field; none if the server cannot decide it exactly.
+    /// A condition on one field; `None` if the server cannot decide it exactly.
     pub(crate) field: fn(Field, &Test) -> Option<Value>,
-    /// A condition on what the caller said under a name; none if the server cannot decide it exactly.
+    /// A condition on metadata; `None` if the server cannot decide it exactly.
     pub(crate) meta: fn(&str, &Test) -> Option<Value>,
     pub(crate) and: fn(Vec<Value>) -> Value,
     pub(crate) or: fn(Vec<Value>) -> Value,
-    /// None where there is no such thing.
+    /// Negation; `None` if the server has none.
     pub(crate) not: Option<fn(Value) -> Value>,
-    /// That a chunk is no summary.
+    /// The condition that a record is a chunk, not a summary.
     pub(crate) is_chunk: fn() -> Value,
-    /// What every search asks for.
+    /// The condition that every search adds.
     pub(crate) always: fn() -> Value,
 }
 
-/// What a server is told.
+/// The part of a filter that is pushed to a server.
 #[derive(Debug)]
 pub(crate) struct Pushed {
-    /// What it lets pass.
+    /// The server's condition.
     pub(crate) condition: Value,
-    /// Whether that is exactly what passes.
+    /// Whether the condition decides the filter exactly.
     pub(crate) is_exact: bool,
 }
 
 impl Dialect {
-    /// `filter`, as far as the server can decide it.
+    /// Converts `filter`, as far as the server can decide it.
     pub(crate) fn push(&self, filter: &Filter) -> Pushed {
         let mut all = vec![(self.always)()];
         if !filter.mentions(Field::ARTIFACT) {
@@ -47,8 +47,8 @@ impl Dialect {
         Pushed { condition: (self.and)(all), is_exact }
     }
 
-    /// A condition that lets pass all that `condition` does, and whether it lets pass nothing else. None lets
-    /// pass everything.
+    /// A server condition that accepts everything that `condition` does, and whether it accepts nothing else. `None`
+    /// accepts everything.
     fn condition(&self, condition: &Condition) -> (Option<Value>, bool) {
         let undecided = (None, false);
         match condition {
@@ -73,7 +73,7 @@ impl Dialect {
                 }
             }
             Condition::Not(not) => match (self.not, self.condition(not)) {
-                // Of what lets too much pass, the opposite would keep back too much.
+                // The negation of a condition that accepts too much would reject too much.
                 (Some(negate), (Some(pushed), true)) => (Some(negate(pushed)), true),
                 _ => undecided,
             },

@@ -1,7 +1,7 @@
 //! Stores on servers: Qdrant and Chroma, over one protocol.
 //!
-//! [`RemoteStore`] keeps the promises of a [`Store`](chunkwright_store::Store) once, over whatever a `Database` can do: a
-//! server's HTTP interface (`qdrant`, `chroma`), or, for tests, a map in memory (`double`).
+//! [`RemoteStore`] implements [`Store`](chunkwright_store::Store) once, over any `Database`: a server's HTTP interface
+//! (`qdrant`, `chroma`), or, for tests, a map in memory (`double`).
 #![cfg_attr(
     not(all(feature = "chroma", feature = "qdrant")),
     allow(dead_code, unused_imports, reason = "stores that are left out share it with those that are not")

@@ -1,13 +1,13 @@
 //! Collections on a Qdrant server, by its REST interface.
 //!
-//! * A generation is the collection `{name}-g{N}`; the alias `{name}` points to the current one and is moved
-//!   in one step, so that whoever reads Qdrant by other means sees exactly the current generation. (A version
-//!   that is being written is there beside the live one for a moment.)
-//! * Words are ranked by Qdrant: a sparse vector holds each term's BM25 weight, and the modifier `idf`
-//!   multiplies it by [`bm25::idf`](crate::bm25), which is the same formula. Rarity is that among all points,
-//!   those of versions not yet deleted included.
-//! * The sparse vector that a model gives is another beside that of words, without the modifier.
-//! * Every write waits until it is applied: an answer without that is a promise only.
+//! * A generation is the collection `{name}-g{N}`; the alias `{name}` points to the current one and is moved in one
+//!   step, so that other clients of Qdrant see exactly the current generation. (While a version is being written, they
+//!   see it beside the live one for a moment.)
+//! * Qdrant computes the lexical ranking: a sparse vector holds each term's BM25 weight, and the modifier `idf`
+//!   multiplies it by [`bm25::idf`](crate::bm25), which is the same formula. Document frequency counts all points,
+//!   including those of versions not yet deleted.
+//! * The sparse vector that a model gives is stored beside that of the words, without the modifier.
+//! * Every write waits until it is applied: a response that does not wait guarantees nothing.
 //! * A collection that another program made can be read, if it has the fields that [`QdrantOptions`] name.
 
 mod foreign;
@@ -39,18 +39,18 @@ struct Qdrant {
     options: QdrantOptions,
 }
 
-/// Points of a page.
+/// Points per page.
 const PAGE: usize = 256;
 
 /// Keys or versions in one request.
 const KEYS: usize = 512;
 
 impl RemoteStore {
-    /// Opens a store on the Qdrant server at `url`. `cache` is the folder of what is remembered on this machine.
+    /// Opens a store on the Qdrant server at `url`. `cache` is the folder of the local cache.
     ///
     /// # Errors
     ///
-    /// What is no address; a cache that cannot be opened. Nothing is sent yet.
+    /// An invalid address; a cache that cannot be opened. Nothing is sent yet.
     pub fn qdrant(
         url: &str,
         key: Option<&Secret>,
@@ -70,7 +70,7 @@ impl RemoteStore {
     ///
     /// # Errors
     ///
-    /// As [`qdrant`](Self::qdrant), and options that are not understood.
+    /// As [`qdrant`](Self::qdrant), and unknown or invalid options.
     pub fn open_qdrant(place: &StoreLocation, access: Access) -> Result<Self, StoreError> {
         let options = QdrantOptions::of(place)?;
         let key = place.key.as_ref();
@@ -93,7 +93,7 @@ impl Qdrant {
         if generation.number == FOREIGN { alias } else { format!("{alias}-g{}", generation.number) }
     }
 
-    /// Calls `path` of the collection `name`; none if that is not there.
+    /// Calls `path` of the collection `name`; `None` if it does not exist.
     fn call(
         &self,
         method: Method,
@@ -110,13 +110,13 @@ impl Qdrant {
         self.call(Method::Post, name, path, Some(body))
     }
 
-    /// Calls what must be there: a generation's points.
+    /// Calls `path` of a generation's points, which must exist.
     fn points_call(&self, generation: &Generation, path: &str, body: &Value) -> Result<Value, StoreError> {
         let found = self.post(&self.physical(generation), path, body)?;
         found.ok_or_else(|| unknown_generation(generation))
     }
 
-    /// All points that `body` asks for, page by page; none if there is no such collection.
+    /// All points that `body` requests, page by page; `None` if there is no such collection.
     fn scroll(&self, name: &str, mut body: Value) -> Result<Option<Vec<Value>>, StoreError> {
         let mut all = Vec::new();
         body["limit"] = PAGE.into();
@@ -144,7 +144,7 @@ impl Qdrant {
     fn create(&self, name: &str, body: &Value, indexes: &[(String, &str)]) -> Result<(), StoreError> {
         match self.client.send(Method::Put, &format!("/collections/{}", path_segment(name)), Some(body)) {
             Ok(_) => {}
-            // It is there: made by the same request, whose answer was lost, or by another writer.
+            // It exists: created by the same request, whose response was lost, or by another writer.
             Err(error) if error.status() == Some(409) => {}
             Err(error) => return Err(StoreError::of_call(self.client.base(), error)),
         }
@@ -160,7 +160,8 @@ impl Qdrant {
         self.create(&self.catalog(), &json!({"vectors": {}}), &indexes)
     }
 
-    /// Puts points into the collection `name`, in requests that servers take; false if it is not there.
+    /// Writes points into the collection `name`, in requests of a size that servers accept; `false` if it does not
+    /// exist.
     fn put_points(&self, name: &str, points: Vec<Value>) -> Result<bool, StoreError> {
         for batch in batches(points) {
             if self.call(Method::Put, name, "/points?wait=true", Some(&json!({"points": batch})))?.is_none() {
@@ -170,7 +171,7 @@ impl Qdrant {
         Ok(true)
     }
 
-    /// Asks for a ranking; `query` says of what.
+    /// Requests a ranking by `query`.
     fn query(
         &self,
         generation: &Generation,
@@ -195,7 +196,7 @@ impl Qdrant {
         self.options.found(point, is_exact)
     }
 
-    /// The vector that a query is compared with: named, or the only one.
+    /// Adds the vector that a query is compared with: a named one, or the only one.
     fn using(&self, mut query: Value) -> Value {
         if !self.options.dense.is_empty() {
             query["using"] = self.options.dense.as_str().into();
@@ -258,7 +259,7 @@ impl Database for Qdrant {
         let (options, name) = (&self.options, self.physical(generation));
         let mut vectors = json!({});
         if let Some(model) = &generation.spec.model {
-            // Scores of this program are dot products, whatever lengths vectors have.
+            // Scores of this program are dot products, whatever the length of vectors.
             let params = json!({"size": model.dimension, "distance": "Dot"});
             vectors = if options.dense.is_empty() { params } else { json!({options.dense.as_str(): params}) };
         }
@@ -268,7 +269,7 @@ impl Database for Qdrant {
             "metadata": {"collection": generation.collection},
         });
         if gives_sparse(generation) {
-            // What the model weighs is weighed: no rarity is put on it.
+            // The model's weights are final: no `idf` is applied.
             body["sparse_vectors"][options.sparse.as_str()] = json!({});
         }
         for (key, number) in [("shard_number", options.shards), ("replication_factor", options.replicas)] {
@@ -277,7 +278,7 @@ impl Database for Qdrant {
             }
         }
         self.create(&name, &body, &options.indexes())?;
-        // What was there before is of use only if it is what was asked for.
+        // An existing collection is usable only if its settings match.
         let info = self.call(Method::Get, &name, "", None)?.unwrap_or_default();
         let params = &info["config"]["params"];
         let has_sparse = !params["sparse_vectors"][options.sparse.as_str()].is_null();
@@ -307,7 +308,7 @@ impl Database for Qdrant {
                 continue;
             };
             let Some(number) = name.strip_prefix(&self.options.prefix).and_then(numbered) else { continue };
-            // Its name may be another program's.
+            // The collection may be another program's.
             let info = self.call(Method::Get, name, "", None)?.unwrap_or_default();
             let Some(owner) = info["config"]["metadata"]["collection"].as_str() else { continue };
             let spec = GenerationSpec::default();
@@ -458,7 +459,7 @@ fn gives_sparse(generation: &Generation) -> bool {
     generation.spec.model.as_ref().is_some_and(|model| model.sparse)
 }
 
-/// What a generation's filter becomes. Of another program's points nothing can be said but by reading them.
+/// Converts the filter of a generation. For another program's points, only their records can decide it.
 fn push(generation: &Generation, filter: &Filter) -> Pushed {
     if generation.number == FOREIGN {
         return Pushed { condition: json!({}), is_exact: false };
@@ -466,13 +467,13 @@ fn push(generation: &Generation, filter: &Filter) -> Pushed {
     DIALECT.push(filter)
 }
 
-/// A sparse vector as Qdrant has them.
+/// A sparse vector in Qdrant's form.
 fn sparse(weights: &[(u32, f32)]) -> Value {
     let (indices, values): (Vec<u32>, Vec<f32>) = weights.iter().copied().unzip();
     json!({"indices": indices, "values": values})
 }
 
-/// A query's terms, each as often as any other.
+/// A query's terms, each with weight 1.
 fn ones(terms: &[TermId]) -> Value {
     json!({"indices": terms, "values": vec![1.0; terms.len()]})
 }

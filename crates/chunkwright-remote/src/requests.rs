@@ -1,17 +1,17 @@
-//! Requests of a size that servers take, and what their refusals mean.
+//! Limits requests to sizes that servers accept, and interprets their errors.
 
 use chunkwright_http::HttpError;
 use serde_json::Value;
 
 use chunkwright_store::StoreError;
 
-/// Largest body of a request, in bytes. Servers take 32 MB where nothing else is configured.
+/// Largest body of a request, in bytes. Servers accept 32 MB by default.
 const MAX_BYTES: usize = 24 << 20;
 
 /// Most points in one request.
 const MAX_POINTS: usize = 512;
 
-/// `points` in batches of a size that servers take. A point that is larger alone is a batch alone.
+/// Splits `points` into batches of a size that servers accept. A larger point is a batch of its own.
 pub(crate) fn batches(points: Vec<Value>) -> Vec<Vec<Value>> {
     let mut batches: Vec<Vec<Value>> = Vec::new();
     let mut bytes = 0;
@@ -29,9 +29,9 @@ pub(crate) fn batches(points: Vec<Value>) -> Vec<Vec<Value>> {
     batches
 }
 
-/// Tells what is not there from what failed.
+/// Separates missing objects from failures.
 pub(crate) trait Missing<T> {
-    /// None for a 404.
+    /// Converts a 404 to `None`.
     fn or_missing(self, url: &str) -> Result<Option<T>, StoreError>;
 }
 

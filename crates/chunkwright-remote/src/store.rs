@@ -1,22 +1,21 @@
-//! Stores on servers without transactions: the promises of [`Store`] kept once, over whatever a
-//! [`Database`] can do.
+//! Stores on servers without transactions: [`Store`] implemented once, over any [`Database`].
 //!
-//! * A generation is a collection of points, one a chunk. A small collection beside them, the catalog, says
-//!   which generations there are and, for each document, which of its versions is the live one.
-//! * A document is replaced in three steps: its chunks are written as points of a new version, which nobody
-//!   sees; its entry in the catalog is put, which is one point and happens or does not (**the commit**);
-//!   points of versions before are deleted. A reader drops points of versions that are not live, and asks
-//!   for more where too few are left.
-//! * A crash leaves points that nobody sees. A generation's entry says before a write that one is under way
-//!   and afterwards that it is done; who finds it unfinished collects what is not live before writing.
-//! * Every step may be repeated: ids of points are made of what they hold. So a request that was answered too
-//!   late, and sent again, does no harm.
-//! * One process writes to a collection at a time; those of one machine are kept apart by a lock there, and that those of
-//!   different ones are is assumed, since nothing on the server can be locked. Each write
-//!   leaves a number in the generation's entry, and commits only while that is there; where two commit
-//!   nevertheless, the one that reads the other's version afterwards has lost, and says [`Outcome::Stale`].
-//! * Terms of another version of the analysis make another generation, as another model does: it is built beside
-//!   the old one and switched to. A generation whose terms are not ours can be read, and not be searched or added to.
+//! * A generation is a collection of points, one per chunk. A small collection beside them, the catalog, lists the
+//!   generations and, for each document, its live version.
+//! * A document is replaced in three steps: its chunks are written as points of a new version, which no reader sees;
+//!   its entry in the catalog is written, which is one point and therefore atomic (**the commit**); points of earlier
+//!   versions are deleted. A reader drops points of versions that are not live, and requests more if too few are left.
+//! * A crash leaves points that no reader sees. A generation's entry records that a write has begun and, later, that it
+//!   is done; a writer that finds it unfinished deletes the points that are not live before it writes.
+//! * Every step is idempotent: ids of points are derived from their content. So a request that timed out and is sent
+//!   again does no harm.
+//! * One process writes to a collection at a time; a lock on the machine keeps its own processes apart, but processes
+//!   on different machines are only assumed to be, since nothing on the server can be locked. Each write leaves a
+//!   number in the generation's entry, and commits only while that number is there; if two commit nevertheless, the one
+//!   that then reads the other's version has lost, and returns [`Outcome::Stale`].
+//! * Another version of the text analysis needs another generation, as another model does: it is built beside the old
+//!   one, which it then replaces. A generation whose terms are of another version can be read, but not searched or
+//!   added to.
 
 mod catalog;
 mod collections;
@@ -60,21 +59,21 @@ use chunkwright_store::PastRun;
 
 /// A store on a server. See [`Store`].
 ///
-/// Vectors and notes are remembered in a file on this machine, so that no edit fetches them.
+/// Vectors and notes are cached in a file on this machine, so that edits do not fetch them.
 #[derive(Debug)]
 pub struct RemoteStore {
     database: Box<dyn Database>,
     cache: SqliteCache,
     access: Access,
-    /// Keeps other writers of this machine out.
+    /// Excludes other writers on this machine.
     lock: Option<MachineLock>,
     /// Live versions, by generation.
     live: Mutex<HashMap<Generation, (u64, Arc<Live>)>>,
-    /// What searches read that the server does not rank by.
+    /// Indexes for rankings that the server does not compute.
     indexes: Mutex<HashMap<Generation, Arc<RwLock<RankedHere>>>>,
-    /// Numbers of documents that were listed.
+    /// Cached document counts.
     totals: Totals,
-    /// What lists and statistics read.
+    /// Columns for lists and statistics.
     columns: Mutex<HashMap<Generation, Arc<Mutex<ColumnsHere>>>>,
 }
 
@@ -97,7 +96,7 @@ impl RemoteStore {
         })
     }
 
-    /// The same, kept apart from other writers of this machine where `place` names a lock.
+    /// The same store, locked against other writers on this machine if `place` names a lock.
     pub(super) fn locked(mut self, place: &StoreLocation) -> Result<Self, StoreError> {
         if let (Some(folder), Access::Write) = (&place.lock, self.access) {
             let lock = MachineLock::new(folder, place.address());
@@ -120,7 +119,7 @@ impl RemoteStore {
         Ok(entries.into_iter().map(|entry| (entry.name, entry.current)).collect())
     }
 
-    /// Puts right what a crash left between the catalog and what it speaks of.
+    /// Repairs what a crash left inconsistent between the catalog and the generations on the server.
     fn repair(
         &self,
         known: &[GenerationEntry],
@@ -137,7 +136,7 @@ impl RemoteStore {
         }
     }
 
-    /// That no other collection has one of the names that the generation would have on the server.
+    /// Checks that no other collection has one of the names that the generation would use on the server.
     fn check_server_names<'a>(
         &self,
         generation: &Generation,
@@ -154,7 +153,7 @@ impl RemoteStore {
     }
 
     fn forget_generation(&self, generation: &Generation) -> Result<(), StoreError> {
-        // First what makes it one, so that what a crash leaves is seen by nobody.
+        // Its entry goes first, so that no reader sees what a crash leaves.
         self.database.forget(&[entry::key(Kind::Generation, "", &generation.to_string())])?;
         let owner = generation.to_string();
         for kind in [Kind::Document, Kind::Part] {
@@ -169,8 +168,8 @@ impl RemoteStore {
     }
 }
 
-/// The newest generation that `spec` describes and whose terms are ours. Without an entry of their collection,
-/// they are what a crash left.
+/// The newest generation that matches `spec` and whose terms are current. Generations without an entry of their
+/// collection are left from a crash.
 fn fitting(known: &[GenerationEntry], collection: &str, spec: &GenerationSpec) -> Option<Generation> {
     let fits = |entry: &&GenerationEntry| {
         let Generation { collection: of, spec: described, .. } = &entry.generation;
@@ -180,7 +179,7 @@ fn fitting(known: &[GenerationEntry], collection: &str, spec: &GenerationSpec) -
     fitting.map(|entry| entry.generation.clone())
 }
 
-/// Overlays of a request to the server.
+/// Overlays per request to the server.
 const OVERLAYS_AT_ONCE: usize = 100;
 
 impl GenerationStore for RemoteStore {
@@ -218,7 +217,7 @@ impl GenerationStore for RemoteStore {
         }
         self.writable()?;
         if current.is_none() {
-            // What a crash left of it.
+            // Left over from a crash.
             for entry in known.iter().filter(|entry| entry.generation.collection == collection) {
                 self.forget_generation(&entry.generation)?;
             }
@@ -257,7 +256,7 @@ impl GenerationStore for RemoteStore {
         self.writable()?;
         let entry = self.generation_entry(generation)?;
         self.database.put(&[GenerationEntry { was_current: true, ..entry }.entry()?])?;
-        // One point: whoever looks sees the generation before or this one.
+        // A single point: a reader sees the previous generation or this one.
         self.database.put(&[CollectionEntry::of(generation).entry()?])?;
         self.database.publish(generation)
     }

@@ -1,18 +1,18 @@
-//! Text to terms: what BM25 sees, of chunks and of queries alike.
+//! Text analysis: turns the text of chunks and queries into BM25 terms.
 //!
 //! * Folding is NFKC and lower case, with `ß` as `ss`, final sigma as sigma and `ё` as `е`; invisible
 //!   characters (zero-width, soft hyphen, bidirectional controls, tags) are removed.
-//! * Scripts written without spaces (Chinese, Japanese, Korean, Thai and their like) become overlapping
-//!   pairs of characters; a character that stands alone is a term. So that such a one is found in longer
-//!   text, what is stored has each character of a pair as well ([`terms_and_singles`]).
-//! * Identifiers are divided at case, underscore and between letters and digits, and kept whole
-//!   beside: `maxChunkSize` is `max`, `chunk`, `size` and `maxchunksize`.
-//! * Words are stemmed by their script: Cyrillic by the Russian Snowball algorithm, Latin by the
-//!   English one. What is kept whole is not stemmed.
+//! * Scripts written without spaces (Chinese, Japanese, Korean, Thai and their like) become overlapping pairs of
+//!   characters; a character that stands alone is a term. Stored text also has each character of a pair as a term
+//!   ([`terms_and_singles`]), so that a query of one character finds longer text.
+//! * Identifiers are split at case changes, at underscores and between letters and digits, and also kept whole:
+//!   `maxChunkSize` is `max`, `chunk`, `size` and `maxchunksize`.
+//! * Words are stemmed by their script: Cyrillic by the Russian Snowball algorithm, Latin by the English one.
+//!   Identifiers kept whole are not stemmed.
 //! * A pictograph is a term.
 //!
-//! Terms hold letters, digits, marks, pictographs and `_` only, so that any engine that divides at
-//! other ASCII characters stores them unchanged.
+//! Terms hold letters, digits, marks, pictographs and `_` only, so that any engine that splits at other ASCII
+//! characters stores them unchanged.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -22,13 +22,13 @@ use rust_stemmers::{Algorithm, Stemmer};
 use unicode_normalization::char::is_combining_mark;
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
 
-/// Raised when terms of an unchanged text, or their weights, change: a store then analyses its texts again.
+/// Raised when the terms of an unchanged text, or their weights, change: a store then analyses its texts again.
 pub const VERSION: u32 = 2;
 
-/// Longest term, in characters: what follows is left out, of identifiers without end for instance.
+/// Longest term, in characters: the rest is cut off, such as that of endless identifiers.
 const MAX_TERM: usize = 64;
 
-/// Runs longer than this, in bytes, are no identifiers and are not divided.
+/// Runs longer than this, in bytes, do not count as identifiers and are not split.
 const MAX_IDENTIFIER: usize = 128;
 
 /// The terms of `text`, in order, repeated as often as they occur.
@@ -45,8 +45,8 @@ pub fn analyze(text: &str, each: &mut dyn FnMut(&str, Range<usize>)) {
     }
 }
 
-/// Calls `each` with every term of `text`, and with each character of the pairs among them, then with
-/// `true`: what is stored of a text.
+/// Calls `each` with every term of `text` and `false`, and with each character of the pairs among them and `true`: the
+/// terms that are stored for a text.
 pub fn terms_and_singles(text: &str, each: &mut dyn FnMut(&str, bool)) {
     let each = RefCell::new(each);
     let mut term = |term: &str, _| (each.borrow_mut())(term, false);
@@ -100,8 +100,8 @@ impl<'a> Analyzer<'a> {
         }
     }
 
-    /// A normalized run: parts by kind of script. `whole` is what all terms stand for, if not their own
-    /// bytes.
+    /// Analyses a normalized run by parts, one per kind of script. `whole` is the range that all terms stand for, if it
+    /// is not their own bytes.
     fn words(&mut self, run: &str, at: usize, whole: Option<&Range<usize>>) {
         let mut start = 0;
         let mut kind = None;
@@ -200,7 +200,7 @@ impl<'a> Analyzer<'a> {
     }
 }
 
-/// Ways of writing that are divided differently.
+/// Kinds of script, each split into terms differently.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     /// Words between spaces.
@@ -232,7 +232,7 @@ fn is_other_word(c: char) -> bool {
     c.is_alphanumeric() || is_combining_mark(c) || is_pictograph(c) || matches!(c, '\u{3200}'..='\u{33FF}')
 }
 
-/// Characters that most text is made of, of which no table has to be asked: in normal form, and no marks.
+/// The most common characters, which need no table lookup: they are in normal form and are not marks.
 fn is_plain(c: char) -> bool {
     c.is_ascii() || is_plain_cyrillic(c) || is_plain_unspaced(c)
 }
@@ -241,7 +241,7 @@ fn is_plain_cyrillic(c: char) -> bool {
     matches!(c, '\u{0400}'..='\u{0481}' | '\u{048A}'..='\u{052F}')
 }
 
-/// Of these case is not known either.
+/// Common characters that have no case either.
 fn is_plain_unspaced(c: char) -> bool {
     matches!(c, '\u{4E00}'..='\u{9FFF}' | '\u{3041}'..='\u{3096}' | '\u{30A1}'..='\u{30FA}')
 }
@@ -250,7 +250,7 @@ fn is_mark(c: char) -> bool {
     !is_plain(c) && is_combining_mark(c)
 }
 
-/// Characters of scripts that put no space between words, or none that divides reliably.
+/// Returns whether a character belongs to a script without reliable spaces between words.
 pub fn is_unspaced(c: char) -> bool {
     matches!(c,
         '\u{0E00}'..='\u{0EFF}'     // Thai, Lao
@@ -275,14 +275,14 @@ fn is_pictograph(c: char) -> bool {
     matches!(c, '\u{2600}'..='\u{27BF}' | '\u{2B00}'..='\u{2BFF}' | '\u{1F000}'..='\u{1FAFF}')
 }
 
-/// Characters that nobody sees and that must not divide or change a word.
+/// Invisible characters, which must not split or change a word.
 pub(crate) fn is_invisible(c: char) -> bool {
     matches!(c,
         '\u{00AD}' | '\u{034F}' | '\u{061C}' | '\u{180E}' | '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}'
         | '\u{2060}'..='\u{206F}' | '\u{FE00}'..='\u{FE0F}' | '\u{FEFF}' | '\u{E0000}'..='\u{E0FFF}')
 }
 
-/// Lower case, and what lower case leaves different although it reads the same.
+/// Folds to lower case, and unifies letters that lower case leaves different although they read the same.
 fn fold(text: &str) -> Cow<'_, str> {
     let is_folded = |c: char| matches!(c, 'a'..='z' | '0'..='9' | '_' | 'а'..='я') || is_plain_unspaced(c);
     if text.chars().all(is_folded) {
@@ -294,7 +294,7 @@ fn fold(text: &str) -> Cow<'_, str> {
             'ß' => folded.push_str("ss"),
             'ς' => folded.push('σ'),
             'ё' => folded.push('е'),
-            // What is left of the dotted capital I.
+            // The rest of the dotted capital I.
             '\u{0307}' => {}
             c => folded.push(c),
         }

@@ -1,10 +1,10 @@
-//! Files that appear whole or not at all, and stay when the power fails.
+//! Atomic file writes: a file appears whole or not at all, and survives a power failure.
 //!
-//! A rename is not enough: the name may reach the disk before the content does, and neither needs to be there
+//! A rename is not enough: the name may reach the disk before the content does, and neither is guaranteed to be on disk
 //! when the call returns.
 //!
-//! The process knows every file it is writing, so that one that must end at once, such as after a signal, leaves
-//! none behind ([`discard_all`]).
+//! The process keeps a list of the files it is writing, so that it can remove them if it must exit at once, such as
+//! after a signal ([`discard_all`]).
 
 use parking_lot::{Mutex, MutexGuard};
 use std::fs::{self, File, Metadata, OpenOptions};
@@ -16,17 +16,17 @@ use tempfile::NamedTempFile;
 /// The prefix of temporary files: hidden, so that no walk reads them.
 const PREFIX: &str = ".chunkwright-";
 
-/// What `SQLite` may put beside a database that is being written.
+/// Suffixes of the files that `SQLite` may put beside a database being written.
 const BESIDE: [&str; 4] = ["", "-journal", "-wal", "-shm"];
 
-/// Most links that lead to a file.
+/// Longest chain of symbolic links that is followed.
 const MAX_LINKS: usize = 40;
 
-/// Files being written: where each is, and what it is to become.
+/// Files being written: the temporary path and the destination of each.
 static UNFINISHED: Mutex<Vec<(PathBuf, PathBuf)>> = Mutex::new(Vec::new());
 
-/// A file that is written beside its destination and gets its name when it is whole. Dropped before that, it is
-/// gone and the destination is as it was.
+/// A file that is written beside its destination and renamed when complete. If dropped earlier, it is deleted and the
+/// destination is unchanged.
 #[derive(Debug)]
 pub struct AtomicFile {
     file: NamedTempFile,
@@ -34,28 +34,28 @@ pub struct AtomicFile {
     _listed: Listed,
 }
 
-/// What becomes of a file that has the name of a new one.
+/// What to do with an existing file of the same name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Existing {
-    /// It stays, and the new one is not written.
+    /// It is kept, and the new one is not written.
     #[default]
     Kept,
-    /// The new one takes its place.
+    /// It is replaced by the new one.
     Replaced,
 }
 
 impl AtomicFile {
-    /// Begins a file that is to be at `path`. Where that is a symbolic link, the link stays and what it leads to
-    /// is written. A file that is there must be writable, and passes its permissions on.
+    /// Begins a file for `path`. If that is a symbolic link, the link stays and its target is written. An existing file
+    /// must be writable, and its permissions are kept.
     ///
     /// # Errors
     ///
-    /// A folder that cannot be written, a file that must not be, links that lead in a circle.
+    /// A folder or an existing file that is not writable; a cycle of links.
     pub fn create(path: &Path) -> io::Result<Self> {
         Self::begin(path, 0o666)
     }
 
-    /// As [`create`](Self::create), but nobody else may read a new file.
+    /// As [`create`](Self::create), but a new file is readable by its owner only.
     ///
     /// # Errors
     ///
@@ -69,7 +69,7 @@ impl AtomicFile {
         let destination = resolve(path)?;
         let replaced = match fs::metadata(&destination) {
             Ok(metadata) if !metadata.is_file() => return Err(io::Error::other("it is not a regular file")),
-            // A rename would replace a file that its owner protected from being written.
+            // A rename would replace even a read-only file.
             Ok(metadata) => OpenOptions::new().write(true).open(&destination).map(|_| Some(metadata))?,
             Err(error) if error.kind() == ErrorKind::NotFound => None,
             Err(error) => return Err(error),
@@ -89,12 +89,12 @@ impl AtomicFile {
         Ok(Self { file, destination, _listed: listed })
     }
 
-    /// Where the file is until it is whole.
+    /// Path of the file until it is complete.
     pub fn temporary(&self) -> &Path {
         self.file.path()
     }
 
-    /// Gives the file its name, in place of what has it now.
+    /// Renames the file to its destination, replacing any existing file.
     ///
     /// # Errors
     ///
@@ -103,7 +103,7 @@ impl AtomicFile {
         self.finish(NamedTempFile::persist)
     }
 
-    /// Gives the file its name, which nothing may have.
+    /// Renames the file to its destination, which must not exist.
     ///
     /// # Errors
     ///
@@ -112,7 +112,7 @@ impl AtomicFile {
         self.finish(NamedTempFile::persist_noclobber)
     }
 
-    /// Gives the file its name, in place of what has it now or only if nothing has.
+    /// Renames the file to its destination; `existing` says whether that may replace a file.
     ///
     /// # Errors
     ///
@@ -129,7 +129,7 @@ impl AtomicFile {
         rename: fn(NamedTempFile, PathBuf) -> Result<File, tempfile::PersistError>,
     ) -> io::Result<()> {
         self.file.as_file().sync_all()?;
-        // Not while the process ends: what was said to be untouched must be.
+        // Not while the process exits: files reported as untouched must stay so.
         let unfinished = lock();
         rename(self.file, self.destination.clone()).map_err(|error| error.error)?;
         drop(unfinished);
@@ -167,20 +167,20 @@ fn lock() -> MutexGuard<'static, Vec<(PathBuf, PathBuf)>> {
     UNFINISHED.lock()
 }
 
-/// Where the files that are being written are to be, by the names they were begun with.
+/// Destinations of the files being written, as given when they were begun.
 pub fn unfinished() -> Vec<PathBuf> {
     lock().iter().map(|(_, path)| path.clone()).collect()
 }
 
-/// Removes every file that is being written. For a process that ends now: whoever begins or finishes another file
-/// waits for ever.
+/// Removes every file that is being written. For a process that is about to exit: a thread that then begins or finishes
+/// a file blocks forever.
 pub fn discard_all() {
     let unfinished = lock();
     for (temporary, _) in unfinished.iter() {
         for suffix in BESIDE {
             let mut path = temporary.clone().into_os_string();
             path.push(suffix);
-            // What cannot be removed stays; there is no later.
+            // A file that cannot be removed stays: the process is exiting.
             let _ = fs::remove_file(path);
         }
     }
@@ -210,7 +210,7 @@ fn keep_permissions(file: &File, replaced: &Metadata) -> io::Result<()> {
         use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
         let own = file.metadata()?;
         if (own.uid(), own.gid()) != (replaced.uid(), replaced.gid()) {
-            // Only the superuser may, and nobody else needs to.
+            // Only the superuser may change the owner, and only it needs to.
             let _ = fchown(file, Some(replaced.uid()), Some(replaced.gid()));
         }
         file.set_permissions(fs::Permissions::from_mode(replaced.mode() & 0o777))
@@ -219,7 +219,7 @@ fn keep_permissions(file: &File, replaced: &Metadata) -> io::Result<()> {
     file.set_permissions(replaced.permissions())
 }
 
-/// Which file something is, whatever its name.
+/// The identity of a file, independent of its name.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct FileId(Id);
 
@@ -229,7 +229,7 @@ type Id = (u64, u64);
 type Id = PathBuf;
 
 impl FileId {
-    /// The file or folder at `path`, through links; none if there is none.
+    /// The file or folder at `path`, following links; `None` if there is none.
     pub fn of(path: &Path) -> Option<Self> {
         #[cfg(unix)]
         return fs::metadata(path).ok().map(|metadata| Self::from(&metadata));
@@ -252,20 +252,20 @@ pub fn lies_in(path: &Path, folder: &Path) -> bool {
     let Some(folder_id) = FileId::of(folder) else {
         return std::path::absolute(folder).is_ok_and(|folder| path.starts_with(folder));
     };
-    // The nearest folder that exists says what is above it.
+    // The nearest existing folder resolves the rest of the path.
     let real = path.ancestors().skip(1).find_map(|above| above.canonicalize().ok());
     real.is_some_and(|real| real.ancestors().any(|above| FileId::of(above).as_ref() == Some(&folder_id)))
 }
 
-/// Gives a file that was written beside it the name `path`, which nothing may have.
+/// Renames a file that was written beside `path` to `path`, which must not exist.
 pub(crate) fn persist_new(file: NamedTempFile, path: &Path) -> io::Result<()> {
     file.as_file().sync_all()?;
     file.persist_noclobber(path).map_err(|error| error.error)?;
     sync_folder(folder_of(path))
 }
 
-/// Makes the names in a folder durable, where the system lets folders be synced; elsewhere, as on Windows, it
-/// sees to that itself.
+/// Makes the names in a folder durable, where folders can be synced; elsewhere, as on Windows, the system does that
+/// itself.
 pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
     if !cfg!(unix) {
         return Ok(());

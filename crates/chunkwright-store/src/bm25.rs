@@ -1,28 +1,27 @@
-//! BM25: what a term weighs in a text, and in a collection.
+//! BM25 weights of terms, in a text and in a collection.
 //!
-//! One formula for every store, so that all of them rank alike. A term's weight in a text depends on the
-//! text alone: the length it is measured by is a constant, not the mean of the collection. Such weights
-//! can be computed once, by us, and be kept by engines that know nothing of BM25 but sparse vectors and
-//! `idf`; and an edit of one document changes no weight in another.
+//! Every store uses one formula, so that all of them rank alike. A term's weight in a text depends on the text alone:
+//! lengths are normalized by a constant, not by the mean of the collection. So we can compute weights once and keep
+//! them in engines that know only sparse vectors and `idf`, and an edit of one document changes no weight in another.
 
 mod known;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-// Who changes one of these raises `analysis::VERSION`: stores on servers keep weights.
+// A change to one of these must raise `analysis::VERSION`: stores on servers keep weights.
 
-/// How soon another occurrence of a term says nothing new. The usual value.
+/// Saturation of term frequency, BM25's `k1`. The usual value.
 const K1: f64 = 1.2;
 
-/// How much long texts are held to their length. The usual value.
+/// Strength of length normalization, BM25's `b`. The usual value.
 const B: f64 = 0.75;
 
-/// Terms of a text that is neither long nor short. Less than chunks have: measured as recall in 1,000 tokens on
-/// eight question sets in three languages, words alone, 79.6 at 30, 79.5 at 45, 79.3 at 60, 78.5 at 120 and
-/// 77.5 at 220; source code wants more, most prose less.
+/// The length, in terms, that counts as average. Lower than that of chunks: lexical recall in 1,000 tokens on eight
+/// question sets in three languages was 79.6 at 30, 79.5 at 45, 79.3 at 60, 78.5 at 120 and 77.5 at 220; source code
+/// needs more, most prose less.
 const LENGTH: f64 = 40.0;
 
-/// A term, as stores know it: 32 bits of a hash. Of half a million terms about 30 share one with another.
+/// The id of a term in stores: 32 bits of a hash. Among half a million terms, about 30 share an id with another.
 pub type TermId = u32;
 
 /// The id of a term of [`analysis`](crate::analysis).
@@ -30,13 +29,13 @@ pub fn term_id(term: &str) -> TermId {
     xxh3_64(term.as_bytes()) as TermId
 }
 
-/// How often each term stands in a text.
+/// Term frequencies of a text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TermCounts {
-    /// Number of terms, each as often as it stands there. Characters that were added to be found alone
-    /// ([`terms_and_singles`](crate::analysis::terms_and_singles)) are no part of it.
+    /// Number of terms, counting repetitions. Single characters added by
+    /// [`terms_and_singles`](crate::analysis::terms_and_singles) are not counted.
     pub length: u32,
-    /// Every term once, by id, and how often it is there.
+    /// Every term once, in the order of ids, with its frequency.
     pub counts: Vec<(TermId, u32)>,
 }
 
@@ -64,14 +63,14 @@ impl TermCounts {
         self.counts.binary_search_by_key(&term, |(id, _)| *id).is_ok()
     }
 
-    /// What each term weighs in the text: the part of BM25 that knows nothing of other texts.
+    /// The weight of each term in the text: the part of BM25 that does not depend on other texts.
     pub fn weights(&self) -> impl Iterator<Item = (TermId, f64)> {
         let norm = norm(self.length);
         self.counts.iter().map(move |&(id, count)| (id, weight(count, norm)))
     }
 
-    /// A compact form: a mark, a checksum, then lengths, distances between ids and counts as variable-length numbers.
-    /// Most terms stand once, which a bit of the distance says.
+    /// A compact form: a mark, a checksum, then lengths, deltas of ids and counts as variable-length numbers. Most
+    /// terms occur once, which a bit of the delta records.
     pub fn encode(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.counts.len() * 5 + 4);
         bytes.extend(MARK);
@@ -90,8 +89,8 @@ impl TermCounts {
         bytes
     }
 
-    /// Reads what [`encode`](Self::encode) wrote, now or when there was no checksum and each distance was followed by a
-    /// count; `None` if it is neither.
+    /// Reads what [`encode`](Self::encode) wrote, or the earlier form, which had no checksum and a count after each
+    /// delta; `None` if it is neither.
     pub fn decode(bytes: &[u8]) -> Option<Self> {
         let (mut bytes, once_is_a_bit) = match bytes.strip_prefix(&MARK) {
             Some(rest) => {
@@ -116,10 +115,10 @@ impl TermCounts {
     }
 }
 
-/// What the compact form begins with: a way to write 0 that a length never had.
+/// Start of the compact form: an encoding of 0 that no length ever had.
 const MARK: [u8; 2] = [0x80, 0];
 
-/// Wrong terms are not seen: they only rank wrongly.
+/// Guards against silent damage: wrong terms would only rank wrongly.
 fn checksum(bytes: &[u8]) -> [u8; 2] {
     (xxh3_64(bytes) as u16).to_le_bytes()
 }
@@ -132,18 +131,18 @@ pub fn query_ids(terms: &[String]) -> Vec<TermId> {
     ids
 }
 
-/// What a text of `length` terms divides its counts by.
+/// The length normalization of a text of `length` terms.
 pub(crate) fn norm(length: u32) -> f64 {
     K1 * (1.0 - B + B * f64::from(length) / LENGTH)
 }
 
-/// The weight of a term that stands `count` times in a text with [`norm`].
+/// The weight of a term that occurs `count` times in a text with [`norm`].
 pub(crate) fn weight(count: u32, norm: f64) -> f64 {
     f64::from(count) * (K1 + 1.0) / (f64::from(count) + norm)
 }
 
-/// What it says that a text has a term which `having` of `all` texts have. As Lucene, Qdrant and others
-/// have it; never negative.
+/// Inverse document frequency of a term that `having` of `all` texts have, as Lucene, Qdrant and others compute it;
+/// never negative.
 pub(crate) fn idf(all: usize, having: usize) -> f64 {
     let (all, having) = (all as f64, having as f64);
     (1.0 + (all - having + 0.5) / (having + 0.5)).ln()

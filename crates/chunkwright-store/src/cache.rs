@@ -1,5 +1,4 @@
-//! What was expensive and is not made twice: vectors and notes. They belong to texts, not to chunks, and
-//! outlive both.
+//! The cache of what is expensive to make: vectors and notes. They belong to texts, not to chunks, and outlive both.
 
 use chunkwright_models::TextHash;
 use serde::{Deserialize, Serialize};
@@ -7,30 +6,30 @@ use serde::{Deserialize, Serialize};
 use crate::error::StoreError;
 use crate::vector::Vector;
 
-/// Remembers vectors by model and text, and notes by what they were made of.
+/// Caches vectors by model and text, and notes by the input that they were made from.
 ///
 /// # Errors
 ///
 /// Every method fails if the storage engine does.
 #[expect(clippy::missing_errors_doc, reason = "what holds for all methods is said once, above")]
 pub trait Cache: Send + Sync {
-    /// The vectors of `hashes` by `model`, in order, where they are known.
+    /// The vectors of `hashes` by `model`, in order; `None` where unknown.
     fn vectors(&self, model: &str, hashes: &[TextHash]) -> Result<Vec<Option<Vector>>, StoreError>;
 
-    /// Remembers vectors by `model`, those of a text as one. One that cannot be compared, or is of another kind
-    /// than those before, is refused, and all with it.
+    /// Stores vectors by `model`, those of a text as one entry. If one cannot be compared, or is of another kind than
+    /// those stored, all are rejected.
     fn put_vectors(&self, model: &str, vectors: &[(TextHash, Vector)]) -> Result<(), StoreError>;
 
-    /// The notes by their keys, in order, where they are known.
+    /// The notes by their keys, in order; `None` where unknown.
     fn notes(&self, keys: &[TextHash]) -> Result<Vec<Option<String>>, StoreError>;
 
-    /// Remembers notes.
+    /// Stores notes.
     fn put_notes(&self, notes: &[(TextHash, String)]) -> Result<(), StoreError>;
 
-    /// What is remembered: vectors by model, then notes.
+    /// The contents of the cache: vectors by model, then notes.
     fn usage(&self) -> Result<Vec<CacheUsage>, StoreError>;
 
-    /// Forgets what no chunk needs; answers how many entries.
+    /// Removes entries that no chunk needs; returns their number.
     fn clear(&self) -> Result<usize, StoreError>;
 }
 

@@ -1,7 +1,7 @@
-//! Stops work whose caller does not wait for it any more.
+//! Cancels work whose caller no longer waits for it.
 //!
-//! The flag belongs to the thread that works, as a span of `tracing` does: the loops that check it lie deep below methods
-//! that have nothing else to do with it. What is derived once for every caller, such as an index, is made to its end.
+//! The flag belongs to the working thread, as a span of `tracing` does: the loops that check it lie deep below methods
+//! that have nothing else to do with it. Work shared by all callers, such as deriving an index, is not cancelled.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ thread_local! {
     static FLAG: RefCell<Option<Arc<AtomicBool>>> = const { RefCell::new(None) };
 }
 
-/// Puts the flag back that was there before.
+/// Restores the previous flag.
 struct Restore(Option<Arc<AtomicBool>>);
 
 impl Drop for Restore {
@@ -28,11 +28,11 @@ pub fn stoppable<T>(flag: &Arc<AtomicBool>, work: impl FnOnce() -> T) -> T {
     work()
 }
 
-/// Fails if the caller of the work on this thread does not wait for it any more.
+/// Fails if the caller of the work on this thread no longer waits for it.
 ///
 /// # Errors
 ///
-/// [`StoreError::Cancelled`] where it is to stop.
+/// [`StoreError::Cancelled`] if the work is to stop.
 pub fn check() -> Result<(), StoreError> {
     let is_cancelled =
         FLAG.with_borrow(|flag| flag.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed)));

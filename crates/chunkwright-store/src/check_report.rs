@@ -1,4 +1,4 @@
-//! What a check of a store found.
+//! The findings of a store check.
 
 use serde::{Deserialize, Serialize};
 
@@ -33,7 +33,7 @@ pub struct DamagedDocument {
 }
 
 impl CheckReport {
-    /// Adds what was found of documents of a generation.
+    /// Adds the findings about documents of a generation.
     pub fn add(&mut self, generation: &Generation, unsound: Vec<Unsound>) {
         for Unsound { doc_id, problem } in unsound {
             self.problems.push(format!("`{generation}`, {problem}"));

@@ -1,7 +1,7 @@
-//! Pages of collections: which are asked for, in which order, and how many there are.
+//! Pages of collections: the request, the order and the total.
 //!
-//! A page in the order of names costs what it holds and the names that are passed over on the way, however many collections
-//! there are. The order of counts costs one look at the count of every collection.
+//! A page in the order of names costs what it holds plus the names that are filtered out on the way, however many
+//! collections there are. The order of counts reads the count of every collection.
 
 use std::cmp::Ordering;
 
@@ -11,18 +11,18 @@ use crate::generation::Collection;
 use crate::list::Direction;
 use crate::name::normalized_name;
 
-/// Which collections are on a page.
+/// A request for a page of collections.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CollectionsBehind<'a> {
     /// Only collections whose name contains each of these words, whatever the case; empty for all.
     pub name: &'a str,
-    /// What they are ordered by.
+    /// The sort key.
     pub sort: CollectionSort,
-    /// From which end.
+    /// The direction of the order.
     pub direction: Direction,
-    /// The last collection of the page before; none for the first page. It need not exist any more.
+    /// The last collection of the page before; `None` for the first page. It may have been removed since.
     pub after: Option<CollectionPlace<'a>>,
-    /// Most collections of the page; none for no limit.
+    /// Most collections of the page; `None` for no limit.
     pub limit: Option<usize>,
 }
 
@@ -43,7 +43,7 @@ pub enum CollectionSort {
 /// The place of a collection in an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CollectionPlace<'a> {
-    /// What the order counts; 0 in the order of names.
+    /// The number that is sorted by; 0 in the order of names.
     pub count: usize,
     /// The name.
     pub name: &'a str,
@@ -56,12 +56,12 @@ pub struct ListedCollections {
     pub collections: Vec<Collection>,
     /// Number of all collections of the list, those on other pages included.
     pub total: usize,
-    /// Whether there are collections behind the last one of the page.
+    /// Whether there are collections after the last one of the page.
     pub is_more: bool,
 }
 
 impl CollectionSort {
-    /// What the order counts of a collection.
+    /// The number that this order sorts a collection by.
     pub fn count(self, collection: &Collection) -> usize {
         let visible = collection.visible();
         match self {
@@ -92,7 +92,8 @@ impl CollectionsBehind<'_> {
         self.limit.map_or(usize::MAX, |limit| limit.max(1))
     }
 
-    /// Of names in the order of the list, beginning behind `after`: those of the page, and whether there are more.
+    /// Takes names in the order of the list, beginning after `after`; returns those of the page and whether there are
+    /// more.
     pub(super) fn take<E>(
         &self,
         names: impl Iterator<Item = Result<String, E>>,
@@ -111,8 +112,8 @@ impl CollectionsBehind<'_> {
         Ok((page, false))
     }
 
-    /// The entries of the page, of all entries of the list: their number, the names on the page in order, and whether there
-    /// are more.
+    /// Cuts the page from all entries of the list; returns the number of all entries, the names on the page in order,
+    /// and whether there are more.
     pub fn page(&self, mut all: Vec<(usize, String)>) -> (usize, Vec<String>, bool) {
         let total = all.len();
         if let Some(after) = self.after {
@@ -124,7 +125,7 @@ impl CollectionsBehind<'_> {
         (total, all.into_iter().map(|(_, name)| name).collect(), is_more)
     }
 
-    /// How two entries are ordered. Equal counts are in the order of names from either end.
+    /// Compares two entries. Equal counts are in the order of names in either direction.
     fn compare(&self, a: (usize, &str), b: (usize, &str)) -> Ordering {
         let by_key = if self.sort == CollectionSort::Name { a.1.cmp(b.1) } else { a.0.cmp(&b.0) };
         let by_key = if self.direction == Direction::Descending { by_key.reverse() } else { by_key };

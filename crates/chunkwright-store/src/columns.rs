@@ -1,8 +1,8 @@
-//! What lists and statistics read of chunks, in memory: a column for each field that many are asked about.
+//! In-memory columns of chunk fields, for lists and statistics.
 //!
-//! It holds no text, terms or vectors, some 50 bytes a chunk, and is made at the first list that is not in the order
-//! of documents, or the first statistics. From then on whole documents come and go. A page, or statistics, costs
-//! one pass over it, whichever page it is.
+//! They hold no text, terms or vectors, take some 50 bytes per chunk, and are built at the first list that is not in
+//! document order, or at the first statistics. Afterwards they are updated by whole documents. Any page, or statistics,
+//! costs one pass over them.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -21,16 +21,16 @@ use crate::statistics::{MOST_REPEATED, RepeatedText, RepeatedTexts, Statistics, 
 #[derive(Debug, Default)]
 pub struct Columns {
     documents: BTreeMap<String, Document>,
-    /// The greatest version of a document ever had; versions only grow.
+    /// The greatest document version ever added; versions only grow.
     last_version: i64,
 }
 
 #[derive(Debug, Default)]
 struct Document {
     version: i64,
-    /// By place.
+    /// Indexed by place.
     rows: Vec<Row>,
-    /// Chunks that follow each other share their facts where they are the same.
+    /// Facts of chunks; consecutive chunks with equal facts share one entry.
     facts: Vec<OwnedFacts>,
 }
 
@@ -63,7 +63,7 @@ struct OwnedFacts {
 pub struct NewRow<'a> {
     /// Its id.
     pub id: ChunkId,
-    /// What filters see.
+    /// The fields that filters read.
     pub facts: Facts<'a>,
     /// As [`Record::chunk_type`](chunkwright::Record::chunk_type).
     pub chunk_type: &'a str,
@@ -73,7 +73,7 @@ pub struct NewRow<'a> {
     pub token_count: u32,
     /// Hash of its text.
     pub text_hash: TextHash,
-    /// Why it begins where it does.
+    /// Why the chunk begins where it does.
     pub cut: Cut,
     /// Whether searches find it.
     pub enabled: bool,
@@ -157,33 +157,33 @@ impl OwnedFacts {
     }
 }
 
-/// Which rows pass: by the columns, or, where those are not enough, by what was found out from the records.
+/// The rows that pass: decided from the columns or, where those do not suffice, from the records.
 #[derive(Clone, Copy, Debug)]
 pub enum Selection<'a> {
-    /// Those that pass.
+    /// The rows that this filter accepts.
     Filter(&'a Filter),
-    /// Those with these ids.
+    /// The rows with these ids.
     Chunks(&'a HashSet<ChunkId>),
 }
 
 impl Columns {
-    /// Whether a filter is decided without a record.
+    /// Returns whether a filter can be decided without records.
     pub fn decide(filter: &Filter) -> bool {
         filter.mentions_only(&|field| field.is_quick() || FIELDS.contains(&field.name()))
     }
 
-    /// The greatest version of a document in it.
+    /// The greatest document version ever added.
     pub fn last_version(&self) -> i64 {
         self.last_version
     }
 
-    /// Takes out every document that has another version than `live` says.
+    /// Removes every document whose version differs from that in `live`.
     pub fn retain(&mut self, live: &HashMap<&str, i64>) {
         self.documents.retain(|doc_id, document| live.get(doc_id.as_str()) == Some(&document.version));
         self.last_version = live.values().copied().fold(self.last_version, i64::max);
     }
 
-    /// Adds a chunk behind those of its document's version.
+    /// Appends a chunk to those of its document's version.
     pub fn push(&mut self, version: i64, doc_id: &str, new: &NewRow<'_>) {
         if !self.documents.contains_key(doc_id) {
             self.documents.insert(doc_id.to_owned(), Document { version, ..Document::default() });
@@ -202,7 +202,7 @@ impl Columns {
         document.rows.push(Row { id, facts, token_count, text, cut, enabled });
     }
 
-    /// The chunks that a page holds, in order, and the one behind it.
+    /// The chunks of a page, in order, and the one after it.
     pub fn page(
         &self,
         request: &ListRequest,
@@ -240,7 +240,7 @@ impl Columns {
         found
     }
 
-    /// A position in the document as it is now.
+    /// Translates a position to the document's current version.
     fn current(&self, request: &ListRequest, after: Position) -> Position {
         let Some(document) = self.documents.get(&after.doc_id) else { return after };
         let key = after.key;
@@ -252,7 +252,7 @@ impl Columns {
         after
     }
 
-    /// The texts that several of the rows that pass have.
+    /// The texts that several passing rows share.
     fn repeated(&self, mut texts: HashMap<TextKey, (usize, usize)>, passing: Selection<'_>) -> RepeatedTexts {
         texts.retain(|_, (chunks, _)| *chunks > 1);
         let mut most: Vec<(TextKey, (usize, usize))> = texts.iter().map(|(key, it)| (*key, *it)).collect();
@@ -285,7 +285,7 @@ impl Columns {
     pub fn statistics(&self, request: &StatisticsRequest, passing: Selection<'_>) -> Statistics {
         let mut all = Statistics::default();
         let mut tokens = Vec::new();
-        // How many chunks have a text, and the number of the first of them.
+        // The number of chunks that have a text, and the index of the first of them.
         let mut texts: HashMap<TextKey, (usize, usize)> = HashMap::new();
         for (doc_id, document) in &self.documents {
             let before = tokens.len();

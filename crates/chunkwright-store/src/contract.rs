@@ -1,4 +1,4 @@
-//! What every store promises.
+//! The contract of every store.
 
 use std::slice;
 
@@ -25,50 +25,49 @@ use crate::statistics::{Statistics, StatisticsRequest};
 ///
 /// Guarantees of every store, tested by one suite over all of them:
 ///
-/// * [`write`](Self::write) is atomic for each document and durable: a document has its old version or its
-///   new one, whole, and once it has returned they outlive the process and, for a store on disk, the
-///   machine's power;
+/// * [`write`](Self::write) is atomic for each document and durable: a document has its old version or its new one,
+///   whole, and once the call has returned the changes survive the end of the process and, for a store on disk, a power
+///   failure;
 /// * a reader sees exactly one version of a document, whole, and one generation of a collection;
-/// * equal scores are ordered by chunk id, so that equal queries have equal answers.
+/// * equal scores are ordered by chunk id, so that equal queries return equal results.
 ///
 /// # Errors
 ///
 /// Every method fails if the storage engine does, or if the generation or collection does not exist.
 #[expect(clippy::missing_errors_doc, reason = "what holds for all methods is said once, above")]
 pub trait Store: GenerationStore + DocumentStore + ChunkStore + OverlayStore {
-    /// Whether what was opened is not what readers should see any more, because another file took its place: then the store
-    /// is to be opened again.
+    /// Returns whether another file has replaced the one that was opened, so that the store must be opened again.
     fn is_outdated(&self) -> bool {
         false
     }
 
-    /// Lets other processes write until this one does so again: [`claim`](Self::claim) says when it may. Where writers are
-    /// not kept apart by a lock, there is nothing to let go of.
+    /// Releases the write lock, so that other processes may write until [`claim`](Self::claim) takes it back. Does
+    /// nothing in stores without such a lock.
     fn release(&self) {}
 
-    /// Takes back what [`release`](Self::release) let go of, at once or not at all.
+    /// Takes back the lock that [`release`](Self::release) released; fails at once if another process holds it.
     fn claim(&self) -> Result<(), StoreError> {
         Ok(())
     }
 
-    /// Where vectors and notes are remembered.
+    /// The cache of vectors and notes.
     fn cache(&self) -> &dyn Cache;
 
-    /// Proves what is stored: the storage engine's own checks, documents, records, texts, vectors and changes by
-    /// hand, by [`verify`](crate::verify).
+    /// Checks what is stored, by the storage engine's own checks and by [`verify`](crate::verify): documents, records,
+    /// texts, vectors and manual changes.
     fn check(&self) -> Result<CheckReport, StoreError> {
         self.check_documents_of(None)
     }
 
-    /// As [`check`](Self::check), of the documents those of one collection only.
+    /// As [`check`](Self::check), but only for the documents of one collection.
     fn check_documents_of(&self, collection: Option<&str>) -> Result<CheckReport, StoreError>;
 }
 
 /// Collections and their generations, of a [`Store`].
 #[expect(clippy::missing_errors_doc, reason = "what holds for all methods is said once, by `Store`")]
 pub trait GenerationStore: Send + Sync {
-    /// A page of the collections whose name has a part. In the order of names it costs what it holds and the names that
-    /// are passed over on the way.
+    /// A page of the collections whose name matches. In the order of names it costs what it holds plus the names that
+    /// are filtered out on the way.
     fn list_collections(&self, request: &CollectionsBehind<'_>) -> Result<ListedCollections, StoreError>;
 
     /// All collections, by name.
@@ -76,19 +75,18 @@ pub trait GenerationStore: Send + Sync {
         Ok(self.list_collections(&CollectionsBehind::default())?.collections)
     }
 
-    /// The collection of this name with its generations, without a look at any other; none if there is none. Here and below
-    /// names are [normalized](normalized_name).
+    /// The collection of this name with its generations, without reading any other; `None` if there is none. Here and
+    /// below names are [normalized](normalized_name).
     fn collection(&self, name: &str) -> Result<Option<Collection>, StoreError>;
 
-    /// The generation that searches see of every collection, by name, without a look at their documents.
+    /// The generation that searches see of every collection, by name, without reading documents.
     fn visible(&self) -> Result<Vec<Generation>, StoreError>;
 
-    /// The generation that `name` means: the current one of the collection `name`, or number `N` of
-    /// it if the name is `COLLECTION@N`; none if there is no such collection. Costs no more than a look, however many
-    /// there are.
+    /// The generation that `name` means: the current one of the collection `name`, or number `N` of it if the name is
+    /// `COLLECTION@N`; `None` if there is no such collection. The cost does not depend on how many there are.
     fn lookup(&self, name: &str) -> Result<Option<Generation>, StoreError>;
 
-    /// As [`lookup`](Self::lookup), of a collection that has to exist.
+    /// As [`lookup`](Self::lookup), but an unknown collection is an error.
     fn open(&self, name: &str) -> Result<Generation, StoreError> {
         if let Some(found) = self.lookup(name)? {
             return Ok(found);
@@ -98,22 +96,23 @@ pub trait GenerationStore: Send + Sync {
         Err(unknown_collection(&parse_name(name).0, names))
     }
 
-    /// The newest generation of the collection that `spec` describes and that can be searched; none where
-    /// [`begin`](Self::begin) would begin one.
+    /// The newest searchable generation of the collection that matches `spec`; `None` where [`begin`](Self::begin)
+    /// would begin one.
     fn find(&self, collection: &str, spec: &GenerationSpec) -> Result<Option<Generation>, StoreError>;
 
-    /// The generation of the collection that `spec` describes: [found](Self::find), or begun now. A collection begins to
-    /// exist with its first, which searches see from its beginning. Every one is
+    /// The generation of the collection that matches `spec`: [found](Self::find), or begun now. A collection is created
+    /// with its first generation, which searches see from its beginning. Every generation is
     /// [building](GenerationState::Building) until it is [switched](Self::switch) to.
     fn begin(&self, collection: &str, spec: &GenerationSpec) -> Result<Generation, StoreError>;
 
     /// Makes a generation the current one of its collection, atomically. The one before stays.
     fn switch(&self, generation: &Generation) -> Result<(), StoreError>;
 
-    /// Whether the generation was ever [switched](Self::switch) to: that it had every document of one run at least.
+    /// Returns whether the generation was ever [switched](Self::switch) to, so that it had every document of at least
+    /// one run.
     fn is_complete(&self, generation: &Generation) -> Result<bool, StoreError>;
 
-    /// Removes a generation and everything in it. Removing what does not exist is no error; removing the
+    /// Removes a generation and everything in it. Removing one that does not exist is not an error; removing the
     /// current one removes the collection.
     fn remove(&self, generation: &Generation) -> Result<(), StoreError>;
 }
@@ -121,22 +120,22 @@ pub trait GenerationStore: Send + Sync {
 /// Documents of a generation, of a [`Store`].
 #[expect(clippy::missing_errors_doc, reason = "what holds for all methods is said once, by `Store`")]
 pub trait DocumentStore: Send + Sync {
-    /// Makes `changes` and answers what became of each, in order. The whole of `changes` is one transaction
-    /// where the engine has transactions.
+    /// Applies `changes` and returns the outcome of each, in order. All of them are one transaction where the engine
+    /// has transactions.
     fn write(&self, generation: &Generation, changes: &[Change]) -> Result<Vec<Outcome>, StoreError>;
 
     /// All documents, by id.
     fn documents(&self, generation: &Generation) -> Result<Vec<DocumentInfo>, StoreError>;
 
-    /// A page of the documents whose id matches a pattern, by id. It costs what it holds and what the pattern rejects on
-    /// the way; its total, a pass over the ids after a change of the generation.
+    /// A page of the documents whose id matches a pattern, by id. It costs what it holds plus what the pattern rejects
+    /// on the way; its total costs a pass over the ids after each change of the generation.
     fn list_documents(
         &self,
         generation: &Generation,
         request: &DocumentsBehind<'_>,
     ) -> Result<ListedDocuments, StoreError>;
 
-    /// What is known about one document.
+    /// The metadata of one document.
     fn document_info(
         &self,
         generation: &Generation,
@@ -146,8 +145,8 @@ pub trait DocumentStore: Send + Sync {
     /// One document with its source.
     fn document(&self, generation: &Generation, doc_id: &str) -> Result<Option<StoredDocument>, StoreError>;
 
-    /// A part of the source of a version of a document, in memory of the size of the part; none where that version is not
-    /// stored any more.
+    /// A part of the source of a version of a document, in memory proportional to the part; `None` if that version is
+    /// no longer stored.
     fn source(
         &self,
         generation: &Generation,
@@ -161,16 +160,16 @@ pub trait DocumentStore: Send + Sync {
 /// Chunks of a generation, listed, counted and ranked, of a [`Store`].
 #[expect(clippy::missing_errors_doc, reason = "what holds for all methods is said once, by `Store`")]
 pub trait ChunkStore: Send + Sync {
-    /// Chunks by id, in order; none where there is none. All are of one moment.
+    /// Chunks by id, in order; `None` for an unknown id. All are read from one snapshot.
     fn chunks(
         &self,
         generation: &Generation,
         ids: &[ChunkId],
     ) -> Result<Vec<Option<StoredChunk>>, StoreError>;
 
-    /// A page of the chunks that pass a filter, enabled or not, in an order. A page in the order of documents costs
-    /// what it holds and what the filter rejects on the way; one in another order, a pass over the token counts and what
-    /// else is kept in memory of every chunk. Other costs are the same for every page.
+    /// A page of the chunks that pass a filter, enabled or not, in an order. A page in document order costs what it
+    /// holds plus what the filter rejects on the way; one in another order costs a pass over the in-memory columns of
+    /// every chunk. Every page of a list costs the same.
     fn list(&self, generation: &Generation, request: &ListRequest) -> Result<ChunkPage, StoreError>;
 
     /// Statistics of the chunks that pass a filter, enabled or not.
@@ -189,8 +188,8 @@ pub trait ChunkStore: Send + Sync {
         limit: usize,
     ) -> Result<Vec<Scored>, StoreError>;
 
-    /// The `limit` chunks with the greatest dot product with the sparse vector `query`, best first: those that
-    /// have a token of it. None where the generation's model gives no sparse vectors.
+    /// The `limit` chunks with the greatest dot product with the sparse vector `query`, best first: those that have a
+    /// token of it. Empty if the generation's model gives no sparse vectors.
     fn sparse(
         &self,
         generation: &Generation,
@@ -209,14 +208,14 @@ pub trait ChunkStore: Send + Sync {
     ) -> Result<Vec<Scored>, StoreError>;
 }
 
-/// What is kept of a collection beside its generations, of a [`Store`]: what was changed by hand, and the last runs.
+/// The data of a collection beside its generations, of a [`Store`]: manual changes and the last runs.
 #[expect(clippy::missing_errors_doc, reason = "what holds for all methods is said once, by `Store`")]
 pub trait OverlayStore: Send + Sync {
-    /// What was changed by hand in a collection, by chunk id.
+    /// The manual changes of a collection, by chunk id.
     fn overlays(&self, collection: &str) -> Result<Overlays, StoreError>;
 
-    /// Keeps what was changed by hand of chunks, in one commit where the store has such; an empty overlay takes
-    /// what was changed back. Chunks are as they were until their document is written again.
+    /// Stores manual changes of chunks, in one commit where the store has commits; an empty overlay removes the change.
+    /// The chunks stay unchanged until their document is written again.
     fn put_overlays(&self, collection: &str, overlays: &[Overlay]) -> Result<(), StoreError>;
 
     /// As [`put_overlays`](Self::put_overlays), of one chunk.
@@ -227,12 +226,12 @@ pub trait OverlayStore: Send + Sync {
     /// The last runs that changed a collection, at most [`PastRun::KEPT`], newest first.
     fn runs(&self, collection: &str) -> Result<Vec<PastRun>, StoreError>;
 
-    /// Remembers a run, under the next number; the oldest is forgotten where there are too many. A collection that does
-    /// not exist remembers none.
+    /// Stores a run under the next number, and drops the oldest if there are too many. Does nothing if the collection
+    /// does not exist.
     fn add_run(&self, collection: &str, run: &PastRun) -> Result<(), StoreError>;
 }
 
-/// What a store is opened for.
+/// The access that a store is opened with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// To read; any number of processes at once, beside one that writes.

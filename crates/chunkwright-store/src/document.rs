@@ -56,7 +56,7 @@ pub struct DocumentInfo {
 }
 
 impl DocumentInfo {
-    /// Whether both were made of the same file in the same way, but for what was changed by hand.
+    /// Returns whether both were made from the same file in the same way, apart from manual changes.
     pub fn is_same_file(&self, other: &Self) -> bool {
         let file = |info: &Self| {
             [&info.file_hash, &info.format, &info.preset, &info.root, &info.prefix].map(String::clone)
@@ -64,23 +64,23 @@ impl DocumentInfo {
         !self.is_outdated() && file(self) == file(other) && self.meta == other.meta
     }
 
-    /// What `overlays` begins with for a document that has to be cut again whatever its file says.
+    /// Start of `overlays` in a document that must be cut again even if its file is unchanged.
     pub(crate) const OUTDATED: &str = "outdated";
 
-    /// Has it cut again by the next run, whatever its file says.
+    /// Makes the next run cut the document again, even if its file is unchanged.
     pub fn set_outdated(&mut self) {
         if !self.is_outdated() {
             self.overlays.insert_str(0, Self::OUTDATED);
         }
     }
 
-    /// Whether it has to be cut again whatever its file says.
+    /// Returns whether the document must be cut again even if its file is unchanged.
     pub(crate) fn is_outdated(&self) -> bool {
         self.overlays.starts_with(Self::OUTDATED)
     }
 
-    /// Whether both were made of the same bytes in the same way, so that storing one in place of the
-    /// other would change nothing.
+    /// Returns whether both were made from the same bytes in the same way, so that replacing one by the other would
+    /// change nothing.
     pub fn is_same_input(&self, other: &Self) -> bool {
         self.is_same_file(other) && self.overlays == other.overlays
     }
@@ -89,15 +89,15 @@ impl DocumentInfo {
 /// A document with its text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StoredDocument {
-    /// What is known about it.
+    /// Metadata of the document.
     pub info: DocumentInfo,
     /// The decoded text: what spans point into.
     pub source: String,
-    /// The raw file, where it is not the same bytes as `source`.
+    /// The raw file, if its bytes differ from `source`.
     pub raw: Option<Vec<u8>>,
     /// The indented outline of the document, capped.
     pub doc_toc: String,
-    /// What a chat model said it is about; empty for nothing.
+    /// Summary by a chat model; empty for none.
     pub summary: String,
 }
 
@@ -122,7 +122,7 @@ pub struct StoredChunk {
     pub doc_toc: String,
     /// Summary of its document; empty for none.
     pub doc_summary: String,
-    /// What a search by words sees of it.
+    /// Terms that lexical searches find it by.
     pub terms: TermCounts,
     /// Whether it has a vector of the generation's model.
     pub embedded: bool,
@@ -135,9 +135,8 @@ pub struct StoredChunk {
 pub struct NewDocument {
     /// The document; `version`, `chunks` and `pending` of its `info` are set by the store.
     pub document: StoredDocument,
-    /// The version that this one replaces, as listed when the file was read: 0 for none. If another
-    /// writer was faster, the change is refused as [`Outcome::Stale`], so that an older reading of a
-    /// file never replaces a newer one.
+    /// The version that this one replaces, as listed when the file was read; 0 for none. If another writer was faster,
+    /// the change is rejected as [`Outcome::Stale`], so that older content of a file never replaces newer content.
     pub base: i64,
     /// Its chunks, in order.
     pub chunks: Vec<NewChunk>,
@@ -150,7 +149,7 @@ pub struct NewChunk {
     pub record: Record,
     /// Key of its vector.
     pub text_hash: TextHash,
-    /// What a search by words sees.
+    /// Terms that lexical searches find it by.
     pub terms: TermCounts,
     /// Whether searches may find it.
     pub enabled: bool,
@@ -176,15 +175,15 @@ impl NewChunk {
 /// One change to a generation.
 #[derive(Clone, Debug)]
 pub enum Change {
-    /// Stores a document in place of its version before, if any.
+    /// Stores a document, replacing its earlier version if there is one.
     Replace(Box<NewDocument>),
     /// Removes a document.
     Remove {
         /// The document.
         doc_id: String,
     },
-    /// Puts chunks of a document in place of those with their ids. If the document no longer has the version
-    /// `base`, or has no such chunks, the change is [`Outcome::Stale`].
+    /// Replaces the chunks of a document that have the same ids. If the document no longer has the version `base`, or
+    /// lacks such a chunk, the change is [`Outcome::Stale`].
     Amend {
         /// The document.
         doc_id: String,
@@ -195,7 +194,7 @@ pub enum Change {
         /// As [`DocumentInfo::overlays`] from now on.
         overlays: String,
     },
-    /// Notes that the file of a document was touched and says what it said: nothing that readers see.
+    /// Records that a document's file was modified without changing its content; readers see no difference.
     Touch {
         /// The document.
         doc_id: String,
@@ -204,13 +203,13 @@ pub enum Change {
     },
 }
 
-/// What became of a change.
+/// The outcome of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// Made.
+    /// Applied.
     Written,
     /// Nothing to do; nothing was written.
     Unchanged,
-    /// Refused: another writer changed the document since it was listed.
+    /// Rejected: another writer changed the document since it was listed.
     Stale,
 }

@@ -1,7 +1,7 @@
-//! Pages of documents, by id: which are asked for, and how many there are.
+//! Pages of documents in the order of their ids: the request and the total.
 //!
-//! A page begins behind an id, so it costs what it holds and what the pattern rejects on the way, wherever it is. The number
-//! of all documents of a list is counted once for each change of the generation, not for each page.
+//! A page begins after an id, so it costs what it holds plus what the pattern rejects on the way, wherever it is in the
+//! list. The number of all documents of a list is counted once for each change of the generation, not for each page.
 
 use parking_lot::Mutex;
 use std::collections::btree_map::Range;
@@ -13,25 +13,25 @@ use crate::filter::Glob;
 use crate::generation::Generation;
 use crate::list::MAX_PAGE;
 
-/// Which documents are on a page.
+/// A request for a page of documents.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DocumentsBehind<'a> {
     /// Only documents whose id matches this pattern.
     pub source: Option<&'a Glob>,
-    /// The id that they are behind; none for the first page. It need not be one of a document.
+    /// The id that the page begins after; `None` for the first page. No document need have it.
     pub after: Option<&'a str>,
     /// Most documents of the page, from 1 to [`MAX_PAGE`].
     pub limit: usize,
 }
 
-/// Some documents of a list, by id.
+/// Documents of a page, by id.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListedDocuments {
     /// The documents.
     pub documents: Vec<DocumentInfo>,
     /// Number of all documents of the list, those on other pages included.
     pub total: usize,
-    /// Whether there are documents behind the last one of the page.
+    /// Whether there are documents after the last one of the page.
     pub is_more: bool,
 }
 
@@ -41,7 +41,7 @@ impl<'a> DocumentsBehind<'a> {
         self.limit.clamp(1, MAX_PAGE)
     }
 
-    /// What every id of the list begins with.
+    /// The common prefix of the ids of the list.
     pub(super) fn prefix(&self) -> &'a str {
         self.source.map_or("", Glob::prefix)
     }
@@ -71,12 +71,12 @@ impl<'a> DocumentsBehind<'a> {
         begun.filter(|doc_id| self.has(doc_id)).count()
     }
 
-    /// Of ids in order, beginning with the first that is neither before [`prefix`](Self::prefix) nor up to `after`: those
-    /// of the page, and whether there are more.
+    /// Takes ids in order, beginning with the first that is not before [`prefix`](Self::prefix) and is after `after`;
+    /// returns those of the page, and whether there are more.
     ///
     /// # Errors
     ///
-    /// What reading fails by.
+    /// Errors of reading.
     pub fn take<T, E>(
         &self,
         ids: impl Iterator<Item = Result<(String, T), E>>,
@@ -98,18 +98,18 @@ impl<'a> DocumentsBehind<'a> {
     }
 }
 
-/// Numbers of documents, by generation and pattern.
+/// Cached numbers of documents, by generation and pattern.
 #[derive(Debug, Default)]
 pub struct Totals(Mutex<HashMap<i64, Counted>>);
 
-/// What was counted as of one change of a generation.
+/// The counts as of one change of a generation.
 #[derive(Debug, Default)]
 struct Counted {
     change: u64,
     by_pattern: HashMap<Option<String>, usize>,
 }
 
-/// Patterns whose numbers are kept at once, of each generation.
+/// Most patterns per generation whose counts are cached.
 const PATTERNS: usize = 64;
 
 impl Totals {
@@ -117,7 +117,7 @@ impl Totals {
     ///
     /// # Errors
     ///
-    /// What counting fails by.
+    /// Errors of counting.
     pub fn get<E>(
         &self,
         generation: &Generation,
@@ -139,7 +139,7 @@ impl Totals {
         if counted.change < change || counted.by_pattern.len() >= PATTERNS {
             *counted = Counted { change: change.max(counted.change), by_pattern: HashMap::new() };
         }
-        // A reader of an older moment keeps nothing.
+        // A reader of an older snapshot caches nothing.
         if counted.change == change {
             counted.by_pattern.insert(pattern, total);
         }

@@ -1,4 +1,4 @@
-//! What can go wrong in a store, and the checks before it does.
+//! Errors of stores, and the checks that prevent them.
 
 use chunkwright::ChunkId;
 use chunkwright_http::HttpError;
@@ -7,7 +7,7 @@ use crate::generation::Model;
 use crate::name::{CATALOG, MAX_BYTES, checked_name};
 use crate::vector::kinds;
 
-/// Why a store could not do what it was asked.
+/// Errors of stores.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
@@ -24,16 +24,16 @@ pub enum StoreError {
     /// There is no store.
     #[error("there is no store at `{path}`; index something into it first")]
     Missing {
-        /// The folder that was looked at.
+        /// The folder that was searched.
         path: String,
     },
-    /// The caller does not wait any more.
+    /// The caller no longer waits.
     #[error("the caller cancelled the request")]
     Cancelled,
-    /// The store was opened to read, or cannot be written.
+    /// The store was opened for reading, or cannot be written.
     #[error("the store can only be read here; write to it where its folder can be written")]
     ReadOnly,
-    /// Changes that only a process which may write to the folder can read.
+    /// Changes that only a process with write access to the folder can read.
     #[error(
         "the store at `{path}` has changes in a log, which cannot be read in a folder that cannot be written; copy the store by `chunkwright backup`, or open it once where it can be written"
     )]
@@ -41,7 +41,7 @@ pub enum StoreError {
         /// The folder.
         path: String,
     },
-    /// Another file took the place of the store, or it changed in a way that readers cannot follow.
+    /// Another file replaced the store, or it changed in a way that readers cannot follow.
     #[error("the store was replaced while it was read; ask again")]
     Replaced,
     /// The collection does not exist.
@@ -52,13 +52,13 @@ pub enum StoreError {
         /// The names of those that exist.
         known: String,
     },
-    /// A name that cannot be a collection's.
+    /// An invalid collection name.
     #[error(
         "`{name}` is not a valid collection name: expected letters and digits of any script, `-`, `_` and `.`, a letter or digit first, \
          at most {MAX_BYTES} bytes in UTF-8, and not `{CATALOG}`"
     )]
     CollectionName {
-        /// The name that was asked for: its beginning, with escapes for what is not seen.
+        /// The name that was asked for: its beginning, with invisible characters escaped.
         name: String,
     },
     /// The generation does not exist.
@@ -95,7 +95,7 @@ pub enum StoreError {
         /// The dimension given.
         given: usize,
     },
-    /// A model that gives sparse vectors where those stored of it have none, or the other way round.
+    /// A model that gives sparse vectors while none are stored for it, or the reverse.
     #[error(
         "`{model}` returns {given}, but {stored} are stored for it; a different model needs a different name"
     )]
@@ -112,7 +112,7 @@ pub enum StoreError {
         "invalid sparse vector: expected at most {most} tokens in ascending order, each with a finite weight above 0"
     )]
     BadSparseVector {
-        /// Most tokens of one.
+        /// Most tokens of a sparse vector.
         most: usize,
     },
     /// A vector that cannot be compared.
@@ -146,7 +146,7 @@ pub enum StoreError {
         /// Layout that this program reads.
         expected: i64,
     },
-    /// What is stored cannot be read back.
+    /// Stored data cannot be read back.
     #[error(
         "the store is damaged: {problem}; `chunkwright check` lists what is damaged, and indexing these documents again or restoring a backup repairs it"
     )]
@@ -164,7 +164,7 @@ pub enum StoreError {
         /// The file.
         file: &'static str,
     },
-    /// A file that no store can be made of.
+    /// A file that is not a backup.
     #[error("`{path}` is not a sound backup: {reason}; use another backup, or index the documents again")]
     NotABackup {
         /// The file.
@@ -172,7 +172,7 @@ pub enum StoreError {
         /// What is wrong.
         reason: String,
     },
-    /// A backup with documents that are damaged.
+    /// A backup with damaged documents.
     #[error(
         "{count} documents in `{path}` are damaged: {problems}; `--without-damaged` leaves them out and restores the rest"
     )]
@@ -184,13 +184,13 @@ pub enum StoreError {
         /// What is wrong with each.
         problems: String,
     },
-    /// What was to be stored is not what a store can hold. The store is as it was.
+    /// Data that a store cannot hold. The store is unchanged.
     #[error("it cannot be stored: {reason}; nothing was written")]
     Unwritable {
         /// What is wrong with it.
         reason: String,
     },
-    /// The words of the store were made by another version of the analysis.
+    /// The terms of the store were made by another version of the text analysis.
     #[error(
         "the search terms in `{path}` were made by another version of the program; run `index` once to rebuild them"
     )]
@@ -198,10 +198,10 @@ pub enum StoreError {
         /// The store's folder; of a store on a server, the generation.
         path: String,
     },
-    /// There is no room on the disk.
+    /// The disk is full.
     #[error("the disk is full; stored data is intact: free space and run again")]
     DiskFull,
-    /// What is no cursor of a list.
+    /// A malformed cursor.
     #[error("invalid cursor `{cursor}`: expected `next` of the page before, unchanged")]
     MalformedCursor {
         /// What was given.
@@ -215,7 +215,7 @@ pub enum StoreError {
         /// The generation that it was given for.
         generation: String,
     },
-    /// The storage engine or a server failed in a way that no other variant names, or a store that is not of this crate did.
+    /// The storage engine or a server failed in a way that no other variant covers, or a store of another crate failed.
     #[error("the store failed: {0}")]
     Other(Box<dyn std::error::Error + Send + Sync>),
     /// A store on a server cannot be reached.
@@ -223,10 +223,10 @@ pub enum StoreError {
     Unreachable {
         /// The server's address.
         url: String,
-        /// What was met.
+        /// The cause.
         reason: String,
     },
-    /// What is no place of a store.
+    /// An invalid store location.
     #[error("`{location}` cannot be a store: {reason}")]
     Location {
         /// What was given.
@@ -234,7 +234,7 @@ pub enum StoreError {
         /// What would be right.
         reason: String,
     },
-    /// A collection of the store's engine that this program did not make.
+    /// A collection that another program made in the store's engine.
     #[error(
         "collection `{name}` was made by another program; it can be searched but not written: index into another collection"
     )]
@@ -242,12 +242,12 @@ pub enum StoreError {
         /// The collection.
         name: String,
     },
-    /// Two collections would have one name in the store's engine.
+    /// Two collections would have the same name in the store's engine.
     #[error(
         "collection `{name}` would be stored as `{physical}`, which belongs to collection `{holder}`; choose a name that differs in its ASCII letters or digits"
     )]
     SameName {
-        /// The collection to be made.
+        /// The collection that was to be created.
         name: String,
         /// The name in the engine.
         physical: String,
@@ -259,13 +259,13 @@ pub enum StoreError {
     Io {
         /// The file or folder.
         path: String,
-        /// What the system said.
+        /// The error of the system.
         error: std::io::Error,
     },
 }
 
 impl StoreError {
-    /// What went wrong in a store of the caller's own: any error, or a sentence.
+    /// An error in a store of the caller's own: any error, or a sentence.
     ///
     /// ```
     /// let error = chunkwright_store::StoreError::other("the bucket is gone");
@@ -275,7 +275,7 @@ impl StoreError {
         Self::Other(source.into())
     }
 
-    /// Whether the store is where this process may not write.
+    /// Returns whether this process lacks write access to the store.
     pub fn is_unwritable(&self) -> bool {
         use std::io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
         match self {
@@ -285,7 +285,7 @@ impl StoreError {
         }
     }
 
-    /// What became of a call to the server at `url`.
+    /// Converts the error of a call to the server at `url`.
     pub fn of_call(url: &str, error: HttpError) -> Self {
         match error {
             HttpError::Connection { reason, .. } => Self::Unreachable { url: url.into(), reason },
@@ -320,11 +320,11 @@ impl From<rusqlite::Error> for StoreError {
     }
 }
 
-/// Whether `given` may be what is stored as `stored`, which has its name.
+/// Checks that `given` agrees with the stored model of the same name.
 ///
 /// # Errors
 ///
-/// A model of another size.
+/// A model of another dimension, or with sparse vectors where none are stored, or the reverse.
 pub fn check_model(stored: &Model, given: &Model) -> Result<(), StoreError> {
     let model = given.name.clone();
     if stored.dimension != given.dimension {
@@ -338,7 +338,7 @@ pub fn check_model(stored: &Model, given: &Model) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// What to say of a collection that is not there: that its name is none, if it is none.
+/// The error for a missing collection, or for an invalid name.
 pub fn unknown_collection<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> StoreError {
     if let Err(error) = checked_name(name) {
         return error;
@@ -346,11 +346,11 @@ pub fn unknown_collection<'a>(name: &str, known: impl Iterator<Item = &'a str>) 
     StoreError::UnknownCollection { name: name.into(), known: nearest(name, known.collect()) }
 }
 
-/// What is found by a name that no collection has: nothing, if one could have it.
+/// The result of looking up a missing collection: `None` if the name is valid.
 ///
 /// # Errors
 ///
-/// A name that no collection can have.
+/// An invalid name.
 pub fn no_collection<T>(name: &str) -> Result<Option<T>, StoreError> {
     checked_name(name).map(|_| None)
 }
@@ -358,7 +358,7 @@ pub fn no_collection<T>(name: &str) -> Result<Option<T>, StoreError> {
 /// Most names that a message lists.
 const NAMES_LISTED: usize = 20;
 
-/// Names of collections in words: all of a few, of many those nearest to `name`.
+/// Lists names of collections for a message: all if they are few, otherwise those nearest to `name`.
 fn nearest(name: &str, mut known: Vec<&str>) -> String {
     let total = known.len();
     if total > NAMES_LISTED {
@@ -373,7 +373,7 @@ fn nearest(name: &str, mut known: Vec<&str>) -> String {
     }
 }
 
-/// `name` is `COLLECTION@N`.
+/// The error for an unknown generation; `name` is `COLLECTION@N`.
 pub fn unknown_generation(name: &impl ToString) -> StoreError {
     StoreError::UnknownGeneration { name: name.to_string() }
 }

@@ -1,7 +1,7 @@
-//! Which chunks a search may find: conditions on the fields of records, joined by and, or, not.
+//! Filters: conditions on the fields of records, joined by and, or and not.
 //!
-//! One evaluator decides for every store; what an engine can decide by itself it may be told beforehand,
-//! as long as it lets nothing through less than the evaluator does.
+//! One evaluator decides for every store. An engine may be given the part of a filter that it can decide itself, as
+//! long as it rejects nothing that the evaluator accepts.
 
 mod check;
 mod field;
@@ -36,11 +36,11 @@ pub struct Filter {
 
 fn checked<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Condition>, D::Error> {
     let Some(value) = Option::<Value>::deserialize(deserializer)? else { return Ok(None) };
-    // What is wrong in one of several forms, the forms do not say.
+    // Serde's error for an untagged enum does not name the fault.
     if let Some(name) = unknown_field(&value) {
         return Err(serde::de::Error::custom(FilterError::Field { name: name.into() }));
     }
-    // Nor what a condition is made of.
+    // Nor does it say what a condition consists of.
     let condition = Condition::deserialize(&value).map_err(|_| {
         serde::de::Error::custom(format!(
             "`{value}` is not a condition; expected `field` or `meta` with one of `is`, `in`, `prefix`, `glob`, or with bounds `gt`, `gte`, \
@@ -50,7 +50,7 @@ fn checked<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Conditio
     condition.checked().map(Some).map_err(serde::de::Error::custom)
 }
 
-/// The name of a field in conditions as JSON that is none.
+/// The first unknown field name in a condition as JSON.
 fn unknown_field(condition: &Value) -> Option<&str> {
     match condition {
         Value::Array(all) => all.iter().find_map(unknown_field),
@@ -145,7 +145,7 @@ impl Filter {
         Self::new(Condition::is(field, value))
     }
 
-    /// What passes both.
+    /// The filter that accepts what both accept.
     pub fn and(self, other: Self) -> Self {
         match (self.condition, other.condition) {
             (Some(Condition::And(mut all)), Some(other)) => {
@@ -157,12 +157,12 @@ impl Filter {
         }
     }
 
-    /// What does not pass.
+    /// The filter that accepts what this one rejects.
     pub fn negated(self) -> Self {
         Self::new(Condition::Not(Box::new(self.condition.unwrap_or(Condition::And(Vec::new())))))
     }
 
-    /// The condition; none for a filter that lets every chunk pass.
+    /// The condition; `None` for a filter that every chunk passes.
     pub fn condition(&self) -> Option<&Condition> {
         self.condition.as_ref()
     }
@@ -177,7 +177,7 @@ impl Filter {
         self.any_field(&|found| found == Some(field))
     }
 
-    /// Whether [`Facts`] are enough to decide.
+    /// Returns whether [`Facts`] suffice to decide.
     pub(crate) fn is_quick(&self) -> bool {
         self.mentions_only(&Field::is_quick)
     }
@@ -187,7 +187,7 @@ impl Filter {
         !self.any_field(&|field| field.is_none_or(|field| !is(field)))
     }
 
-    /// Whether a condition is about such a field; about `None` are those on metadata.
+    /// Returns whether a condition is about such a field; conditions on metadata pass `None`.
     fn any_field(&self, is: &dyn Fn(Option<Field>) -> bool) -> bool {
         fn any(condition: &Condition, is: &dyn Fn(Option<Field>) -> bool) -> bool {
             match condition {
@@ -200,7 +200,7 @@ impl Filter {
         self.condition.as_ref().is_some_and(|condition| any(condition, is))
     }
 
-    /// Whether a chunk passes. What a filter does not say of artifacts is said here: chunks only.
+    /// Returns whether a chunk passes. A filter that does not mention `artifact` accepts chunks only.
     pub(crate) fn passes(&self, fields: &dyn Fields) -> bool {
         (fields.get(Field::ARTIFACT) == Got::Nothing || self.mentions(Field::ARTIFACT))
             && self.condition.as_ref().is_none_or(|condition| condition.passes(fields))

@@ -59,7 +59,7 @@ pub struct Generation {
 }
 
 impl Generation {
-    /// Name of the model, or an empty text for none.
+    /// Name of the model; empty for none.
     pub(crate) fn model_name(&self) -> &str {
         self.spec.model.as_ref().map_or("", |model| &model.name)
     }

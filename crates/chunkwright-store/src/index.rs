@@ -1,8 +1,8 @@
-//! What a search reads, in memory: vectors, dense and sparse, terms, and what filters ask of chunks.
+//! The in-memory search index: dense and sparse vectors, terms, and the fields that filters read.
 //!
-//! Derived from what a store holds, at the first search, and brought up to date by whole documents: a
-//! version of a document comes or goes, and nothing else ever happens. So the index never differs from
-//! one made afresh, but in the order of its rows, which no ranking depends on.
+//! It is derived from the store at the first search and updated by whole documents: the only changes are that a version
+//! of a document is added or removed. So the index differs from a newly built one only in the order of its rows, on
+//! which no ranking depends.
 
 mod bits;
 mod dense;
@@ -35,18 +35,18 @@ pub struct SearchIndex {
     rows: Vec<Row>,
     /// Versions of documents, by position.
     documents: Vec<Document>,
-    /// Number of documents that are shown, or were before they were gone: those behind them are out of sight.
+    /// Number of documents that are visible, or were before they were removed: those after them are hidden.
     shown: usize,
-    /// Where each version that is live is.
+    /// Position of each live version.
     live: HashMap<i64, u32>,
-    /// Rows of documents that are live.
+    /// Rows of live documents.
     live_rows: Bits,
     live_count: usize,
-    /// Rows that searches may find, of all.
+    /// Rows that searches may find, live or not.
     enabled: Bits,
     /// Rows that are summaries.
     has_artifacts: bool,
-    /// What chunks say of themselves, each combination once: there are few, but where symbols are named.
+    /// Facts of chunks, each combination once: there are few, except where symbols are named.
     facts: Vec<OwnedFacts>,
     known_facts: HashMap<OwnedFacts, u32>,
     dense: Dense,
@@ -65,7 +65,7 @@ struct Row {
 struct Document {
     doc_id: String,
     version: i64,
-    /// Its rows, which are together.
+    /// Its rows, which are contiguous.
     rows: std::ops::Range<u32>,
 }
 
@@ -97,7 +97,7 @@ pub struct NewRow<'a> {
     pub id: ChunkId,
     /// What filters see.
     pub facts: Facts<'a>,
-    /// What a search by words sees.
+    /// The terms of its text.
     pub terms: &'a TermCounts,
     /// Its sparse vector; empty for none.
     pub sparse: &'a [(u32, f32)],
@@ -105,15 +105,15 @@ pub struct NewRow<'a> {
     pub enabled: bool,
 }
 
-/// Which versions of documents are gone.
+/// The versions of documents that were removed.
 pub(super) enum Gone {
     AllBut(HashSet<i64>),
     These(Vec<i64>),
 }
 
-/// Where each row stands once the rows of documents that are gone are taken out.
+/// The new place of each row after the rows of removed documents are dropped.
 struct Places {
-    /// By row; [`GONE`](Self::GONE) for none.
+    /// New place by row; [`GONE`](Self::GONE) for a dropped row.
     new: Vec<u32>,
 }
 
@@ -135,17 +135,17 @@ impl Places {
         Some(self.new[row as usize]).filter(|place| *place != Self::GONE)
     }
 
-    /// The rows that have one, in order.
+    /// The rows that are kept, in order.
     fn kept(&self) -> impl Iterator<Item = usize> {
         self.new.iter().enumerate().filter(|(_, place)| **place != Self::GONE).map(|(row, _)| row)
     }
 }
 
-/// The rows that a filter lets pass: decided once, used by every stage.
+/// The rows that pass a filter: decided once, used by every stage.
 pub enum Selection {
-    /// All rows that there are.
+    /// All rows.
     All,
-    /// These.
+    /// These rows.
     Rows(Bits),
 }
 
@@ -159,7 +159,7 @@ impl Selection {
 }
 
 impl SearchIndex {
-    /// An empty index of vectors of this dimension; 0 where there are none.
+    /// An empty index of vectors of this dimension; 0 if there are none.
     pub fn new(dimension: usize) -> Self {
         Self { dense: Dense::new(dimension), ..Self::default() }
     }
@@ -169,7 +169,7 @@ impl SearchIndex {
         self.rows.len()
     }
 
-    /// Begins a version of a document; what is [pushed](Self::push) next belongs to it.
+    /// Begins a version of a document; chunks [pushed](Self::push) next belong to it.
     pub fn begin(&mut self, version: i64, doc_id: &str) {
         let start = self.rows.len() as u32;
         self.live.insert(version, self.documents.len() as u32);
@@ -177,7 +177,7 @@ impl SearchIndex {
         self.shown = self.documents.len();
     }
 
-    /// Adds a chunk of the document begun last; `vector` has the index's dimension, or is none.
+    /// Adds a chunk of the document begun last; `vector` has the index's dimension or is `None`.
     pub fn push<V: Iterator<Item = f32>>(&mut self, row: &NewRow<'_>, vector: Option<V>) {
         let Facts { category, language, content_type, artifact, symbols, .. } = row.facts;
         let facts = OwnedFacts {
@@ -195,7 +195,7 @@ impl SearchIndex {
         }
     }
 
-    /// The position of facts among those that are known.
+    /// Interns facts; returns their position.
     fn intern(&mut self, facts: OwnedFacts) -> u32 {
         self.has_artifacts |= facts.artifact.is_some();
         let next = self.facts.len() as u32;
@@ -205,7 +205,7 @@ impl SearchIndex {
         })
     }
 
-    /// Adds a row to the document begun last, without what stages read of it.
+    /// Adds a row to the document begun last, without the data of search stages.
     fn add(&mut self, id: ChunkId, facts: u32, enabled: bool, live: bool) -> Option<u32> {
         let document = self.documents.last_mut()?;
         let at = self.rows.len() as u32;
@@ -217,13 +217,13 @@ impl SearchIndex {
         Some(at)
     }
 
-    /// Ends a row of changes: what searches read first is made of all rows.
+    /// Ends a series of changes: builds what searches read first, over all rows.
     pub fn finish(&mut self) {
         self.dense.sketch();
         self.words.settle();
     }
 
-    /// Adds all that another index has, out of sight until it is [shown](Self::show).
+    /// Adds all rows of another index, hidden until they are [shown](Self::show).
     fn append(&mut self, mut other: Self) {
         if self.rows.is_empty() {
             other.live_rows.clear_all();
@@ -246,7 +246,7 @@ impl SearchIndex {
         self.finish();
     }
 
-    /// Takes out the documents that are gone, and shows those that were [added](Self::append).
+    /// Removes the documents that are gone, and shows those that were [added](Self::append).
     fn show(&mut self, gone: &Gone) {
         match gone {
             Gone::AllBut(live) => self.retain(live),
@@ -261,7 +261,7 @@ impl SearchIndex {
         self.shown = self.documents.len();
     }
 
-    /// Never shows what was added and not shown.
+    /// Discards what was added but not shown.
     fn forget(&mut self) {
         for document in &mut self.documents[self.shown..] {
             document.version = 0;
@@ -275,7 +275,7 @@ impl SearchIndex {
         shown.map(|document| document.version).find(|version| *version > 0).unwrap_or(0)
     }
 
-    /// Takes out every document whose version is not in `versions`.
+    /// Removes every document whose version is not in `versions`.
     pub fn retain(&mut self, versions: &HashSet<i64>) {
         let gone: Vec<i64> =
             self.live.keys().copied().filter(|version| !versions.contains(version)).collect();
@@ -293,12 +293,12 @@ impl SearchIndex {
         }
     }
 
-    /// Whether so much of it is gone that one [without](Self::compacted) that is better.
+    /// Returns whether enough rows are dead to make [compacting](Self::compacted) worthwhile.
     pub fn is_fragmented(&self) -> bool {
         self.live_count * 4 < self.rows.len() * 3
     }
 
-    /// The same without the rows of documents that are gone.
+    /// A copy without the rows of removed documents.
     pub fn compacted(&self) -> Self {
         let places = Places::of_live(&self.live_rows, self.rows.len());
         let mut index = Self {
@@ -322,11 +322,11 @@ impl SearchIndex {
         index
     }
 
-    /// Which rows pass. `by_record` answers, for filters that need records, which chunks pass.
+    /// Selects the rows that pass. For filters that need records, `by_record` returns the chunks that pass.
     ///
     /// # Errors
     ///
-    /// What reading fails by.
+    /// Errors of reading.
     pub fn passing<E>(
         &self,
         filter: &Filter,
@@ -371,7 +371,7 @@ impl SearchIndex {
     ///
     /// # Errors
     ///
-    /// That it is to stop.
+    /// [`StoreError::Cancelled`] if the work is to stop.
     pub fn sparse(
         &self,
         query: &[(u32, f32)],
@@ -385,7 +385,7 @@ impl SearchIndex {
     ///
     /// # Errors
     ///
-    /// That it is to stop.
+    /// [`StoreError::Cancelled`] if the work is to stop.
     pub fn lexical(
         &self,
         terms: &[TermId],
@@ -457,7 +457,7 @@ mod tests {
         for version in live {
             add(&mut fresh, version, version as u32 % 40);
         }
-        // Both go on.
+        // Changes continue on both.
         for index in [&mut worn, &mut tidied, &mut fresh] {
             add(index, 1000, 12);
             index.finish();
@@ -502,7 +502,7 @@ mod tests {
         index.show(&live(1..300));
         let before = found(&index);
         assert_eq!((&before, index.last_version()), (&found(&part(1..300)), 299));
-        // A change that was not made, and another one under the same numbers.
+        // A change that was not committed, and another one with the same numbers.
         index.append(part(300..310));
         assert_eq!(found(&index), before);
         index.forget();

@@ -1,10 +1,10 @@
-//! Stores: what every one of them promises, the types they speak, and those that need no server.
+//! Stores: their contract, the types they exchange, and the stores that need no server.
 //!
 //! [`Store`] is the contract. [`MemoryStore`] and, with the feature `sqlite`, [`SqliteStore`] keep it here; stores on
-//! servers keep it in `chunkwright-remote`. What they have in common is here too: filters, the analysis of words and BM25,
-//! the index in memory, what was changed by hand, and the proof of what is stored.
+//! servers keep it in `chunkwright-remote`. What stores share is here too: filters, text analysis and BM25, the
+//! in-memory index, manual changes, and verification of what is stored.
 //!
-//! What only those who write a store need is in the modules; what everybody speaks is named here.
+//! The modules have what only implementations of a store need; the crate root re-exports the rest.
 
 pub mod analysis;
 pub mod atomic_file;

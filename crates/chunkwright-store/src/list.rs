@@ -1,9 +1,9 @@
-//! Lists of chunks in pages: what is asked for, in which order, and where the next page begins.
+//! Pages of chunks: the request, the order and the cursor.
 //!
-//! A cursor is the place of the last chunk of a page in the order, not a number of chunks to skip, so a page
-//! costs the same wherever it is, and what is written between two pages moves no other document's chunks. The
-//! last chunks before it are named too: where their document was written meanwhile, the page continues behind
-//! the last of them that is still there.
+//! A cursor is the place of the last chunk of a page in the order, not a number of chunks to skip, so a page costs the
+//! same wherever it is, and a write between two pages does not shift the chunks of other documents. It also names the
+//! last chunks before that place: if their document was rewritten meanwhile, the page continues after the last of them
+//! that still exists.
 
 use std::cmp::Ordering;
 use std::ops::ControlFlow;
@@ -17,7 +17,7 @@ use crate::error::StoreError;
 use crate::filter::Filter;
 use crate::generation::Generation;
 
-/// Most chunks of one page; a greater limit counts as this.
+/// Most chunks of one page; greater limits are reduced to it.
 pub const MAX_PAGE: usize = 1_000;
 
 /// Which chunks are listed, in which order, and from where on.
@@ -68,7 +68,7 @@ pub enum Visibility {
 }
 
 impl Visibility {
-    /// Whether chunks that are enabled or not are listed.
+    /// Returns whether chunks with this value of `enabled` are listed.
     pub fn shows(self, enabled: bool) -> bool {
         match self {
             Self::All => true,
@@ -115,7 +115,7 @@ pub enum Direction {
 pub struct Cursor(String);
 
 impl Cursor {
-    /// The cursor whose text this is. Whether it is one is found out when it is used.
+    /// The cursor with this text, which is validated when it is used.
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
@@ -150,24 +150,24 @@ pub struct ListedChunk {
     pub embedded: bool,
 }
 
-/// The place of a chunk in an order.
+/// The sort key of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct OrderKey<'a> {
-    /// What is sorted by, where it is no document.
+    /// The number that is sorted by; unused in document order.
     pub(super) key: u32,
     pub(super) doc_id: &'a str,
     /// The place in the document.
     pub(super) place: i64,
 }
 
-/// How many of the last chunks a cursor names: so many may be gone at once.
+/// Number of last chunks that a cursor names: up to so many may have been removed.
 const ANCHORS: usize = 4;
 
-/// What a cursor says.
+/// The content of a cursor.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Position {
-    /// Hash of what the list is of.
+    /// Hash of everything that the list depends on.
     #[serde(rename = "l")]
     list: String,
     #[serde(rename = "k")]
@@ -181,7 +181,7 @@ pub struct Position {
     /// Version of the document: while it is the same, so is the place.
     #[serde(rename = "v")]
     pub(super) version: i64,
-    /// The chunks listed last, of those with this key and document, the last one first.
+    /// The last chunks listed that have this key and document, latest first.
     #[serde(rename = "a")]
     anchors: Vec<String>,
 }
@@ -191,11 +191,12 @@ impl Position {
         OrderKey { key: self.key, doc_id: &self.doc_id, place: self.place }
     }
 
-    /// The same in the document as it is now, at `version`; `place_of` answers where in it a chunk is that has this key.
+    /// Translates the position to `version` of the document; `place_of` returns the place of a chunk in it, if the
+    /// chunk has this key.
     ///
     /// # Errors
     ///
-    /// What reading fails by.
+    /// Errors of reading.
     pub fn at<E>(
         mut self,
         request: &ListRequest,
@@ -211,7 +212,7 @@ impl Position {
                 return Ok(self);
             }
         }
-        // All of them are gone, so what stood behind them stands where they stood.
+        // All of them are gone, so the chunk after them is now at their place.
         let gone = i64::try_from(self.anchors.len()).unwrap_or(i64::MAX);
         self.place += if request.is_reversed() { gone } else { -gone };
         Ok(self)
@@ -224,7 +225,7 @@ impl ListRequest {
         self.limit.clamp(1, MAX_PAGE)
     }
 
-    /// How two places are ordered.
+    /// Compares two sort keys.
     pub(super) fn compare(&self, a: OrderKey<'_>, b: OrderKey<'_>) -> Ordering {
         let by_place = a.doc_id.cmp(b.doc_id).then(a.place.cmp(&b.place));
         match (self.sort, self.direction) {
@@ -235,12 +236,12 @@ impl ListRequest {
         }
     }
 
-    /// Whether the chunks of a document are listed from the last to the first.
+    /// Returns whether the chunks of a document are listed from last to first.
     pub(super) fn is_reversed(&self) -> bool {
         (self.sort, self.direction) == (SortKey::Document, Direction::Descending)
     }
 
-    /// What it is sorted by.
+    /// The number that a chunk is sorted by.
     pub(super) fn key(&self, token_count: u32, place: u32) -> u32 {
         match self.sort {
             SortKey::Document => 0,
@@ -265,7 +266,7 @@ impl ListRequest {
         Ok(Some(position))
     }
 
-    /// Hash of all that a cursor must agree with.
+    /// Hash of everything that a cursor must agree with.
     fn list_hash(&self, generation: &Generation) -> Result<String, StoreError> {
         let list = (generation.to_string(), &self.filter, self.visibility, self.sort, self.direction);
         let json = serde_json::to_vec(&list)
@@ -287,22 +288,22 @@ pub struct PageBuilder<'a> {
 }
 
 impl<'a> PageBuilder<'a> {
-    /// An empty page of what is asked for.
+    /// An empty page of a request.
     ///
     /// # Errors
     ///
-    /// A cursor of another request, or of a generation that is not the current one any more.
+    /// A cursor of another request or generation.
     pub fn new(request: &'a ListRequest, generation: &Generation) -> Result<Self, StoreError> {
         let (list, after) = (request.list_hash(generation)?, request.position(generation)?);
         Ok(Self { request, list, after, page: ChunkPage::default(), places: Vec::new(), is_full: false })
     }
 
-    /// How many chunks it takes until it breaks: one more than it has room for, which tells that there is a next page.
+    /// Number of chunks that it takes before it breaks: one more than fits, which shows that there is a next page.
     pub fn wanted(&self) -> usize {
         self.request.page_size() + 1 - self.page.chunks.len()
     }
 
-    /// Adds the next chunk, of a place in the document's version; breaks when the page is full.
+    /// Adds the next chunk, at `place` in `version` of its document; breaks when the page is full.
     pub fn push(&mut self, place: u32, version: i64, chunk: ListedChunk) -> ControlFlow<()> {
         if self.page.chunks.len() == self.request.page_size() {
             self.is_full = true;
@@ -322,13 +323,13 @@ impl<'a> PageBuilder<'a> {
             let listed = self.page.chunks.iter().zip(&self.places).rev();
             let beside = listed.take_while(|(chunk, at)| chunk.record.doc_id == doc_id && at.0 == key);
             let ids = beside.map(|(chunk, _)| chunk.record.chunk_id.to_string());
-            // The pages before are named as well, where this one has few chunks.
+            // If this page has few chunks, those of earlier pages are named too.
             let before = self.after.filter(|after| (after.key, &after.doc_id) == (key, &doc_id));
             let anchors = ids.chain(before.into_iter().flat_map(|after| after.anchors));
             let anchors = anchors.take(ANCHORS).collect();
             let place = i64::from(place);
             let position = Position { list: self.list, key, doc_id, place, version, anchors };
-            // Texts and numbers always have a JSON.
+            // Strings and numbers always serialize.
             let json = serde_json::to_vec(&position).unwrap_or_default();
             self.page.next = Some(Cursor(URL_SAFE_NO_PAD.encode(json)));
         }

@@ -1,5 +1,5 @@
-//! A cache in a file of its own, for stores that are elsewhere: what was expensive stays on this machine,
-//! whatever becomes of a server, and is not fetched over a network to be compared.
+//! A cache in a local file, for stores on servers: expensive results survive the loss of a server and need no network
+//! to be looked up.
 
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::HashSet;
@@ -32,10 +32,10 @@ CREATE TABLE IF NOT EXISTS vectors (
 CREATE TABLE IF NOT EXISTS notes (key BLOB PRIMARY KEY, note TEXT NOT NULL) WITHOUT ROWID;
 ";
 
-/// Vectors that some chunk needs: by the name of their model and the hash of their text.
+/// Vectors that some chunk needs, by model name and text hash.
 pub type Used = HashSet<(String, TextHash)>;
 
-/// Vectors and notes in one file. Any number of processes may have it open.
+/// A cache of vectors and notes in one file. Any number of processes may open it.
 #[derive(Debug)]
 pub struct SqliteCache {
     connection: Mutex<Connection>,
@@ -45,12 +45,11 @@ impl SqliteCache {
     /// Name of the file in its folder.
     const FILE: &str = "cache.sqlite3";
 
-    /// Opens the cache in `folder`, which begins to exist with it when it is opened to write. To read, a cache
-    /// that is not there is an empty one.
+    /// Opens the cache in `folder`; opening to write creates both. Opened to read, a missing cache counts as empty.
     ///
     /// # Errors
     ///
-    /// What the file fails by.
+    /// Errors of the cache file.
     pub fn open(folder: &Path, access: Access) -> Result<Self, StoreError> {
         let file = folder.join(Self::FILE);
         let connection = if access == Access::Read && !file.exists() {
@@ -86,7 +85,7 @@ impl SqliteCache {
     ///
     /// # Errors
     ///
-    /// What the file fails by.
+    /// Errors of the cache file.
     pub fn vectors(&self, model: &str, hashes: &[TextHash]) -> Result<Vec<Option<Vector>>, StoreError> {
         cache::vectors(&self.lock(), model, hashes)
     }
@@ -95,7 +94,7 @@ impl SqliteCache {
     ///
     /// # Errors
     ///
-    /// What the file fails by.
+    /// Errors of the cache file.
     pub fn put_vectors(&self, model: &str, vectors: &[(TextHash, Vector)]) -> Result<(), StoreError> {
         self.write(|connection| cache::put_vectors(connection, model, vectors))
     }
@@ -104,7 +103,7 @@ impl SqliteCache {
     ///
     /// # Errors
     ///
-    /// What the file fails by.
+    /// Errors of the cache file.
     pub fn notes(&self, keys: &[TextHash]) -> Result<Vec<Option<String>>, StoreError> {
         cache::notes(&self.lock(), keys)
     }
@@ -113,16 +112,16 @@ impl SqliteCache {
     ///
     /// # Errors
     ///
-    /// What the file fails by.
+    /// Errors of the cache file.
     pub fn put_notes(&self, notes: &[(TextHash, String)]) -> Result<(), StoreError> {
         self.write(|connection| cache::put_notes(connection, notes))
     }
 
-    /// What is remembered, where `used` is what chunks need.
+    /// The contents of the cache; `used` are the vectors that chunks need.
     ///
     /// # Errors
     ///
-    /// What the file fails by.
+    /// Errors of the cache file.
     pub fn usage(&self, used: &Used) -> Result<Vec<CacheUsage>, StoreError> {
         let connection = self.lock();
         let mut usage: Vec<CacheUsage> = Vec::new();
@@ -140,11 +139,11 @@ impl SqliteCache {
         Ok(usage)
     }
 
-    /// Forgets notes, and vectors that are not in `used`.
+    /// Removes all notes, and the vectors that are not in `used`; returns the number of entries removed.
     ///
     /// # Errors
     ///
-    /// What the file fails by.
+    /// Errors of the cache file.
     pub fn clear(&self, used: &Used) -> Result<usize, StoreError> {
         self.write(|connection| {
             let mut cleared = connection.execute("DELETE FROM notes", [])?;

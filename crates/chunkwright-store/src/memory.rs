@@ -1,7 +1,7 @@
-//! A store that is gone with its process: the plainest thing that keeps the promises of [`Store`].
+//! The in-memory store: the simplest implementation of [`Store`], lost when its process ends.
 //!
-//! What a search reads is derived from the documents at the first search after a change, so that writing
-//! stays plain and many searches of one state are quick.
+//! The search index is derived from the documents at the first search after a change, so that writes stay simple and
+//! repeated searches of one state are fast.
 
 mod cache;
 mod generation;
@@ -38,11 +38,11 @@ use crate::verify::{self, Counters, Kept};
 use chunkwright_models::TextHash;
 use generation::MemoryGeneration;
 
-/// A store that is gone with its process. See [`Store`].
+/// A store that is lost when its process ends. See [`Store`].
 #[derive(Debug, Default)]
 pub struct MemoryStore {
     state: RwLock<State>,
-    /// Numbers of documents that were listed.
+    /// Cached document counts.
     totals: Totals,
 }
 
@@ -79,7 +79,7 @@ impl MemoryCollection {
         self.generations.get(&self.current)
     }
 
-    /// What an order of collections counts.
+    /// The number that an order of collections sorts by.
     fn count(&self, sort: CollectionSort) -> usize {
         match sort {
             CollectionSort::Name => 0,
@@ -135,7 +135,7 @@ impl State {
         held.ok_or_else(|| unknown_generation(generation))
     }
 
-    /// Notes what vectors of a model are; refuses another of its name.
+    /// Records the kind of a model's vectors; rejects another kind under the same name.
     fn know(&mut self, model: &Model) -> Result<(), StoreError> {
         check_model(self.models.entry(model.name.clone()).or_insert_with(|| model.clone()), model)
     }
@@ -144,7 +144,7 @@ impl State {
         self.vectors.get(&(generation.model_name().to_owned(), hash))
     }
 
-    /// A chunk as it is listed.
+    /// Converts a chunk to its listed form.
     fn listed(&self, generation: &Generation, chunk: &NewChunk) -> ListedChunk {
         let embedded = self.vector(generation, chunk.text_hash).is_some();
         ListedChunk { record: chunk.record.clone(), enabled: chunk.enabled, embedded }

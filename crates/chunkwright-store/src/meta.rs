@@ -1,7 +1,7 @@
-//! What does a caller say of documents that their files do not, such as the course that they belong to?
+//! Caller metadata of documents: what their files do not contain, such as the course that they belong to.
 //!
-//! Metadata is texts by name. A document keeps what was said of it until it is told otherwise, and a new file of a folder
-//! gets what all documents of that folder have, so that a later run need not say it again.
+//! Metadata maps names to texts. A document keeps its metadata until it is changed, and a new file of a folder gets
+//! what all documents of that folder have, so that a later run need not repeat it.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -13,12 +13,12 @@ use crate::document::DocumentInfo;
 /// Texts by name.
 pub type Values = BTreeMap<String, String>;
 
-/// What a caller says of documents. An empty text takes a name back.
+/// Metadata that a caller gives documents. An empty text removes a name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Meta {
-    /// What is said of every document, whatever is said of its folder.
+    /// Metadata of every document; it overrides that of `folders`.
     pub all: Values,
-    /// What is said of the documents below absolute paths; of two that hold a document the longer one counts.
+    /// Metadata of the documents below absolute paths; the longest matching path takes precedence.
     pub folders: Vec<(PathBuf, Values)>,
 }
 
@@ -26,10 +26,10 @@ pub struct Meta {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MetaError {
-    /// It is not written `NAME=TEXT`.
+    /// It is not of the form `NAME=TEXT`.
     #[error("`{0}` is not `NAME=TEXT`, such as `course_id=13`")]
     Pair(String),
-    /// A name that filters could not say.
+    /// A name that filters cannot express.
     #[error(
         "`{0}` cannot be a name of metadata: expected letters and digits of any script, `_` and `-`, at most {MAX_NAME} bytes"
     )]
@@ -78,7 +78,7 @@ pub fn parse_pair(pair: &str) -> Result<(String, String), MetaError> {
 }
 
 impl Meta {
-    /// What a document has from now on that had `before`, and whose file is at `path` if it has one.
+    /// The new metadata of a document that had `before`, and whose file is at `path` if it has one.
     fn over(&self, mut before: Values, path: Option<&Path>) -> Values {
         let path = path.filter(|_| !self.folders.is_empty()).and_then(|path| path.canonicalize().ok());
         let mut folders: Vec<_> = self
@@ -95,17 +95,17 @@ impl Meta {
     }
 }
 
-/// What a run knows of the metadata of documents.
+/// The metadata of documents, as a run knows it.
 #[derive(Debug, Default)]
 pub struct KnownMeta {
     said: Meta,
     documents: HashMap<String, Values>,
-    /// What all documents of a folder have.
+    /// Metadata that all documents of a folder share.
     folders: HashMap<String, Values>,
 }
 
 impl KnownMeta {
-    /// What is said now, and what `known` documents have.
+    /// Combines the metadata given now with that of `known` documents.
     pub fn new<'a>(said: &Meta, known: impl Iterator<Item = &'a DocumentInfo>) -> Self {
         let mut all = Self { said: said.clone(), ..Self::default() };
         for info in known {

@@ -1,4 +1,4 @@
-//! What is said of a chunk's file and place beside its text, for readers that know no records?
+//! Chunk metadata: the file and place of a chunk, for readers that do not know records.
 
 use std::borrow::Cow;
 

@@ -1,8 +1,8 @@
-//! Which names may collections have, and when are two of them one name?
+//! Collection names: which are valid, and when two of them are the same name.
 //!
 //! A name is kept in Unicode's normalization form C, so that `й` is one name whether it was typed as one character or
-//! as two. It goes into addresses of servers, columns of tables and `COLLECTION@N`, so that it holds no separators, and
-//! nothing that is not seen.
+//! as two. It becomes part of server URLs, table columns and `COLLECTION@N`, so it contains no separators and no
+//! invisible characters.
 
 use std::borrow::Cow;
 
@@ -12,13 +12,13 @@ use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 use crate::analysis::is_invisible;
 use crate::error::StoreError;
 
-/// Most bytes of a name in UTF-8: what servers keep in file names is longer by a prefix and a number.
+/// Most bytes of a name in UTF-8: servers use it in file names, with a prefix and a number added.
 pub(super) const MAX_BYTES: usize = 192;
 
-/// The name that stores on servers need for themselves.
+/// The name that stores on servers reserve for their catalog.
 pub const CATALOG: &str = "chunkwright-catalog";
 
-/// A name as collections have it: in normalization form C. It need not be one that a collection may have.
+/// Normalizes a collection name to normalization form C. The name need not be valid.
 ///
 /// ```
 /// use chunkwright_store::normalized_name;
@@ -32,7 +32,7 @@ pub fn normalized_name(name: &str) -> Cow<'_, str> {
     }
 }
 
-/// The name of a collection to be made: normalized, and checked.
+/// Normalizes and checks the name of a collection to be created.
 ///
 /// # Errors
 ///
@@ -42,14 +42,14 @@ pub fn checked_name(name: &str) -> Result<Cow<'_, str>, StoreError> {
     if is_legal(&name) { Ok(name) } else { Err(StoreError::CollectionName { name: shown(&name) }) }
 }
 
-/// Whether a collection may have this name, which is normalized.
+/// Returns whether a normalized name is valid.
 pub(super) fn is_legal(name: &str) -> bool {
     let is_letter = |c: char| c.is_alphanumeric() && !is_blank(c);
     let is_legal = |c: char| is_letter(c) || is_combining_mark(c) && !is_blank(c) || "-_.".contains(c);
     name.starts_with(is_letter) && name.len() <= MAX_BYTES && name.chars().all(is_legal) && name != CATALOG
 }
 
-/// Whether a letter or mark is nothing to be seen.
+/// Returns whether a letter or mark is invisible.
 fn is_blank(c: char) -> bool {
     let is_filler = matches!(
         c,
@@ -58,7 +58,7 @@ fn is_blank(c: char) -> bool {
     is_filler || is_invisible(c)
 }
 
-/// A name that no collection may have, for messages: its beginning, without what moves a cursor or is not seen.
+/// An invalid name, for messages: its beginning, with control and invisible characters escaped.
 fn shown(name: &str) -> String {
     const LONGEST: usize = 60;
     let mut shown = String::new();
@@ -75,7 +75,7 @@ fn shown(name: &str) -> String {
     shown
 }
 
-/// Divides `COLLECTION@N`, where there is a number. The collection's name is normalized.
+/// Splits `COLLECTION@N`; without a number, all of it is the collection's name. The name is normalized.
 pub fn parse_name(name: &str) -> (Cow<'_, str>, Option<i64>) {
     let parts = name.rsplit_once('@').and_then(|(name, number)| Some((name, number.parse().ok()?)));
     let (name, number) = parts.map_or((name, None), |(name, number)| (name, Some(number)));

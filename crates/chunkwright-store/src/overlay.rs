@@ -1,6 +1,6 @@
-//! Overlays: what people changed of chunks by hand, and of where chunks begin. They stand apart from chunks, which are
-//! made again and again; [`placing`] says which chunk each is on, [`applied`] what of it is stored there, and
-//! [`boundary`] where chunks are divided and joined.
+//! Overlays: manual changes to chunks and to where chunks begin. They are kept apart from chunks, which every indexing
+//! replaces: [`placing`] finds the chunk of each overlay, [`applied`] records what is stored with that chunk, and
+//! [`boundary`] divides and joins chunks.
 
 mod applied;
 mod boundary;
@@ -103,7 +103,7 @@ impl Overlay {
         !disabled && text.is_none() && keywords.is_empty() && pins.is_empty() && boundary.is_none()
     }
 
-    /// Makes it one for `record`, whose text is the one it has without overlays.
+    /// Rebinds the overlay to `record`, whose text is the one without overlays.
     pub fn make_for(&mut self, record: &Record) {
         self.chunk_id = record.chunk_id.to_string();
         self.doc_id.clone_from(&record.doc_id);
@@ -112,8 +112,8 @@ impl Overlay {
         self.original = self.text.is_some().then(|| record.text.clone());
     }
 
-    /// Remembers the content of the chunk that it was made for. A summary has none of its own: its overlay is
-    /// found by its id alone.
+    /// Records the content of the chunk that it was made for. A summary has no content of its own: its overlay is found
+    /// by id alone.
     pub fn remember(&mut self, record: &Record) {
         if record.artifact.is_some() {
             return;
@@ -127,7 +127,7 @@ impl Overlay {
 /// The overlays of a collection.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Overlays {
-    /// By chunk id, or by what names a boundary.
+    /// By chunk id, or by boundary id.
     by_id: BTreeMap<String, Overlay>,
     /// Ids by document.
     by_document: BTreeMap<String, BTreeSet<String>>,
@@ -144,7 +144,7 @@ impl Overlays {
         self.all().filter(|overlay| overlay.boundary.is_none())
     }
 
-    /// Those that set boundaries, by what names them.
+    /// Those that set boundaries, by boundary id.
     pub fn boundaries(&self) -> impl Iterator<Item = &Overlay> {
         self.all().filter(|overlay| overlay.boundary.is_some())
     }
@@ -159,7 +159,7 @@ impl Overlays {
         self.by_id.is_empty()
     }
 
-    /// The overlay made for the chunk with this id, or the one that sets the boundary with this name.
+    /// The overlay made for the chunk with this id, or the one that sets the boundary with this id.
     pub fn get(&self, id: &str) -> Option<&Overlay> {
         self.by_id.get(id)
     }
@@ -169,7 +169,7 @@ impl Overlays {
         self.all_of(doc_id).filter(|overlay| overlay.boundary.is_none())
     }
 
-    /// Those that set boundaries of a document, by what names them.
+    /// Those that set boundaries of a document, by boundary id.
     pub fn boundaries_of(&self, doc_id: &str) -> impl Iterator<Item = &Overlay> {
         self.all_of(doc_id).filter(|overlay| overlay.boundary.is_some())
     }
@@ -179,7 +179,7 @@ impl Overlays {
         ids.filter_map(|id| self.by_id.get(id))
     }
 
-    /// Adds an overlay, or takes it back if it is empty.
+    /// Adds an overlay, or removes it if it is empty.
     pub fn put(&mut self, overlay: Overlay) {
         self.remove(&overlay.chunk_id);
         if !overlay.is_empty() {
@@ -188,7 +188,7 @@ impl Overlays {
         }
     }
 
-    /// Takes the overlay back that was made for the chunk with this id, or has this name.
+    /// Removes the overlay with this chunk id or boundary id.
     pub fn remove(&mut self, id: &str) {
         if let Some(known) = self.by_id.remove(id)
             && let Some(ids) = self.by_document.get_mut(&known.doc_id)
@@ -197,15 +197,15 @@ impl Overlays {
         }
     }
 
-    /// Which overlay is on each of the chunks of one document, and how it was found.
+    /// The overlay on each of the chunks of one document, and how it was found.
     pub fn place(&self, records: &[&Record]) -> Vec<Option<(&Overlay, OverlayState)>> {
         let Some(first) = records.first() else { return Vec::new() };
         let own: Vec<&Overlay> = self.of_document(&first.doc_id).collect();
         place_in(&own, records)
     }
 
-    /// Puts on every chunk of one document what was changed of it, and answers what that is. `also` names
-    /// overlays that are on its chunks though they were made for another document, which is gone.
+    /// Applies overlays to the chunks of one document and returns what was applied. `also` names overlays that are on
+    /// its chunks although they were made for another document, which is gone.
     pub fn put_on(&self, chunks: &mut [NewChunk], chunker: Option<&Chunker>, also: &[&str]) -> Vec<Applied> {
         let Some(first) = chunks.first() else { return Vec::new() };
         let mut overlays: Vec<&Overlay> = self.of_document(&first.record.doc_id).collect();

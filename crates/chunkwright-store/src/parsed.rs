@@ -1,4 +1,4 @@
-//! How is a document that is stored parsed again?
+//! Parses a stored document again, as its file was.
 
 use std::path::Path;
 
@@ -12,11 +12,11 @@ use crate::document::{DocumentInfo, StoredDocument};
 use crate::error::StoreError;
 use crate::generation::Generation;
 
-/// The document called `doc_id` of a generation, parsed again as its file was; none if there is none.
+/// Parses the document `doc_id` of a generation again, as its file was; `None` if there is none.
 ///
 /// # Errors
 ///
-/// A generation that is gone, a store that fails.
+/// A removed generation, a failing store.
 pub fn parsed(
     store: &dyn Store,
     generation: &Generation,
@@ -25,7 +25,7 @@ pub fn parsed(
     Ok(store.document(generation, doc_id)?.map(|stored| parse_again(&stored)))
 }
 
-/// A document that is stored, parsed again as its file was.
+/// Parses a stored document again, as its file was.
 pub fn parse_again(stored: &StoredDocument) -> Document {
     let parser = match format_of(&stored.info, stored.bytes()) {
         Format::Text(parser) => parser,
@@ -34,7 +34,7 @@ pub fn parse_again(stored: &StoredDocument) -> Document {
     parse(&stored.info.doc_id, stored.source.as_str(), parser)
 }
 
-/// The format of a document that is stored. The id of one that is of no folder need not say it.
+/// The format of a stored document. The id of a document outside folders need not imply it.
 pub fn format_of(info: &DocumentInfo, bytes: &[u8]) -> Format {
     let named = if info.root.is_empty() { Format::named(&info.format) } else { None };
     named.unwrap_or_else(|| Format::of(Path::new(&info.doc_id), bytes))

@@ -1,4 +1,4 @@
-//! Where a store is, as users write it: a folder, or the address of a server.
+//! The location of a store, as users write it: a folder, or the address of a server.
 
 use std::path::{Path, PathBuf};
 
@@ -6,18 +6,18 @@ use chunkwright_http::{HttpOptions, Secret};
 
 use crate::error::StoreError;
 
-/// Where a store is, and what it takes to open it.
+/// The location of a store, with the options to open it.
 #[derive(Clone, Debug, Default)]
 pub struct StoreLocation {
     /// A folder, or an address such as `qdrant://HOST:6333?prefix=team_`.
     pub location: String,
-    /// The key of a server.
+    /// The API key of a server.
     pub key: Option<Secret>,
-    /// Folder of what is remembered of a server's store on this machine.
+    /// Folder of the local cache for a server's store.
     pub cache: PathBuf,
-    /// Folder on this machine whose lock keeps apart those who write to a server's store; without it nothing does.
+    /// Local folder whose lock keeps writers to a server's store apart; without it, nothing does.
     pub lock: Option<PathBuf>,
-    /// How patient calls to a server are.
+    /// Timeouts and retries of calls to a server.
     pub http: HttpOptions,
 }
 
@@ -32,17 +32,17 @@ impl StoreLocation {
         self.location.contains("://")
     }
 
-    /// What stands before `://`; nothing for a folder.
+    /// The part before `://`; `None` for a folder.
     pub fn scheme(&self) -> Option<&str> {
         self.location.split_once("://").map(|(scheme, _)| scheme)
     }
 
-    /// The address without its options, for messages and for those who tell stores apart.
+    /// The address without its options, for messages and for telling stores apart.
     pub fn address(&self) -> &str {
         self.location.split('?').next().unwrap_or_default()
     }
 
-    /// The address as HTTP has it, with `port` where there is none and TLS does not imply one.
+    /// The HTTP address, with `port` added if it has none and TLS does not imply one.
     pub fn url(&self, port: u16) -> String {
         let (scheme, rest) = self.address().split_once("://").unwrap_or(("", self.address()));
         let secure = scheme.ends_with("+https");
@@ -52,14 +52,14 @@ impl StoreLocation {
         format!("{}://{host}{port}{path}", if secure { "https" } else { "http" })
     }
 
-    /// The options behind the `?`, by name.
+    /// The options after the `?`, as names and values.
     pub fn options(&self) -> impl Iterator<Item = (&str, &str)> {
         let options = self.location.split_once('?').map_or("", |(_, options)| options);
         let pairs = options.split('&').filter(|pair| !pair.is_empty());
         pairs.map(|pair| pair.split_once('=').unwrap_or((pair, "")))
     }
 
-    /// That an option is none, or has a wrong value.
+    /// The error for an unknown option, or one with a wrong value.
     pub fn wrong_option(&self, name: &str, right: &str) -> StoreError {
         let reason = format!("the option `{name}` is not understood; {right}");
         StoreError::Location { location: self.address().into(), reason }

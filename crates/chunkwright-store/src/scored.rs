@@ -1,8 +1,8 @@
-//! A chunk with its score, as a stage of a search answers it.
+//! A chunk with its score, as a search stage returns it.
 
 use chunkwright::ChunkId;
 
-/// A chunk and what a stage of the search gave it.
+/// A chunk and its score in a stage of the search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scored {
     /// The chunk.

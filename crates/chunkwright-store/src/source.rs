@@ -1,8 +1,8 @@
-//! The source of a document, part by part: what is as large as a file is never in memory whole.
+//! The source of a document, part by part, so that a whole file is never in memory.
 
 use crate::document::{DocumentInfo, StoredDocument};
 
-/// What of a document is its source.
+/// The form in which a document's source is read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum SourceForm {
     /// The raw file.
@@ -12,16 +12,16 @@ pub enum SourceForm {
     Text,
 }
 
-/// Which part of a source is read.
+/// A request for a part of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SourceRange<'a> {
-    /// The document, of the version that is meant.
+    /// The document, in the version to be read.
     pub document: &'a DocumentInfo,
     /// The raw file or the decoded text.
     pub form: SourceForm,
     /// The first byte.
     pub offset: u64,
-    /// Most bytes; there are fewer at the end of the source alone.
+    /// Most bytes; fewer are returned only at the end of the source.
     pub limit: usize,
 }
 

@@ -1,13 +1,13 @@
 //! The embedded store: `SQLite` in one folder.
 //!
-//! * Everything of a document changes in one transaction. Measured over 100 kills: with two transactions
-//!   55 documents had two versions at once, with one none.
-//! * `synchronous=FULL`: `NORMAL` lost 439 acknowledged commits in one of five power cuts. Documents
-//!   are written in batches instead, so that the cost is shared.
-//! * Keys are `AUTOINCREMENT`: a version of a document has a greater number than any before it, which is
-//!   what keeps the [index](super::index) in memory up to date.
-//! * One process writes, and says so in a lock that the system releases when the process ends, however
-//!   it ends. Any number of processes read meanwhile.
+//! * A document changes in one transaction. Measured over 100 kills: with two transactions 55 documents had two
+//!   versions at once; with one transaction, none had.
+//! * `synchronous=FULL`: `NORMAL` lost 439 acknowledged commits in one of five power cuts. Documents are written in
+//!   batches, so that they share the cost.
+//! * Keys are `AUTOINCREMENT`: a version of a document has a greater number than any earlier one, and the in-memory
+//!   [index](super::index) is updated by that number.
+//! * One process writes, under a lock that the system releases however the process ends. Any number of processes may
+//!   read meanwhile.
 
 mod backup;
 pub(super) mod cache;
@@ -71,24 +71,24 @@ use stamp::Stamp;
 #[derive(Debug)]
 pub struct SqliteStore {
     file: PathBuf,
-    /// What the file is opened with to read.
+    /// The flags for opening the file to read.
     flags: ReadFlags,
     /// The file as it was when it was opened.
     stamp: Option<Stamp>,
-    /// Connections to read. Closed before the one that writes, which then leaves one file
-    /// and no log behind.
+    /// Connections for reading. They are closed before the one that writes, which then leaves one file and no log
+    /// behind.
     readers: Readers,
-    /// None in a store opened to read.
+    /// `None` in a store opened to read.
     writer: Option<Writer>,
-    /// What searches read, by generation.
+    /// Search indexes, by generation.
     indexes: Mutex<HashMap<i64, Arc<SharedIndex>>>,
-    /// What lists and statistics read, by generation.
+    /// Columns for lists and statistics, by generation.
     columns: Mutex<HashMap<i64, Arc<RwLock<SharedColumns>>>>,
-    /// Numbers of documents that were listed.
+    /// Cached document counts.
     totals: Totals,
-    /// What is in generations that were listed.
+    /// Cached counts of generations.
     counts: Counts,
-    /// Chunks and sources that were read lately.
+    /// Recently read chunks and sources.
     recent: Recent,
 }
 
@@ -97,7 +97,7 @@ struct Writer {
     connection: Mutex<Connection>,
     /// The folder that the lock is in.
     folder: PathBuf,
-    /// Held for as long as the store is open, but for pauses.
+    /// Held while the store is open, except between `release` and `claim`.
     lock: Mutex<Option<File>>,
 }
 
@@ -122,17 +122,17 @@ impl SqliteStore {
     /// Name of the file in the store's folder.
     pub const FILE: &str = "chunkwright.sqlite3";
 
-    /// Opens the store in the folder `path`, which begins to exist when it is opened to write. A store
-    /// of an older layout is brought to this program's when it is opened to write.
+    /// Opens the store in the folder `path`. Opening to write creates a missing store, and migrates one of an older
+    /// layout to this program's.
     ///
     /// # Errors
     ///
-    /// [`StoreError::Locked`], at once, if another process writes to it; [`StoreError::Missing`] if
-    /// there is none to read; a layout of a newer program version.
+    /// [`StoreError::Locked`], at once, if another process has it open to write; [`StoreError::Missing`] if there is
+    /// none to read; a layout of a newer program version.
     pub fn open(path: &Path, access: Access) -> Result<Self, StoreError> {
         let file = path.join(Self::FILE);
         let shown = || path.display().to_string();
-        // A store appears with its tables in it, so that a file without a byte was a store.
+        // A store is created together with its tables, so an empty file was once a store.
         if is_locked_once(path) && fs::metadata(&file).is_ok_and(|metadata| metadata.len() == 0) {
             return Err(StoreError::Empty { path: shown(), file: Self::FILE });
         }
@@ -179,7 +179,7 @@ impl SqliteStore {
             Err(error) => return Err(error),
         };
         store.read(|transaction| {
-            // Whoever was about to make it was killed.
+            // The process that was creating it was killed.
             if has_no_tables(transaction)? {
                 return Err(StoreError::Missing { path: shown() });
             }
@@ -192,13 +192,13 @@ impl SqliteStore {
         Ok(store)
     }
 
-    /// Whether commits wait in the write-ahead log.
+    /// Returns whether the write-ahead log holds commits.
     fn has_log(&self) -> bool {
         let log = self.file.with_extension("sqlite3-wal");
         fs::metadata(log).is_ok_and(|metadata| metadata.len() > 0)
     }
 
-    /// Whether `SQLite` could not make the file beside the log that readers of it need.
+    /// Returns whether `SQLite` cannot create the file beside the log that its readers need.
     fn is_unwritable(&self) -> bool {
         let index = self.file.with_extension("sqlite3-shm");
         !index.exists() && tempfile::tempfile_in(folder_of(&self.file)).is_err()
@@ -219,7 +219,7 @@ impl SqliteStore {
         };
         set_up(&connection)?;
         connection.pragma_update(None, "cache_size", -4_000)?;
-        // The first access finds out whether the file can be read at all.
+        // The first access shows whether the file can be read at all.
         connection.query_row("SELECT count(*) FROM sqlite_master", [], |_| Ok(()))?;
         Ok(connection)
     }
@@ -233,14 +233,14 @@ impl SqliteStore {
                 body(&transaction)
             },
         );
-        // Without locks, what changed meanwhile may have been read in part.
+        // Without locks, a change made meanwhile may have been read in part.
         if self.flags == ReadFlags::Immutable && self.is_outdated() {
             return Err(StoreError::Replaced);
         }
         result
     }
 
-    /// Runs `body` as one transaction; it is undone if `body` fails or answers that nothing changed.
+    /// Runs `body` as one transaction, which is rolled back if `body` fails or returns that nothing changed.
     fn write_with<T>(
         &self,
         body: impl FnOnce(&Transaction<'_>) -> Result<(T, Commit), StoreError>,
@@ -258,7 +258,7 @@ impl SqliteStore {
     }
 }
 
-/// Whether a transaction has anything to keep.
+/// Whether a transaction has anything to commit.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Commit {
     Yes,
@@ -294,7 +294,7 @@ impl GenerationStore for SqliteStore {
 
     fn begin(&self, collection: &str, spec: &GenerationSpec) -> Result<Generation, StoreError> {
         let collection = &*checked_name(collection)?;
-        // Looking is enough where it exists, so that a run that changes nothing waits for nobody.
+        // If it exists, reading suffices, so that a run that changes nothing waits for no lock.
         if let Some(found) = self.find(collection, spec)? {
             return Ok(found);
         }
@@ -306,11 +306,11 @@ impl GenerationStore for SqliteStore {
         let before = before.filter(|before| before.number != generation.number);
         let is_searched = |before: &Generation| self.indexes.lock().contains_key(&before.number);
         if before.as_ref().is_some_and(is_searched) {
-            // No search waits until what it searches is read. What fails here is told by the first of them.
+            // Builds the index now, so that no search waits for it. The first search reports a failure again.
             let _ = self.read(|transaction| self.with_index(transaction, generation, |_| Ok(())));
         }
         self.write_with(|transaction| write::switch(transaction, generation))?;
-        // Searches that began before the switch go on with the generation that was the current one.
+        // Searches that began before the switch continue with the previous generation.
         let is_old =
             |number: i64| number != generation.number && Some(number) != before.as_ref().map(|it| it.number);
         let known = self.collection(&generation.collection).unwrap_or_default();
@@ -344,7 +344,7 @@ impl DocumentStore for SqliteStore {
             let last = read::last_version(transaction)?;
             let write::Written { outcomes, commit, gone } =
                 write::write(transaction, generation, changes, &prepared)?;
-            // An index that lacks other changes too is brought up to date by the next search.
+            // An index that also lacks other changes is updated by the next search.
             let turn = turn.as_ref().filter(|turn| commit == Commit::Yes && turn.is_of(before));
             let added = turn.map(|turn| {
                 let gone = turn.add(|last_version, add: &mut dyn FnMut(SearchIndex)| {
@@ -356,7 +356,7 @@ impl DocumentStore for SqliteStore {
             });
             Ok(((outcomes, added), commit))
         })?;
-        // What failed is told by the next search, which does it again.
+        // The next search retries, and reports a failure.
         if let (Some(turn), Some(Ok((change, gone)))) = (turn, added) {
             turn.show(change, &gone);
         }
@@ -520,7 +520,7 @@ impl Store for SqliteStore {
 
     fn release(&self) {
         if let Some(writer) = &self.writer {
-            // No write of another thread is under way.
+            // No other thread is writing.
             let connection = writer.connection.lock();
             writer.lock.lock().take();
             drop(connection);

@@ -22,13 +22,13 @@ pub struct StatisticsRequest {
     pub ranges: Vec<usize>,
 }
 
-/// Most ranges of a token histogram that can be asked for; those behind are not counted apart.
+/// Most ranges of a token histogram that a request may have; further ones are ignored.
 pub const MOST_RANGES: usize = 256;
 
-/// How many of the texts that several chunks have are named.
+/// Most repeated texts that are named.
 pub(super) const MOST_REPEATED: usize = 10;
 
-/// How many of the chunks with one text are named.
+/// Most chunks of a repeated text that are named.
 const MOST_NAMED: usize = 5;
 
 /// What the chunks that pass a filter are.
@@ -114,7 +114,7 @@ impl RepeatedText {
     }
 }
 
-/// Where the ranges of a token histogram begin if none are asked for. The last one has no end.
+/// Default starts of the ranges of a token histogram. The last range has no end.
 pub const TOKEN_RANGES: [usize; 9] = [0, 32, 64, 128, 256, 384, 512, 1024, 2049];
 
 /// A range of token counts.
@@ -131,7 +131,7 @@ pub struct TokenRange {
 }
 
 impl StatisticsRequest {
-    /// Where the ranges of the histogram begin.
+    /// The starts of the histogram's ranges.
     fn starts(&self) -> Vec<usize> {
         if self.ranges.is_empty() {
             return TOKEN_RANGES.to_vec();
@@ -146,7 +146,7 @@ impl StatisticsRequest {
 }
 
 impl Statistics {
-    /// Fills in what follows from the token counts of all chunks.
+    /// Fills in the fields derived from the token counts of all chunks.
     pub(super) fn with_tokens(mut self, tokens: Vec<usize>, request: &StatisticsRequest) -> Self {
         for level in [TokenLevel::Normal, TokenLevel::Warning, TokenLevel::Large, TokenLevel::Oversized] {
             self.levels.insert(level, 0);

@@ -1,14 +1,14 @@
-//! Enters pools of threads, so that no lock can be waited for by the thread that holds it.
+//! Runs work on thread pools without self-deadlock: no thread waits for a lock that it holds itself.
 //!
-//! A thread of a pool that waits, for its own pool or for another, takes up other work of its pool meanwhile. If it holds a
-//! lock, or initializes a value, that work may need the same one, and waits for ever. Two rules exclude this:
+//! A pool thread that waits, for its own pool or another, takes up other work of its pool meanwhile. If it holds a
+//! lock, or initializes a value, that work may need the same one and would wait forever. Two rules exclude this:
 //!
 //! * a thread of a pool enters no other pool ([`on_pool`], the only door);
-//! * work that may be done under a lock is never shared by a thread of a pool ([`is_in_pool`]): it does all of it.
+//! * a pool thread never shares work that may be done under a lock ([`is_in_pool`]): it does all of it itself.
 
 use rayon::ThreadPool;
 
-/// Runs `work`, and what it does in parallel, on `pool`. A thread of a pool stays in its own.
+/// Runs `work`, and its parallel parts, on `pool`. A thread that belongs to a pool stays in it.
 pub fn on_pool<T: Send>(pool: &ThreadPool, work: impl FnOnce() -> T + Send) -> T {
     if is_in_pool() {
         return work();
@@ -20,7 +20,7 @@ pub fn on_pool<T: Send>(pool: &ThreadPool, work: impl FnOnce() -> T + Send) -> T
     pool.install(work)
 }
 
-/// Whether this thread belongs to a pool.
+/// Returns whether this thread belongs to a pool.
 pub(crate) fn is_in_pool() -> bool {
     rayon::current_thread_index().is_some()
 }

@@ -1,6 +1,6 @@
-//! A document that a check found not to be sound.
+//! A document that a check found to be inconsistent.
 
-/// A document that is not sound.
+/// An inconsistent document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unsound {
     /// The document.

@@ -1,8 +1,7 @@
-//! What a model says of one text, as stores keep it: a dense vector, and a sparse one beside it from models
-//! that give both.
+//! The vectors of one text, as stores keep them: a dense vector, and a sparse one beside it from models that give both.
 //!
-//! The two are kept as one. A dense vector with the sparse one of another text would be found by words that
-//! are not there, and nothing would tell, since any numbers are a vector.
+//! The two are kept as one value. A dense vector paired with the sparse one of another text would be found by words
+//! that the text does not have, and no check could detect it, since any numbers are a vector.
 
 use chunkwright_models::{Embedding, MAX_WEIGHTS, is_sparse_vector};
 
@@ -15,7 +14,7 @@ use crate::generation::Model;
 pub struct Vector {
     /// The dense vector.
     pub dense: Vec<f32>,
-    /// Weights of tokens by ascending token, all above zero; none from models that give dense vectors only.
+    /// Weights of tokens by ascending token, all above zero; `None` from models that give dense vectors only.
     pub sparse: Option<Vec<(u32, f32)>>,
 }
 
@@ -32,11 +31,11 @@ impl From<Embedding> for Vector {
 }
 
 impl Vector {
-    /// Checks it before it is stored as one of `model`.
+    /// Checks the vector before it is stored as one of `model`.
     ///
     /// # Errors
     ///
-    /// A vector that is not of the model.
+    /// A vector that does not fit the model.
     pub fn check(&self, model: &Model) -> Result<(), StoreError> {
         check_vector(&self.dense, model.dimension)?;
         if self.sparse.is_some() != model.sparse {
@@ -60,7 +59,7 @@ impl Vector {
     }
 }
 
-/// Which vectors a model gives, in words.
+/// Describes the vectors that a model gives, for messages.
 pub(super) fn kinds(sparse: bool) -> &'static str {
     if sparse { "dense and sparse vectors" } else { "dense vectors only" }
 }
@@ -69,7 +68,7 @@ pub(super) fn kinds(sparse: bool) -> &'static str {
 ///
 /// # Errors
 ///
-/// A vector of another length, or with numbers that are none.
+/// A vector of another length, or with numbers that are not finite.
 pub fn check_vector(vector: &[f32], dimension: usize) -> Result<(), StoreError> {
     let problem = if vector.len() != dimension {
         "has another length"
@@ -87,13 +86,12 @@ pub fn check_vector(vector: &[f32], dimension: usize) -> Result<(), StoreError> 
 ///
 /// # Errors
 ///
-/// Weights that are no numbers above 0, or tokens out of order.
+/// Weights that are not finite numbers above 0, or tokens out of order.
 pub fn check_sparse(weights: &[(u32, f32)]) -> Result<(), StoreError> {
     if is_sparse_vector(weights) { Ok(()) } else { Err(StoreError::BadSparseVector { most: MAX_WEIGHTS }) }
 }
 
-/// A sparse vector in a compact form: distances between tokens as variable-length numbers, each before its
-/// weight as it is.
+/// Encodes a sparse vector compactly: deltas of tokens as variable-length numbers, each followed by its weight.
 pub fn encode(weights: &[(u32, f32)]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(6 * weights.len());
     let mut before = 0;
@@ -105,7 +103,7 @@ pub fn encode(weights: &[(u32, f32)]) -> Vec<u8> {
     bytes
 }
 
-/// Reads what [`encode`] wrote; `None` if it is not that.
+/// Reads what [`encode`] wrote; `None` if it is malformed.
 pub fn decode(mut bytes: &[u8]) -> Option<Vec<(u32, f32)>> {
     let mut weights: Vec<(u32, f32)> = Vec::with_capacity(bytes.len() / 5);
     let mut token: u32 = 0;

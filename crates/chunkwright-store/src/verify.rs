@@ -1,8 +1,8 @@
-//! Is what a store keeps of a document, or an import brings, true?
+//! Verifies what a store keeps of a document and what an import brings.
 //!
-//! One function for all of them: [`records`] proves the records of a document against its text, [`stored`] what a store
-//! keeps beside them. What the core can prove of records is in [`chunkwright::verify`]; here are the file that the
-//! document was made of, the changes made by hand, and the vectors.
+//! [`records`] verifies the records of a document against its text, and [`stored`] what a store keeps beside them. What
+//! the core can verify of records is in [`chunkwright::verify`]; here are the checks of the original file, the manual
+//! changes and the vectors.
 
 use parking_lot::Mutex;
 use std::collections::{HashMap, HashSet};
@@ -35,13 +35,13 @@ use crate::vector::Vector;
 /// Token counters by the names that records have. Each is made once.
 #[derive(Default)]
 pub struct Counters {
-    /// Where models are installed; none: only what is built in is known.
+    /// Folder of installed models; `None`: only built-in counters are known.
     data_dir: Option<std::path::PathBuf>,
     made: Mutex<HashMap<String, Option<Arc<dyn TokenCounter>>>>,
 }
 
 impl Counters {
-    /// Those built in and those of the models installed in `data_dir`.
+    /// The built-in counters and those of the models installed in `data_dir`.
     pub fn installed(data_dir: &Path) -> Self {
         Self { data_dir: Some(data_dir.to_owned()), made: Mutex::default() }
     }
@@ -58,15 +58,15 @@ impl Counters {
     }
 }
 
-/// What may name a document, in words.
+/// Describes valid document ids, for messages.
 pub const DOC_ID: &str = "a name of visible characters without a part `.` or `..`";
 
-/// Whether `doc_id` may name a document: not empty, nothing in it that cannot be shown, and no part `.` or `..`.
+/// Returns whether `doc_id` is a valid document id: not empty, no unprintable characters, and no part `.` or `..`.
 pub fn is_doc_id(doc_id: &str) -> bool {
     !doc_id.is_empty() && !doc_id.contains(is_unprintable) && !has_dots(doc_id)
 }
 
-/// What `document` and its `records`, of a generation that `spec` describes, say that is not true.
+/// Verifies `document` and its `records` in a generation described by `spec`; returns what is wrong.
 pub fn records(
     spec: &GenerationSpec,
     document: &StoredDocument,
@@ -81,7 +81,7 @@ pub fn records(
                 findings.push(Finding::new(Some(index), field, found, format!("`{expected}`")));
             }
         };
-        // A generation need not say how it was cut, and a marked document waits to be cut as it says.
+        // A generation need not record how it was cut, and an outdated document still waits to be cut that way.
         if !spec.strategy_version.is_empty() && !info.is_outdated() {
             expect("strategy_version", &record.strategy_version, &spec.strategy_version);
             expect("config_hash", &record.config_hash, of_chunks(&spec.config_hash));
@@ -89,7 +89,7 @@ pub fn records(
         expect("preset", &record.preset, &info.preset);
         expect("meta", &json!(record.meta).to_string(), &json!(info.meta).to_string());
         expect("indexed_at", record.indexed_at.as_deref().unwrap_or_default(), &info.indexed_at);
-        // The file of a document that was put together from its records is not known.
+        // The file of a document that was rebuilt from its records is unknown.
         if !is_rebuilt(info) {
             expect("file_hash", &record.file_hash, &info.file_hash);
         }
@@ -129,7 +129,7 @@ pub fn records(
     findings
 }
 
-/// Gives records whose text was replaced by hand what they said before.
+/// Restores the original text fields of records whose text was replaced by hand.
 pub fn without_by_hand(document: &StoredDocument, records: &mut [Record]) {
     let applied = document.info.applied();
     let mut original: HashMap<String, OriginalText> =
@@ -141,7 +141,7 @@ pub fn without_by_hand(document: &StoredDocument, records: &mut [Record]) {
     }
 }
 
-/// What of a document is not true, whatever its records say.
+/// Verifies a document without its records.
 fn of_document(document: &StoredDocument) -> Vec<Finding> {
     let info = &document.info;
     let mut findings = Vec::new();
@@ -164,17 +164,17 @@ fn of_document(document: &StoredDocument) -> Vec<Finding> {
     findings
 }
 
-/// What of a generation's configuration moves boundaries: summaries and notes stand behind a `+`.
+/// The part of a configuration hash that covers boundaries: summaries and notes follow a `+`.
 fn of_chunks(config_hash: &str) -> &str {
     config_hash.split_once('+').map_or(config_hash, |(chunks, _)| chunks)
 }
 
-/// Whether the source was put together from records: nothing is known of its file.
+/// Returns whether the source was rebuilt from records, so that its file is unknown.
 fn is_rebuilt(info: &DocumentInfo) -> bool {
     info.format.is_empty()
 }
 
-/// The name of the format, of a document that was converted.
+/// The name of the format of a converted document.
 fn converter_of(document: &StoredDocument) -> Option<&'static str> {
     match Format::named(&document.info.format) {
         Some(Format::Binary(converter)) => Some(converter.name()),
@@ -182,7 +182,7 @@ fn converter_of(document: &StoredDocument) -> Option<&'static str> {
     }
 }
 
-/// The document as it was parsed when it was cut, if that is wanted and this program still parses it so.
+/// The document as it was parsed when it was cut, if requested and if this program still parses it that way.
 fn parsed(document: &StoredDocument, wanted: bool) -> (Document, Structure) {
     let StoredDocument { info, source, .. } = document;
     let parser: Option<&dyn Parser> = if converter_of(document).is_some() {
@@ -194,7 +194,7 @@ fn parsed(document: &StoredDocument, wanted: bool) -> (Document, Structure) {
         }
     };
     let parsed = parser.filter(|_| wanted).and_then(|parser| {
-        // Text from outside may break a parser; the rest of what it says is proven all the same.
+        // External text may break a parser; everything else is still verified.
         catch_unwind(AssertUnwindSafe(|| parse(&info.doc_id, source.as_str(), parser))).ok()
     });
     match parsed {
@@ -203,19 +203,19 @@ fn parsed(document: &StoredDocument, wanted: bool) -> (Document, Structure) {
     }
 }
 
-/// A document as a store keeps it, to be proven.
+/// A stored document to be verified.
 pub struct Kept {
     /// The document.
     pub document: StoredDocument,
-    /// Its chunks in order, summaries behind them.
+    /// Its chunks in order, followed by summaries.
     pub chunks: Vec<NewChunk>,
 }
 
-/// Documents that are proven at once, on all processors: so many bytes of text.
+/// Bytes of text of the documents that are verified at once, on all processors.
 pub(crate) const WINDOW: usize = 8 << 20;
 
-/// What the documents of a generation, as they are stored, say that is not true: one sentence for each document, which
-/// names the first findings.
+/// Verifies stored documents of a generation; returns one sentence per inconsistent document, which names its first
+/// findings.
 pub fn stored(
     spec: &GenerationSpec,
     kept: &[Kept],
@@ -227,7 +227,7 @@ pub fn stored(
         let doc_id = kept.document.info.doc_id.clone();
         (!findings.is_empty()).then(|| Unsound { problem: sentence(&doc_id, &findings), doc_id })
     };
-    // Stores are read under locks meanwhile.
+    // The caller may hold the lock of a store.
     if is_in_pool() {
         return kept.iter().filter_map(prove).collect();
     }
@@ -282,7 +282,7 @@ fn one_stored(
                 Some(overlay) if applied.is_of(overlay, applied.state) => {
                     (!overlay.disabled, overlay.terms(text))
                 }
-                // It changed since, and the next run brings the chunk to it.
+                // The overlay has changed since, and the next run updates the chunk.
                 _ => continue,
             },
         };
@@ -296,21 +296,21 @@ fn one_stored(
     findings
 }
 
-/// How far the length of a vector may be from 1.
+/// Largest deviation of a vector's length from 1.
 const NORM_TOLERANCE: f64 = 1e-3;
 
-/// Whether a vector has length 1, as those of every embedder.
+/// Returns whether a vector has length 1, as those of every embedder have.
 pub(crate) fn is_unit(vector: impl IntoIterator<Item = f32>) -> bool {
     let length = vector.into_iter().map(|value| f64::from(value) * f64::from(value)).sum::<f64>().sqrt();
-    // Also false for what is not a number.
+    // Also false for NaN.
     (length - 1.0).abs() <= NORM_TOLERANCE
 }
 
-/// What is wrong with a vector of a model, if anything is.
+/// Verifies a vector of a model.
 ///
 /// # Errors
 ///
-/// What is not true of it.
+/// The first problem found.
 pub fn of_vector(vector: &Vector, model: &crate::Model) -> Result<(), String> {
     vector.check(model).map_err(|error: StoreError| error.to_string())?;
     if !is_unit(vector.dense.iter().copied()) {

@@ -1,5 +1,4 @@
-//! Which stretches of one document are shown: around each chunk as much as is wanted and fits, no byte
-//! twice.
+//! The ranges of one document that are shown: around each chunk as much as is wanted and fits, no byte twice.
 
 use std::cell::OnceCell;
 

@@ -1,16 +1,14 @@
-//! Which folder of a collection does a file belong to, and what is its id?
+//! Assigns files to the folders of a collection, and gives them ids.
 //!
-//! A collection may hold several folders. Each document says which one it is of (`root`) and what stands before
-//! its path in its id (`prefix`); so what is known of a folder goes wherever its documents go: to another
-//! generation, into an export, onto a server.
+//! A collection may hold several folders. Each document records its folder (`root`) and the part of its id before its
+//! path (`prefix`), so this knowledge travels with the documents: to another generation, into an export, onto a server.
 //!
-//! * A file that is known keeps its id, however the path to it is given: its folder, a folder inside or around
-//!   that, the file alone.
-//! * A new file belongs to the innermost folder known that holds it; where there is none, to the path given,
-//!   which is a folder of the collection from then on.
-//! * No document takes the place of one of another folder. A new folder with such a document is refused before
-//!   anything is written; of a known folder that one file fails.
-//! * A folder that is gone, and whose files are in the path given, was moved: its documents go with it.
+//! * A known file keeps its id, however its path is given: its folder, a folder inside or around that, the file alone.
+//! * A new file belongs to the innermost known folder that contains it; if there is none, to the given path, which
+//!   becomes a folder of the collection.
+//! * No document replaces one of another folder. A new folder with such a document is rejected before anything is
+//!   written; in a known folder only that file fails.
+//! * A missing folder whose files are in the given path was moved: its documents move with it.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;

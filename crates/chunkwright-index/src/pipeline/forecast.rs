@@ -1,4 +1,4 @@
-//! How the overlays would stand after a run that writes nothing.
+//! Forecasts, in a dry run, how the overlays would stand after the run.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,4 +1,4 @@
-//! What documents are made of, in the stretches in which they are worked on.
+//! The inputs of a run, divided into windows.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};

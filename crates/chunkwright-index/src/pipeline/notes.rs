@@ -1,9 +1,8 @@
-//! Notes by a chat model: what a chunk is about, said before its text, and what a document is about.
+//! Notes by a chat model: what a chunk is about, put before its text, and what a document is about.
 //!
-//! A note is borrowed text: it is embedded and searched with the chunk, it counts toward the limit, and no
-//! id depends on it. It gets the room that the chunk leaves under the limit, and is cut to it at a word.
-//! What was written once is kept by a hash of all that the model was shown, so a run that is stopped asks
-//! nothing twice.
+//! A note is borrowed text: it is embedded and searched with the chunk, it counts toward the limit, and no id depends
+//! on it. It gets the room that the chunk leaves under the limit, and is cut to it at a word. Notes are cached by a
+//! hash of the model's whole input, so an interrupted run does not request them again.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! How much is embedded before documents are stored, and where does the time of a run go?
+//! Paces a run: how much is embedded before documents are stored, and what the run's time is spent on.
 //!
 //! A window of documents is cut together, but with a slow model its texts may take minutes. Documents are stored as soon
 //! as some seconds of embedding have passed, by the rate measured so far; with a fast model that is the whole window.

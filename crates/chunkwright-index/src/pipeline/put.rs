@@ -1,5 +1,5 @@
-//! Documents from memory: which are taken from an iterator at once, which can be put, and how are those stored that were
-//! cut elsewhere?
+//! Indexes documents from memory: takes them from an iterator, rejects those that cannot be put, and stores those cut
+//! elsewhere.
 
 use chunkwright_models::Embedder;
 use chunkwright_source::{NewSource, NewSourceError};

@@ -1,4 +1,4 @@
-//! Removing documents on request. Those whose files are gone are removed by a run.
+//! Removes documents on request. A run removes those whose files are gone.
 
 use std::path::Path;
 

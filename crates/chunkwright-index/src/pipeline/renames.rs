@@ -1,6 +1,6 @@
-//! Which of the documents that are new are those whose files are gone, under another name?
+//! Detects renamed documents: new ones that are those whose files are gone, under another name.
 //!
-//! The file's hash tells it where nothing else was changed. Of one that was edited as well its lines tell it, as in a
+//! An unchanged file is recognized by its hash. A file that was also edited is recognized by its lines, as in a
 //! comparison of two versions ([`renamed_documents`]).
 
 use std::collections::{HashMap, HashSet};

@@ -1,4 +1,4 @@
-//! A run under way: what is read, embedded and stored when, and what is reported of it.
+//! A run in progress: reads, embeds and stores in order, and reports.
 
 mod gone;
 mod switch;

@@ -1,4 +1,4 @@
-//! Which generation a run brings up to date, and what the collection has before it.
+//! The generation that a run updates, and the state of the collection before the run.
 
 use std::collections::HashMap;
 

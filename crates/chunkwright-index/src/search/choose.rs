@@ -1,5 +1,4 @@
-//! Which of the ranked chunks are hits: what a reranker and people put first, no more of a document than allowed,
-//! and nothing twice.
+//! Chooses the hits among ranked chunks: applies the reranker, pins and the limit per document, and drops duplicates.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! Why a chunk is not in an answer.
+//! Explains why a chunk is not among the hits of a search.
 
 use std::fmt;
 

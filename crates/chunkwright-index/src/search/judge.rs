@@ -1,4 +1,4 @@
-//! How relevant are the chunks of one search, and is that enough?
+//! Judges the chunks of one search: computes their relevance and the threshold for it.
 
 use std::collections::HashMap;
 

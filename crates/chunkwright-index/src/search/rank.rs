@@ -1,4 +1,4 @@
-//! What each stage of a search thinks, before it becomes one ranking.
+//! Runs the stages of a search, before their rankings are fused.
 
 use chunkwright_models::{EmbedError, Embedder, Embedding, text_hash};
 

@@ -1,8 +1,7 @@
-//! How well does a chunk answer a query, on one scale for every query?
+//! Relevance of a chunk to a query, on one scale for every query.
 //!
-//! The score of a hit orders the hits of one search and says nothing more: BM25 and the fused score of the best hit
-//! are high for gibberish too, since it is the best. The relevance is computed from what does not depend on other
-//! chunks or other queries:
+//! The score of a hit orders the hits of one search and means nothing beyond that: BM25 and the fused score of the best
+//! hit are high even for gibberish. Relevance does not depend on other chunks or other queries:
 //!
 //! ```text
 //! relevance = 1 / (1 + exp(-(intercept + cosine_weight * cosine + coverage_weight * coverage)))
@@ -12,17 +11,18 @@
 //! * `coverage` is the share of the query's words that the chunk's text has, in which a function word counts
 //!   [`FUNCTION_WORD`] and any other word 1.
 //!
-//! No statistic of a collection takes part, unlike in BM25: a query and a chunk have the same relevance in every
-//! store, beside any other documents, whatever the filter, the fusion and the reranker. The rarity of words in the
-//! collection was tried in place of the list of function words and told nonsense from questions less well.
+//! Unlike BM25, it uses no statistics of the collection: a query and a chunk have the same relevance in every store,
+//! beside any other documents, whatever the filter, the fusion and the reranker. Weighting words by their rarity in the
+//! collection, instead of a list of function words, separated nonsense from questions less well.
 //!
-//! Coefficients belong to a model: [`CALIBRATIONS`] is the table of them. Where no vectors were compared, or the model
-//! does not read most of the query, it is [`LEXICAL`].
+//! Coefficients belong to a model: [`CALIBRATIONS`] is their table. If no vectors were compared, or the model does not
+//! read most of the query, they are [`LEXICAL`].
 //!
-//! No relevance is known where vectors of a model that is not in the table were compared, where only sparse vectors
-//! were, and of a text in another script than the question, for a model that reads both: words cannot match there, and
-//! the cosines of e5 for answers in another language (on `xquad-en` 0.74 to 0.86) are those of nonsense (0.77 to 0.87). What
-//! has no function word is no question, and nonsense is mostly that: it is judged across scripts too.
+//! Relevance is unknown if vectors of a model outside the table were compared, if only sparse vectors were compared,
+//! and for a text in another script than the question where the model reads both: words cannot match there, and the
+//! cosines of e5 for answers in another language (0.74 to 0.86 on `xquad-en`) overlap those of nonsense (0.77 to 0.87).
+//! A query without a function word does not count as a question (nonsense rarely has one), so it is judged across
+//! scripts too.
 
 use std::collections::HashSet;
 use std::ops::Range;

@@ -1,11 +1,11 @@
-//! Records into a collection. Nothing of a file that contradicts itself comes in.
+//! Imports records into a collection. A file that contradicts itself is rejected whole.
 //!
-//! A file is read twice. First every document is proven (see [`verify`](chunkwright_store::verify)), and it is found out what the
-//! import would hide; a file that is refused has written nothing. Then the documents are written one by one, each whole.
-//! What interrupts the second reading leaves sound documents, and the same import resumes.
+//! A file is read twice. The first reading verifies every document (see [`verify`](chunkwright_store::verify)) and
+//! finds what the import would hide; a rejected file has written nothing. The second writes the documents one by one,
+//! each whole. An interruption leaves consistent documents, and the same import resumes.
 //!
-//! Changes made by hand come in with their documents. One made in this collection, of the same chunk, stays as it is:
-//! the one in the file is counted and left out, since nobody would notice if it replaced what was changed here.
+//! Manual changes are imported with their documents. An existing change of the same chunk is kept: the one in the file
+//! is counted and left out, since replacing it would go unnoticed.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,4 +1,4 @@
-//! Rows from JSON Lines, whatever is in them.
+//! Reads rows from JSON Lines, whatever they contain.
 
 use std::io::{BufRead, Read as _};
 

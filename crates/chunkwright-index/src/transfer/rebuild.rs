@@ -1,4 +1,4 @@
-//! A document put together from its chunks, where that is all there is of it.
+//! Rebuilds a document from its chunks, where only these are available.
 
 use chunkwright::Record;
 use chunkwright_source::format::file_hash;

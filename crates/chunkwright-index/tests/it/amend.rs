@@ -1,4 +1,4 @@
-//! Changes by hand: what they do, and that they survive.
+//! Manual changes: what they do, and that they survive.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What every store promises: the same bodies run over all of [`STORES`](chunkwright_index::STORES).
+//! The contract of every store: the same bodies run over all of [`STORES`](chunkwright_index::STORES).
 
 use std::sync::Arc;
 

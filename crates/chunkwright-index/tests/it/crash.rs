@@ -1,10 +1,10 @@
-//! Power of `kill -9`: an indexing process is killed at random points, again and again.
+//! Crash safety: an indexing process is killed by `kill -9` at random points, again and again.
 //!
-//! The process is this test binary itself, started with [`CHILD`] in its environment. It indexes with one of
-//! two configurations, removes old generations, or goes on and on as a watcher does, and reports each
-//! document when its commit has returned; the parent edits files, kills it, opens the store and looks: nothing
-//! that was acknowledged is lost, nothing is there twice, every document is one whole version, and what
-//! searches see is of one generation that has every document.
+//! The process is this test binary itself, started with [`CHILD`] in its environment. It indexes with one of two
+//! configurations, removes old generations, or runs continuously as a watcher does, and reports each document when its
+//! commit has returned. The parent edits files, kills the child, opens the store and checks that nothing acknowledged
+//! is lost, nothing is there twice, every document is one whole version, and searches see one generation that has every
+//! document.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::{BufRead, BufReader, Read as _, Write as _};

@@ -1,7 +1,7 @@
-//! Files of a store that are not what they were: bits flipped, ends cut off, zeros, gone.
+//! Damaged store files: bits flipped, ends cut off, zeroed, missing.
 //!
-//! Whatever was done to a file, a reader is told, or nothing that it reads is another than was stored; and
-//! indexing into a new store is always a way out.
+//! Whatever was done to a file, a reader either gets an error or reads exactly what was stored; and indexing into a new
+//! store always works.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,8 +1,8 @@
-//! A disk that loses power: what may be left of what a program did to its files.
+//! A model of a disk that loses power: the states its files may be left in.
 //!
-//! The rules are those of POSIX, not of one file system. What was written to a file is sure once that file was
-//! synced, and a name once the folder that holds it was. Of what came after, anything may be there: nothing,
-//! all, a beginning, any part, and of a single write any of its sectors.
+//! The rules are those of POSIX, not of one file system. The content of a file is safe once the file is synced, and a
+//! name once its folder is. Of later changes anything may remain: nothing, all, a beginning, any part, and of a single
+//! write any of its sectors.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Lists of documents: the pages of every store are those of the whole list, and none reads the whole list.
+//! Lists of documents: the pages of every store add up to the whole list, and no page reads all of it.
 
 use std::collections::HashMap;
 

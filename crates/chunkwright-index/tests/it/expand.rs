@@ -1,4 +1,4 @@
-//! What comes with a chunk: its section, its neighbours.
+//! Expansion: a chunk with its section or its neighbours.
 
 use chunkwright::{ChunkId, Record, Words};
 use chunkwright_index::{

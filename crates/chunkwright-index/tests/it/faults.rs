@@ -1,4 +1,4 @@
-//! A store that fails at every step in turn, readers beside writers, and what a disk may do.
+//! Fault injection: a store that fails at every step in turn, readers beside writers, and faults of a disk.
 
 use std::collections::HashMap;
 use std::sync::Arc;

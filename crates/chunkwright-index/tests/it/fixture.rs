@@ -1,4 +1,4 @@
-//! What the tests share: folders, pipelines, and an embedder that needs no model.
+//! Shared fixtures: folders, pipelines, and an embedder that needs no model.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Which files become documents, and what is said of the others.
+//! Folder scans: the files that become documents, and what is reported of the others.
 
 use chunkwright_index::{FetchOptions, fetch};
 use chunkwright_source::SkipReason::{self, Binary, Hidden, Ignored, Secret, TooLarge};

@@ -1,4 +1,5 @@
-//! Runs that follow folders: what vanished goes, what may only be away stays, and old generations make room.
+//! Runs that follow folders: vanished documents are removed, those that may only be unavailable stay, and old
+//! generations are pruned.
 
 use std::fs;
 use std::num::NonZeroUsize;

@@ -1,4 +1,4 @@
-//! `config_hash`: the same settings have the same generation, whichever version began it.
+//! `config_hash`: equal settings share a generation, whichever version of the program began it.
 
 use std::sync::Arc;
 

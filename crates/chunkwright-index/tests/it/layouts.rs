@@ -1,4 +1,4 @@
-//! Stores of other layouts than this program's.
+//! Stores with another layout than this program's.
 
 use chunkwright_index::{Access, SqliteStore};
 use rusqlite::Connection;

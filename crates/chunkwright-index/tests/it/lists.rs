@@ -1,4 +1,4 @@
-//! Lists of chunks, statistics and single documents: every store answers what its own records say.
+//! Lists of chunks, statistics and single documents: every store's results agree with its own records.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};

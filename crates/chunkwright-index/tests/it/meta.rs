@@ -1,4 +1,4 @@
-//! What a caller says of documents: it is in the records, in filters, and stays until it is taken back.
+//! Caller metadata of documents: it appears in records and filters, and stays until it is removed.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

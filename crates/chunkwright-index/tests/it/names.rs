@@ -1,4 +1,4 @@
-//! Names of collections: in any script, in every store, one name however it is typed.
+//! Collection names: in any script, in every store, one name however it is typed.
 
 use std::sync::Arc;
 

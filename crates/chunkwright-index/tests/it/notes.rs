@@ -1,4 +1,4 @@
-//! Notes by a chat model: within the limit, remembered, and missed by nobody where the model is down.
+//! Notes by a chat model: within the limit, cached, and optional where the model is down.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpListener;

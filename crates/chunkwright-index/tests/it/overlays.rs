@@ -1,4 +1,4 @@
-//! Overlays over edits, other configurations and interruptions: what is listed is what searches do.
+//! Overlays across edits, other configurations and interruptions: the list agrees with what searches do.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -1,4 +1,5 @@
-//! Several folders in one collection: whose a file is, and that no folder takes anything of another.
+//! Several folders in one collection: the folder that a file belongs to, and that no folder takes a document of
+//! another.
 
 use std::path::PathBuf;
 

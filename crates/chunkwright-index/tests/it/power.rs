@@ -1,9 +1,9 @@
 //! Loss of power at any moment.
 //!
-//! A child, this test binary again, indexes, switches, prunes, copies and restores, and says when each is done. `strace`
-//! tells what it wrote and synced meanwhile. At many moments in that story the power goes, what the disk may hold then is
-//! made anew ([`after_cut`]), and the store is opened: it is sound, everything that was acknowledged is there, and no
-//! document is of two versions.
+//! A child, this test binary again, indexes, switches, prunes, copies and restores, and reports when each is done.
+//! `strace` records what it wrote and synced meanwhile. The power is cut at many points of that record: each time a
+//! state that the disk may then have is recreated ([`after_cut`]) and the store is opened. It must be consistent, have
+//! everything that was acknowledged, and have no document in two versions.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

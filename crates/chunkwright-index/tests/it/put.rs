@@ -1,4 +1,4 @@
-//! Documents from memory: the promises that files have, and ids that are the caller's.
+//! Documents from memory: the same promises as for files, with ids chosen by the caller.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

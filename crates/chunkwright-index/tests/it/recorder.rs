@@ -1,7 +1,7 @@
-//! What a program did to its files, as `strace` tells it.
+//! Records what a program did to its files, from the output of `strace`.
 //!
-//! A call that changes files and is not followed here ends the test: what the recorder does not see, no loss of
-//! power would be tried on.
+//! A call that changes files and is not handled here fails the test: a power cut could not be simulated for what the
+//! recorder does not see.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};

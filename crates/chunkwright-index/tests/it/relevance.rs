@@ -1,4 +1,4 @@
-//! How relevant hits are, and which are left out for it.
+//! Relevance of hits, and the threshold that leaves hits out.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What a search answers.
+//! Results of searches.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,4 +1,4 @@
-//! Sources in parts: whatever a part is, all of them together are the source, and none takes more than its size.
+//! Sources in parts: together the parts are the source, whatever their size, and none is larger than requested.
 
 use chunkwright_index::{
     Change, DocumentInfo, Generation, GenerationSpec, SourceForm, SourceRange, Store, StoreError,

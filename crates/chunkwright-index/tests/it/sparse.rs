@@ -1,4 +1,4 @@
-//! Sparse vectors that a model gives: what a search makes of them.
+//! Sparse vectors that a model gives: how searches use them.
 
 use std::sync::atomic::Ordering;
 

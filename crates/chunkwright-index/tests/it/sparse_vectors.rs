@@ -1,4 +1,4 @@
-//! Sparse vectors that a model gives: what every store promises of them.
+//! Sparse vectors that a model gives: the contract of every store.
 
 use std::collections::BTreeMap;
 

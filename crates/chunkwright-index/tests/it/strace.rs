@@ -1,4 +1,4 @@
-//! Whether programs can be run under `strace`. The tests of the command line have this file too.
+//! Checks that programs can be run under `strace`. The tests of the command line include this file too.
 
 use std::process::Command;
 

@@ -1,5 +1,5 @@
-//! What a record says is proven: every field of a record is changed, one at a time, in a sound store, and a check must
-//! notice. A field that cannot be proven is on the list of those, with the reason.
+//! Verification of records: every field of a record is changed, one at a time, in a consistent store, and a check must
+//! notice. A field that cannot be verified is on a list, with the reason.
 
 use std::collections::BTreeMap;
 use std::path::Path;

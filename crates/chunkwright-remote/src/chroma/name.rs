@@ -1,11 +1,12 @@
-//! Names that Chroma takes.
+//! Collection names that Chroma accepts.
 
-/// Longest name, less what marks a generation.
+/// Longest name, without the suffix of a generation.
 const LONGEST: usize = 480;
 
-/// The name that Chroma takes for any: 3 characters or more, of ASCII letters, digits, `.`, `_` and `-`, with
-/// a letter or digit at both ends. Each other character becomes `_`; an end that is none of these, or is
-/// missing, becomes `_0` (at the beginning `0_`). Different names may become one.
+/// Maps any name to one that Chroma accepts: 3 characters or more, of ASCII letters, digits, `.`, `_` and `-`, with a
+/// letter or digit at both ends. Every other character becomes `_`; a name that is too short, or does not end in a
+/// letter or digit, gets `_0` at its end, and one that does not begin with a letter or digit gets `0_` at its
+/// beginning. Different names may become the same.
 ///
 /// ```
 /// use chunkwright_remote::chroma_name;

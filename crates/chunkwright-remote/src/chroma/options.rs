@@ -1,8 +1,8 @@
-//! What a user may say of collections on Chroma.
+//! User options of collections on Chroma.
 
 use chunkwright_store::{StoreError, StoreLocation};
 
-/// Where on a Chroma server collections are, and how they are made. As part of an address:
+/// Location and settings of collections on a Chroma server. As part of an address:
 /// `chroma://HOST:8000?database=team&prefix=course_`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChromaOptions {
@@ -10,13 +10,13 @@ pub struct ChromaOptions {
     pub tenant: String,
     /// The database, which must exist.
     pub database: String,
-    /// Stands before the name of every collection, so that several stores can share a database.
+    /// Prefix of the name of every collection, so that several stores can share a database.
     pub prefix: String,
-    /// How many neighbours a vector has in the graph.
+    /// Number of neighbours of a vector in the graph.
     pub max_neighbors: u32,
-    /// How many neighbours are looked at where a vector is put into the graph.
+    /// Number of candidates examined when a vector is inserted into the graph.
     pub ef_construction: u32,
-    /// How many neighbours are looked at by a search; more are nearer to exact.
+    /// Number of candidates examined by a search; more make it more exact.
     pub ef_search: u32,
 }
 
@@ -34,7 +34,7 @@ impl Default for ChromaOptions {
 }
 
 impl ChromaOptions {
-    /// Those that an address holds.
+    /// Parses the options of an address.
     pub(super) fn of(place: &StoreLocation) -> Result<Self, StoreError> {
         const RIGHT: &str = "options are `tenant`, `database`, `prefix` (names of letters, digits, `-`, `_` and `.`), \
             `max_neighbors`, `ef_construction` and `ef_search` (numbers from 1)";

@@ -1,4 +1,4 @@
-//! A chunk as a record of Chroma: metadata are plain values, so the chunk itself is JSON in a text.
+//! A chunk as a Chroma record: metadata values are scalars, so the chunk itself is JSON in a string.
 
 use chunkwright::{ChunkId, SummaryKind};
 use serde_json::{Value, json};
@@ -111,7 +111,7 @@ fn damaged(problem: &str) -> StoreError {
     StoreError::Damaged { problem: problem.into() }
 }
 
-/// The conditions of requests for these records, each of bounded length; null for all.
+/// The conditions of requests for these records, each of bounded length; `null` for all.
 pub(super) fn conditions(which: Which<'_>) -> Vec<Value> {
     match which {
         Which::All => vec![Value::Null],
@@ -134,8 +134,8 @@ pub(super) fn conditions(which: Which<'_>) -> Vec<Value> {
     }
 }
 
-/// How Chroma says conditions. A condition that is not passed where a field is missing has no opposite there,
-/// so none is pushed.
+/// The dialect of Chroma's conditions. A condition fails on records that lack its field, and so would its negation:
+/// negations are not pushed.
 pub(super) const DIALECT: Dialect = Dialect {
     field: |field, test| {
         let known = [Field::DOC_ID, Field::CATEGORY, Field::LANGUAGE, Field::CONTENT_TYPE];
@@ -143,7 +143,7 @@ pub(super) const DIALECT: Dialect = Dialect {
             return None;
         }
         match test {
-            // A language that is not known is an empty text there and nothing here.
+            // An unknown language is an empty string there and absent here.
             Test::Is(Value::String(text)) if !text.is_empty() => Some(json!({field.name(): text})),
             Test::In(values) => {
                 let texts = values.iter().all(|value| value.as_str().is_some_and(|text| !text.is_empty()));

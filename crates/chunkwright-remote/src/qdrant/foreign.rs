@@ -1,7 +1,7 @@
-//! Collections that another program made: what can be read of them.
+//! Reads collections that another program made.
 //!
-//! Nothing is known but the fields that the options name. A point's id is the id of its chunk, so that it can
-//! be found again.
+//! Only the fields that the options name are known. The id of a point is the id of its chunk, so that the point can be
+//! found again.
 
 use chunkwright::{ChunkId, Record};
 use chunkwright_http::Method;
@@ -15,10 +15,10 @@ use chunkwright_store::error::unknown_generation;
 use chunkwright_store::{Generation, GenerationSpec, Model, StoreError};
 
 impl Qdrant {
-    /// What the collection holds, if it is there and none of ours.
+    /// The specification of the collection, if it exists and is not ours.
     pub(super) fn foreign_spec(&self, collection: &str) -> Result<Option<GenerationSpec>, StoreError> {
         let alias = self.alias(collection);
-        // These would lead out of the collections.
+        // As part of a path, these would lead out of the collections.
         if ["", ".", ".."].contains(&alias.as_str()) {
             return Ok(None);
         }
@@ -35,7 +35,7 @@ impl Qdrant {
         Ok(Some(GenerationSpec { model, ..GenerationSpec::default() }))
     }
 
-    /// Whether it has the sparse vector of words.
+    /// Returns whether the collection has the sparse vector of words.
     pub(super) fn has_words(&self, collection: &str) -> Result<bool, StoreError> {
         let info = self.call(Method::Get, &self.alias(collection), "", None)?.unwrap_or_default();
         Ok(!info["config"]["params"]["sparse_vectors"][self.options.words.as_str()].is_null())
@@ -139,7 +139,7 @@ impl Qdrant {
     }
 }
 
-/// A point's id as a chunk's: the bytes of a UUID, or a number behind zeros.
+/// Converts a point's id to a chunk's: the bytes of a UUID, or a number padded with zeros.
 fn chunk_id(id: &Value) -> ChunkId {
     let mut bytes = [0; 16];
     match id {
@@ -154,7 +154,7 @@ fn chunk_id(id: &Value) -> ChunkId {
     ChunkId(bytes)
 }
 
-/// The opposite of [`chunk_id`].
+/// The inverse of [`chunk_id`].
 fn given_id(id: ChunkId) -> Value {
     let (high, low) = id.0.split_at(8);
     if high == [0; 8] {

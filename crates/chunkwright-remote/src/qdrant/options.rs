@@ -1,23 +1,22 @@
-//! What a user may say of collections on Qdrant.
+//! User options of collections on Qdrant.
 
 use serde::Deserialize;
 
 use chunkwright_store::{StoreError, StoreLocation};
 
-/// How collections on Qdrant are named and made. As part of an address:
-/// `qdrant://HOST:6333?prefix=team_&shards=2`.
+/// Names and settings of collections on Qdrant. As part of an address: `qdrant://HOST:6333?prefix=team_&shards=2`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct QdrantOptions {
-    /// Stands before the name of every collection and alias, so that several stores can share a server.
+    /// Prefix of the name of every collection and alias, so that several stores can share a server.
     pub prefix: String,
-    /// Name of the vector of meaning; empty for the only, unnamed one.
+    /// Name of the dense vector; empty for a single, unnamed one.
     pub dense: String,
     /// Name of the sparse vector that the model gives.
     pub sparse: String,
-    /// Name of the sparse vector of words: their BM25.
+    /// Name of the sparse vector of BM25 weights.
     pub words: String,
-    /// Field of the payload that holds what is embedded and searched: the text with its borrowed context.
+    /// Payload field that holds the text that is embedded and searched, borrowed context included.
     pub content: String,
     /// Field that holds the document's id.
     pub doc_id: String,
@@ -25,15 +24,15 @@ pub struct QdrantOptions {
     pub chunk_index: String,
     /// Field that holds the chunk's id.
     pub chunk_id: String,
-    /// Field that holds what other readers may want to know: paths, titles, the outline of the document.
+    /// Field that holds metadata for other readers: paths, titles, the outline of the document.
     pub metadata: String,
-    /// Shards of a new collection; none: the server's default.
+    /// Shards of a new collection; `None`: the server's default.
     pub shards: Option<u32>,
-    /// Copies of each shard of a new collection; none: the server's default.
+    /// Copies of each shard of a new collection; `None`: the server's default.
     pub replicas: Option<u32>,
-    /// Compare every vector, instead of those that an index of neighbours leads to.
+    /// Whether to compare every vector instead of using the approximate index.
     pub exact: bool,
-    /// The model whose vectors collections of other programs hold; nothing says so there.
+    /// The model of the vectors in collections of other programs, which do not record it.
     pub model: Option<String>,
 }
 
@@ -58,7 +57,7 @@ impl Default for QdrantOptions {
 }
 
 impl QdrantOptions {
-    /// Those that an address holds.
+    /// Parses the options of an address.
     pub(super) fn of(place: &StoreLocation) -> Result<Self, StoreError> {
         const RIGHT: &str = "options are `prefix`, `dense`, `sparse`, `words` (each another), `content`, `doc_id`, `chunk_index`, `chunk_id`, \
             `metadata`, `model` (names), `shards`, `replicas` (numbers from 1) and `exact` (`true` or `false`)";
@@ -89,7 +88,7 @@ impl QdrantOptions {
         Ok(options)
     }
 
-    /// Fields that filters ask for, and what they hold.
+    /// Fields that filters use, with their types.
     pub(super) fn indexes(&self) -> Vec<(String, &'static str)> {
         let record = |name: &str| format!("record.{name}");
         vec![

@@ -1,7 +1,7 @@
-//! A chunk as a point of Qdrant.
+//! A chunk as a Qdrant point.
 //!
-//! At the top stand the fields that other programs read, by names that can be configured; `record` has all of
-//! the chunk, and the rest is what this program needs beside it.
+//! The top level has the fields that other programs read, under configurable names; `record` has the whole chunk, and
+//! the rest is internal to this program.
 
 use chunkwright::{ChunkId, Record};
 use serde_json::{Value, json};
@@ -22,7 +22,7 @@ impl QdrantOptions {
         let record = &point.record;
         let (mut indices, mut values): (Vec<_>, Vec<_>) = point.terms.weights().unzip();
         if indices.is_empty() {
-            // Of no term that anybody asks for, so that a text without words is counted where rarity is.
+            // A term that no query has, so that a text without words still counts in document frequencies.
             (indices, values) = (vec![TermId::MAX], vec![1.0]);
         }
         let words = json!({"indices": indices, "values": values});
@@ -58,7 +58,7 @@ impl QdrantOptions {
         let numbers = |values: &Vec<Value>| -> Vec<f32> {
             values.iter().filter_map(Value::as_f64).map(|v| v as f32).collect()
         };
-        // One without a name stands alone, or under an empty name beside the others.
+        // An unnamed vector stands alone, or under an empty name beside the others.
         let dense = [&point["vector"][self.dense.as_str()], &point["vector"]];
         let vector = dense.into_iter().find_map(Value::as_array).map(numbers);
         let sparse = &point["vector"][self.sparse.as_str()];
@@ -93,7 +93,7 @@ impl QdrantOptions {
         id.ok_or_else(|| damaged("a point has no id of a chunk"))
     }
 
-    /// What is read of points that were found.
+    /// The payload fields that are read of found points.
     pub(super) fn found_fields(&self, is_exact: bool) -> Vec<&str> {
         let mut fields = vec![self.doc_id.as_str(), &self.chunk_id, "version"];
         if !is_exact {
@@ -160,8 +160,8 @@ fn damaged(problem: &str) -> StoreError {
     StoreError::Damaged { problem: problem.into() }
 }
 
-/// How Qdrant says conditions. A field that is missing passes no condition, and of a list one element has
-/// to: as ours.
+/// The dialect of Qdrant's conditions. As in our filters, a missing field passes no condition, and one element of a
+/// list must pass.
 pub(super) const DIALECT: Dialect = Dialect {
     field: |field, test| {
         if field == Field::ARTIFACT {
@@ -172,7 +172,7 @@ pub(super) const DIALECT: Dialect = Dialect {
         }
         let key = format!("record.{}", field.name());
         match (field.field_type(), test) {
-            // The text is not in the record, and what it begins with is better read than indexed.
+            // The text is not in the record, and prefixes are better checked by reading than by an index.
             _ if ["content", "context", "text"].contains(&field.name()) => None,
             (FieldType::Text | FieldType::List, Test::Is(Value::String(text))) => Some(matches(&key, text)),
             (FieldType::Text | FieldType::List, Test::In(values)) => {
@@ -188,7 +188,7 @@ pub(super) const DIALECT: Dialect = Dialect {
         }
     },
     meta: |name, test| {
-        // A name with another character would be a path.
+        // Other characters would make the name a path.
         let is_key = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
         match test {
             Test::Is(Value::String(text)) if is_key => Some(matches(&format!("record.meta.{name}"), text)),
@@ -222,7 +222,7 @@ fn symbol(test: &Test) -> Option<Value> {
     }
 }
 
-/// The bounds of a range of numbers; none if one is no number.
+/// The bounds of a range of numbers; `None` if one is not a number.
 fn bounds(range: &Range) -> Option<Value> {
     let mut bounds = json!({});
     for (name, bound) in [("gt", &range.gt), ("gte", &range.gte), ("lt", &range.lt), ("lte", &range.lte)] {

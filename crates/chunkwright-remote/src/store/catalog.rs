@@ -1,4 +1,4 @@
-//! The catalog: what a store knows beside its points. Each entry is one point of the server, put as a whole.
+//! The catalog: what a store keeps beside its points. Each entry is one point on the server, written as a whole.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -38,12 +38,12 @@ pub(super) struct GenerationEntry {
     pub(super) change: u64,
     /// The greatest version ever given to a document.
     pub(super) last_version: i64,
-    /// A write is under way, or was stopped.
+    /// A write is in progress, or was interrupted.
     pub(super) unfinished: bool,
     /// A number that the last writer drew.
     pub(super) writer: i64,
-    /// The [`analysis::VERSION`] of the terms of all its points. Where it is not recorded, that is no version: terms
-    /// were the same before it was, but servers keep what they weigh, and that was not.
+    /// The [`analysis::VERSION`] of the terms of all its points. If it is not recorded, it matches no version: the
+    /// terms were the same then, but their weights, which servers keep, were not.
     #[serde(default)]
     pub(super) analysis: u32,
 }
@@ -61,16 +61,16 @@ impl GenerationEntry {
         }
     }
 
-    /// Whether its terms are those that queries have now.
+    /// Returns whether its terms are of the version that queries use.
     pub(super) fn has_our_terms(&self) -> bool {
         self.analysis == analysis::VERSION
     }
 
-    /// That its terms are those that queries have now.
+    /// Checks that its terms are of the version that queries use.
     ///
     /// # Errors
     ///
-    /// [`StoreError::Analysis`] if they are others.
+    /// [`StoreError::Analysis`] if they are not.
     pub(super) fn check_terms(&self) -> Result<(), StoreError> {
         if self.has_our_terms() {
             return Ok(());
@@ -83,8 +83,8 @@ impl GenerationEntry {
     }
 }
 
-/// A document. Its text is elsewhere, under a version of its own: what was changed by hand of its chunks gives
-/// it a new version and no new text.
+/// A document. Its text is stored under a separate version, since manual changes of chunks give the document a new
+/// version but no new text.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct DocumentEntry {
     pub(super) info: DocumentInfo,
@@ -93,9 +93,9 @@ pub(super) struct DocumentEntry {
     pub(super) summary: String,
     /// The version that its text was written for.
     pub(super) body: i64,
-    /// Pieces of its text.
+    /// Number of parts of its text.
     pub(super) source_parts: usize,
-    /// Pieces of its file, where that is not the same bytes.
+    /// Number of parts of its file, if its bytes differ from the text.
     pub(super) raw_parts: Option<usize>,
 }
 
@@ -104,23 +104,23 @@ impl DocumentEntry {
         Entry::new(Kind::Document, &generation.to_string(), &self.info.doc_id, self)
     }
 
-    /// Keys of the pieces of its text.
+    /// Keys of the parts of its text.
     pub(super) fn source_keys(&self, generation: &Generation) -> Vec<String> {
         part_keys(generation, self.body, "source", self.source_parts)
     }
 
-    /// Keys of the pieces of its file.
+    /// Keys of the parts of its file.
     pub(super) fn raw_keys(&self, generation: &Generation) -> Vec<String> {
         part_keys(generation, self.body, "raw", self.raw_parts.unwrap_or(0))
     }
 
-    /// Keys of all pieces.
+    /// Keys of all parts.
     pub(super) fn part_keys(&self, generation: &Generation) -> Vec<String> {
         [self.source_keys(generation), self.raw_keys(generation)].concat()
     }
 }
 
-/// The name of a piece.
+/// The name of a part.
 pub(super) fn part_name(version: i64, what: &str, number: usize) -> String {
     format!("{version}/{what}/{number}")
 }
@@ -130,7 +130,7 @@ fn part_keys(generation: &Generation, version: i64, what: &str, count: usize) ->
     (0..count).map(|number| key(Kind::Part, &owner, &part_name(version, what, number))).collect()
 }
 
-/// The version that the piece with this key was written for.
+/// The version that the part with this key was written for.
 pub(super) fn part_version(key: &str) -> Option<i64> {
     key.rsplit('/').nth(2)?.parse().ok()
 }
@@ -159,7 +159,7 @@ impl RemoteStore {
         found.ok_or_else(|| unknown_generation(generation))
     }
 
-    /// The entries of documents, in order, of one moment.
+    /// The entries of documents, in order, read in one request.
     pub(super) fn document_entries(
         &self,
         generation: &Generation,

@@ -1,4 +1,4 @@
-//! Collections of a server: which there are by the catalog, what is in those of a page by the entries of their documents.
+//! Collections on a server: their names come from the catalog, the counts of a page from the entries of documents.
 
 use super::catalog::{CollectionEntry, DocumentEntry, GenerationEntry};
 use super::{FOREIGN, RemoteStore, fitting};
@@ -11,12 +11,12 @@ use chunkwright_store::{
 };
 
 impl RemoteStore {
-    /// The entry of a collection; none if there is no such collection.
+    /// The entry of a collection; `None` if there is no such collection.
     pub(super) fn collection_entry(&self, name: &str) -> Result<Option<CollectionEntry>, StoreError> {
         self.entry(&entry::key(Kind::Collection, "", name))
     }
 
-    /// A page of collections. Documents are counted of those on the page alone, where the order does not count them.
+    /// A page of collections. Unless the order requires all counts, only the collections on the page are counted.
     pub(super) fn page_of_collections(
         &self,
         request: &CollectionsBehind<'_>,
@@ -48,7 +48,7 @@ impl RemoteStore {
         self.statuses(&entry, &self.list(Kind::Generation, "")?).map(Some)
     }
 
-    /// A collection with those of the generations that are its own.
+    /// A collection with those of `all` that are its generations.
     fn statuses(&self, entry: &CollectionEntry, all: &[GenerationEntry]) -> Result<Collection, StoreError> {
         let own = all.iter().filter(|known| known.generation.collection == entry.name);
         let mut generations =
@@ -103,7 +103,7 @@ impl RemoteStore {
         found.map(|entry| Some(entry.generation)).ok_or_else(|| unknown_generation(&name))
     }
 
-    /// The newest generation of a collection that `spec` describes. Where that is the current one, no other is looked at.
+    /// The newest generation of a collection that matches `spec`. If that is the current one, no other is read.
     pub(super) fn find_generation(
         &self,
         collection: &str,

@@ -1,5 +1,5 @@
-//! Pages of documents: the catalog is asked for the entries of those on the page; which come next is known while nothing
-//! was written.
+//! Pages of documents: the entries of a page are read from the catalog; the order of ids is cached until the next
+//! write.
 
 use std::convert::Infallible;
 
@@ -14,7 +14,7 @@ impl RemoteStore {
         generation: &Generation,
         request: &DocumentsBehind<'_>,
     ) -> Result<ListedDocuments, StoreError> {
-        // No catalog knows what another program stored: its documents are those that its points name.
+        // Another program's collection has no catalog: its documents are those that its points name.
         if generation.number == FOREIGN {
             let all = self.read_documents(generation)?;
             let all = all.into_iter().map(|info| (info.doc_id.clone(), info)).collect();
@@ -28,7 +28,7 @@ impl RemoteStore {
             let live = self.live_of(generation, &entry)?;
             let Live::Versions(all) = &*live else { break };
             let count = || Ok::<_, Infallible>(request.count(all));
-            // While a write is under way, its change is not known to be all.
+            // While a write is in progress, the change number may not cover all of it.
             let total = if entry.unfinished {
                 request.count(all)
             } else {
@@ -43,7 +43,7 @@ impl RemoteStore {
             if let Some(documents) = infos.collect() {
                 return Ok(ListedDocuments { documents, total, is_more });
             }
-            // Some were removed meanwhile.
+            // Some documents were removed meanwhile.
             self.live.lock().remove(generation);
         }
         Err(damaged(format!("documents of `{generation}` are removed faster than they can be read")))

@@ -1,6 +1,6 @@
-//! Pages of chunks and statistics. No server orders what is live, so the catalog says which documents come next and the
-//! server is asked for their chunks; other orders and statistics are those of columns in memory, for which every
-//! chunk is read once, and from then on what is new.
+//! Pages of chunks, and statistics. No server can order live chunks only, so in document order the catalog names the
+//! next documents and their chunks are requested from the server. Other orders and statistics use columns in memory,
+//! for which every chunk is read once and new ones afterwards.
 
 use std::collections::{BTreeMap, HashSet};
 use std::ops::{Bound, ControlFlow};
@@ -17,8 +17,8 @@ use chunkwright_store::{
     ChunkPage, Direction, Filter, Generation, ListRequest, ListedChunk, SortKey, StoreError,
 };
 
-/// Columns, the live versions that they were made of, and which chunks passed the last filter that records were read
-/// for.
+/// Columns, the live versions that they were built from, and the chunks that passed the last filter for which records
+/// were read.
 #[derive(Debug, Default)]
 pub(super) struct ColumnsHere {
     live: Option<Arc<Live>>,
@@ -26,26 +26,26 @@ pub(super) struct ColumnsHere {
     passed: Option<(Filter, HashSet<ChunkId>)>,
 }
 
-/// Most chunks that are asked for at once on the way to a page, where a filter lets few pass.
+/// Most chunks requested at once for a page, if few pass the filter.
 const MOST_AT_ONCE: u32 = 4_000;
 
-/// Why a page is not filled any further.
+/// Why filling a page stopped.
 enum Stop {
     Full,
     /// A document was replaced meanwhile.
     Replaced,
 }
 
-/// A page, and what it is filled from.
+/// A page and the source that it is filled from.
 struct Filling<'a, 'p> {
     store: &'a RemoteStore,
     generation: &'a Generation,
     request: &'a ListRequest,
     page: &'a mut PageBuilder<'p>,
-    /// Documents that are asked for together, and how many chunks they have.
+    /// Documents that are requested together, and their number of chunks.
     together: Vec<(&'a str, LiveVersion)>,
     chunks: u32,
-    /// How many chunks are asked for at once.
+    /// Number of chunks requested at once.
     at_once: u32,
 }
 
@@ -81,7 +81,7 @@ impl RemoteStore {
         Err(damaged(format!("documents of `{generation}` are replaced faster than they can be read")))
     }
 
-    /// A position in the document as it is now.
+    /// Translates a position to the document's current version.
     fn found_again(
         &self,
         generation: &Generation,
@@ -97,7 +97,7 @@ impl RemoteStore {
         })
     }
 
-    /// A page by columns.
+    /// A page in the order of columns.
     fn page_by_columns(
         &self,
         generation: &Generation,
@@ -122,7 +122,7 @@ impl RemoteStore {
         Ok(page.finish())
     }
 
-    /// Runs `read` over the columns of the live versions, and what says which of their rows pass.
+    /// Runs `read` over the columns of the live versions and the selection of their passing rows.
     pub(super) fn with_columns<T>(
         &self,
         generation: &Generation,
@@ -149,14 +149,14 @@ impl RemoteStore {
         Ok(read(&here.columns, Selection::Chunks(passed)))
     }
 
-    /// Brings columns to the live versions.
+    /// Updates columns to the live versions.
     fn refresh_columns(&self, generation: &Generation, here: &mut ColumnsHere) -> Result<(), StoreError> {
         let mut live = self.live_documents(generation)?;
         for _ in 0..ATTEMPTS {
             if here.live.as_ref().is_some_and(|known| *known == live && *live != Live::Everything) {
                 return Ok(());
             }
-            // What fails half-way is made anew.
+            // After a failure, the columns are rebuilt from scratch.
             let mut columns = std::mem::take(here).columns;
             let Live::Versions(documents) = &*live else {
                 columns = Columns::default();
@@ -184,7 +184,7 @@ impl RemoteStore {
         Err(damaged(format!("documents of `{generation}` are replaced faster than they can be read")))
     }
 
-    /// The points of another program's collection, those of a document in order.
+    /// The points of another program's collection, in order within each document.
     fn foreign_points(&self, generation: &Generation) -> Result<Vec<Point>, StoreError> {
         let points = self.database.points(generation, Which::All, Part::WithoutVectors)?;
         Ok(by_version(points).into_values().flatten().collect())
@@ -225,7 +225,7 @@ impl<'a> Filling<'a, '_> {
         }
     }
 
-    /// Adds the chunks of a document behind the one at `after`.
+    /// Adds the chunks of a document after the one at `after`.
     fn document(&mut self, doc_id: &'a str, live: LiveVersion, after: Option<i64>) -> Flow {
         if after.is_none() && live.chunks <= self.at_once {
             self.together.push((doc_id, live));
@@ -264,12 +264,12 @@ impl<'a> Filling<'a, '_> {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Where a filter lets few pass, more are asked for at once.
+    /// Requests more at once, for filters that few chunks pass.
     fn ask_for_more(&mut self) {
         self.at_once = (self.at_once * 2).min(MOST_AT_ONCE.max(self.at_once));
     }
 
-    /// Adds the chunks of the documents that wait for it.
+    /// Adds the chunks of the collected documents.
     fn ask_together(&mut self) -> Flow {
         let together = std::mem::take(&mut self.together);
         self.chunks = 0;
@@ -290,7 +290,7 @@ impl<'a> Filling<'a, '_> {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Adds the points of a version that pass; there must be `count` of them, in order.
+    /// Adds the passing points of a version; `points` must be `count` points in order.
     fn push(&mut self, doc_id: &str, version: i64, count: u32, mut points: Vec<Point>) -> Flow {
         if points.len() != count as usize {
             if self.store.is_replaced(self.generation, doc_id, version)? {

@@ -1,4 +1,4 @@
-//! Who of this machine writes to a server's store? A lock in a folder here says it, as for a store in a folder.
+//! The write lock of a server's store on this machine: a lock file in a local folder, as for a store in a folder.
 
 use parking_lot::Mutex;
 use std::fs::File;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use chunkwright_store::StoreError;
 use chunkwright_store::sqlite::{create_folder, lock as lock_folder};
 
-/// A lock that is held until it is let go of, or its process ends.
+/// A lock that is held until it is released or its process ends.
 #[derive(Debug)]
 pub(super) struct MachineLock {
     folder: PathBuf,
@@ -21,7 +21,7 @@ impl MachineLock {
         Self { folder: folder.to_owned(), address: address.to_owned(), held: Mutex::default() }
     }
 
-    /// Takes the lock, at once or not at all.
+    /// Takes the lock, or fails at once.
     pub(super) fn claim(&self) -> Result<(), StoreError> {
         let mut held = self.held.lock();
         if held.is_some() {
@@ -37,7 +37,7 @@ impl MachineLock {
         Ok(())
     }
 
-    /// Lets others write.
+    /// Releases the lock.
     pub(super) fn release(&self) {
         self.held.lock().take();
     }

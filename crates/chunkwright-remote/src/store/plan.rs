@@ -1,5 +1,5 @@
-//! Writing: what changes come to is worked out first, so that a refusal writes nothing; then it is done in
-//! the one order in which nobody sees half of it.
+//! Write plans: changes are worked out first, so that a rejected change writes nothing, and then applied in the one
+//! order in which no reader sees half of them.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasher, RandomState};
@@ -14,17 +14,17 @@ use chunkwright_store::{
     Change, Generation, NewChunk, NewDocument, Outcome, StoreError, StoredDocument, Vector,
 };
 
-/// Length of a piece of a text, in bytes: small beside what servers take in one request.
+/// Length of a part of a text, in bytes: small compared to the largest request that servers accept.
 pub(super) const PIECE: usize = 2 << 20;
 
-/// What becomes of one document.
+/// The planned change of one document.
 #[derive(Default)]
 struct Draft {
     before: Option<DocumentEntry>,
     now: Option<DocumentEntry>,
     /// The points of the new version, if there is one.
     points: Option<Vec<Point>>,
-    /// The text, if it is a new one.
+    /// The document with its text, if that is new.
     body: Option<StoredDocument>,
 }
 
@@ -32,15 +32,15 @@ struct Plan<'a> {
     store: &'a RemoteStore,
     generation: &'a Generation,
     drafts: BTreeMap<String, Draft>,
-    /// The document that each chunk belongs to that is live and of interest.
+    /// The documents of the live chunks that matter to this write.
     owners: HashMap<ChunkId, String>,
     last_version: i64,
     /// The low bits of every version of this write.
     mark: i64,
 }
 
-/// Bits of a version that are drawn by chance for each write, so that two writers at once never give one
-/// number to two versions.
+/// Random bits of a version, drawn for each write, so that two concurrent writers do not give two versions the same
+/// number.
 const MARK_BITS: u32 = 16;
 
 /// See [`Store::write`](super::super::Store::write).
@@ -51,13 +51,13 @@ pub(super) fn write(
 ) -> Result<Vec<Outcome>, StoreError> {
     let mut entry = store.generation_entry(generation)?;
     if changes.iter().any(|change| matches!(change, Change::Replace(_) | Change::Amend { .. })) {
-        // One generation has terms of one analysis.
+        // All terms of a generation are of one version of the analysis.
         entry.check_terms()?;
     }
     // The standard hasher's keys are random, and different at each call.
     entry.writer = RandomState::new().hash_one(entry.change).cast_signed() & ((1 << MARK_BITS) - 1);
     if entry.unfinished {
-        // Said first: should the other writer be there after all, it does not commit any more.
+        // Written first: if the other writer is still running, it can no longer commit.
         store.database.put(&[entry.entry()?])?;
         sweep::sweep(store, generation)?;
         entry.unfinished = false;
@@ -90,7 +90,7 @@ pub(super) fn write(
 }
 
 impl<'a> Plan<'a> {
-    /// Reads what the changes are about: the documents, and whose their chunks' ids are.
+    /// Reads the documents that the changes concern, and the owners of their chunk ids.
     fn load(
         store: &'a RemoteStore,
         generation: &'a Generation,
@@ -132,7 +132,7 @@ impl<'a> Plan<'a> {
         Ok(Self { store, generation, drafts, owners, last_version, mark })
     }
 
-    /// A version greater than any before.
+    /// A version greater than all earlier ones.
     fn next_version(&mut self) -> i64 {
         self.last_version = ((self.last_version >> MARK_BITS) + 1) << MARK_BITS | self.mark;
         self.last_version
@@ -204,8 +204,7 @@ impl<'a> Plan<'a> {
         if draft.now.take().is_some() { Outcome::Written } else { Outcome::Unchanged }
     }
 
-    /// Puts chunks in place of those with their ids. All chunks of the document are written again, so that
-    /// there is one version of it.
+    /// Replaces chunks by id. All chunks of the document are written again, so that they are of one version.
     fn amend(
         &mut self,
         doc_id: &str,
@@ -250,7 +249,7 @@ impl<'a> Plan<'a> {
         if self.generation.spec.model.is_some() { without as u32 } else { 0 }
     }
 
-    /// Does it; answers the documents that another writer was faster with.
+    /// Commits the plan; returns the documents that another writer committed in between.
     fn commit(&self, done: &GenerationEntry, is_visible: bool) -> Result<Vec<String>, StoreError> {
         let (database, generation) = (&self.store.database, self.generation);
         let changed = || self.drafts.iter().filter(|(_, draft)| draft.before != draft.now);
@@ -285,11 +284,11 @@ impl<'a> Plan<'a> {
             .filter(|((_, draft), found)| version(&draft.now) != version(found))
             .map(|((doc_id, _), _)| doc_id.clone())
             .collect();
-        // Who came between took what was not committed yet for what a crash had left.
+        // A writer in between took the uncommitted points for leftovers of a crash.
         if self.store.generation_entry(generation)?.writer != self.mark {
             self.put_versions()?;
         }
-        // It is written, whatever becomes of what is left to do: the next write does that then.
+        // The write has succeeded even if the cleanup fails: the next write repeats the cleanup.
         let collected = self.collect(&lost);
         if collected.is_ok() {
             let _ = database.put(&[done.entry()?]);
@@ -297,7 +296,7 @@ impl<'a> Plan<'a> {
         Ok(lost)
     }
 
-    /// Writes the texts and points of all new versions, which nobody sees before they are committed.
+    /// Writes the texts and points of all new versions, which are invisible until they are committed.
     fn put_versions(&self) -> Result<(), StoreError> {
         let (mut parts, mut points) = (Vec::new(), Vec::new());
         for draft in self.drafts.values() {
@@ -323,7 +322,7 @@ impl<'a> Plan<'a> {
         self.store.database.forget(&parts)
     }
 
-    /// Removes the versions before.
+    /// Removes the replaced versions.
     fn collect(&self, lost: &[String]) -> Result<(), StoreError> {
         let (mut versions, mut parts) = (Vec::new(), Vec::new());
         for (doc_id, draft) in &self.drafts {
@@ -345,7 +344,7 @@ impl<'a> Plan<'a> {
 }
 
 impl Draft {
-    /// The pieces of its text and file, if they are new.
+    /// The parts of its text and file, if they are new.
     fn parts(&self, generation: &Generation) -> Vec<Entry> {
         let (Some(now), Some(body)) = (&self.now, &self.body) else { return Vec::new() };
         let owner = generation.to_string();
@@ -358,7 +357,7 @@ impl Draft {
     }
 }
 
-/// A text in pieces; of an empty one there are none.
+/// Splits a text into parts; an empty one has none.
 fn pieces(mut text: &str) -> impl Iterator<Item = &str> {
     std::iter::from_fn(move || {
         let (piece, rest) = text.split_at(text.floor_char_boundary(PIECE));

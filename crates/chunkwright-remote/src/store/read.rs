@@ -1,4 +1,4 @@
-//! Reading: every answer is of versions that were live at one moment.
+//! Consistent reads: every result has only versions that were live at one moment.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -15,19 +15,19 @@ use chunkwright_store::filter::facts;
 use chunkwright_store::index::{NewRow, SearchIndex, Selection, top};
 use chunkwright_store::{DocumentInfo, Filter, Generation, Scored, StoreError, StoredChunk, StoredDocument};
 
-/// How often a reading begins anew because documents were replaced under it.
+/// Most repetitions of a read because documents were replaced meanwhile.
 pub(super) const ATTEMPTS: usize = 8;
 
-/// Most points that are asked for: whoever wants more has them all, or has to narrow the search.
+/// Upper bound on points per request; larger queries must be narrowed.
 const MOST: usize = 100_000;
 
-/// Versions asked for at once.
+/// Versions requested at once.
 const VERSIONS: usize = 500;
 
 /// The live version of each document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Live {
-    /// Another program's: there is one version of everything.
+    /// Another program's collection: everything has one version.
     Everything,
     Versions(BTreeMap<String, LiveVersion>),
 }
@@ -50,7 +50,7 @@ impl Live {
         }
     }
 
-    /// Whether there may be something newer than was known.
+    /// Returns whether a found point may be newer than the known live versions.
     fn is_behind(&self, found: &Found) -> bool {
         match self {
             Self::Everything => false,
@@ -61,8 +61,8 @@ impl Live {
     }
 }
 
-/// What is ranked in memory, and which chunks passed a filter that needs their records: they are all read for it,
-/// and a search with it ranks more than once.
+/// An index ranked in memory, and the chunks that passed the last filter that needs records: all records are read for
+/// it, and a search ranks more than once.
 #[derive(Debug, Default)]
 pub(super) struct RankedHere {
     index: SearchIndex,
@@ -70,8 +70,8 @@ pub(super) struct RankedHere {
 }
 
 impl RemoteStore {
-    /// The live versions, remembered while no write was begun. Every search asks for them, and none is made of a
-    /// generation with other terms than its query has.
+    /// The live versions, cached until the next write begins. Every search calls this, so the terms are checked here:
+    /// they must be of the version that queries use.
     pub(super) fn live(&self, generation: &Generation) -> Result<Arc<Live>, StoreError> {
         if generation.number == FOREIGN {
             return Ok(Arc::new(Live::Everything));
@@ -81,7 +81,7 @@ impl RemoteStore {
         self.live_of(generation, &entry)
     }
 
-    /// The live versions, whichever terms they have.
+    /// The live versions, without a check of their terms.
     pub(super) fn live_documents(&self, generation: &Generation) -> Result<Arc<Live>, StoreError> {
         if generation.number == FOREIGN {
             return Ok(Arc::new(Live::Everything));
@@ -111,14 +111,14 @@ impl RemoteStore {
         Ok(live)
     }
 
-    /// The live versions as they are now, whatever is remembered.
+    /// The live versions, read again.
     pub(super) fn live_again(&self, generation: &Generation) -> Result<Arc<Live>, StoreError> {
         self.live.lock().remove(generation);
         self.live(generation)
     }
 
-    /// The `limit` best of what `ask` finds that are live and pass, best first. `ask` is given how many are
-    /// wanted, and is asked for more while too few pass; `can` becomes false if it cannot be asked at all.
+    /// The `limit` best points from `ask` that are live and pass, best first. `ask` takes the number of points to find,
+    /// and is called with greater numbers while too few pass; `can` becomes `false` if the server has no such ranking.
     pub(super) fn answer(
         &self,
         generation: &Generation,
@@ -143,7 +143,7 @@ impl RemoteStore {
             if renewed < ATTEMPTS && found.iter().any(|found| live.is_behind(found)) {
                 renewed += 1;
                 let again = self.live_again(generation)?;
-                // Else it is not committed, and may never be.
+                // Otherwise the newer version is not committed, and may never be.
                 if again != live {
                     live = again;
                     continue;
@@ -154,7 +154,7 @@ impl RemoteStore {
             };
             let scored = |found: &Found| Scored { id: found.id, score: found.score };
             let passing: Vec<Scored> = found.iter().filter(passes).map(scored).collect();
-            // Of equal scores, which ones come back is the server's choice, and which come first is ours.
+            // The server chooses which of several equal scores it returns, but we order them by chunk id.
             let is_settled =
                 || passing.get(limit - 1).zip(found.last()).is_some_and(|(own, last)| last.score < own.score);
             if found.len() < asked || is_settled() || asked >= MOST {
@@ -164,7 +164,7 @@ impl RemoteStore {
         }
     }
 
-    /// A ranking that the server does not make: of an index in memory, brought up to date by whole documents.
+    /// A ranking that the server does not compute: by an in-memory index, updated by whole documents.
     pub(super) fn ranked_here(
         &self,
         generation: &Generation,
@@ -182,7 +182,7 @@ impl RemoteStore {
             live = self.live_again(generation)?;
         }
         let by_record = || -> Result<HashSet<ChunkId>, StoreError> {
-            // The live versions are the same ones for as long as nothing was written.
+            // Until the next write, the live versions are the same object.
             if let Some((of, known, ids)) = passed.as_ref()
                 && Arc::ptr_eq(of, &live)
                 && known == filter
@@ -199,7 +199,7 @@ impl RemoteStore {
         rank(index, &passing)
     }
 
-    /// Brings `index` to the live versions; answers whether all of them were to be had.
+    /// Updates `index` to the live versions; returns whether all of them could be read.
     fn refresh(
         &self,
         generation: &Generation,
@@ -229,8 +229,8 @@ impl RemoteStore {
         Ok(is_whole)
     }
 
-    /// Calls `each` with every live version after `last_version`, its document and its points in order; answers
-    /// whether all of them were to be had.
+    /// Calls `each` with every live version after `last_version`, its document and its points in order; returns whether
+    /// all of them could be read.
     pub(super) fn each_since(
         &self,
         generation: &Generation,
@@ -256,7 +256,7 @@ impl RemoteStore {
         Ok(true)
     }
 
-    /// Whether a document has another version than it had.
+    /// Returns whether a document no longer has this version.
     pub(super) fn is_replaced(
         &self,
         generation: &Generation,
@@ -319,7 +319,7 @@ impl RemoteStore {
         Err(damaged(format!("document `{doc_id}` is replaced faster than it can be read")))
     }
 
-    /// A document with its text; none if pieces of that are gone.
+    /// A document with its text; `None` if parts of the text are gone.
     pub(super) fn body(
         &self,
         generation: &Generation,
@@ -399,7 +399,7 @@ impl RemoteStore {
                     chunks.insert(point.id, chunk);
                 }
             }
-            // What was read of an old version may be there in the new one.
+            // Chunks missed in an old version may exist in the new one.
             let is_whole = ids.iter().all(|id| chunks.contains_key(id));
             if is_whole || !is_behind || attempt == ATTEMPTS {
                 return Ok(ids.iter().map(|id| chunks.get(id).cloned()).collect());
@@ -408,7 +408,7 @@ impl RemoteStore {
         Ok(Vec::new())
     }
 
-    /// The entries of documents by id, and that their generation is there, in one request.
+    /// The entries of documents by id, with a check that their generation exists, in one request.
     pub(super) fn entries_at_once(
         &self,
         generation: &Generation,

@@ -1,4 +1,4 @@
-//! The source of a document, by the pieces that the server keeps.
+//! The source of a document, read in the parts that the server keeps.
 
 use super::RemoteStore;
 use super::plan::PIECE;
@@ -7,8 +7,8 @@ use crate::database::unhex;
 use chunkwright_store::{Generation, SourceForm, SourcePart, SourceRange, StoreError};
 
 impl RemoteStore {
-    /// A part of a source, in memory of the size of the part and a piece. Pieces of a file have one length, so those before
-    /// the part are not read; pieces of a text end at characters, so they are.
+    /// A range of a source, in memory proportional to the range and one stored part. Parts of a file have equal
+    /// lengths, so those before the range are not read; parts of a text end at character boundaries, so they are.
     pub(super) fn read_source(
         &self,
         generation: &Generation,
@@ -22,7 +22,7 @@ impl RemoteStore {
         };
         let is_file = entry.raw_parts.is_some() && form == SourceForm::File;
         let keys = if is_file { entry.raw_keys(generation) } else { entry.source_keys(generation) };
-        // Where the text is the file, its length is known; else all pieces say it.
+        // If the text is the file, its length is known; otherwise it is the sum of all parts.
         let known = (is_file || entry.raw_parts.is_none()).then_some(document.bytes);
         let end = offset.saturating_add(limit as u64);
         let mut part = SourcePart { doc_toc: entry.doc_toc.clone(), ..SourcePart::default() };
@@ -33,7 +33,7 @@ impl RemoteStore {
                 break;
             }
             let Some(piece) = self.database.get(std::slice::from_ref(key))?.pop().flatten() else {
-                // It was replaced meanwhile, or else it is damaged.
+                // The document was replaced meanwhile; otherwise it is damaged.
                 return if self.is_replaced(generation, &document.doc_id, document.version)? {
                     Ok(None)
                 } else {

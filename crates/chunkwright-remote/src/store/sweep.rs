@@ -1,4 +1,4 @@
-//! What crashes leave, and what chunks need.
+//! Deletes what crashes left behind, checks stored documents, and lists the vectors in use.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,7 +10,7 @@ use chunkwright_store::local_cache::Used;
 use chunkwright_store::verify::{self, Counters, Kept, Unsound};
 use chunkwright_store::{CheckReport, Generation, NewChunk, OverlayStore, Overlays, StoreError, Vector};
 
-/// Removes what is left of generations of a collection that nobody knows.
+/// Removes leftovers of a collection's generations that the catalog does not list.
 pub(super) fn sweep_generations(
     store: &RemoteStore,
     known: &[GenerationEntry],
@@ -26,14 +26,14 @@ fn left_generations(store: &RemoteStore, known: &[GenerationEntry]) -> Result<Ve
     store.database.left(&known.iter().map(|entry| &entry.generation).collect::<Vec<_>>())
 }
 
-/// Removes points and pieces of texts that no document's entry speaks of.
+/// Removes points and parts of texts that no document's entry refers to.
 pub(super) fn sweep(store: &RemoteStore, generation: &Generation) -> Result<(), StoreError> {
     let left = Left::of(store, generation)?;
     store.database.delete(generation, &left.versions)?;
     store.database.forget(&left.parts)
 }
 
-/// What is there and not live.
+/// Orphaned points and parts, and counts of live ones.
 struct Left {
     versions: Vec<i64>,
     points: usize,
@@ -41,7 +41,7 @@ struct Left {
     documents: Vec<DocumentEntry>,
     /// Live points, by version.
     chunks: HashMap<i64, usize>,
-    /// Ids that two live points have.
+    /// Number of live points whose id another live point has.
     doubles: usize,
 }
 
@@ -49,7 +49,7 @@ impl Left {
     fn of(store: &RemoteStore, generation: &Generation) -> Result<Self, StoreError> {
         let marks = store.database.marks(generation, Which::All)?;
         let parts = store.database.keys(Kind::Part, &generation.to_string())?;
-        // After the points: what is committed between the two readings is live.
+        // Read after the points, so that versions committed in between count as live.
         let documents: Vec<DocumentEntry> = store.list(Kind::Document, &generation.to_string())?;
         let live: HashMap<i64, &str> =
             documents.iter().map(|entry| (entry.info.version, entry.info.doc_id.as_str())).collect();
@@ -120,7 +120,7 @@ pub(super) fn check(store: &RemoteStore, collection: Option<&str>) -> Result<Che
     Ok(report)
 }
 
-/// Documents that are read at once.
+/// Documents read at once.
 const DOCUMENTS: usize = 64;
 
 fn check_documents(
@@ -166,7 +166,7 @@ fn check_documents(
     Ok(())
 }
 
-/// The vectors that chunks need.
+/// The vectors that chunks use.
 pub(super) fn used(store: &RemoteStore) -> Result<Used, StoreError> {
     let mut used = Used::new();
     for entry in store.list::<GenerationEntry>(Kind::Generation, "")? {

@@ -1,4 +1,4 @@
-//! Stores on servers rank as the embedded one does, and so does Qdrant's own engine.
+//! Stores on servers, and Qdrant's own engine, rank as the embedded store does.
 
 use std::collections::HashMap;
 use std::io::Write;

@@ -1,4 +1,4 @@
-//! The kinds of stores that these tests run over: those on servers that are to be had.
+//! The kinds of stores that these tests run over: those whose servers are available.
 
 use std::sync::OnceLock;
 

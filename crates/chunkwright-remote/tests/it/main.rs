@@ -1,4 +1,4 @@
-//! Stores on servers: what every store promises, and what holds of servers alone.
+//! Stores on servers: the contract of every store, and what holds for servers alone.
 #![expect(clippy::unwrap_used, reason = "a test ends where something is not as it should be")]
 #![expect(clippy::print_stdout, reason = "what could not be checked is said")]
 

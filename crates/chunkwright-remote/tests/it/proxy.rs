@@ -1,4 +1,4 @@
-//! Something between a store and its server that fails as it is told.
+//! A proxy between a store and its server that injects failures.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};

@@ -1,4 +1,4 @@
-//! Stores on servers where something fails: the promises hold whatever arrives and whatever does not.
+//! Stores on servers under failures: the promises hold whichever requests and responses are lost.
 
 use std::collections::HashMap;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! What a page and a part of a file cost on a server, and names that it would mix up.
+//! Requests to servers: the cost of a page and of a part of a file, and names that a server would confuse.
 
 use chunkwright_index::{
     Change, DocumentInfo, DocumentsBehind, Generation, GenerationSpec, Glob, ListRequest, ListedDocuments,

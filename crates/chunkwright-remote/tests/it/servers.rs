@@ -1,4 +1,4 @@
-//! The servers of the remote stores: those that `cargo xtask test` has started, or, once a process, our own.
+//! The servers of the remote stores: those that `cargo xtask test` has started, or our own, started once per process.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};

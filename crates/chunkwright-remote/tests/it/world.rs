@@ -1,5 +1,4 @@
-//! A server that stores are opened on, and the link to it, which fails as it is told: a real one behind a proxy, or the
-//! double in memory.
+//! A server for stores, and a link to it that injects failures: a real server behind a proxy, or the in-memory double.
 
 use std::path::Path;
 use std::sync::Arc;

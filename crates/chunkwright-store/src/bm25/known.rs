@@ -1,8 +1,7 @@
-//! Terms of words that were met before.
+//! A cache of the terms of words seen before.
 //!
-//! A text's terms are those of its runs, each as if it stood alone, and texts repeat their words: folding, dividing
-//! and stemming one is done once while it is remembered. What is remembered is bounded and exact, so that it changes
-//! no answer.
+//! A text's terms are those of its runs, each analysed on its own, and texts repeat their words: a cached run is not
+//! folded, split and stemmed again. The cache is bounded and exact, so it never changes a result.
 
 use std::cell::RefCell;
 
@@ -11,19 +10,19 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::{TermId, term_id};
 use crate::analysis;
 
-/// Entries of a thread. Of 10 MB of documentation, 1 to 4 % of the runs that may be remembered miss.
+/// Entries per thread. In 10 MB of documentation, 1 to 4 % of the runs that can be cached miss.
 const ENTRIES: usize = 1 << 15;
 
-/// Longest run that is remembered, in bytes. What is longer is a sentence without spaces, or rare.
+/// Longest cached run, in bytes. Longer ones are sentences without spaces, or rare.
 const MAX_RUN: usize = 48;
 
-/// What a run is to a search by words.
+/// The terms of a run, as a lexical search sees them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Run {
     text: Box<str>,
-    /// Its terms, but for characters that were added to be found alone.
+    /// Number of its terms, without the single characters added.
     pub(super) length: u32,
-    /// Its terms, each as often as it is there.
+    /// Its terms, with repetitions.
     pub(super) ids: Vec<TermId>,
 }
 
@@ -39,7 +38,7 @@ impl Run {
 }
 
 thread_local! {
-    /// Each run has one place, where the next that belongs there takes it over.
+    /// A direct-mapped cache: each run has one slot, where a later run with the same slot replaces it.
     static KNOWN: RefCell<Vec<Run>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -48,7 +47,7 @@ pub(super) fn each_run(text: &str, each: &mut dyn FnMut(&Run)) {
     KNOWN.with_borrow_mut(|known| {
         known.resize_with(ENTRIES, Run::default);
         for (_, text) in analysis::runs(text) {
-            // Scripts without spaces make runs of whole clauses, which do not come back.
+            // Scripts without spaces make runs of whole clauses, which do not recur.
             if text.len() > MAX_RUN || text.starts_with(analysis::is_unspaced) {
                 each(&Run::of(text));
                 continue;

@@ -1,7 +1,7 @@
-//! What conditions may say: values as their fields have them, and none that no chunk can have.
+//! Validates filter conditions: a value must be one that chunks can have in that field.
 //!
-//! A filter that can never match looks like a collection without an answer. So every filter that comes from outside is
-//! read by [`Condition::checked`]: as text, as JSON, and as the conditions of a query.
+//! A filter that can never match looks like a collection without an answer. So every external filter, whether text,
+//! JSON or the conditions of a query, is read by [`Condition::checked`].
 
 use chunkwright::{CONTENT_TYPES, ChunkId, Cut, SummaryKind, stats::TokenLevel};
 use chunkwright_source::{PROSE_LANGUAGES, language_named, language_names, prose_language_named};
@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::{Condition, Field, FieldType, Filter, FilterError, Glob, Test};
 
 impl Condition {
-    /// This condition with its values as fields have them: `py` becomes `python`, a part of a path a pattern.
+    /// This condition with normalized values: `py` becomes `python`, a part of a path becomes a pattern.
     ///
     /// # Errors
     ///
@@ -39,12 +39,12 @@ impl Condition {
     }
 }
 
-/// A value as metadata has it, which is text whatever it says.
+/// A metadata value, which is always text.
 fn text_of(value: Value) -> Value {
     if value.is_string() { value } else { Value::String(value.to_string()) }
 }
 
-/// What is said of a path, said of the document's key.
+/// Converts a test of a path to a condition on the document's key.
 fn of_path(test: Test) -> Result<Condition, FilterError> {
     let field = Field::DOC_ID;
     let anywhere = |value: Value| match value {
@@ -58,7 +58,7 @@ fn of_path(test: Test) -> Result<Condition, FilterError> {
     })
 }
 
-/// A value as its field has it.
+/// Normalizes a value for its field.
 fn value_of(field: Field, value: Value) -> Result<Value, FilterError> {
     let is_right = match field.field_type() {
         FieldType::Number => value.is_number(),
@@ -92,7 +92,7 @@ fn value_of(field: Field, value: Value) -> Result<Value, FilterError> {
     }
 }
 
-/// All values of a field that has few.
+/// All values of a field that has a fixed set.
 fn known(field: Field) -> Option<Vec<&'static str>> {
     let summaries = SummaryKind::ALL.iter().map(|kind| kind.name());
     Some(match field.name() {
@@ -104,7 +104,7 @@ fn known(field: Field) -> Option<Vec<&'static str>> {
     })
 }
 
-/// What the values of a field are, in words.
+/// Describes the values of a field, for messages.
 pub(super) fn right(field: Field) -> &'static str {
     match field.field_type() {
         FieldType::Number => "a number",
@@ -118,15 +118,15 @@ fn wrong(field: Field, value: &Value, right: String) -> FilterError {
     FilterError::Value { field: field.name(), value, right }
 }
 
-/// Longest name, in characters, that others are compared with.
+/// Longest name, in characters, for which a similar one is searched.
 const MAX_NAME: usize = 64;
 
-/// What would be right instead of `name`: the name that it is like, or all.
+/// Suggests a replacement for `name`: the most similar known name, or all of them.
 pub fn suggestion<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
     let name = name.trim_start_matches('=').to_lowercase();
     let known: Vec<&str> = known.collect();
     let edits = |known: &&&str| strsim::osa_distance(&name, known);
-    // Of a short name, few edits make any other; a long one is like none.
+    // A few edits turn a short name into any other; a long one is similar to none.
     let length = name.chars().count();
     let most = length / 3;
     let comparable = if length <= MAX_NAME { &known[..] } else { &[] };

@@ -1,4 +1,4 @@
-//! What a condition may be about: the fields of records, and where their values are found.
+//! The fields of records that conditions can name, and how their values are read.
 
 use std::borrow::Cow;
 
@@ -46,7 +46,7 @@ pub enum FieldType {
     List,
 }
 
-/// The fields by type. A test holds them to the record.
+/// The fields by type. A test checks them against the record.
 const FIELDS: &[(FieldType, &[&str])] = &[
     (
         FieldType::Text,
@@ -104,7 +104,7 @@ const FIELDS: &[(FieldType, &[&str])] = &[
     (FieldType::List, &["section_path", "imports", "symbols.names"]),
 ];
 
-/// Fields that an index holds in memory: a filter on these alone reads no record.
+/// Number of fields that an index holds in memory: a filter on these alone reads no record.
 const QUICK: usize = 6;
 
 impl Field {
@@ -120,15 +120,13 @@ impl Field {
     pub const CONTENT_TYPE: Self = Self("content_type");
     /// `chunk`, `function_summary`, `class_summary`, `file_summary`, `summary` for all of these, or `all`.
     pub const ARTIFACT: Self = Self("artifact");
-    /// Name of a symbol that the chunk holds some of: `render`, or qualified as far as wanted,
-    /// `Report.render`.
+    /// Name of a symbol that the chunk belongs to: `render`, or a longer qualified part of it, such as `Report.render`.
     pub const SYMBOL: Self = Self("symbol");
 
-    /// Part of the document's key, as `path:` in a query: what a filter says of it becomes a condition on
-    /// [`DOC_ID`](Self::DOC_ID).
+    /// Part of the document's key, as `path:` in a query: a test of it becomes a condition on [`DOC_ID`](Self::DOC_ID).
     pub const PATH: Self = Self("path");
 
-    /// Other names of fields, which queries have as well: `lang:rust` and `lang=rust`.
+    /// Aliases of fields, for filters and queries: `lang:rust` and `lang=rust`.
     const ALIASES: &[(&str, Self)] = &[
         ("path", Self::PATH),
         ("lang", Self::LANGUAGE),
@@ -136,7 +134,7 @@ impl Field {
         ("prose", Self::PROSE_LANGUAGE),
     ];
 
-    /// Fields that are none of a record: they are made of others.
+    /// Fields that records do not have: they are derived from others.
     pub const EXTRA: &[&str] = &["symbol"];
 
     /// Every field.
@@ -144,7 +142,7 @@ impl Field {
         FIELDS.iter().flat_map(|(_, names)| names.iter().copied().map(Self))
     }
 
-    /// The field of that name: its own, or `path`, `lang` or `type` as queries have them.
+    /// The field of this name, or of the alias `path`, `lang` or `type` that queries use.
     pub fn of(name: &str) -> Option<Self> {
         let alias = Self::ALIASES.iter().find(|(alias, _)| *alias == name).map(|(_, field)| *field);
         alias.or_else(|| Self::all().find(|field| field.0 == name))
@@ -161,18 +159,18 @@ impl Field {
         FIELDS.iter().find(|(_, names)| is_of(names)).map_or(FieldType::Text, |(field_type, _)| *field_type)
     }
 
-    /// Whether it is known without the record.
+    /// Returns whether its value is known without the record.
     pub fn is_quick(self) -> bool {
         FIELDS[0].1[..QUICK].contains(&self.0)
     }
 }
 
-/// Where an evaluator finds the values of one chunk.
+/// The values of one chunk, for an evaluator.
 pub trait Fields {
     /// The value of a field.
     fn get(&self, field: Field) -> Got<'_>;
 
-    /// What the caller said of the document under this name; only records have it.
+    /// The document's metadata under this name; only records have it.
     fn meta(&self, _name: &str) -> Option<&str> {
         None
     }
@@ -193,7 +191,7 @@ pub enum Got<'a> {
     Symbols(Cow<'a, str>),
 }
 
-/// What an index knows of a chunk without its record.
+/// The fields of a chunk that an index knows without its record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Facts<'a> {
     /// Document.
@@ -204,7 +202,7 @@ pub struct Facts<'a> {
     pub language: Option<&'a str>,
     /// As [`Record::content_type`](chunkwright::Record::content_type).
     pub content_type: &'a str,
-    /// Kind of the summary, of one.
+    /// Kind of the summary; `None` for a chunk.
     pub artifact: Option<&'a str>,
     /// By [`symbol_lines`].
     pub symbols: &'a str,
@@ -242,7 +240,7 @@ impl Fields for Value {
     }
 }
 
-/// What an index keeps of a record; `symbols` is what [`record_symbols`] gave.
+/// The facts that an index keeps of a record; `symbols` is the result of [`record_symbols`].
 pub fn facts<'a>(record: &'a Record, symbols: &'a str) -> Facts<'a> {
     Facts {
         doc_id: &record.doc_id,
@@ -260,8 +258,8 @@ pub fn record_symbols(record: &Record) -> String {
     symbol_lines(names.iter().map(String::as_str))
 }
 
-/// The names by which a chunk's symbols may be asked for, a line each, `\n` at both ends: each qualified
-/// name and what follows a dot in it. `::` counts as a dot.
+/// The names that a chunk's symbols can be searched by, one per line, with `\n` at both ends: each qualified name, and
+/// the part of it after each dot. `::` counts as a dot.
 fn symbol_lines<'a>(names: impl Iterator<Item = &'a str>) -> String {
     let mut lines = String::new();
     for name in names {

@@ -8,7 +8,7 @@ use super::check::{right, suggestion};
 use super::{Condition, Field, FieldType, Filter, Glob, GlobError, Range, Test};
 use crate::meta::is_of_name;
 
-/// Why a text is no filter.
+/// Errors of parsing and checking filters.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FilterError {
@@ -28,12 +28,12 @@ pub enum FilterError {
         /// What would be right.
         right: String,
     },
-    /// `==`, as programming languages have it.
+    /// `==`, as in programming languages.
     #[error("`==` is not an operator of filters; did you mean `{field}={value}`?")]
     Equals {
         /// The field.
         field: String,
-        /// What stands behind it.
+        /// The text after it.
         value: String,
     },
     /// A pattern that is not a glob.
@@ -44,7 +44,7 @@ pub enum FilterError {
         "invalid filter at `{rest}`; conditions are `FIELD=VALUE` (or `!=`, `>`, `>=`, `<`, `<=`, `^=` for a prefix, `~` for a glob), joined by `and`, `or`, `not` and parentheses, values with blanks in double quotes, where `\\\"` is a quote and `\\\\` a backslash"
     )]
     Syntax {
-        /// From where it cannot be read.
+        /// The text from where parsing failed.
         rest: String,
     },
     /// Parentheses or negations too deep.
@@ -52,10 +52,10 @@ pub enum FilterError {
     Depth,
 }
 
-/// Deepest nesting: filters come from anybody.
+/// Deepest nesting: filters are untrusted input.
 const MAX_DEPTH: usize = 32;
 
-/// Operators, those that begin like another after it.
+/// Operators; one that is a prefix of another comes after it.
 const OPERATORS: [&str; 8] = ["!=", ">=", "<=", "^=", "=", ">", "<", "~"];
 
 fn right_field(name: &str) -> String {
@@ -63,9 +63,9 @@ fn right_field(name: &str) -> String {
 }
 
 impl Filter {
-    /// Reads a filter: `FIELD=VALUE` and its like, joined by `and`, `or`, `not` and parentheses; `and` binds
-    /// more than `or`. A text of blanks lets everything pass. After `~` stands a [`Glob`]; other operators compare
-    /// texts exactly. A value in double quotes may hold anything: `\"` in it is a quote, `\\` a backslash, and any other
+    /// Parses a filter: conditions such as `FIELD=VALUE`, joined by `and`, `or`, `not` and parentheses; `and` binds
+    /// tighter than `or`. Every chunk passes a blank filter. `~` takes a [`Glob`]; other operators compare texts
+    /// exactly. A value in double quotes may hold anything: `\"` in it is a quote, `\\` a backslash, and any other
     /// backslash stands for itself.
     ///
     /// # Errors
@@ -81,14 +81,14 @@ impl Filter {
     }
 }
 
-/// What stands before the name of metadata.
+/// The prefix of metadata names.
 const META: &str = "meta.";
 
-/// What a condition is about.
+/// The subject of a condition.
 enum Subject<'a> {
     /// A field by its name.
     Field(&'a str),
-    /// What the caller said of the document, by its name.
+    /// Metadata of the document, by its name.
     Meta(&'a str),
 }
 
@@ -162,7 +162,7 @@ impl<'a> Parser<'a> {
         Ok(if operator == "!=" { Condition::Not(Box::new(condition)) } else { condition })
     }
 
-    /// What the next condition is about; blanks after it are skipped.
+    /// Parses the subject of the next condition; blanks after it are skipped.
     fn subject(&mut self) -> Result<Subject<'a>, FilterError> {
         let (is_meta, text) = match self.rest.strip_prefix(META) {
             Some(name) => (true, name),
@@ -211,7 +211,8 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// The value that `text` begins with, whose opening quote is taken off, and what follows its closing quote.
+/// The quoted value at the start of `text`, whose opening quote is already removed, and the text after its closing
+/// quote.
 pub fn quoted(text: &str) -> Option<(String, &str)> {
     let (mut value, mut rest) = (String::new(), text);
     loop {

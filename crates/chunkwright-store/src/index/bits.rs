@@ -1,4 +1,4 @@
-//! A set of rows, a bit each.
+//! A set of rows as a bitmap.
 
 /// A set of rows.
 #[derive(Clone, Debug, Default)]
@@ -40,13 +40,13 @@ impl Bits {
         self.words.iter().map(|word| word.count_ones() as usize).sum::<usize>() == self.len
     }
 
-    /// What is in both, which are of one length.
+    /// The intersection of two sets of equal length.
     pub(super) fn and(&self, other: &Self) -> Self {
         let words = self.words.iter().zip(&other.words).map(|(a, b)| a & b).collect();
         Self { words, len: self.len }
     }
 
-    /// Keeps the members that pass, asked in order.
+    /// Keeps the members that pass, tested in order.
     pub(super) fn retain(&mut self, mut passes: impl FnMut(usize) -> bool) {
         for (at, word) in self.words.iter_mut().enumerate() {
             let mut left = *word;

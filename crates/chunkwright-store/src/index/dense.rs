@@ -12,14 +12,14 @@ use super::stretches::stretches;
 use super::{Places, Selection, top};
 use crate::scored::Scored;
 
-/// Rows that one thread compares, and looks at the sketches of, before it pays to ask another: about half a millisecond.
+/// Rows whose vectors and sketches one thread compares before a second thread pays off: about half a millisecond.
 const COMPARED: usize = 4_096;
 const LOOKED_AT: usize = 256 * RUN;
 
 /// From this number of rows on, sketches are read first.
 pub(super) const MANY: usize = 5_000;
 
-/// Exact comparisons for each result wanted, and the least of them, of all rows. Measured: see `eval/search.md`.
+/// Exact comparisons for each wanted result, and their least number over all rows. Measured: see `eval/search.md`.
 const EXACT_PER_RESULT: usize = 10;
 const LEAST_EXACT: usize = 1_000;
 const ROWS_PER_EXACT: usize = 100;
@@ -29,7 +29,7 @@ const ROWS_PER_EXACT: usize = 100;
 pub(super) struct Dense {
     /// Length of each vector; 0 where there are none.
     dimension: usize,
-    /// A vector a row; zeros where there is none.
+    /// One vector per row; zeros where a row has none.
     vectors: Vec<f32>,
     /// Rows that have one.
     has: Bits,
@@ -57,7 +57,7 @@ impl Dense {
         self.has.extend(&other.has);
     }
 
-    /// The vectors of rows that have a new place, with their sketches.
+    /// The vectors of kept rows at their new places, with their sketches.
     pub(super) fn moved(&self, places: &Places) -> Self {
         let dimension = self.dimension;
         let mut moved = Self { sketches: self.sketches.moved(places), ..Self::new(dimension) };
@@ -69,7 +69,7 @@ impl Dense {
         moved
     }
 
-    /// Makes the sketches of rows that have none, once there are many.
+    /// Makes the missing sketches, once there are many rows.
     pub(super) fn sketch(&mut self) {
         if self.dimension > 0 && self.vectors.len() / self.dimension >= MANY {
             self.sketches.extend(&self.vectors, self.dimension);
@@ -154,7 +154,7 @@ mod tests {
         let all = vectors(rows, dimension, 7);
         let mut index = Dense::new(dimension);
         for (row, vector) in all.chunks_exact(dimension).enumerate() {
-            // Rows come in two lots, and some have no vector.
+            // Rows come in two batches, and some have no vector.
             if row == MANY + 10 {
                 index.sketch();
             }

@@ -1,5 +1,4 @@
-//! Which rows have a key, and what each says of it: terms and how often they are there, tokens and what they
-//! weigh.
+//! Posting lists: the rows that have a key, each with its value (the frequency of a term, the weight of a token).
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -15,7 +14,7 @@ pub(super) struct Postings<V> {
     by_key: HashMap<u32, List<V>, BuildHasherDefault<IdHasher>>,
 }
 
-/// The rows that have a key, in order, and what each says of it.
+/// The rows that have a key, in order, with the value of each.
 #[derive(Debug)]
 pub(super) struct List<V> {
     pub(super) rows: Vec<u32>,
@@ -29,7 +28,7 @@ impl<V> Default for Postings<V> {
 }
 
 impl<V: Copy> Postings<V> {
-    /// Adds what rows, which are in order and none before the last, say of `key`.
+    /// Adds rows with their values for `key`; the rows are in order, and none is before the last one added.
     pub(super) fn extend(&mut self, key: u32, said: impl IntoIterator<Item = (u32, V)>) {
         let list = self.by_key.entry(key).or_insert_with(|| List { rows: Vec::new(), values: Vec::new() });
         let said = said.into_iter();
@@ -41,14 +40,14 @@ impl<V: Copy> Postings<V> {
         }
     }
 
-    /// Adds what other rows say, which stand from `first` on.
+    /// Adds the postings of other rows, which begin at `first`.
     pub(super) fn append(&mut self, first: u32, other: Self) {
         for (key, list) in other.by_key {
             self.extend(key, list.iter().map(|(row, value)| (first + row, value)));
         }
     }
 
-    /// The postings of rows that have a [new place](super::Places).
+    /// The postings of kept rows at their [new places](super::Places).
     pub(super) fn moved(&self, places: &Places) -> Self {
         let moved = |list: &List<V>| {
             let kept = list.iter().filter_map(|(row, value)| Some((places.of(row)?, value)));
@@ -70,7 +69,7 @@ impl<V: Copy> List<V> {
     }
 }
 
-/// Of ids that are hashes already, and of small numbers.
+/// A hasher for ids that are already hashes, and for small numbers.
 #[derive(Default)]
 struct IdHasher(u64);
 
@@ -86,7 +85,7 @@ impl Hasher for IdHasher {
     }
 
     fn write_u32(&mut self, id: u32) {
-        // The map takes its buckets from one end and its tags from the other: both must be of all bits.
+        // The map takes buckets from one end of the hash and tags from the other: both must depend on all bits.
         self.0 = u64::from(id).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(32);
     }
 }
@@ -103,21 +102,21 @@ pub(super) fn best(
     for (row, &score) in scores.iter().enumerate() {
         if score >= least && passing.has(row) {
             kept.push((score, row as u32));
-            // Now and then what cannot be among the first any more is dropped.
+            // Drops, now and then, rows that can no longer be among the best.
             if kept.len() >= full {
                 least = keep_first(&mut kept, limit);
                 full = full.max(2 * kept.len());
             }
         }
     }
-    // Ids lie all over the memory: few are looked at.
+    // Ids are scattered in memory: few are read.
     keep_first(&mut kept, limit);
     let hit = |(score, row)| Scored { id: id(row as usize), score: f64::from(score) };
     top(kept.into_iter().map(hit).collect(), limit)
 }
 
-/// Drops what has less than the `limit` greatest scores; answers the least that is left. Of equal scores, any may be
-/// wanted.
+/// Drops rows below the `limit` greatest scores and returns the least score left. Rows with that score are all kept,
+/// since any of them may be needed.
 fn keep_first(kept: &mut Vec<(f32, u32)>, limit: usize) -> f32 {
     if kept.len() <= limit || limit == 0 {
         return f32::MIN_POSITIVE;

@@ -1,8 +1,8 @@
-//! An index that is searched while it is brought up to date.
+//! An index that can be searched while it is updated.
 //!
-//! One at a time reads what is new and adds it in parts, for each of which searches wait a millisecond; then all of it
-//! is shown at once. Who makes a change adds what is new before the change is made, so that there is nothing left to read when
-//! searches must see it.
+//! One thread at a time reads new versions and adds them in parts, each of which delays searches by about a
+//! millisecond; then all of them become visible at once. A writer adds its versions before it commits, so that no
+//! reading is left when searches must see the change.
 
 use parking_lot::{Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
@@ -12,31 +12,31 @@ use super::{Gone, SearchIndex};
 #[derive(Debug, Default)]
 pub(crate) struct SharedIndex {
     state: RwLock<State>,
-    /// Held by who brings it up to date.
+    /// Held by the thread that updates the index.
     turn: Mutex<()>,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    /// None before there is an index.
+    /// `None` before there is an index.
     change: Option<u64>,
     index: SearchIndex,
 }
 
-/// The right to bring an index up to date.
+/// The exclusive right to update an index.
 pub(crate) struct Turn<'a> {
     shared: &'a SharedIndex,
     _guard: MutexGuard<'a, ()>,
 }
 
-/// Reads what an index does not have: told the greatest version that it has, it calls back with indexes of those that are
-/// greater, in order, and answers which are gone.
+/// Reads what an index lacks: given its greatest version, it calls back with indexes of greater versions, in order, and
+/// returns which versions are gone.
 pub(crate) trait Read<E>: FnOnce(i64, &mut dyn FnMut(SearchIndex)) -> Result<Gone, E> {}
 
 impl<E, F: FnOnce(i64, &mut dyn FnMut(SearchIndex)) -> Result<Gone, E>> Read<E> for F {}
 
 impl SharedIndex {
-    /// Runs `search` over the index as of `change` or later. Where it is older, `read` says what is missing.
+    /// Runs `search` over the index as of `change` or later. If the index is older, `read` supplies what is missing.
     pub(crate) fn search<T, E>(
         &self,
         change: u64,
@@ -47,7 +47,7 @@ impl SharedIndex {
         if !state.has(change) {
             drop(state);
             let turn = Turn { shared: self, _guard: self.turn.lock() };
-            // Who had the turn before may have done it.
+            // The previous holder of the turn may have done it.
             if !self.read().has(change) {
                 let gone = turn.add(read)?;
                 turn.show(change, &gone);
@@ -57,7 +57,7 @@ impl SharedIndex {
         search(&state.index)
     }
 
-    /// The turn, for who is about to make a change; none where there is no index yet.
+    /// The turn, for a thread that is about to make a change; `None` if there is no index yet.
     pub(crate) fn turn(&self) -> Option<Turn<'_>> {
         let guard = self.turn.try_lock()?;
         self.read().change.is_some().then_some(Turn { shared: self, _guard: guard })
@@ -79,22 +79,23 @@ impl State {
 }
 
 impl Turn<'_> {
-    /// Whether the index reflects this change and none after it.
+    /// Returns whether the index reflects exactly this change.
     pub(crate) fn is_of(&self, change: u64) -> bool {
         self.shared.read().change == Some(change)
     }
 
-    /// Adds what `read` reads, out of sight, and answers which versions are gone.
+    /// Adds what `read` reads, hidden, and returns which versions are gone.
     pub(crate) fn add<E>(&self, read: impl Read<E>) -> Result<Gone, E> {
         let mut state = self.shared.write();
-        // A change that was not made after all.
+        // Left over from a change that was not committed.
         state.index.forget();
         let last_version = state.index.last_version();
         drop(state);
         read(last_version, &mut |part| self.shared.write().index.append(part))
     }
 
-    /// Shows what was added, once `change` is made. What is gone is taken out beside searches, now and then.
+    /// Shows what was added, once `change` is committed. Now and then compacts away what is gone, while searches
+    /// continue.
     pub(crate) fn show(&self, change: u64, gone: &Gone) {
         {
             let mut state = self.shared.write();
@@ -105,7 +106,7 @@ impl Turn<'_> {
         if state.index.is_fragmented() {
             let index = state.index.compacted();
             drop(state);
-            // What was there is dropped when searches have the new one.
+            // The old index is dropped after searches have the new one.
             let _worn = std::mem::replace(&mut self.shared.write().index, index);
         }
     }

@@ -1,4 +1,4 @@
-//! Sketches of vectors, a bit a number: what is read first where vectors are many.
+//! Sketches of vectors, one bit per component: read first where vectors are many.
 //!
 //! A bit says whether a number is above the mean of all vectors. With `r` what is left of a vector without the mean,
 //! `r . q` is about `|r|^2 / |r|_1` times the sum of `q` by the signs of `r`: the estimate of `RaBitQ` (Gao and Long, SIGMOD
@@ -13,54 +13,53 @@ use multiversion::multiversion;
 use super::Places;
 use super::stretches::stretches;
 
-/// Rows whose words are side by side.
+/// Number of rows whose words are interleaved.
 const LANES: usize = 8;
-/// Rows whose sums are taken at once. What is worked on side by side are whole runs.
+/// Rows whose sums are computed at once. Threads work on whole runs.
 pub(super) const RUN: usize = 512;
-/// Sketches that one thread makes before it pays to ask another.
+/// Sketches that one thread makes before a second thread pays off.
 const MADE: usize = 8_192;
-/// Bits of a number of a query.
+/// Bits per quantized component of a query.
 const LEVEL_BITS: usize = 4;
 const WORD: usize = u64::BITS as usize;
 
-/// The sketches of as many rows as there were when they were [brought up to date](Self::extend) last.
+/// The sketches of the rows that existed at the last [update](Self::extend).
 #[derive(Debug, Default)]
 pub(super) struct Sketches {
     mean: Vec<f32>,
-    /// Number of rows that the mean is of.
+    /// Number of rows that the mean was computed over.
     mean_of: usize,
-    /// The words of a block of rows, a lane a row; then those of the next.
+    /// The words of sketches, block by block, one lane per row.
     words: Vec<[u64; LANES]>,
     rows: Vec<Row>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Row {
-    /// What the sum by signs is multiplied with.
+    /// The factor of the sum by signs.
     factor: f32,
     /// Number of bits that are set.
     ones: f32,
 }
 
-/// A query as sketches are compared with it.
+/// A query, quantized for comparison with sketches.
 pub(super) struct Levels {
     /// For each word of a sketch, the bits of the levels.
     planes: Vec<[u64; LEVEL_BITS]>,
-    /// The number that level 0 stands for, and what a level adds.
+    /// The value of level 0, and the step between levels.
     least: f32,
     step: f32,
-    /// Of the numbers.
+    /// Sum of the query's components.
     sum: f32,
 }
 
 impl Sketches {
-    /// Number of rows that have one.
+    /// Number of rows that have a sketch.
     pub(super) fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// Makes those of rows that have none, of all `vectors`. The mean is taken anew when there are twice as many rows as it
-    /// is of.
+    /// Makes the missing sketches of `vectors`. The mean is recomputed when the number of rows has doubled since.
     pub(super) fn extend(&mut self, vectors: &[f32], dimension: usize) {
         let rows = vectors.len() / dimension;
         if rows >= 2 * self.mean_of {
@@ -85,7 +84,7 @@ impl Sketches {
         self.rows.push(row);
     }
 
-    /// Those of rows that have a new place.
+    /// The sketches of kept rows at their new places.
     pub(super) fn moved(&self, places: &Places) -> Self {
         let mut moved = Self { mean: self.mean.clone(), mean_of: self.mean_of, ..Self::default() };
         let width = self.mean.len().div_ceil(WORD);
@@ -96,7 +95,8 @@ impl Sketches {
         moved
     }
 
-    /// Those of `rows`, which begin where a [run](RUN) does, that pass and have the `wanted` greatest estimates, in no order.
+    /// The passing rows of `rows` with the `wanted` greatest estimates, unordered; `rows` begins where a [run](RUN)
+    /// does.
     pub(super) fn best(
         &self,
         query: &Levels,
@@ -152,7 +152,7 @@ impl Levels {
     }
 }
 
-/// The `wanted` greatest, in no order; of equal ones the first rows.
+/// The `wanted` greatest, unordered; among equal ones, the first rows.
 pub(super) fn first(mut estimates: Vec<(f32, u32)>, wanted: usize) -> Vec<(f32, u32)> {
     if estimates.len() > wanted {
         estimates.select_nth_unstable_by(wanted - 1, |a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
@@ -200,8 +200,8 @@ fn mean(vectors: &[f32], dimension: usize) -> Vec<f32> {
     sums.into_iter().map(|sum| (sum / rows) as f32).collect()
 }
 
-/// The signs of a vector without the mean, and what estimates need of it. Sums are taken in lanes that a compiler turns
-/// into vector instructions.
+/// The signs of a vector minus the mean, and the terms that estimates need. Sums are computed in lanes that a compiler
+/// turns into vector instructions.
 #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx2"))]
 fn sketch(vector: &[f32], mean: &[f32]) -> (Row, Vec<u64>) {
     let mut words = vec![0; vector.len().div_ceil(WORD)];
@@ -238,7 +238,7 @@ mod tests {
             let vectors: Vec<f32> = (0..rows * dimension).map(|_| random()).collect();
             let levels = Levels::of(&query);
             let mut sketches = Sketches::default();
-            // In two lots, the second of which begins inside a block.
+            // In two batches, the second of which begins inside a block.
             sketches.extend(&vectors[..rows.div_ceil(2) * dimension], dimension);
             sketches.mean_of = rows;
             sketches.extend(&vectors, dimension);

@@ -1,4 +1,4 @@
-//! Sparse vectors: which rows have a token, and what it weighs there.
+//! Sparse vectors: the rows that have a token, with its weight in each.
 
 use chunkwright::ChunkId;
 
@@ -22,18 +22,18 @@ impl Sparse {
         }
     }
 
-    /// Adds the weights of other rows, which stand from `first` on.
+    /// Adds the weights of other rows, which begin at `first`.
     pub(super) fn append(&mut self, first: u32, other: Self) {
         self.by_token.append(first, other.by_token);
     }
 
-    /// The weights of rows that have a new place.
+    /// The weights of kept rows at their new places.
     pub(super) fn moved(&self, places: &Places) -> Self {
         Self { by_token: self.by_token.moved(places) }
     }
 
-    /// The `limit` of `rows` rows with the greatest dot product, of those that pass and have a token of the
-    /// query, which is by ascending token: additions are not associative.
+    /// The `limit` passing rows with the greatest dot product, among `rows` rows and those that have a token of the
+    /// query. The query is in ascending order of tokens, since floating-point addition is not associative.
     pub(super) fn search(
         &self,
         query: &[(u32, f32)],

@@ -1,4 +1,4 @@
-//! Work over many rows, in stretches that are worked on side by side.
+//! Parallel work over ranges of rows.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -8,15 +8,16 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::threads::{is_in_pool, on_pool};
 
-/// Threads of their own: those that cut documents take up nothing else before they are done, and a search cannot wait for that.
+/// A separate pool: threads that cut documents take up no other work until they are done, and a search cannot wait for
+/// that.
 static THREADS: LazyLock<Option<ThreadPool>> = LazyLock::new(|| ThreadPoolBuilder::new().build().ok());
 
-/// Stretches for each thread, so that none waits long for another.
+/// Ranges per thread, so that no thread waits long for another.
 const PER_THREAD: usize = 2;
 
-/// What `work` makes of each stretch of `rows` rows, in order. A stretch has at least `least` rows and begins at a multiple of
-/// it; where there is but one, no other thread has to be waited for. Indexes are read and made under locks, so a thread of
-/// a pool does all of it.
+/// Runs `work` on each range of `rows` rows, in parallel, and returns the results in order. A range has at least
+/// `least` rows and begins at a multiple of it; a single range runs on the calling thread. Indexes are read and built
+/// under locks, so a pool thread does all of the work itself.
 pub(super) fn stretches<T: Send>(
     rows: usize,
     least: usize,

@@ -1,7 +1,7 @@
-//! Which rows have a term, and how often: what BM25 reads.
+//! The rows that have a term and its frequency in each, as BM25 reads them.
 //!
-//! A row has a hundred terms, each of which is kept somewhere else. So rows are taken up in lots and sorted by term
-//! first: of a million rows, term by term took most of half a minute.
+//! A row has about a hundred terms, whose posting lists lie far apart in memory. So rows are added in batches that are
+//! sorted by term first: adding a million rows term by term took nearly half a minute.
 
 use super::postings::{List, Postings, best};
 use super::{Places, SearchIndex, Selection};
@@ -13,24 +13,24 @@ use crate::{bm25, cancel};
 /// Postings by term.
 #[derive(Debug, Default)]
 pub(super) struct Words {
-    /// How often each row has it; more often than 255 times says no more.
+    /// The frequency in each row, capped at 255.
     by_term: Postings<u8>,
-    /// Of the length of each row's text; see [`bm25::norm`].
+    /// Length normalization of each row's text; see [`bm25::norm`].
     norms: Vec<f32>,
-    /// What the rows from `first_new` on say, until it is sorted: the term, the row's distance from it, how often.
+    /// Unsorted entries of the rows from `first_new` on: the term, the row's distance from `first_new`, the frequency.
     new: Vec<u64>,
     first_new: u32,
 }
 
-/// Most that is sorted at once, which takes 64 MB.
+/// Most entries sorted at once, which take 64 MB.
 const LOT: usize = 4 << 20;
 
-/// Bits of how often a row has a term, and of a distance between rows.
+/// Bits of a frequency, and of a distance between rows.
 const COUNT_BITS: u32 = 8;
 const DISTANCE_BITS: u32 = 24;
 
 impl Words {
-    /// Adds the terms of the next row. They are found when they are [settled](Self::settle).
+    /// Adds the terms of the next row. Searches find them after they are [settled](Self::settle).
     pub(super) fn push(&mut self, row: u32, terms: &TermCounts) {
         if self.new.len() >= LOT || row - self.first_new >= 1 << DISTANCE_BITS {
             self.settle();
@@ -46,11 +46,11 @@ impl Words {
         self.new.extend(terms.counts.iter().map(said));
     }
 
-    /// Puts what was added where it is found.
+    /// Sorts the added entries into the postings.
     pub(super) fn settle(&mut self) {
         let mut new = std::mem::take(&mut self.new);
         let term = |said: &u64| (said >> (COUNT_BITS + DISTANCE_BITS)) as TermId;
-        // Rows are in order, and stay so.
+        // Rows are in order, and a stable sort keeps them so.
         radsort::sort_by_key(&mut new, term);
         for said in new.chunk_by(|a, b| term(a) == term(b)) {
             let row = |said: &u64| self.first_new + (said >> COUNT_BITS) as u32 % (1 << DISTANCE_BITS);
@@ -58,20 +58,20 @@ impl Words {
         }
     }
 
-    /// Adds the terms of other rows, which stand from `first` on; both are [settled](Self::settle).
+    /// Adds the terms of other rows, which begin at `first`; both are [settled](Self::settle).
     pub(super) fn append(&mut self, first: u32, other: Self) {
         self.by_term.append(first, other.by_term);
         self.norms.extend(other.norms);
     }
 
-    /// The terms of rows that have a new place.
+    /// The terms of kept rows at their new places.
     pub(super) fn moved(&self, places: &Places) -> Self {
         let norms = places.kept().map(|row| self.norms[row]).collect();
         Self { by_term: self.by_term.moved(places), norms, ..Self::default() }
     }
 
-    /// The `limit` rows of `index` that BM25 ranks first, of those that pass. Rarity is that among all live
-    /// rows, whatever passes.
+    /// The `limit` passing rows of `index` that BM25 ranks first. Document frequency counts all live rows, whether they
+    /// pass or not.
     pub(super) fn search(
         &self,
         terms: &[TermId],
@@ -91,7 +91,7 @@ impl Words {
                 found.push((postings, bm25::idf(index.live_count, having)));
             }
         }
-        // In one order whatever the query's: additions are not associative.
+        // In a fixed order, whatever the query's: floating-point addition is not associative.
         let mut scores = vec![0.0_f32; if found.is_empty() { 0 } else { index.rows.len() }];
         for (postings, idf) in &found {
             cancel::check()?;

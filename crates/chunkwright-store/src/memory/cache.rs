@@ -1,4 +1,4 @@
-//! What is remembered by the process.
+//! The cache of the in-memory store: vectors and notes.
 
 use std::collections::{BTreeMap, HashSet};
 

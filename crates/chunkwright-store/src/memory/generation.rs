@@ -1,4 +1,4 @@
-//! A generation in memory: its documents, what is read from them, and the changes that are made to them.
+//! A generation in memory: its documents, and how they are read and changed.
 
 use std::collections::{BTreeMap, HashMap};
 use std::convert::Infallible;
@@ -44,7 +44,7 @@ impl MemoryGeneration {
         }
     }
 
-    /// How it stands, in a collection whose current generation has the number `current`.
+    /// Its status, in a collection whose current generation has the number `current`.
     pub(super) fn status(&self, current: i64) -> GenerationStatus {
         GenerationStatus {
             generation: self.generation.clone(),
@@ -72,7 +72,7 @@ impl MemoryGeneration {
         self.columns = OnceLock::new();
     }
 
-    /// What a search reads.
+    /// The search index, built if missing.
     pub(super) fn index(&self, state: &State) -> &SearchIndex {
         self.index.get_or_init(|| Arc::new(self.make_index(state)))
     }
@@ -136,7 +136,7 @@ impl MemoryGeneration {
                 Direction::Descending => (0..chunks.len()).rev().try_for_each(&mut chunk),
             }
         };
-        // Whether it was broken off is known to the page.
+        // The page itself knows whether it is full.
         let _ = match request.direction {
             Direction::Ascending => {
                 self.documents.range::<str, _>((edge, Bound::Unbounded)).try_for_each(&mut each)
@@ -147,7 +147,7 @@ impl MemoryGeneration {
         };
     }
 
-    /// Runs `read` over the columns and what says which of their rows pass.
+    /// Runs `read` over the columns and the selection of their passing rows.
     pub(super) fn with_columns<T>(
         &self,
         filter: &Filter,
@@ -276,7 +276,7 @@ impl MemoryGeneration {
     }
 }
 
-/// How many chunks lack the vector that they are to have.
+/// The number of chunks whose vector is missing.
 fn pending(state: &State, generation: &Generation, chunks: &[NewChunk]) -> u32 {
     let lacks = |chunk: &&NewChunk| state.vector(generation, chunk.text_hash).is_none();
     if generation.spec.model.is_some() { chunks.iter().filter(lacks).count() as u32 } else { 0 }

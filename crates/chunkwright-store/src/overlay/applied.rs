@@ -1,7 +1,7 @@
-//! What of the overlays is on the chunks of a stored document.
+//! The overlays that are applied to the chunks of a stored document.
 //!
-//! It is kept with the document, in the same commit as the chunks that carry it. What `overlays` lists is read from
-//! here, so that it cannot differ from what searches do, whatever was interrupted.
+//! They are stored with the document, in the same commit as the chunks that carry them. The list that `overlays`
+//! returns is read from here, so that it agrees with what searches do even after an interruption.
 
 use chunkwright::stats::TokenLevel;
 use chunkwright::{Chunker, Record, TokenCounter, Words};
@@ -19,19 +19,19 @@ pub struct Applied {
     /// The chunk that it is on.
     #[serde(rename = "on")]
     pub chunk_id: String,
-    /// The chunk that the overlay was made for, which names it.
+    /// The id of the overlay: the chunk that it was made for.
     #[serde(rename = "of")]
     pub overlay: String,
     /// How the chunk was found: never [`OverlayState::Orphaned`].
     pub state: OverlayState,
     /// Hash of what the overlay changes of the chunk.
     pub effect: String,
-    /// What the record said before the overlay gave it another text.
+    /// The record's original text fields, if the overlay replaces the text.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub original: Option<OriginalText>,
 }
 
-/// What a record said of its text before an overlay gave it another one.
+/// The text fields of a record before an overlay replaced its text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OriginalText {
     /// The text.
@@ -51,7 +51,7 @@ pub struct OriginalText {
 }
 
 impl Applied {
-    /// Whether it is this overlay as it is now.
+    /// Returns whether it is this overlay in its present form.
     pub fn is_of(&self, overlay: &Overlay, state: OverlayState) -> bool {
         self.overlay == overlay.chunk_id && self.state == state && self.effect == overlay.effect(state)
     }
@@ -72,7 +72,7 @@ impl From<&Record> for OriginalText {
 }
 
 impl OriginalText {
-    /// Makes of a record with another text what it was.
+    /// Restores the original text fields of a record.
     pub fn restore(self, record: &mut Record) {
         let Self { text, char_count, word_count, token_count, tokenizer, token_level, oversize } = self;
         (record.text, record.tokenizer, record.token_level) = (text, tokenizer, token_level);
@@ -82,18 +82,18 @@ impl OriginalText {
 }
 
 impl Overlay {
-    /// Its text, unless what it replaces has changed.
+    /// Its text, unless it is in conflict.
     fn text_in_force(&self, state: OverlayState) -> Option<&String> {
         self.text.as_ref().filter(|_| state != OverlayState::Conflict)
     }
 
-    /// Hash of what it changes of a chunk.
+    /// Hash of its effect on a chunk.
     pub fn effect(&self, state: OverlayState) -> String {
         let Self { disabled, keywords, .. } = self;
         content_hash(&format!("{disabled} {:?} {keywords:?}", self.text_in_force(state)))[..16].to_owned()
     }
 
-    /// What a lexical search sees of a chunk with `text`.
+    /// The terms of a chunk with `text`, its keywords included.
     pub(crate) fn terms(&self, text: &str) -> TermCounts {
         let mut words = text.to_owned();
         for keyword in &self.keywords {
@@ -103,7 +103,7 @@ impl Overlay {
         TermCounts::of(&words)
     }
 
-    /// Puts it on a chunk that has none. Tokens are counted as `chunker` counts; without one, as `words`.
+    /// Applies it to a chunk that has no overlay. Tokens are counted as `chunker` counts; without one, as `words`.
     pub fn put_on(&self, state: OverlayState, chunk: &mut NewChunk, chunker: Option<&Chunker>) -> Applied {
         let record = &mut chunk.record;
         let mut original = None;
@@ -133,17 +133,17 @@ impl Overlay {
     }
 }
 
-/// What of the overlays is kept with a document.
+/// An overlay as it is stored with a document.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(untagged)]
 pub(super) enum Stored {
     /// On a chunk.
     Chunk(Applied),
-    /// In how it was cut.
+    /// On a boundary that the document was cut by.
     Boundary(AppliedBoundary),
 }
 
-/// As [`DocumentInfo::overlays`]: empty for nothing.
+/// Serializes for [`DocumentInfo::overlays`]: empty for nothing.
 pub fn write(applied: &[Applied], boundaries: &[AppliedBoundary]) -> String {
     if applied.is_empty() && boundaries.is_empty() {
         return String::new();
@@ -152,24 +152,25 @@ pub fn write(applied: &[Applied], boundaries: &[AppliedBoundary]) -> String {
     applied.sort_by(|a, b| a.chunk_id.cmp(&b.chunk_id));
     boundaries.sort_by(|a, b| a.id.cmp(&b.id));
     let all = applied.into_iter().map(Stored::Chunk).chain(boundaries.into_iter().map(Stored::Boundary));
-    // Plain data with names for keys can always be written.
+    // Plain data with string keys always serializes.
     serde_json::to_string(&all.collect::<Vec<_>>()).unwrap_or_default()
 }
 
-/// What [`write`] wrote; nothing where it cannot be read, which a check finds by what is on the chunks.
+/// Reads what [`write`] wrote; empty if it is malformed, which a check finds by the chunks.
 pub(super) fn read(overlays: &str) -> Vec<Stored> {
     let overlays = overlays.strip_prefix(DocumentInfo::OUTDATED).unwrap_or(overlays);
     if overlays.is_empty() { Vec::new() } else { serde_json::from_str(overlays).unwrap_or_default() }
 }
 
 impl DocumentInfo {
-    /// What of the overlays is on its chunks, by chunk id.
+    /// The overlays applied to its chunks, by chunk id.
     pub fn applied(&self) -> Vec<Applied> {
         let on_chunk = |stored| if let Stored::Chunk(applied) = stored { Some(applied) } else { None };
         read(&self.overlays).into_iter().filter_map(on_chunk).collect()
     }
 
-    /// Sets what of the overlays is on its chunks; how it was cut, and whether it has to be cut again, stays as it is.
+    /// Sets the overlays applied to its chunks; the boundaries that it was cut by, and whether it must be cut again,
+    /// stay unchanged.
     pub fn set_applied(&mut self, applied: &[Applied]) {
         let mark = if self.is_outdated() { Self::OUTDATED } else { "" };
         self.overlays = format!("{mark}{}", write(applied, &self.boundaries()));

@@ -1,8 +1,8 @@
-//! Boundaries that are set by hand: a chunk is divided, or two are joined.
+//! Manual boundaries: a chunk is divided, or two are joined.
 //!
-//! A boundary is remembered by the text before and after it, so that it is found again whatever else of the document is
-//! edited and by whatever settings it is cut. Like where overlays of chunks are, that depends on the text there is and
-//! on nothing that happened before.
+//! A boundary is identified by the text before and after it, so that it is found again whatever else in the document is
+//! edited and whatever settings the document is cut by. Like the placing of chunk overlays, this depends on the present
+//! text alone, not on history.
 
 use chunkwright::chunk::{Boundary, BoundaryKind, BoundaryOutcome};
 use chunkwright::{Chunked, Chunker, Document, with_lf};
@@ -25,13 +25,13 @@ pub struct SetBoundary {
     pub after: String,
 }
 
-/// Characters that are remembered on each side of a boundary; more where they stand in several places.
+/// Characters of context stored on each side of a boundary; more if they occur in several places.
 const CONTEXT: usize = 100;
 
-/// Most characters that are remembered.
+/// Most characters of context stored on each side.
 const MOST_CONTEXT: usize = 16 * CONTEXT;
 
-/// Least characters that tell a place by one side alone, or by both where the rest was edited.
+/// Least characters that identify a place by one side alone, or by both if the rest was edited.
 const TELLING: usize = 24;
 
 impl SetBoundary {
@@ -39,7 +39,8 @@ impl SetBoundary {
     ///
     /// # Errors
     ///
-    /// Whether text is on both sides: if it is, it stands in other places too, and the boundary could not be found again.
+    /// `false` if there is no text on one side or `at` is invalid; `true` if the text on both sides also occurs
+    /// elsewhere, so that the boundary could not be found again.
     pub fn new(kind: BoundaryKind, source: &str, at: usize) -> Result<Self, bool> {
         let sides = source.get(..at).zip(source.get(at..)).ok_or(false)?;
         let (before, after) = (with_lf(sides.0), with_lf(sides.1));
@@ -60,13 +61,13 @@ impl SetBoundary {
         Err(true)
     }
 
-    /// What names it.
+    /// The id of the boundary.
     fn id(&self, doc_id: &str) -> String {
         let named = format!("{:?}\n{doc_id}\n{}\n\n{}", self.kind, self.before, self.after);
         text_hash(&named).iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// Where it is in a text with LF, and whether the text beside it is as it was.
+    /// Finds the boundary in a text with LF line breaks; the state says whether the text beside it is unchanged.
     fn place(&self, text: &str) -> Option<(usize, OverlayState)> {
         if let Some(at) = find(text, &self.before, &self.after) {
             return Some((at, OverlayState::On));
@@ -89,15 +90,15 @@ impl SetBoundary {
     }
 }
 
-/// Whether only blanks are between two places of a source.
+/// Returns whether two places of a source have only blanks between them.
 pub fn is_same_place(source: &str, a: usize, b: usize) -> bool {
     source.get(a.min(b)..a.max(b)).is_some_and(|between| between.trim().is_empty())
 }
 
-/// Most places where a text stands that are looked at: one that stands in more tells nothing.
+/// Most occurrences of a text that are examined: one with more identifies nothing.
 const MOST_PLACES: usize = 4096;
 
-/// The only place in `text` where `after` begins and `before` ends, but for blanks between them.
+/// The only place in `text` where `before` ends and `after` begins, with at most blanks between them.
 fn find(text: &str, before: &str, after: &str) -> Option<usize> {
     let step = after.chars().next()?.len_utf8();
     let (mut from, mut found) = (0, None);
@@ -106,7 +107,7 @@ fn find(text: &str, before: &str, after: &str) -> Option<usize> {
         if text[..at].trim_end().ends_with(before) && found.replace(at).is_some() {
             return None;
         }
-        // The next may overlap with it.
+        // The next occurrence may overlap.
         from = at + step;
     }
     None
@@ -120,15 +121,15 @@ fn last(text: &str, chars: usize) -> &str {
     text.char_indices().rev().nth(chars - 1).map_or(text, |(start, _)| &text[start..])
 }
 
-/// A boundary as a document is cut.
+/// A manual boundary as applied to a document.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AppliedBoundary {
-    /// What names the boundary.
+    /// The id of the boundary.
     #[serde(rename = "boundary")]
     pub id: String,
-    /// How it was found; in conflict if the chunk of a merge would be over the limit.
+    /// How its place was found; in conflict if the chunk of a merge would be over the limit.
     pub state: OverlayState,
-    /// The chunk that begins there, or that it is in; none if there is no such place.
+    /// The chunk that begins there, or that it is in; `None` if its place was not found.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub on: Option<String>,
 }
@@ -147,14 +148,15 @@ impl Overlay {
 }
 
 impl Overlay {
-    /// Whether it sets a boundary of this kind at a place of a source.
+    /// Returns whether it sets a boundary of this kind at this place of a source.
     pub fn is_boundary_at(&self, source: &str, at: u32, kind: BoundaryKind) -> bool {
         let Some(set) = self.boundary.as_ref().filter(|set| set.kind == kind) else { return false };
         let (text, at) = (with_lf(source), with_lf(&source[..at as usize]).len());
         set.place(&text).is_some_and(|(place, _)| is_same_place(&text, place, at))
     }
 
-    /// The same boundary by the text that is beside it now; none if it is no boundary, or has no place in the source.
+    /// The same boundary with the text now beside it; `None` if it is not a boundary, or its place is not found in the
+    /// source.
     pub fn accepted(&self, source: &str, now: &str) -> Option<Self> {
         let (set, text) = (self.boundary.as_ref()?, with_lf(source));
         let set = SetBoundary::new(set.kind, &text, set.place(&text)?.0).ok()?;
@@ -163,7 +165,7 @@ impl Overlay {
 }
 
 impl Overlays {
-    /// Cuts a document with the boundaries that were set in it; answers how each stands.
+    /// Cuts a document by its manual boundaries; returns the state of each.
     pub fn cut<'a>(
         &self,
         chunker: &'a Chunker,
@@ -199,7 +201,7 @@ impl Overlays {
         (chunks, applied)
     }
 
-    /// Whether a document is cut with the boundaries that are set in it now.
+    /// Returns whether a stored document was cut by its present manual boundaries.
     pub fn is_cut(&self, info: &DocumentInfo) -> bool {
         let applied = info.boundaries();
         let mut set = self.boundaries_of(&info.doc_id);
@@ -209,13 +211,13 @@ impl Overlays {
 }
 
 impl DocumentInfo {
-    /// The boundaries that it was cut with, by what names them.
+    /// The manual boundaries that it was cut by, in the order of their ids.
     pub fn boundaries(&self) -> Vec<AppliedBoundary> {
         let of_boundary = |stored| if let Stored::Boundary(applied) = stored { Some(applied) } else { None };
         read(&self.overlays).into_iter().filter_map(of_boundary).collect()
     }
 
-    /// Sets the boundaries that it was cut with; what is on its chunks stays.
+    /// Sets the manual boundaries that it was cut by; the overlays on its chunks stay.
     pub fn set_boundaries(&mut self, boundaries: &[AppliedBoundary]) {
         let applied = self.applied();
         self.overlays = write(&applied, boundaries);

@@ -1,35 +1,35 @@
-//! How much of its text a chunk shares with the one that an overlay was made for.
+//! Similarity of a chunk's text to that of the chunk that an overlay was made for.
 //!
-//! Texts are compared as sets of short runs of words, so that an insertion, a deletion or a moved sentence
-//! costs what it touches and no more. A word is a run of letters and digits; in scripts without spaces each
-//! character is one, so that the measure is the same for every language.
+//! Texts are compared as sets of short runs of words, so that an insertion, a deletion or a moved sentence lowers the
+//! similarity only by what it touches. A word is a run of letters and digits; in scripts without spaces each character
+//! is one, so that the measure is the same for every language.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 
 use super::Overlay;
 
-/// Least likeness, from 0 to 1, of a chunk to the one an overlay was made for.
+/// Least similarity, from 0 to 1, of a chunk to the one that an overlay was made for.
 ///
 /// Measured with `cargo run -p chunkwright-eval --example overlays -- EDITS.jsonl`, one overlay for each chunk of each
-/// document before the edit. Over 180 real one-line commits 98.4 to 98.9 % of the overlays that neither id nor
-/// content finds are carried, 99.9 % of all are in force and none is on a wrong chunk (presets `auto`, `docs`, `stable` and
-/// `code`); over 90 commits of up to 20 lines 98.3 to 98.9 %, and at most 0.05 % of all are wrong. If the preset
-/// changes at the same time, 84 to 99 % are in force and at most 0.2 % wrong over the one-line commits: a chunk cut in two
-/// halves has no single heir.
+/// document before the edit. Over 180 real one-line commits, 98.4 to 98.9 % of the overlays that neither id nor content
+/// finds are carried, 99.9 % of all are in force and no overlay is on a wrong chunk (presets `auto`, `docs`, `stable`
+/// and `code`); over 90 commits of up to 20 lines 98.3 to 98.9 %, and at most 0.05 % of all are wrong. If the preset
+/// changes at the same time, 84 to 99 % are in force and at most 0.2 % wrong over the one-line commits: a chunk cut in
+/// half has no single successor.
 pub const LEAST_LIKENESS: f64 = 0.5;
 
-/// A second chunk that is almost as alike makes the choice a guess: it must be less alike by this much.
+/// The similarity of the second-best chunk must be lower by this much, since the choice would otherwise be a guess.
 pub const LEAST_LEAD: f64 = 0.2;
 
 /// Words in a run.
 const RUN: usize = 2;
 
-/// A run that more overlays than this have tells none of them apart, and is not compared. It bounds the work for
+/// A run that more overlays than this share does not distinguish them and is not compared. This bounds the work for
 /// each run of a chunk.
 const COMMON: usize = 16;
 
-/// Fewest runs that say anything.
+/// Fewest runs that are compared.
 const LEAST_RUNS: usize = 4;
 
 /// Hashes of runs are hashes already.
@@ -95,9 +95,9 @@ fn runs(text: &str) -> Runs {
 /// Overlays, by the runs of the contents that they were made for.
 pub(super) struct Likenesses<'o> {
     overlays: Vec<&'o Overlay>,
-    /// Which overlays have a run; none where too many do.
+    /// The overlays that have a run; empty if too many do.
     postings: HashMap<u64, Vec<usize>, BuildHasherDefault<Same>>,
-    /// Runs of each that are compared.
+    /// Number of compared runs of each overlay.
     sizes: Vec<usize>,
 }
 
@@ -125,12 +125,12 @@ impl<'o> Likenesses<'o> {
         &self.overlays
     }
 
-    /// Whether the content that an overlay was made for says enough to be recognized.
+    /// Returns whether the content that an overlay was made for is distinctive enough to be recognized.
     pub(super) fn is_telling(&self, at: usize) -> bool {
         self.sizes[at] >= LEAST_RUNS
     }
 
-    /// The overlays that a content is like, with the likeness: the share of the runs of both that both have.
+    /// The overlays similar to a content, with the similarity: the share of the runs of both that both have.
     pub(super) fn of(&self, content: &str) -> Vec<(usize, f64)> {
         let mut size = 0;
         let mut shared: HashMap<usize, usize> = HashMap::new();

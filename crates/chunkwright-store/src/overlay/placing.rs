@@ -1,13 +1,11 @@
-//! Which chunk an overlay is on: the one it was made for, by its id; else the one with the same content; else the
-//! only one that is like it.
+//! Finds the chunk that an overlay applies to: the one with the id it was made for; else the one with the same content;
+//! else the only similar one.
 //!
-//! This depends on the overlays and the chunks there are, and on nothing that happened before. So it is the same in
-//! every store, and going back to an earlier configuration or an earlier text brings each overlay back to where it
-//! was.
+//! This depends on the present overlays and chunks alone, not on history. So it is the same in every store, and
+//! returning to an earlier configuration or text returns each overlay to its earlier chunk.
 //!
-//! The chunks of the overlay's own document are looked at first, and if the document is there, no others are: a
-//! copy elsewhere is not what was changed. A document that is gone may have been renamed, so its overlays look for
-//! their chunks in all others.
+//! If the overlay's own document exists, only its chunks are compared: a copy elsewhere is not what was changed. A
+//! missing document may have been renamed, so its overlays look for their chunks in all other documents.
 
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
@@ -24,7 +22,7 @@ pub(crate) type Placed<'o> = (&'o Overlay, OverlayState);
 #[derive(Clone, Debug)]
 struct Candidate<P> {
     likeness: f64,
-    /// How much of the path is the same; less is better.
+    /// How much the heading path and document differ; less is better.
     distance: u8,
     place: P,
 }
@@ -37,7 +35,7 @@ impl<P: Ord> Candidate<P> {
     }
 }
 
-/// Best candidates of an overlay that are kept: of more, none is the only one.
+/// Best candidates kept for each overlay: with more, none is the only one.
 const KEPT: usize = 4;
 
 fn keep<P: Ord>(kept: &mut Vec<Candidate<P>>, candidate: Candidate<P>) {
@@ -48,7 +46,7 @@ fn keep<P: Ord>(kept: &mut Vec<Candidate<P>>, candidate: Candidate<P>) {
     }
 }
 
-/// The only good candidate: no other one with as much of its path is nearly as like.
+/// The only good candidate: none with as near a path is almost as similar.
 fn only<P>(candidates: &[Candidate<P>]) -> Option<&Candidate<P>> {
     let (best, others) = candidates.split_first()?;
     let is_rival =
@@ -56,7 +54,7 @@ fn only<P>(candidates: &[Candidate<P>]) -> Option<&Candidate<P>> {
     (best.likeness >= LEAST_LIKENESS && !others.iter().any(is_rival)).then_some(best)
 }
 
-/// The state of an overlay on a chunk that it is not by id.
+/// The state of an overlay on a chunk that it was not found on by id.
 fn state(overlay: &Overlay, same_content: Same) -> OverlayState {
     match (same_content, &overlay.text) {
         (Same::Yes, _) => OverlayState::On,
@@ -71,7 +69,7 @@ enum Same {
     No,
 }
 
-/// Which of the overlays of one document is on each of its chunks.
+/// Assigns the overlays of one document to its chunks.
 pub fn place_in<'o>(overlays: &[&'o Overlay], records: &[&Record]) -> Vec<Option<Placed<'o>>> {
     let mut placed: Vec<Option<Placed<'o>>> = vec![None; records.len()];
     let mut rest: HashMap<&str, &'o Overlay> =
@@ -117,7 +115,7 @@ pub fn place_in<'o>(overlays: &[&'o Overlay], records: &[&Record]) -> Vec<Option
     placed
 }
 
-/// The overlays that have one good candidate. Where two have the same one, the one that is more like it gets it.
+/// The overlays that have one good candidate. If two share it, the more similar one gets it.
 fn settled<'o, P: Ord + Clone + std::hash::Hash>(
     likenesses: &Likenesses<'o>,
     found: &[Vec<Candidate<P>>],
@@ -144,7 +142,7 @@ pub struct Search<'o> {
 }
 
 impl<'o> Search<'o> {
-    /// Looks for these.
+    /// A search for these overlays.
     pub fn new(mut overlays: Vec<&'o Overlay>) -> Self {
         overlays.sort_unstable_by(|a, b| a.chunk_id.cmp(&b.chunk_id));
         let mut by_content: HashMap<&str, Vec<usize>> = HashMap::new();
@@ -155,7 +153,7 @@ impl<'o> Search<'o> {
         Self { likenesses: Likenesses::new(overlays), by_content, equal: empty.clone(), like: empty }
     }
 
-    /// Looks at a chunk that no overlay is on.
+    /// Compares a chunk that has no overlay.
     pub fn look_at(&mut self, record: &Record) {
         if record.artifact.is_some() {
             return;
@@ -168,7 +166,7 @@ impl<'o> Search<'o> {
         };
         let equal = self.by_content.get(content_hash(&record.content).as_str());
         for of in equal.into_iter().flatten().copied() {
-            // What says little is said in many places.
+            // Short or common content occurs in many places.
             if self.likenesses.is_telling(of) || distance(of) < 2 {
                 let candidate = Candidate { likeness: 1.0, distance: distance(of), place: place() };
                 keep(&mut self.equal[of], candidate);
@@ -179,7 +177,7 @@ impl<'o> Search<'o> {
         }
     }
 
-    /// What was found of each overlay that was.
+    /// The overlays that were found, with their chunks.
     pub fn found(mut self) -> Vec<(&'o Overlay, OverlayState, Elsewhere)> {
         let equal = settled(&self.likenesses, &self.equal);
         let taken: HashSet<&Elsewhere> = equal.iter().map(|(_, place)| place).collect();
@@ -208,7 +206,7 @@ mod tests {
     use super::super::likeness::WORK;
     use super::*;
 
-    /// Records of a document of `count` sections, each with words of its own beside those that all have.
+    /// Records of a document of `count` sections, each with words of its own beside the shared ones.
     fn records(doc_id: &str, count: usize, word: &str) -> Vec<Record> {
         let section = |at: usize| {
             let own: String = (0..12).map(|word| format!("w{at}x{word} ")).collect();

@@ -1,4 +1,4 @@
-//! Copies of a whole store, made while it is in use.
+//! Backups: copies of a whole store, made while it is in use.
 
 use std::fs;
 use std::path::Path;
@@ -13,18 +13,17 @@ use crate::atomic_file::{AtomicFile, Existing};
 use crate::check_report::{CheckReport, DamagedDocument};
 use crate::error::StoreError;
 
-/// Pages copied before others may have a turn, and how long that is.
+/// Pages copied before the copy pauses for other work, and the length of the pause.
 const PAGES: i32 = 4096;
 const PAUSE: Duration = Duration::from_millis(1);
 
 impl SqliteStore {
-    /// Copies the store as it is at one moment into the file `to`, and proves the copy. Searches
-    /// and writes go on meanwhile. The file appears whole or not at all; what is damaged in the store is damaged in the
-    /// copy too, and named.
+    /// Copies a snapshot of the store into the file `to`, and checks the copy. Searches and writes continue meanwhile.
+    /// The file appears whole or not at all; damage in the store is also in the copy, and is reported.
     ///
     /// # Errors
     ///
-    /// A file that exists, unless it may be replaced; one that cannot be written.
+    /// An existing file, unless it may be replaced; a file that cannot be written.
     pub fn backup(&self, to: &Path, existing: Existing) -> Result<CheckReport, StoreError> {
         let io = |error| StoreError::Io { path: to.display().to_string(), error };
         if existing == Existing::Kept && to.exists() {
@@ -34,7 +33,7 @@ impl SqliteStore {
         let mut target = Connection::open(copy.temporary())?;
         let source = self.connect()?;
         Backup::new(&source, &mut target)?.run_to_completion(PAGES, PAUSE, None)?;
-        // One file, which needs no log beside it.
+        // A single file, with no log beside it.
         target.pragma_update(None, "journal_mode", "DELETE")?;
         let report = check::check(&target, None)?;
         drop(target);
@@ -42,13 +41,13 @@ impl SqliteStore {
         Ok(report)
     }
 
-    /// Makes a store in the folder `path` of a backup, which is proven first. The folder must hold no store. Answers what
-    /// was left out.
+    /// Creates a store in the folder `path` from a backup, which is checked first. The folder must not hold a store.
+    /// Returns what was left out.
     ///
     /// # Errors
     ///
-    /// A folder with a store; a file that is not a backup, or a damaged one, unless only documents are damaged and these
-    /// may be left out.
+    /// A folder that holds a store; a file that is not a backup; a damaged backup, unless only documents are damaged
+    /// and may be left out.
     pub fn restore(from: &Path, path: &Path, damaged: Damaged) -> Result<CheckReport, StoreError> {
         let io = |path: &Path, error| StoreError::Io { path: path.display().to_string(), error };
         let shown = from.display().to_string();
@@ -101,7 +100,7 @@ impl SqliteStore {
     }
 }
 
-/// What becomes of documents of a backup that are damaged.
+/// How damaged documents of a backup are handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Damaged {
     /// Nothing is restored.
@@ -110,7 +109,7 @@ pub enum Damaged {
     LeftOut,
 }
 
-/// Removes the damaged documents, and what belongs to no document.
+/// Removes the damaged documents, and rows that belong to no document.
 fn leave_out(connection: &Connection, report: &CheckReport) -> Result<(), StoreError> {
     for DamagedDocument { generation, doc_id, .. } in &report.damaged {
         connection.execute(

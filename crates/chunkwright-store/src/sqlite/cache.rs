@@ -1,4 +1,4 @@
-//! Vectors and notes, which belong to texts.
+//! The cache tables: vectors and notes, by text.
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
@@ -41,7 +41,7 @@ pub(crate) fn vectors(
     Ok(vectors)
 }
 
-/// Bytes behind the numbers of a vector: any numbers are a vector, so only these tell of damage.
+/// Bytes of the checksum after the numbers of a vector: any numbers are a vector, so only the checksum shows damage.
 const CHECKSUM: usize = 4;
 
 /// A vector as it is stored: its numbers and a checksum.
@@ -59,7 +59,7 @@ fn checksum(numbers: &[u8]) -> [u8; CHECKSUM] {
 ///
 /// # Errors
 ///
-/// [`StoreError::Damaged`] if they are not what was stored.
+/// [`StoreError::Damaged`] if the checksum does not match.
 pub(super) fn numbers(bytes: &[u8]) -> Result<impl Iterator<Item = f32>, StoreError> {
     match bytes.split_last_chunk::<CHECKSUM>() {
         Some((numbers, stored)) if checksum(numbers) == *stored => {
@@ -69,10 +69,10 @@ pub(super) fn numbers(bytes: &[u8]) -> Result<impl Iterator<Item = f32>, StoreEr
     }
 }
 
-/// Bytes behind a sparse vector: a checksum over its dense one as well.
+/// Bytes of the checksum after a sparse vector, which also covers its dense vector.
 const PAIR_CHECKSUM: usize = 8;
 
-/// A sparse vector as it is stored beside the dense one, which is given as it is stored.
+/// Encodes a sparse vector to be stored beside `dense`, which is given in its stored form.
 fn sparse_bytes(dense: &[u8], weights: &[(u32, f32)]) -> Vec<u8> {
     let mut bytes = encode(weights);
     bytes.extend(pair_checksum(dense, &bytes));
@@ -80,7 +80,7 @@ fn sparse_bytes(dense: &[u8], weights: &[(u32, f32)]) -> Vec<u8> {
 }
 
 fn pair_checksum(dense: &[u8], sparse: &[u8]) -> [u8; PAIR_CHECKSUM] {
-    // Of the dense vector its own checksum says enough, at no cost.
+    // The checksum of the dense vector stands for it, at no cost.
     xxh3_64_with_seed(sparse, xxh3_64(dense.last_chunk::<CHECKSUM>().unwrap_or(&[0; CHECKSUM]))).to_le_bytes()
 }
 
@@ -88,7 +88,7 @@ fn pair_checksum(dense: &[u8], sparse: &[u8]) -> [u8; PAIR_CHECKSUM] {
 ///
 /// # Errors
 ///
-/// [`StoreError::Damaged`] if they are not what was stored, or were stored beside another.
+/// [`StoreError::Damaged`] if the checksum does not match, or the sparse vector belongs to another dense one.
 pub(super) fn weights(dense: &[u8], sparse: &[u8]) -> Result<Vec<(u32, f32)>, StoreError> {
     let weights = match sparse.split_last_chunk::<PAIR_CHECKSUM>() {
         Some((weights, stored)) if pair_checksum(dense, weights) == *stored => decode(weights),

@@ -1,4 +1,4 @@
-//! Looking for damage.
+//! Checks a store for damage.
 
 use rusqlite::Connection;
 
@@ -12,7 +12,7 @@ use crate::overlay::Overlays;
 use crate::unsound::Unsound;
 use crate::verify::{self, Counters, Kept, is_unit};
 
-/// What must have no rows, and what it means if it has.
+/// Queries that must return no rows, and the finding if they do.
 const SWEEPS: &[(&str, &str)] = &[
     ("SELECT key FROM chunks WHERE document NOT IN (SELECT id FROM documents)", "chunks without a document"),
     ("SELECT document FROM sources WHERE document NOT IN (SELECT id FROM documents)", "sources without a document"),
@@ -86,7 +86,7 @@ pub(super) fn check(connection: &Connection, collection: Option<&str>) -> Result
         CheckReport { documents: rows("documents")?, chunks: rows("chunks")?, ..CheckReport::default() };
     let mut statement = connection.prepare("PRAGMA integrity_check")?;
     let findings = statement.query_map([], |row| row.get::<_, String>(0))?.collect::<Result<Vec<_>, _>>()?;
-    // A finding may be several lines, of which the first says in which database it is: there is one.
+    // A finding may have several lines; the first only names the database, of which there is one.
     let lines = findings.iter().flat_map(|finding| finding.lines());
     let is_news = |line: &&str| *line != "ok" && !line.starts_with("***");
     report.problems.extend(lines.filter(is_news).map(str::to_owned));
@@ -129,7 +129,7 @@ pub(super) fn check(connection: &Connection, collection: Option<&str>) -> Result
     Ok(report)
 }
 
-/// Proves the documents of a generation, window by window.
+/// Verifies the documents of a generation, window by window.
 fn check_generation(
     connection: &Connection,
     generation: &Generation,
@@ -164,7 +164,7 @@ fn check_generation(
     Ok(())
 }
 
-/// A document and all that is stored of its chunks.
+/// A document with all stored data of its chunks.
 fn kept(connection: &Connection, generation: &Generation, info: &DocumentInfo) -> Result<Kept, StoreError> {
     let mut statement =
         connection.prepare_cached("SELECT text_hash, terms, enabled FROM chunks WHERE key = ?1")?;

@@ -1,4 +1,4 @@
-//! Collections: their names by the index alone, their counts as of a change of each generation.
+//! Collections: names are read from the index alone, counts are cached until a generation changes.
 
 use parking_lot::Mutex;
 use std::collections::HashMap;
@@ -11,7 +11,7 @@ use crate::error::StoreError;
 use crate::generation::{Collection, Generation, GenerationState, GenerationStatus};
 use crate::list::Direction;
 
-/// What is in a generation.
+/// The counts of a generation.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Count {
     documents: usize,
@@ -19,12 +19,12 @@ pub(super) struct Count {
     pending: usize,
 }
 
-/// What was counted of generations, by their number, and as of which change.
+/// Cached counts by generation number, each with the change that it reflects.
 #[derive(Debug, Default)]
 pub(super) struct Counts(Mutex<HashMap<i64, (u64, Count)>>);
 
 impl Counts {
-    /// What is in a generation as of `change`, which the snapshot has.
+    /// The counts of a generation as of `change`, which is that of the snapshot.
     fn get(&self, connection: &Connection, number: i64, change: u64) -> Result<Count, StoreError> {
         if let Some((known, count)) = self.0.lock().get(&number)
             && *known == change
@@ -86,7 +86,7 @@ fn names(
     Ok((total, page, is_more))
 }
 
-/// The query of the names behind a place, answered by the index that keeps names apart.
+/// The query for the names after a place, answered by the unique index of names.
 fn names_sql(request: &CollectionsBehind<'_>) -> &'static str {
     match (request.direction, request.after.is_some()) {
         (Direction::Ascending, true) => "SELECT name FROM collections WHERE name > ?1 ORDER BY name",
@@ -124,7 +124,7 @@ pub(super) fn all(connection: &Connection) -> Result<Vec<Collection>, StoreError
     Ok(page(connection, &CollectionsBehind::default(), &Counts::default())?.collections)
 }
 
-/// The collection of this name; none if there is none.
+/// The collection of this name; `None` if there is none.
 pub(super) fn collection(
     connection: &Connection,
     name: &str,
@@ -182,7 +182,7 @@ mod tests {
     use crate::filter::Filter;
     use crate::generation::GenerationSpec;
 
-    /// A store of so many collections, each with two documents; the first has twice as many chunks.
+    /// A store of `collections` collections, each with two documents; the first has twice as many chunks.
     fn store(collections: usize) -> (tempfile::TempDir, SqliteStore) {
         let folder = tempfile::tempdir().expect("a folder");
         let store = SqliteStore::open(folder.path(), Access::Write).expect("a store");

@@ -1,5 +1,5 @@
-//! What is read from the file once and kept in memory, by generation: indexes for searches, columns for lists and
-//! statistics. Both are brought up to date before they are used.
+//! In-memory data derived from the file, by generation: indexes for searches, columns for lists and statistics. Both
+//! are updated before they are used.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -16,17 +16,17 @@ use crate::generation::Generation;
 use crate::index::{self, Gone, SearchIndex};
 use crate::scored::Scored;
 
-/// Columns as of a change of their generation; none before they are made.
+/// Columns as of a change of their generation; `None` before they are built.
 #[derive(Debug, Default)]
 pub(super) struct SharedColumns {
     change: Option<u64>,
     columns: Columns,
-    /// The chunks that passed the last filter that records were read for: pages of one list have the same.
+    /// The last filter for which records were read, and the chunks that passed it: the pages of a list share a filter.
     passed: Option<(Filter, HashSet<ChunkId>)>,
 }
 
 impl SqliteStore {
-    /// Frees the memory that holds a generation, by its number. The next search of it reads it again.
+    /// Frees the derived data of a generation, by its number. The next search reads it again.
     pub(super) fn forget(&self, generation: i64) {
         self.indexes.lock().remove(&generation);
         self.columns.lock().remove(&generation);
@@ -49,7 +49,7 @@ impl SqliteStore {
         })
     }
 
-    /// Runs `search` over the index of a generation as the snapshot `transaction` has it, or newer.
+    /// Runs `search` over the index of a generation, as of the snapshot `transaction` or newer.
     pub(super) fn with_index<T>(
         &self,
         transaction: &Transaction<'_>,
@@ -65,8 +65,8 @@ impl SqliteStore {
         shared.search(change, update, search)
     }
 
-    /// Runs `read` over the columns of a generation as the snapshot `transaction` has it, or newer, and what says which of
-    /// their rows pass.
+    /// Runs `read` over the columns of a generation, as of the snapshot `transaction` or newer, and the selection of
+    /// their passing rows.
     pub(super) fn with_columns<T>(
         &self,
         transaction: &Transaction<'_>,
@@ -101,7 +101,7 @@ impl SqliteStore {
 }
 
 impl SharedColumns {
-    /// What says which rows pass, if no record has to be read for it.
+    /// The selection of passing rows, if it can be made without reading records.
     fn passing<'a>(&'a self, filter: &'a Filter) -> Option<Selection<'a>> {
         match &self.passed {
             _ if Columns::decide(filter) => Some(Selection::Filter(filter)),

@@ -1,4 +1,4 @@
-//! Pages of documents: ids by the index alone, then the rows of those on the page.
+//! Pages of documents: ids are read from the index alone, then the rows of the page.
 
 use rusqlite::{Connection, Row, params};
 
@@ -47,11 +47,11 @@ pub(super) fn count(
     Ok(count)
 }
 
-// Both are answered by the index that keeps ids apart.
+// Both are answered by the unique index of ids.
 const FROM: &str = "SELECT doc_id, id FROM documents WHERE generation = ?1 AND doc_id >= ?2 ORDER BY doc_id";
 const BEHIND: &str = "SELECT doc_id, id FROM documents WHERE generation = ?1 AND doc_id > ?2 ORDER BY doc_id";
 
-/// Where the ids of a page begin, and the query of them.
+/// The start of the ids of a page, and the query for them.
 fn ids<'a>(request: &DocumentsBehind<'a>) -> (&'a str, &'static str) {
     match request.after {
         Some(after) if after >= request.prefix() => (after, BEHIND),

@@ -1,4 +1,4 @@
-//! Pages of chunks: in the order of documents straight from the tables, in another order by their ids.
+//! Pages of chunks: in document order straight from the tables, in any other order by their ids.
 
 use std::ops::ControlFlow;
 
@@ -17,8 +17,8 @@ use crate::generation::Generation;
 use crate::list::{Direction, ListRequest, ListedChunk};
 use crate::list::{PageBuilder, Position};
 
-/// Fills a page in the order of documents. By the tables' keys it begins at its first chunk, wherever that is; a chunk
-/// that the filter rejects by its columns is not read.
+/// Fills a page in document order. The tables' keys lead directly to its first chunk; a chunk that the filter rejects
+/// by its columns is not read.
 pub(super) fn in_document_order(
     connection: &Connection,
     generation: &Generation,
@@ -72,7 +72,7 @@ fn place_of(connection: &Connection, info: &DocumentInfo, id: ChunkId) -> Result
     Ok(statement.query_row(params![info.version, id.0], |row| row.get(0)).optional()?)
 }
 
-/// Adds the chunks of a document behind the one at `after`.
+/// Adds the chunks of a document after the one at `after`.
 fn document(
     connection: &Connection,
     generation: &Generation,
@@ -122,8 +122,8 @@ fn document(
     Ok(ControlFlow::Continue(()))
 }
 
-/// Fills a page with chunks, by the place in the version of their document and their id. Those that the snapshot does not
-/// have any more are left out.
+/// Fills a page with chunks, given by place, document version and id. Those that the snapshot no longer has are left
+/// out.
 pub(super) fn by_id(
     connection: &Connection,
     generation: &Generation,
@@ -143,7 +143,7 @@ pub(super) fn by_id(
     Ok(())
 }
 
-/// Brings columns to what the snapshot has.
+/// Updates columns to the snapshot.
 pub(super) fn update_columns(
     connection: &Connection,
     generation: &Generation,

@@ -1,4 +1,4 @@
-//! Reading the tables. Every function runs inside a snapshot of its caller.
+//! Reads the tables. Every function runs inside a snapshot of its caller.
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
@@ -70,7 +70,7 @@ pub(super) fn find_spec(
     Ok(found.find(|found| found.as_ref().is_ok_and(|found| found.spec == *spec)).transpose()?)
 }
 
-/// Whether the generation was ever switched to.
+/// Returns whether the generation was ever switched to.
 pub(super) fn is_complete(connection: &Connection, generation: &Generation) -> Result<bool, StoreError> {
     let mut statement = connection.prepare_cached("SELECT was_current FROM generations WHERE id = ?1")?;
     let found = statement.query_row([generation.number], |row| row.get(0)).optional()?;
@@ -104,7 +104,7 @@ pub(super) fn info_columns(connection: &Connection) -> Result<String, StoreError
 pub(super) fn info(row: &Row<'_>) -> rusqlite::Result<DocumentInfo> {
     let meta: Option<String> = row.get(16)?;
     Ok(DocumentInfo {
-        // What cannot be read is found by a check, since the records have it.
+        // A check finds malformed metadata, since the records have it too.
         meta: meta.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default(),
         version: row.get(0)?,
         doc_id: row.get(1)?,
@@ -165,7 +165,7 @@ pub(super) fn document(
     Ok(Some(StoredDocument { info, source: utf8(source)?, raw, doc_toc, summary }))
 }
 
-/// A part of a source, read where it lies: the rest of it does not come into memory.
+/// A part of a source, read in place: the rest is not loaded into memory.
 pub(super) fn source_part(
     connection: &Connection,
     range: SourceRange<'_>,
@@ -212,14 +212,14 @@ pub(super) fn records(
     Ok(records)
 }
 
-/// What a chunk's row and those beside it say of its record.
+/// The columns of a chunk's row and its neighbours that determine fields of its record.
 pub(super) const PLACE: &str = "idx, category, content_type, start, end,
     (SELECT chunk_id FROM chunks AS other WHERE (other.document, other.idx) = (chunks.document, chunks.idx - 1)
         AND other.artifact IS NULL AND chunks.artifact IS NULL),
     (SELECT chunk_id FROM chunks AS other WHERE (other.document, other.idx) = (chunks.document, chunks.idx + 1)
         AND other.artifact IS NULL AND chunks.artifact IS NULL)";
 
-/// What [`PLACE`] says, from column `first` on.
+/// Reads the columns of [`PLACE`], from column `first` on.
 fn place(row: &Row<'_>, first: usize) -> rusqlite::Result<Place> {
     let id = |column| Ok::<_, rusqlite::Error>(row.get::<_, Option<_>>(first + column)?.map(ChunkId));
     Ok(Place {
@@ -233,8 +233,8 @@ fn place(row: &Row<'_>, first: usize) -> rusqlite::Result<Place> {
     })
 }
 
-/// Calls `each` with the key and record of every chunk of a document, in order. The source is read once,
-/// not once a chunk.
+/// Calls `each` with the key and record of every chunk of a document, in order. The source is read once, not once per
+/// chunk.
 pub(super) fn each_record(
     connection: &Connection,
     generation: &Generation,
@@ -283,7 +283,7 @@ pub(super) fn chunks(
     let mut find = connection
         .prepare_cached("SELECT key, document FROM chunks WHERE generation = ?1 AND chunk_id = ?2")?;
     let mut read = None;
-    // Chunks of one document are read together, and what is said of it may be longer than all of them.
+    // Chunks of one document are read together, and its metadata may be longer than all of them.
     let mut infos: HashMap<i64, DocumentInfo> = HashMap::new();
     let mut chunk = |id: ChunkId| {
         let found = find.query_row(params![generation.number, id.0], |row| Ok((row.get(0)?, row.get(1)?)));
@@ -304,7 +304,7 @@ pub(super) fn chunks(
     ids.iter().map(|id| chunk(*id)).collect()
 }
 
-/// What is said of a version of a document.
+/// The metadata of a version of a document.
 fn info_of(connection: &Connection, version: i64) -> Result<DocumentInfo, StoreError> {
     let columns = info_columns(connection)?;
     let mut statement =
@@ -347,7 +347,7 @@ fn chunk_row(
     })
 }
 
-/// What a chunk owns of its source.
+/// The content of a chunk: its range of the source.
 fn content(source: &str, place: &Place) -> Result<String, StoreError> {
     let content = source.get(place.start as usize..place.end as usize);
     content.map(str::to_owned).ok_or_else(|| damaged("a chunk is not in its source"))
@@ -356,27 +356,27 @@ fn content(source: &str, place: &Place) -> Result<String, StoreError> {
 /// Rows that are added to an index at once.
 const ROWS_AT_ONCE: usize = 256;
 
-/// The versions of documents that there are.
+/// The existing versions of documents.
 pub(super) fn versions(connection: &Connection, generation: &Generation) -> Result<HashSet<i64>, StoreError> {
     let mut statement = connection.prepare_cached("SELECT id FROM documents WHERE generation = ?1")?;
     let versions = statement.query_map([generation.number], |row| row.get(0))?;
     Ok(versions.collect::<Result<_, _>>()?)
 }
 
-/// Versions of documents that something made before lacks.
+/// Versions of documents that earlier derived data lacks.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Newer {
-    /// Those of the generation after this one. Finding them costs what the generation holds, whatever else the store does.
+    /// Those of the generation after this one. Finding them costs a pass over the generation.
     Than(i64),
-    /// Those that this transaction wrote, all after this one, which was the last of the store. Finding them costs what
-    /// was written.
+    /// Those that this transaction wrote: all after this one, which was the last of the store. The cost is that of the
+    /// versions written.
     Written(i64),
 }
 
 impl Newer {
     pub(super) fn sql(self) -> (&'static str, i64) {
         match self {
-            // `+` keeps the order of keys out of it, which is that of all generations together.
+            // `+` stops the planner from walking the keys, which are those of all generations together.
             Self::Than(last) => {
                 ("SELECT id, doc_id FROM documents WHERE generation = ?1 AND +id > ?2 ORDER BY +id", last)
             }
@@ -411,8 +411,8 @@ pub(super) const INDEXED: &str =
      FROM chunks LEFT JOIN vectors ON vectors.key = chunks.vector
      WHERE document = ?1 ORDER BY idx";
 
-/// What an index lacks that has no version after `last_version`: calls `add` with indexes of newer ones. An index that has
-/// nothing is made at once.
+/// Reads the versions after `last_version`, which an index lacks: calls `add` with indexes of them. An empty index is
+/// built in one step.
 pub(super) fn new_versions(
     connection: &Connection,
     generation: &Generation,
@@ -465,7 +465,7 @@ fn index_row(row: &Row<'_>, index: &mut SearchIndex) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// The chunks that pass a filter that records have to be read for.
+/// The chunks that pass a filter which needs records.
 pub(super) fn passing(
     connection: &Connection,
     generation: &Generation,
@@ -499,12 +499,12 @@ pub(super) fn overlays(connection: &Connection, collection: &str) -> Result<Over
     Ok(overlays.into_iter().collect())
 }
 
-/// Whether there is a table that not every store has.
+/// Returns whether an optional table exists.
 pub(super) fn has_table(connection: &Connection, name: &str) -> Result<bool, StoreError> {
     has(connection, "table", name)
 }
 
-/// Whether there is a table or an index of this name.
+/// Returns whether a table or index of this name exists.
 pub(super) fn has(connection: &Connection, kind: &str, name: &str) -> Result<bool, StoreError> {
     let mut statement =
         connection.prepare_cached("SELECT 1 FROM sqlite_schema WHERE type = ?1 AND name = ?2")?;

@@ -1,4 +1,4 @@
-//! Connections that read.
+//! A pool of read-only connections.
 
 use parking_lot::{Condvar, Mutex};
 
@@ -6,11 +6,11 @@ use rusqlite::Connection;
 
 use crate::error::StoreError;
 
-/// Most connections at once, each with pages of its own in memory: enough for any number of processors to be busy, and a bound
-/// for a server that is asked by hundreds.
+/// Most connections at once, each with its own page cache: enough to keep any number of processors busy, and a bound
+/// for a server with hundreds of clients.
 const MAX_OPEN: usize = 16;
 
-/// Connections that are opened when they are needed, and kept.
+/// A pool of connections that are opened on demand and kept.
 #[derive(Debug, Default)]
 pub(super) struct Readers {
     state: Mutex<State>,
@@ -21,11 +21,11 @@ pub(super) struct Readers {
 struct State {
     /// Connections that are not in use.
     idle: Vec<Connection>,
-    /// How many there are, used or not.
+    /// Number of open connections, in use or not.
     open: usize,
 }
 
-/// Gives the place of a connection back, and the connection itself unless it was taken.
+/// Returns a slot to the pool when dropped, with its connection unless that was taken out.
 struct Place<'a> {
     readers: &'a Readers,
     connection: Option<Connection>,
@@ -39,8 +39,8 @@ impl Readers {
         state.idle.push(connection);
     }
 
-    /// Lends a connection to `body`, a new one by `connect` where none is idle; waits where there are too many. One by which
-    /// `body` failed is not used again.
+    /// Lends a connection to `body`, a new one by `connect` if none is idle; waits while too many are in use. A
+    /// connection on which `body` failed is not reused.
     pub(super) fn lend<T>(
         &self,
         connect: impl FnOnce() -> Result<Connection, StoreError>,

@@ -1,4 +1,4 @@
-//! Is the index of a generation read before it becomes the current one, and are older ones freed?
+//! Tests that a generation's index is read before the generation becomes current, and that older ones are freed.
 
 use super::SqliteStore;
 use super::list::tests::document;
@@ -33,14 +33,14 @@ fn a_switch_has_the_new_index_ready_where_there_were_searches_and_keeps_no_more_
             held.sort_unstable();
             held
         };
-        // A search that began before goes on with the old one.
+        // A search that began earlier continues with the old one.
         assert_eq!(held(), if is_searched { vec![before.number, now.number] } else { Vec::new() });
         assert!(search(&now) > 0 && search(&before) > 0);
         let last = store.begin("c", &spec("last")).expect("a generation");
         store.write(&last, &[document("a", 2)]).expect("a write");
         store.switch(&last).expect("a switch");
         assert_eq!(held(), [now.number, last.number]);
-        // Going back is a switch as well.
+        // Switching back is a switch too.
         store.switch(&before).expect("a switch");
         assert_eq!(held(), [before.number, last.number]);
     }

@@ -1,10 +1,11 @@
-//! What was read lately?
+//! A cache of recently read sources and chunks.
 //!
-//! A version of a document has one source and the same chunks for as long as it is there, and no other version ever has its
-//! number, so nothing here can be out of date: the caller has read the version in its own snapshot.
+//! A version of a document has one source and the same chunks for as long as it exists, and its number is never reused,
+//! so no entry can be out of date: the caller has read the version in its own snapshot.
 //!
-//! Sources are kept beside chunks, since a chunk's content is a stretch of its source and `SQLite` reads a value from its
-//! beginning: without them a search whose hits are in documents of a megabyte reads five megabytes for five kilobytes.
+//! Sources are kept beside chunks, since a chunk's content is a range of its source and `SQLite` reads a value from its
+//! beginning: without them a search with five hits in documents of a megabyte would read five megabytes for five
+//! kilobytes.
 
 use std::fmt;
 use std::sync::Arc;
@@ -21,7 +22,7 @@ use crate::error::StoreError;
 /// Most bytes of sources, and most bytes of chunks.
 const MAX_BYTES: u64 = 32 << 20;
 
-/// Sources and chunks that were read lately, by the version of their document.
+/// Recently read sources and chunks, by the version of their document.
 pub(super) struct Recent {
     sources: Cache<i64, Arc<str>, Bytes>,
     chunks: Cache<(i64, ChunkId), Arc<StoredChunk>, Bytes>,
@@ -30,7 +31,7 @@ pub(super) struct Recent {
 #[derive(Clone)]
 struct Bytes;
 
-/// What an entry takes beside its texts, about.
+/// Approximate size of an entry without its texts, in bytes.
 const ENTRY: usize = 1_024;
 
 impl<K> Weighter<K, Arc<str>> for Bytes {

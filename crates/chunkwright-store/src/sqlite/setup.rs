@@ -1,4 +1,4 @@
-//! The folder, its lock and its tables.
+//! Sets up a store: the folder, its lock and its tables.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{Read as _, Seek as _, Write as _};
@@ -13,8 +13,8 @@ use crate::analysis;
 use crate::atomic_file::{folder_of, persist_new, sync_folder};
 use crate::error::StoreError;
 
-/// Raised when the tables change, or what a record must have; stores of the layout before are then brought to the new one
-/// when they are opened to write. This is the first that is kept so.
+/// Raised when the tables or the required fields of records change; opening to write then migrates stores of the
+/// previous layout. This is the first layout that migrations start from.
 pub(super) const LAYOUT: i64 = 6;
 
 /// Marks the file as ours ("CWRT").
@@ -114,20 +114,20 @@ CREATE TABLE overlays (
 ) WITHOUT ROWID;
 ";
 
-/// Finds the generations of a collection without a look at those of others, and counts what is in a generation without
-/// reading a row. No part of the layout: a store that lacks them gets them when it is opened to write.
+/// Indexes for finding the generations of a collection without reading others, and for counting a generation without
+/// reading rows. They are not part of the layout: opening to write adds them if they are missing.
 const INDEXES: &str = "
 CREATE INDEX IF NOT EXISTS generations_by_collection ON generations (collection);
 CREATE INDEX IF NOT EXISTS documents_counted ON documents (generation, chunks, pending);
 ";
 
-/// What the caller said of documents: `meta` is JSON. As [`RUNS`], it is made with the first of them.
+/// Metadata of documents: `meta` is JSON. As [`RUNS`], the table is created with its first row.
 pub(super) const META: &str = "
 CREATE TABLE IF NOT EXISTS document_meta (document INTEGER PRIMARY KEY, meta TEXT NOT NULL);
 ";
 
-/// The last runs that changed a collection: `run` is JSON. The table is made with the first of them, and is no part of the
-/// layout: a store without it is one that remembers none, so that it can still be read before it is written.
+/// The last runs that changed a collection: `run` is JSON. The table is created with its first row and is not part of
+/// the layout: a store without it has no runs, so that it can be read before it is written.
 pub(super) const RUNS: &str = "
 CREATE TABLE IF NOT EXISTS runs (
     collection INTEGER NOT NULL,
@@ -137,15 +137,15 @@ CREATE TABLE IF NOT EXISTS runs (
 ) WITHOUT ROWID;
 ";
 
-/// How long `SQLite` waits for another process before it gives up. Writers are kept apart by our own
-/// lock; what is left are moments of its own bookkeeping.
+/// How long `SQLite` waits for another process before it gives up. Our own lock keeps writers apart; only brief waits
+/// for its bookkeeping remain.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Makes the folder, for its owner only, and keeps it out of version control.
+/// Creates the folder, accessible by its owner only, and excludes it from version control.
 ///
 /// # Errors
 ///
-/// What the file system fails by.
+/// Errors of the file system.
 pub fn create_folder(path: &Path) -> std::io::Result<()> {
     if !path.is_dir() {
         let missing: Vec<&Path> = path.ancestors().take_while(|folder| !folder.exists()).collect();
@@ -157,12 +157,12 @@ pub fn create_folder(path: &Path) -> std::io::Result<()> {
             builder.mode(0o700);
         }
         builder.create(path)?;
-        // `SQLite` syncs the folder that its file is in, and none above.
+        // `SQLite` syncs the folder of its file, but none above it.
         for folder in missing {
             sync_folder(folder_of(folder))?;
         }
     }
-    // A process that was killed may have made the folder and no more. A folder with anything in it is not ours.
+    // A killed process may have created the folder and nothing in it. A folder with other content is not ours.
     let is_ours = |entry: fs::DirEntry| {
         entry.file_name() == IGNORE && entry.metadata().is_ok_and(|metadata| metadata.len() == 0)
     };
@@ -179,16 +179,16 @@ const IGNORE: &str = ".gitignore";
 /// The file that is locked.
 const LOCK: &str = "lock";
 
-/// Whether a process opened the store in the folder `path` to write, ever.
+/// Returns whether any process ever opened the store in the folder `path` to write.
 pub(super) fn is_locked_once(path: &Path) -> bool {
     path.join(LOCK).exists()
 }
 
-/// Takes the lock of the folder `path`, which is held until the file is closed.
+/// Takes the lock of the folder `path`, which is held until the returned file is closed.
 ///
 /// # Errors
 ///
-/// [`StoreError::Locked`] where another process holds it, and what the file system fails by.
+/// [`StoreError::Locked`] if another process holds it; errors of the file system.
 pub fn lock(path: &Path) -> Result<File, StoreError> {
     let file = path.join(LOCK);
     let io = |error| StoreError::Io { path: file.display().to_string(), error };
@@ -198,7 +198,7 @@ pub fn lock(path: &Path) -> Result<File, StoreError> {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => {
             let mut holder = String::new();
-            // Where locks are mandatory, the name of the holder cannot be read.
+            // Where locks are mandatory, the holder's entry cannot be read.
             let read = (&lock).take(32).read_to_string(&mut holder);
             let holder = match (read, holder.trim().parse::<u32>()) {
                 (Ok(_), Ok(process)) => format!("process {process}"),
@@ -217,24 +217,25 @@ pub fn lock(path: &Path) -> Result<File, StoreError> {
     Ok(lock)
 }
 
-/// Sets up a connection for what it is asked again and again.
+/// Sets up a connection for repeated statements.
 ///
 /// # Errors
 ///
-/// What `SQLite` fails by.
+/// Errors of `SQLite`.
 pub fn set_up(connection: &Connection) -> rusqlite::Result<()> {
     connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.set_prepared_statement_cache_capacity(64);
-    // Without it a statement is compiled anew whenever another value is bound to it, which takes longer than running it.
+    // Otherwise `SQLite` recompiles a statement whenever another value is bound to it, which takes longer than running
+    // it.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     Ok(())
 }
 
-/// Makes the file of a store under another name and moves it into place: whatever interrupts this, there is a store with
-/// its tables or none. Called by the holder of the lock.
+/// Creates the file of a store under another name and moves it into place: if this is interrupted, there is a store
+/// with its tables or none. The caller holds the lock.
 pub(super) fn create(file: &Path) -> Result<(), StoreError> {
     let io = |error| StoreError::Io { path: file.display().to_string(), error };
-    // What a process that was killed left of it.
+    // Left behind by a killed process.
     match fs::remove_file(file.with_extension(NEW)) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(io(error)),
         _ => {}
@@ -243,7 +244,7 @@ pub(super) fn create(file: &Path) -> Result<(), StoreError> {
     builder.prefix(file.file_stem().unwrap_or_default()).suffix(&suffix).rand_bytes(0);
     let new = builder.tempfile_in(folder_of(file)).map_err(io)?;
     let mut connection = Connection::open(new.path())?;
-    // The journal is deleted with the connection, so that one file is moved.
+    // The journal is deleted with the connection, so that only one file is moved.
     connection.pragma_update(None, "page_size", PAGE_SIZE)?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -253,10 +254,10 @@ pub(super) fn create(file: &Path) -> Result<(), StoreError> {
     persist_new(new, file).map_err(io)
 }
 
-/// Extension of the file of a store that is being made.
+/// Extension of the file of a store that is being created.
 const NEW: &str = "new";
 
-/// Of effect in a new file only. A vector takes 1.5 KB and a chunk about as much: in pages of 4 KB a quarter of each
+/// Takes effect in a new file only. A vector takes 1.5 KB and a chunk about as much: a quarter of each page of 4 KB
 /// would be empty.
 const PAGE_SIZE: i64 = 16_384;
 
@@ -296,7 +297,7 @@ pub(super) fn prepare(connection: &mut Connection) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Whether nothing was made in the file yet.
+/// Returns whether the file has no tables yet.
 pub(super) fn has_no_tables(connection: &Connection) -> Result<bool, StoreError> {
     Ok(connection.query_row("SELECT count(*) = 0 FROM sqlite_master", [], |row| row.get(0))?)
 }

@@ -1,10 +1,10 @@
-//! Tells a file from one that took its place, and from itself after a change.
+//! A file stamp: detects that a file was replaced or changed.
 
 use std::fs;
 use std::path::Path;
 use std::time::SystemTime;
 
-/// A file at one moment.
+/// The identity and state of a file at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Stamp {
     file: FileId,
@@ -21,7 +21,7 @@ type FileId = (u64, u64);
 type FileId = Option<SystemTime>;
 
 impl Stamp {
-    /// The file at `path`; `None` while there is none.
+    /// The stamp of the file at `path`; `None` if there is none.
     pub(super) fn of(path: &Path) -> Option<Self> {
         let metadata = fs::metadata(path).ok()?;
         #[cfg(unix)]
@@ -34,7 +34,7 @@ impl Stamp {
         Some(Self { file, length: metadata.len(), modified: metadata.modified().ok() })
     }
 
-    /// Whether it is the same file, changed or not.
+    /// Returns whether it is the same file, changed or not.
     pub(super) fn is_same_file(&self, other: &Self) -> bool {
         self.file == other.file
     }

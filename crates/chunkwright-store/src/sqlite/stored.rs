@@ -1,5 +1,5 @@
-//! Records as they lie in the table: JSON with names of one or two letters, and without what the document,
-//! the generation, the source, other columns and the chunks beside it say. A record's names take more room than its
+//! The stored form of records: JSON with names of one or two letters, without what follows from the document, the
+//! generation, the source, other columns and neighbouring chunks. A record's full names would take more room than its
 //! values.
 
 use std::borrow::Cow;
@@ -16,11 +16,11 @@ use crate::document::DocumentInfo;
 use crate::error::StoreError;
 use crate::generation::Generation;
 
-/// Declares [`Stored`] and what goes over all of its fields. Each has the name that stands for its own: it is read by
-/// both. Names may be added and never changed, since stored records have them.
+/// Declares [`Stored`] and the functions over all of its fields. Each field has a short name in JSON, and is read by
+/// either name. Names may be added but never changed, since stored records have them.
 macro_rules! stored {
     ($($field:ident: $type:ty = $name:literal;)*) => {
-        /// A record of which any field may be absent. A field that is there and has no value is `null`.
+        /// A record of which any field may be absent. A field that is present without a value is `null`.
         #[derive(Clone, Debug, Default, Serialize, Deserialize)]
         #[serde(default)]
         pub(super) struct Stored<'a> {
@@ -32,7 +32,7 @@ macro_rules! stored {
         }
 
         impl<'a> Stored<'a> {
-            /// What a record says that is not known.
+            /// The fields of a record that differ from the known ones.
             fn unknown(record: &'a Record, known: &Stored<'_>) -> Self {
                 Self {
                     $($field: (known.$field.as_deref() != Some(&record.$field)).then_some(Cow::Borrowed(&record.$field)),)*
@@ -40,7 +40,7 @@ macro_rules! stored {
                 }
             }
 
-            /// The record, with what is known where it says nothing.
+            /// The full record, with known values for absent fields.
             fn record(self, chunk_id: ChunkId, known: &Stored<'_>) -> Result<Record, StoreError> {
                 $(let $field = match (self.$field, &known.$field) {
                     (Some(value), _) => value.into_owned(),
@@ -99,15 +99,15 @@ stored! {
     meta: BTreeMap<String, String> = "meta";
 }
 
-/// A value that is there, `null` among them.
+/// A present value, which may be `null`.
 fn present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
     T::deserialize(deserializer).map(Some)
 }
 
-/// What is known of a chunk without its record.
+/// The data of a chunk that is known without its record.
 #[derive(Clone, Debug)]
 pub(super) struct Place {
-    /// Its number in the document.
+    /// Its index in the document.
     pub(super) index: u32,
     pub(super) category: String,
     pub(super) content_type: String,
@@ -119,7 +119,7 @@ pub(super) struct Place {
 }
 
 impl<'a> Stored<'a> {
-    /// What is known of a record of which nothing is known: the values that most records have.
+    /// The default field values: those that most records have.
     pub(super) fn usual() -> Self {
         Self {
             artifact: Some(Cow::Owned(None)),
@@ -142,7 +142,7 @@ impl<'a> Stored<'a> {
         }
     }
 
-    /// What a document and its generation say of every record.
+    /// The field values that a document and its generation determine for every record.
     pub(super) fn of_document(generation: &'a Generation, info: &'a DocumentInfo) -> Self {
         Self {
             doc_id: Some(Cow::Borrowed(&info.doc_id)),
@@ -157,7 +157,7 @@ impl<'a> Stored<'a> {
         }
     }
 
-    /// With what the place of a chunk says.
+    /// Adds the field values that a chunk's place determines.
     pub(super) fn at(&self, place: &'a Place) -> Self {
         Self {
             chunk_index: Some(Cow::Owned(place.index)),
@@ -172,7 +172,7 @@ impl<'a> Stored<'a> {
         }
     }
 
-    /// With content and text, where they are not in the record: the text is what is borrowed, the content and `tail`.
+    /// Adds content and text if the record lacks them: the text is the borrowed context, the content and `tail`.
     fn with_content(mut self, content: String, tail: &str) -> Self {
         let borrowed = self.context.as_deref().map_or("", String::as_str);
         self.text = Some(Cow::Owned([borrowed, &content, tail].concat()));
@@ -181,7 +181,7 @@ impl<'a> Stored<'a> {
     }
 }
 
-/// A record as it is stored, without what is known of it, and without content and text if `has_tail`.
+/// Encodes a record without its known fields, and without content and text if `has_tail`.
 pub(super) fn encode(record: &Record, known: &Stored<'_>, has_tail: bool) -> Result<String, StoreError> {
     let mut stored = Stored::unknown(record, known);
     if has_tail {
@@ -190,7 +190,7 @@ pub(super) fn encode(record: &Record, known: &Stored<'_>, has_tail: bool) -> Res
     serde_json::to_string(&stored).map_err(|error| StoreError::Unwritable { reason: error.to_string() })
 }
 
-/// A record from how it is stored; `content` and the tail after it, where they are not in `json`.
+/// Decodes a stored record, with `content` and the tail after it if they are not in `json`.
 pub(super) fn decode(
     json: &str,
     chunk_id: ChunkId,
@@ -209,17 +209,17 @@ fn unreadable(error: impl std::fmt::Display) -> StoreError {
     damaged(&format!("a chunk cannot be read: {error}"))
 }
 
-/// What columns read of a stored record: in place of the whole, which is ten times the work.
+/// The fields of a stored record that columns read; reading the whole record would be ten times the work.
 #[derive(Debug, Deserialize)]
 pub(super) struct Facets<'a> {
     #[serde(rename = "tc", alias = "token_count")]
     pub(super) token_count: u32,
     #[serde(rename = "w", alias = "cut")]
     pub(super) cut: Cut,
-    /// None where it is the category.
+    /// `None` if it equals the category.
     #[serde(rename = "k", alias = "chunk_type", borrow, default)]
     pub(super) chunk_type: Option<Cow<'a, str>>,
-    /// None where it is the generation's.
+    /// `None` if it is the generation's.
     #[serde(borrow, default)]
     pub(super) strategy_version: Option<Cow<'a, str>>,
 }

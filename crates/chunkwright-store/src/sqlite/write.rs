@@ -1,5 +1,5 @@
-//! Changes to the tables. Every function runs inside a transaction of its caller, but
-//! [`prepare`], which does beforehand what needs no transaction.
+//! Writes to the tables. Every function runs inside a transaction of its caller, except [`prepare`], which does
+//! beforehand the work that needs no transaction.
 
 use std::collections::{BTreeMap, HashMap};
 use std::num::NonZeroUsize;
@@ -20,21 +20,21 @@ use crate::generation::{Generation, GenerationSpec};
 use crate::overlay::Overlay;
 use crate::past_run::PastRun;
 
-/// Changes for which no thread is worth its start.
+/// Up to this many changes, starting threads does not pay off.
 const FEW: usize = 8;
 
-/// A chunk's row, as far as it is known without the tables.
+/// A chunk's row, as far as it can be prepared without the tables.
 pub(super) struct Prepared {
     id: ChunkId,
     symbols: String,
     terms: Vec<u8>,
-    /// What stands after the content in the text, if content and text can be made again from the source.
+    /// The part of the text after the content, if content and text can be restored from the source.
     tail: Option<String>,
     json: String,
 }
 
-/// The rows of the chunks of every change, made on all cores. On threads of their own: those that cut documents take up
-/// nothing else before the next ones are cut, and the store would be idle until then.
+/// Prepares the rows of the chunks of every change, on all cores. It uses a separate pool: threads that cut documents
+/// take up no other work until the next ones are cut, and the store would be idle until then.
 pub(super) fn prepare(generation: &Generation, changes: &[Change]) -> Result<Vec<Vec<Prepared>>, StoreError> {
     let rows = |change: &Change| match change {
         Change::Replace(new) => {
@@ -46,7 +46,7 @@ pub(super) fn prepare(generation: &Generation, changes: &[Change]) -> Result<Vec
             };
             new.chunks.iter().enumerate().map(row).collect()
         }
-        // Its document is not at hand: all of it is written out.
+        // Its document is not available here, so the whole record is written.
         Change::Amend { chunks, .. } => {
             chunks.iter().map(|chunk| prepare_chunk(&Stored::usual(), "", chunk)).collect()
         }
@@ -68,7 +68,7 @@ pub(super) fn prepare(generation: &Generation, changes: &[Change]) -> Result<Vec
     })
 }
 
-/// What the row at `index` and those beside it will say.
+/// The place that the row at `index` and its neighbours will have.
 fn place(chunks: &[NewChunk], ids: &[ChunkId], index: usize) -> Place {
     let NewChunk { record, .. } = &chunks[index];
     let is_chunk = |at: &usize| chunks.get(*at).is_some_and(|chunk| chunk.record.artifact.is_none());
@@ -102,11 +102,11 @@ fn rebuilt_tail<'a>(record: &'a chunkwright::Record, source: &str) -> Option<&'a
     (content == record.content).then_some(tail)
 }
 
-/// What became of changes.
+/// The result of a write.
 pub(super) struct Written {
     pub(super) outcomes: Vec<Outcome>,
     pub(super) commit: Commit,
-    /// Versions of documents that are gone.
+    /// Versions of documents that were removed.
     pub(super) gone: Vec<i64>,
 }
 
@@ -195,7 +195,8 @@ pub(super) fn switch(connection: &Connection, generation: &Generation) -> Result
     Ok(((), Commit::from(changed + completed > 0)))
 }
 
-/// Removes a generation, and with the current one its collection; answers the numbers of the generations that are gone.
+/// Removes a generation, or the whole collection if it is the current one; returns the numbers of the removed
+/// generations.
 pub(super) fn remove(
     connection: &Connection,
     generation: &Generation,
@@ -257,7 +258,7 @@ fn replace(
     let has_model = generation.spec.model.is_some();
     let pending = if has_model { vectors.iter().filter(|vector| vector.is_none()).count() as u32 } else { 0 };
     if let Some(stored) = stored {
-        // The decision to write nothing is made here, where what it compares with cannot change.
+        // The decision to write nothing is made here, inside the transaction, where the stored version cannot change.
         if stored.is_same_input(info) && stored.pending <= pending {
             return Ok(Outcome::Unchanged);
         }
@@ -363,7 +364,7 @@ fn insert_chunk(
     }
 }
 
-/// Puts chunks in place of those with their ids. The document gets a new version, by which readers tell.
+/// Replaces chunks by id. The document gets a new version, by which readers notice the change.
 fn amend(
     connection: &Connection,
     generation: &Generation,
@@ -392,7 +393,7 @@ fn amend(
     let columns =
         "doc_id, root, file_hash, bytes, modified, preset, format, encoding, low_confidence, replacements,
         chunks, pending, overlays, indexed_at, prefix";
-    // A number of its own for a moment: two versions of a document are never there at once.
+    // A temporary generation number, since a generation must not have two versions of a document.
     connection.execute("UPDATE documents SET generation = -1 WHERE id = ?1", [base])?;
     connection.execute(
         &format!(
@@ -421,7 +422,7 @@ fn amend(
     Ok(Outcome::Written)
 }
 
-/// Keys of the vectors of the chunks, where they are known.
+/// Keys of the vectors of the chunks; `None` where unknown.
 fn vector_keys(
     connection: &Connection,
     generation: &Generation,
@@ -518,7 +519,7 @@ pub(super) fn put_overlays(
     Ok(((), Commit::from(changed > 0)))
 }
 
-/// Keeps an overlay or takes it back; answers how many rows that changed.
+/// Stores an overlay, or removes it if it is empty; returns the number of rows changed.
 pub(super) fn put_overlay(
     connection: &Connection,
     collection: &str,
@@ -540,7 +541,7 @@ pub(super) fn put_overlay(
     })
 }
 
-/// Makes the terms of every chunk again, from its text and the keywords of the overlay on it.
+/// Recomputes the terms of every chunk from its text and the keywords of its overlay.
 pub(super) fn analyse_again(connection: &Connection) -> Result<(), StoreError> {
     let generations = collections::all(connection)?.into_iter().flat_map(|collection| collection.generations);
     for status in generations {

@@ -1,4 +1,4 @@
-//! What does a collection have that is not in the paths any more, and what becomes of it?
+//! Detects and removes documents whose files are gone from the scanned paths.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! When do searches see what a run stored, and the changes made by hand with it?
+//! Completes a run: settles manual changes and makes the run's generation the current one.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;

@@ -1,4 +1,4 @@
-//! How are the documents of a window embedded and stored, and what is counted of them?
+//! Embeds, stores and counts the documents of a window.
 
 use std::collections::HashMap;
 use std::sync::{Arc, mpsc};
