@@ -1,8 +1,8 @@
-//! `cargo xtask load`: how many searches a second does a server answer, how soon, and what disturbs it?
+//! `cargo xtask load`: measures the throughput and latency of searches on a server, and what disturbs them.
 //!
-//! Starts the program as a server over a store that is there, asks it from this process over loopback, and prints a table.
-//! Nothing of the project is linked, so it measures any build. Run it optimized, `cargo run --release -p xtask -- load`: the
-//! client shares the machine's processors with the server.
+//! Starts the program as a server on an existing store, queries it from this process over loopback, and prints a table.
+//! No crate of the project is linked, so it measures any build. Run it optimized, `cargo run --release -p xtask --
+//! load`: the client shares the machine's processors with the server.
 
 mod client;
 mod server;

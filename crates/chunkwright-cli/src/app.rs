@@ -1,4 +1,5 @@
-//! What all commands share: global flags, the flags that configure cutting, and what is made of them.
+//! The command line that all commands share: global flags, the flags that configure cutting, and the settings they
+//! give.
 
 use std::env;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! What is read: files, folders, standard input; and what is said of what could not be.
+//! Inputs of commands: files, folders and standard input, and the report on what could not be read.
 
 use std::io::{self, Read};
 use std::num::NonZeroUsize;

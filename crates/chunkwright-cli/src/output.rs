@@ -1,4 +1,4 @@
-//! Where results go, and in which format.
+//! Destinations and formats of results.
 //!
 //! A command checks its flags before it begins ([`OutputFlags::check`]): a file that exists is refused unless `--force` is
 //! given, and one that the command reads is refused even then. Only the [`Destination`] that results can be opened, so no

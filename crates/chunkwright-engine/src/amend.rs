@@ -1,4 +1,4 @@
-//! How are chunks changed by hand, and which changes are there?
+//! Changes to chunks by hand: visibility, edited text, keywords, pinned queries.
 
 use std::collections::HashSet;
 
@@ -86,8 +86,8 @@ impl AmendRequest {
         now.clone_into(&mut overlay.changed_at);
     }
 
-    /// The request without the boundaries that it names, and those: all that can be done to one is to take it back
-    /// or to accept it.
+    /// Splits the request into a copy without boundaries and the boundaries it names. A boundary can only be reset or
+    /// accepted.
     fn without_boundaries(&self, overlays: &Overlays) -> Result<(Self, Vec<Overlay>), Error> {
         let mut request = self.clone();
         let named = |id: &String| overlays.get(id).filter(|overlay| overlay.boundary.is_some()).cloned();
@@ -103,7 +103,7 @@ impl AmendRequest {
         }
     }
 
-    /// The chunks that are changed, each once.
+    /// The ids of the chunks to change, each once.
     fn selected(&self, store: &dyn Store, generation: &Generation) -> Result<Vec<ChunkId>, Error> {
         let named = self.chunks.iter().map(|chunk| chunk_id(store, generation, chunk));
         let mut selected = named.collect::<Result<Vec<ChunkId>, _>>()?;
@@ -140,7 +140,7 @@ impl AmendRequest {
 }
 
 impl Collection {
-    /// Changes by hand how chunks are found, all of them or none. Answers the overlay of each, in order.
+    /// Changes chunks by hand: all of them or none. Returns the overlay of each, in order.
     ///
     /// # Errors
     ///
@@ -150,7 +150,7 @@ impl Collection {
         if request.changes_nothing() {
             return Err(Error::NothingToChange);
         }
-        // What no search may ask is never answered first.
+        // A query that no search may contain cannot be pinned.
         request.pins.iter().flatten().try_for_each(|pin| check_query(pin)).map_err(SearchError::from)?;
         let engine = self.engine();
         if let Some(owner) = engine.owner()? {
@@ -179,7 +179,7 @@ impl Collection {
 }
 
 impl Snapshot {
-    /// Lists what was changed by hand, and the chunk that each change is on.
+    /// Lists the changes made by hand, and the chunk that each applies to.
     ///
     /// # Errors
     ///
@@ -192,8 +192,8 @@ impl Snapshot {
     }
 }
 
-/// The chunker that cut a generation, whose limit a text must keep. Where no settings that are known cut it, that of the
-/// settings in force, which counts.
+/// The chunker that cut a generation, whose limit a text must keep. If no known settings cut it, the chunker of the
+/// settings in force.
 pub(crate) fn chunker_of(
     engine: &Engine,
     generation: &Generation,

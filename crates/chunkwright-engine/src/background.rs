@@ -1,7 +1,7 @@
-//! How is a folder searched while it is being indexed?
+//! Indexes a folder in the background while it is searched.
 //!
-//! A server that makes its user wait for an index is not used. [`Background`] indexes on a thread of its own, keeps the
-//! collection in step with the files, and says how far it is; the engine answers meanwhile from what is stored so far.
+//! So that users do not wait for an index, [`Background`] indexes on its own thread, keeps the collection in step with
+//! the files and reports progress. Meanwhile the engine answers from what is stored so far.
 
 use parking_lot::Mutex;
 use std::cell::Cell;
@@ -25,10 +25,10 @@ use crate::notice::{Notice, NoticeCode};
 use crate::settings::Settings;
 use crate::watch::Watched;
 
-/// How often a store that another process writes to is tried again.
+/// Interval between attempts to open a store that another process writes to.
 const RETRY: Duration = Duration::from_millis(500);
 
-/// Indexing on a thread of its own, until the engine is cancelled. Clones are about the same thread.
+/// Indexing on a thread of its own, until the engine is cancelled. Clones share the thread.
 #[derive(Clone, Debug)]
 pub struct Background {
     shared: Arc<Shared>,
@@ -74,7 +74,8 @@ impl fmt::Display for IndexState {
 }
 
 impl Background {
-    /// Indexes now. `then` says what follows. `on_event` is told what happens, on the thread that indexes.
+    /// Starts to index. `then` says what follows the first run. `on_event` is called with each event, on the indexing
+    /// thread.
     ///
     /// # Errors
     ///
@@ -96,15 +97,15 @@ impl Background {
         Ok(Self { shared })
     }
 
-    /// How far it is.
+    /// The progress of the index.
     pub fn state(&self) -> IndexState {
         self.shared.state.lock().clone()
     }
 
-    /// Waits for the thread, which ends when its run does, or soon after the engine was cancelled.
+    /// Waits for the thread, which ends when its run does, or soon after the engine is cancelled.
     pub fn join(&self) {
         let thread = self.shared.thread.lock().take();
-        // A thread that panicked has told so, and there is nothing to wait for.
+        // A thread that panicked has already reported it, and there is nothing to wait for.
         let _ = thread.map(JoinHandle::join);
     }
 }
@@ -112,18 +113,18 @@ impl Background {
 /// A folder that is served while it is indexed.
 #[derive(Debug)]
 pub struct ServedFolder {
-    /// What answers.
+    /// The engine on the store of the folder.
     pub engine: Engine,
-    /// What keeps the store in step with the folder; none where that is not possible.
+    /// Keeps the store in step with the folder; `None` if that is not possible.
     pub background: Option<Background>,
     /// What the caller should know.
     pub notice: Option<Notice>,
 }
 
 impl ServedFolder {
-    /// Opens the store of `folder` and begins to follow its files, until `cancel` becomes true. Several processes may serve
-    /// one folder: the first owns its store, the others write through it. A store that is written to by a process that is
-    /// no owner is read, and not followed.
+    /// Opens the store of `folder` and starts to follow its files, until `cancel` becomes true. Several processes may
+    /// serve one folder: the first owns its store, the others write through it. If a process that is not an owner
+    /// writes to the store, the folder is served read-only and not followed.
     ///
     /// # Errors
     ///
@@ -199,7 +200,7 @@ impl Shared {
             let mut now = progress.get();
             now.note_of_watch(step);
             progress.set(now);
-            // A file that grows while it is read has more bytes than were found.
+            // A file that grows while it is read has more bytes than were counted when it was found.
             if let Some(percent) = now.percent() {
                 self.set(IndexState::Indexing { percent: percent.min(99) });
             }
@@ -227,8 +228,8 @@ impl Shared {
 }
 
 impl Settings {
-    /// These settings with a store for `folder` alone, inside the data folder, unless they name a store: a folder that
-    /// is served without any set-up is not written to. The folder's path is the name of its store.
+    /// Returns these settings with a store for `folder` alone, inside the data folder, unless they name a store. The
+    /// store's name is derived from the folder's path, so that a folder served without any set-up is not written to.
     ///
     /// # Errors
     ///
@@ -247,13 +248,14 @@ impl Settings {
 }
 
 impl IndexRequest {
-    /// What brings the store of one folder into step with it. Documents whose files are gone leave it, however many:
-    /// they are embedded from what is remembered when they come back.
+    /// A request that brings the store of one folder into step with it. Documents whose files are gone are removed,
+    /// however many: if they come back, their vectors come from the cache.
     pub fn of_folder(folder: &Path) -> Self {
         Self { prune: Prune::Force, ..Self::following(vec![folder.to_owned()]) }
     }
 
-    /// What keeps a collection in step with `paths`: documents whose files are gone leave it, as far as that is safe.
+    /// A request that keeps a collection in step with `paths`. Documents whose files are gone are removed, as far as
+    /// that is safe.
     pub fn following(paths: Vec<PathBuf>) -> Self {
         Self { paths, prune: Prune::Follow, ..Self::default() }
     }

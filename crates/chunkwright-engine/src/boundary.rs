@@ -1,4 +1,4 @@
-//! How is a chunk divided by hand, and how are two joined?
+//! Splits a chunk by hand, or merges two.
 
 use chunkwright::chunk::BoundaryKind;
 use chunkwright::{Document, Record};
@@ -51,8 +51,8 @@ pub struct BoundaryAnswer {
 }
 
 impl Collection {
-    /// Divides a chunk, or joins it to the one beside it, in the generation that searches see. The boundary is kept, and
-    /// whatever is indexed later is cut with it.
+    /// Divides a chunk, or merges it with its neighbour, in the generation that searches see. The boundary is stored,
+    /// and applied whenever the document is cut again.
     ///
     /// # Errors
     ///
@@ -63,7 +63,7 @@ impl Collection {
             let task = Task::SetBoundary { collection: self.name().to_owned(), request: request.clone() };
             return owner.perform(engine, task, &|_| {});
         }
-        // Nothing cuts the document between the look at its chunks and the end of the run.
+        // The turn keeps other runs from cutting the document between the look at its chunks and the end of the run.
         let turn = engine.turn(self.name())?;
         let store = engine.writable_store()?;
         let generation = store.open(self.name())?;
@@ -95,7 +95,7 @@ impl Collection {
         })
     }
 
-    /// Takes boundaries back, or accepts them where they are now, by what names them.
+    /// Removes the named boundaries, or accepts them where they are now.
     pub(crate) fn amend_boundaries(
         &self,
         boundaries: &[Overlay],
@@ -131,7 +131,7 @@ impl Collection {
     }
 }
 
-/// The document of a chunk, and the place of the boundary that is asked for.
+/// Returns the document of a chunk, and the offset of the requested boundary.
 fn place(
     store: &dyn Store,
     generation: &Generation,
@@ -162,7 +162,7 @@ fn place(
     Ok((document, at, kind))
 }
 
-/// Blanks between the start of a chunk and a place before it, in bytes; 0 where text is between them.
+/// Bytes of whitespace between the start of a chunk and a later offset; 0 if there is text between them.
 fn blanks(document: &Document, start: u32, at: u32) -> u32 {
     let between = document.source().get(start as usize..at as usize).unwrap_or_default();
     if between.trim().is_empty() { between.len() as u32 } else { 0 }

@@ -1,4 +1,4 @@
-//! What is indexed and searched together?
+//! A collection: the documents that are indexed and searched together.
 
 use chunkwright_index::{FetchError, PastRun, SearchError, StoreError, folders, normalized_name};
 
@@ -8,9 +8,9 @@ use crate::error::Error;
 use crate::search::{SearchAnswer, SearchRequest};
 use crate::snapshot::Snapshot;
 
-/// A collection: what is indexed together. It need not exist yet.
+/// A collection: documents that are indexed and searched together. It need not exist yet.
 ///
-/// What reads of it goes through a [`Snapshot`]; what changes it is here.
+/// Reads go through a [`Snapshot`]; changes are methods of the collection.
 #[derive(Clone, Debug)]
 pub struct Collection {
     engine: Engine,
@@ -22,17 +22,17 @@ impl Collection {
         Self { engine, name: normalized_name(name).into_owned() }
     }
 
-    /// Its name, or `NAME@N` for one generation of it; in Unicode's normalization form C.
+    /// The name of the collection, or `NAME@N` for one generation of it, in Unicode's normalization form C.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The engine that it is of.
+    /// The engine of the collection.
     pub fn engine(&self) -> &Engine {
         &self.engine
     }
 
-    /// What the collection is now: everything that is read of it is of one generation.
+    /// Takes a snapshot: all reads through it are of one generation.
     ///
     /// # Errors
     ///
@@ -41,8 +41,8 @@ impl Collection {
         Snapshot::open(&self.engine, &self.name)
     }
 
-    /// Calls `read` with a snapshot, and once more with a newer one if the generation was removed meanwhile, because
-    /// another one was switched to, or the whole store was replaced.
+    /// Calls `read` with a snapshot. Calls it once more with a newer snapshot if the generation was removed meanwhile,
+    /// because another one became current or the whole store was replaced.
     ///
     /// # Errors
     ///
@@ -59,7 +59,7 @@ impl Collection {
         }
     }
 
-    /// What the collection holds, without reading its documents.
+    /// Counts of the collection, without reading its documents.
     ///
     /// # Errors
     ///
@@ -70,7 +70,7 @@ impl Collection {
         found.ok_or_else(|| StoreError::UnknownCollection { name, known: String::new() }.into())
     }
 
-    /// What the collection holds, and the folders that its documents are of.
+    /// Counts of the collection, and the folders of its documents.
     ///
     /// # Errors
     ///
@@ -100,7 +100,7 @@ impl Collection {
     }
 }
 
-/// Whether the generation that was read is gone.
+/// Returns whether the error means that the generation is gone.
 pub(crate) fn is_gone(error: &Error) -> bool {
     let (Error::Store(error)
     | Error::Search(SearchError::Store(error))

@@ -79,13 +79,13 @@ pub struct CollectionStatus {
 }
 
 impl ListedCollection {
-    /// How a collection is listed; none for one without a generation.
+    /// The list entry of a collection; `None` if it has no generation.
     pub(crate) fn of(collection: &chunkwright_index::Collection) -> Option<Self> {
         let (status, versions) = (collection.visible()?.clone(), collection.version_stats());
         Some(Self { status, generations: collection.generations.len(), versions })
     }
 
-    /// Its name.
+    /// The name of the collection.
     pub fn name(&self) -> &str {
         &self.status.generation.collection
     }
@@ -156,7 +156,7 @@ impl Engine {
     }
 }
 
-/// What the key of a cursor names.
+/// Parses the key of a cursor.
 fn place(key: &str) -> Option<CollectionPlace<'_>> {
     let (count, name) = key.split_once('/')?;
     Some(CollectionPlace { count: count.parse().ok()?, name })

@@ -1,8 +1,8 @@
-//! By which settings is a collection cut, and by which is it to be cut next?
+//! The settings that a collection was cut by, and those planned for its next cut.
 //!
-//! A generation knows the hash of its configuration and not the configuration. Whoever has to cut like it looks for
-//! settings with that hash: those in force, the presets, and those that requests asked for, which are kept in a file
-//! beside the store. So a document that is uploaded is cut like its collection, whatever the server's own settings are.
+//! A generation stores the hash of its configuration, not the configuration. To cut like it, settings with that hash
+//! are looked up among those in force, the presets, and those of earlier requests, which are kept in a file beside the
+//! store. So an uploaded document is cut like the rest of its collection, whatever the server's own settings are.
 
 use std::collections::BTreeMap;
 
@@ -19,22 +19,22 @@ use crate::error::Error;
 use crate::settings::Settings;
 use crate::state_file;
 
-/// The name of the file.
+/// File name of the stored settings.
 const FILE: &str = "configurations.json";
 
-/// The key of a plan that does not cut.
+/// The one key of a plan that is not a cutting key.
 const EMBEDDER: &str = "embedder";
 
-/// Settings that are kept; the ones asked for longest ago are forgotten.
+/// Number of requested settings that are kept; the least recently requested are dropped.
 const KEPT: usize = 64;
 
-/// What the file holds.
+/// The contents of the file.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 struct Configurations {
-    /// What was asked for, the latest first: keys of cutting and their values.
+    /// Requested settings, latest first: cutting keys and their values.
     asked: Vec<Map<String, Value>>,
-    /// What each collection is to be cut by.
+    /// Planned settings by collection.
     collections: BTreeMap<String, Map<String, Value>>,
 }
 
@@ -53,7 +53,7 @@ impl Configurations {
 }
 
 impl Collection {
-    /// The settings that the collection as searches see it was cut by; those in force for one that does not exist.
+    /// The settings that cut the current generation of the collection, or the settings in force if it does not exist.
     ///
     /// # Errors
     ///
@@ -70,8 +70,7 @@ impl Collection {
         }
     }
 
-    /// What the collection is to be cut by the next time it is cut again: what was [planned](Self::plan), or what it is
-    /// cut by.
+    /// The settings for the next cut of the collection: the [planned](Self::plan) ones, or else those that cut it.
     ///
     /// # Errors
     ///
@@ -80,13 +79,13 @@ impl Collection {
         self.plan_in_force()?.map_or_else(|| self.configuration(), Ok)
     }
 
-    /// What was [planned](Self::plan) for the collection, if anything was.
+    /// The [planned](Self::plan) settings of the collection, if any.
     pub(crate) fn plan_in_force(&self) -> Result<Option<Settings>, Error> {
         let plan = Configurations::read(self.engine()).collections.remove(self.name());
         Ok(plan.map(|values| self.engine().settings().requested(values)).transpose()?)
     }
 
-    /// Keeps what the collection is to be cut by the next time.
+    /// Stores the settings for the next cut of the collection.
     ///
     /// # Errors
     ///
@@ -95,7 +94,7 @@ impl Collection {
         self.plan_values(settings.cutting(), None)
     }
 
-    /// As [`plan`](Self::plan), and by which embedder; without one the embedder stays that of the plan before.
+    /// As [`plan`](Self::plan), with an embedder; if none is given, the plan keeps its embedder.
     pub(crate) fn plan_values(
         &self,
         cutting: Map<String, Value>,
@@ -114,7 +113,7 @@ impl Collection {
 }
 
 impl Collection {
-    /// Forgets what the collection was to be cut by, since it is gone.
+    /// Removes the plan of a collection that is gone.
     pub(crate) fn forget_plan(&self) -> Result<(), Error> {
         if !Configurations::read(self.engine()).collections.contains_key(self.name()) {
             return Ok(());
@@ -124,7 +123,7 @@ impl Collection {
 }
 
 impl Engine {
-    /// Keeps settings that documents are going to be cut by, so that those which come later can be cut alike.
+    /// Stores settings that documents are about to be cut by, so that later documents can be cut alike.
     ///
     /// # Errors
     ///
@@ -141,7 +140,7 @@ impl Engine {
     }
 }
 
-/// The settings that cut a generation, and the chunker that they make; `None` where no settings that are known did.
+/// The settings that cut a generation, and their chunker; `None` if no known settings did.
 pub(crate) fn cut_by(
     engine: &Engine,
     generation: &Generation,
@@ -160,7 +159,7 @@ pub(crate) fn cut_by(
         return Ok(Some((in_force.clone(), chunker)));
     }
     for values in others {
-        // Settings that were fine once need not be now: a preset of the user's may be gone.
+        // Settings that were valid once may be invalid now: a preset of the user may be gone.
         let Ok(settings) = in_force.requested(values) else { continue };
         let Ok(chunker) = engine.chunker_with(&settings) else { continue };
         let chunker = windowed(chunker, embedder);
@@ -171,7 +170,7 @@ pub(crate) fn cut_by(
     Ok(None)
 }
 
-/// With the window of the embedder as a second limit.
+/// Adds the window of the embedder as a second limit.
 pub(crate) fn windowed(chunker: Chunker, embedder: Option<&dyn Embedder>) -> Chunker {
     match embedder.map(Embedder::model) {
         Some(model) => match model.max_tokens {

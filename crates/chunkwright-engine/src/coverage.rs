@@ -1,4 +1,4 @@
-//! Is every line of a collection's documents in a chunk, and what was left out of it?
+//! Line coverage of a collection: checks that every line of its documents is in a chunk, and counts what was left out.
 
 use chunkwright::{LineIndex, Span};
 use chunkwright_index::MAX_PAGE;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::documents::{cover, lost};
 use crate::{Coverage, Error, Promise, Snapshot, Statistics, Violation};
 
-/// Most broken promises that are listed.
+/// Maximum number of violations listed.
 const MOST: usize = 100;
 
 /// What became of the lines of a collection's documents.
@@ -36,8 +36,8 @@ pub struct CollectionStatistics {
 }
 
 impl Snapshot {
-    /// Compares the chunks of every document with its source, line by line. All documents are read, so it takes the time
-    /// of an export; `on_progress` is called after each.
+    /// Compares the chunks of every document with its source, line by line. This reads all documents, so it takes about
+    /// as long as an export; `on_progress` is called after each.
     ///
     /// # Errors
     ///
@@ -60,7 +60,7 @@ impl Snapshot {
         }
     }
 
-    /// Adds a document. One that was replaced or removed meanwhile is left out.
+    /// Adds a document, unless it was replaced or removed meanwhile.
     fn cover(&self, doc_id: &str, answer: &mut CollectionCoverage) -> Result<(), Error> {
         let Some(document) = self.store().document(self.generation(), doc_id)? else { return Ok(()) };
         let records = self.store().records(self.generation(), doc_id)?;

@@ -1,4 +1,4 @@
-//! Is what this installation needs there, and does it work?
+//! Diagnoses an installation: models, services and the store.
 
 use chunkwright::STRATEGIES;
 use chunkwright_index::{Access, StoreError, open_store};
@@ -38,8 +38,8 @@ pub enum State {
 }
 
 impl Engine {
-    /// Looks at models, tokenizers, services and the store: reads every installed file and compares it with its hash,
-    /// and asks the services that are configured.
+    /// Checks models, tokenizers, services and the store: compares every installed file with its hash, and calls the
+    /// configured services.
     ///
     /// # Errors
     ///
@@ -91,7 +91,7 @@ impl Engine {
         finding("embedder", configured.unwrap_or("default"), state, note)
     }
 
-    /// Whether the reranker that is configured answers; `None` if none is.
+    /// Checks whether the configured reranker answers; `None` if none is configured.
     fn reranker_found(&self) -> Option<Finding> {
         let name = self.settings().service_spec(Kind::Reranker)?;
         let asked = self.reranker().and_then(|reranker| match reranker {
@@ -106,7 +106,8 @@ impl Engine {
         })
     }
 
-    /// Whether the writer that is configured answers and has the model; `None` if none is. Nothing is written.
+    /// Checks whether the configured writer answers and has the model, without generating text; `None` if none is
+    /// configured.
     fn writer_found(&self) -> Option<Finding> {
         let name = self.settings().service_spec(Kind::Writer)?;
         let asked = self.writer().and_then(|writer| Ok(writer.map(|writer| writer.check()).transpose()?));

@@ -1,4 +1,4 @@
-//! Which documents do paths and bytes hold, and how are all of them worked on at once, in order and bounded memory?
+//! Finds the documents in paths and bytes, and processes them in parallel, in order and in bounded memory.
 
 mod chunk;
 mod diff;
@@ -39,19 +39,18 @@ use crate::index::notices_of_files;
 use crate::notice::{Notice, NoticeCode};
 use crate::words::count;
 
-/// Which documents are worked on. Not JSON, since bytes reach each front end in its own way.
+/// The documents to process. Not a JSON type, since each front end receives bytes in its own way.
 #[derive(Clone, Debug, Default)]
 pub struct DocumentsRequest {
     /// Files, folders and documents from memory.
     pub inputs: Vec<Input>,
     /// Only the documents of this shard.
     pub shard: Option<Shard>,
-    /// Files that are no documents wherever they are, such as that which results are written to. Absolute, without
-    /// links.
+    /// Files that are never documents, such as the file of results. Absolute paths, with links resolved.
     pub exclude: Vec<PathBuf>,
 }
 
-/// Documents that were found and are not read yet.
+/// Documents that were found but not read yet.
 #[derive(Debug)]
 pub struct Documents {
     engine: Engine,
@@ -80,7 +79,7 @@ pub struct ReadReport {
 }
 
 impl Engine {
-    /// Looks for documents: walks folders and notes what is left out. Documents are read when something is asked of them.
+    /// Finds documents: walks folders and notes what is left out. Documents are read when they are processed.
     ///
     /// # Errors
     ///
@@ -112,7 +111,7 @@ impl Engine {
         })
     }
 
-    /// Reads and parses the one document that is meant.
+    /// Reads and parses the one document of an input.
     ///
     /// # Errors
     ///
@@ -121,7 +120,7 @@ impl Engine {
         self.read_one(input).map(ReadSource::parse)
     }
 
-    /// Reads the one document that is meant.
+    /// Reads the one document of an input.
     fn read_one(&self, input: &Input) -> Result<ReadSource, Error> {
         let path = match input {
             Input::Path(path) => path.display().to_string(),
@@ -150,17 +149,17 @@ impl Engine {
 }
 
 impl Documents {
-    /// Number of documents that are worked on.
+    /// Number of documents.
     pub fn len(&self) -> usize {
         self.items.len()
     }
 
-    /// Whether there is no document to work on.
+    /// Returns whether there are no documents.
     pub fn is_empty(&self) -> bool {
         self.items.is_empty()
     }
 
-    /// What cuts them.
+    /// The chunker of the documents.
     pub fn chunker(&self) -> &Chunker {
         &self.chunker
     }
@@ -170,7 +169,7 @@ impl Documents {
         &self.engine.settings().preset
     }
 
-    /// What was read so far, and what was not.
+    /// The report so far: what was read, and what was not.
     pub fn report(&self) -> ReadReport {
         let nuls = self.nuls.lock();
         let notice = |(doc_id, nuls): (&String, &usize)| {
@@ -184,13 +183,13 @@ impl Documents {
         ReadReport { found: self.found, skipped: self.skipped.clone(), errors: self.errors.clone(), notices }
     }
 
-    /// Notes how many tokens the chunks of a document have.
+    /// Notes the number of tokens in the chunks of a document.
     fn count_tokens(tokens: &Mutex<TokensByKind>, doc_id: &str, number: usize) {
         tokens.lock().add(doc_id, number);
     }
 
-    /// Reads and parses all documents, and hands them on in order. `emit` is told of each that could not be read by
-    /// `None`, so that it can count.
+    /// Reads and parses all documents, and passes them to `emit` in order. For a document that could not be read,
+    /// `emit` gets `None`, so that it can count.
     ///
     /// # Errors
     ///
@@ -202,8 +201,8 @@ impl Documents {
         self.each(ReadSource::parse, |_| 0, &mut emit)
     }
 
-    /// Calls `work` on every document that can be read, on all threads, and `emit` on each result in order. `size` says
-    /// how many bytes of memory a result holds until its turn.
+    /// Calls `work` on every readable document, on all threads, and `emit` on each result in order. `size` returns the
+    /// bytes of memory that a result holds while it waits.
     fn each<T: Send, E: From<Error>>(
         &mut self,
         work: impl Fn(ReadSource) -> T + Sync,

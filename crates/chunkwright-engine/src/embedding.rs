@@ -1,4 +1,4 @@
-//! How does an engine ask an embedder? On its own threads, and about the same query once.
+//! Calls an embedder on the engine's own threads, and caches the vectors of queries.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,13 +10,13 @@ use rayon::ThreadPool;
 
 use crate::observe::{EmbedCall, Teller};
 
-/// Most queries whose vectors are remembered: 13 MB with vectors of 384 numbers.
+/// Maximum number of cached query vectors: 13 MB with vectors of 384 numbers.
 const QUERIES: usize = 8_192;
 
-/// Longest query that is remembered, in bytes.
+/// Length of the longest cached query, in bytes.
 const MAX_QUERY: usize = 1_024;
 
-/// An embedder that computes on the engine's threads, whichever thread asks it, and remembers the vectors of queries.
+/// An embedder that computes on the engine's threads, from any calling thread, and caches the vectors of queries.
 pub(crate) struct EngineEmbedder {
     inner: Arc<dyn Embedder>,
     pool: Arc<ThreadPool>,
@@ -59,7 +59,7 @@ impl Embedder for EngineEmbedder {
         let call = (&*self.inner.model().name, "query", 1);
         let asked = || on_pool(&self.pool, || self.inner.embed_query(query));
         let (embedding, error) = self.teller.call(call, asked)?;
-        // A part that is missing today may be there tomorrow.
+        // A part that is missing now may be available later, so the result is not cached.
         if error.is_none() && query.len() <= MAX_QUERY {
             self.queries.insert(query.to_owned(), embedding.clone());
         }

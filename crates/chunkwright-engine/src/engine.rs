@@ -1,4 +1,4 @@
-//! What does every request need: settings, store, models, threads and a clock?
+//! The engine: settings, store, models, threads and a clock, which all requests share.
 
 mod builder;
 mod clock;
@@ -43,7 +43,7 @@ pub enum Access {
     Write,
 }
 
-/// Everything that requests share. Clones share it too.
+/// An engine: everything that requests share. Clones share it too.
 ///
 /// ```no_run
 /// use chunkwright_engine::{Access, Engine, SearchRequest, settings::{Layers, Source}};
@@ -64,14 +64,14 @@ struct Inner {
     counter: OnceLock<Arc<dyn TokenCounter>>,
     cancel: Arc<AtomicBool>,
     shared: Arc<Shared>,
-    /// Whether answers name files of this machine as little as possible.
+    /// Whether answers reveal as little as possible about where files are on this machine.
     hides_places: bool,
 }
 
-/// What engines of one store share, whatever their settings.
+/// State shared by all engines of one store, whatever their settings.
 pub(crate) struct Shared {
     access: Access,
-    /// Settings that say where the store and the models are: no other settings move them.
+    /// Settings that locate the store and the models; other settings do not change them.
     places: Places,
     held: RwLock<Held>,
     given: Given,
@@ -80,25 +80,25 @@ pub(crate) struct Shared {
     loaded: Loaded,
     turns: Turns,
     owns: Owns,
-    /// Listens while this process owns the store.
+    /// The listener for other processes, while this process owns the store.
     listener: Mutex<Option<Listener>>,
-    /// Is told what engines do.
+    /// Reports to the observer.
     teller: Teller,
-    /// What metrics tell of chunks.
+    /// Cached metrics of chunks.
     figures: KnownFigures,
 }
 
-/// An engine that does not keep its store open.
+/// A reference to an engine that does not keep its store open.
 pub(crate) struct WeakEngine(Weak<Inner>);
 
 impl WeakEngine {
-    /// The engine, if it is still there.
+    /// Returns the engine, if it still exists.
     pub(crate) fn upgrade(&self) -> Option<Engine> {
         self.0.upgrade().map(|inner| Engine { inner })
     }
 }
 
-/// Where the store and the models are.
+/// The locations of the store and the models.
 #[derive(Clone)]
 struct Places {
     store: Option<String>,
@@ -119,14 +119,14 @@ impl Places {
     }
 }
 
-/// The store as it is held now.
+/// How the store is held now.
 #[derive(Clone)]
 enum Held {
-    /// There is none.
+    /// No store.
     Nothing,
-    /// By this process, to read or to write as [`Access`] says.
+    /// Held by this process, to read or to write as [`Access`] says.
     Here(Arc<dyn Store>),
-    /// To read; what is written goes through its owner.
+    /// Held to read; writes go through its owner.
     Through(Arc<dyn Store>, Owner),
 }
 
@@ -139,18 +139,18 @@ impl Held {
     }
 }
 
-/// Whether a process that writes to its store lets others write through it.
+/// Whether a process that writes to its store lets other processes write through it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Owns {
-    /// They wait until it ends.
+    /// Other processes wait until it ends.
     #[default]
     No,
-    /// It is their owner.
+    /// It is the owner, and other processes write through it.
     Yes,
 }
 
 impl Engine {
-    /// An engine with these settings, as [`builder`](Self::builder) opens it.
+    /// Opens an engine with these settings and the defaults of [`builder`](Self::builder).
     ///
     /// # Errors
     ///
@@ -159,12 +159,12 @@ impl Engine {
         Self::builder(settings).open(access)
     }
 
-    /// How to open an engine in another way.
+    /// A builder, to open an engine with other options.
     pub fn builder(settings: Settings) -> Builder {
         Builder::new(settings)
     }
 
-    /// An engine on what others share, and where that is.
+    /// Creates an engine on shared state.
     pub(crate) fn on(shared: Arc<Shared>, settings: Settings, cancel: Arc<AtomicBool>) -> Self {
         let settings = shared.places.put_into(settings);
         Self {
@@ -178,8 +178,8 @@ impl Engine {
         }
     }
 
-    /// An engine with other settings on the same store, loaded models and threads, whose work `cancel` alone stops: what
-    /// a server answers one request with. Where the store is, and where models are, stays as it was.
+    /// An engine with other settings on the same store, loaded models and threads, which only `cancel` stops. Servers
+    /// use it to answer one request. The locations of the store and the models stay as they were.
     pub fn with(&self, settings: Settings, cancel: Arc<AtomicBool>) -> Self {
         let shared = Arc::clone(&self.inner.shared);
         let is_same = settings.tokenizer == self.inner.settings.tokenizer;
@@ -189,35 +189,35 @@ impl Engine {
         Self { inner: Arc::new(Inner { settings, counter, cancel, shared, hides_places }) }
     }
 
-    /// The same engine, whose work `cancel` alone stops: what a server answers one request with.
+    /// The same engine, stopped only by `cancel`. Servers use it to answer one request.
     pub fn stopped_by(&self, cancel: Arc<AtomicBool>) -> Self {
         let Inner { settings, counter, shared, hides_places, .. } = &*self.inner;
         let (settings, counter, shared) = (settings.clone(), counter.clone(), Arc::clone(shared));
         Self { inner: Arc::new(Inner { settings, counter, cancel, shared, hides_places: *hides_places }) }
     }
 
-    /// Tells `observer` what this engine does from now on, and whatever else works on its store in this process. The first
-    /// observer stays.
+    /// Reports to `observer` from now on what this engine does, and what any other engine on its store in this process
+    /// does. Only the first observer is kept.
     pub fn observe_by(&self, observer: Arc<dyn Observer>) {
         self.inner.shared.teller.set(observer);
     }
 
-    /// What metrics tell of chunks.
+    /// Cached metrics of chunks.
     pub(crate) fn figures(&self) -> &KnownFigures {
         &self.inner.shared.figures
     }
 
-    /// This engine, without keeping its store open.
+    /// A weak reference to this engine, which does not keep its store open.
     pub(crate) fn weak(&self) -> WeakEngine {
         WeakEngine(Arc::downgrade(&self.inner))
     }
 
-    /// Tells the observer, if there is one.
+    /// Calls the observer, if there is one.
     pub(crate) fn observe(&self, tell: impl FnOnce(&dyn Observer)) {
         self.inner.shared.teller.tell(tell);
     }
 
-    /// What an observer is told of the stages of a search; `None` without one.
+    /// The reporter of search stages; `None` without an observer.
     pub(crate) fn stages(&self) -> Option<Stages<'_>> {
         self.inner.shared.teller.stages()
     }
@@ -232,7 +232,7 @@ impl Engine {
         Collection::new(self.clone(), name.as_ref())
     }
 
-    /// The collection that the settings name.
+    /// The collection named in the settings.
     pub fn default_collection(&self) -> Collection {
         self.collection(&self.inner.settings.collection)
     }
@@ -246,7 +246,7 @@ impl Engine {
         models::data_dir(&self.inner.settings)
     }
 
-    /// Where the store is, for messages: without what is secret in its address.
+    /// The location of the store, for messages, without secrets in its address.
     ///
     /// # Errors
     ///
@@ -264,7 +264,7 @@ impl Engine {
         models::store_dir(&self.inner.settings)
     }
 
-    /// The folder where what belongs to the store, and is not in it, is kept: jobs, for instance.
+    /// The folder for data that belongs to the store but is kept outside of it, such as jobs.
     ///
     /// # Errors
     ///
@@ -278,12 +278,12 @@ impl Engine {
         Ok(self.data_dir()?.join("servers").join(&name.as_str()[..16]))
     }
 
-    /// Whether the store was handed in, so that nothing of it is on this machine.
+    /// Returns whether the caller passed in the store, so that no data of it is on this machine.
     pub(crate) fn has_given_store(&self) -> bool {
         self.inner.shared.given.store.is_some()
     }
 
-    /// What counts tokens.
+    /// The token counter in force.
     ///
     /// # Errors
     ///
@@ -296,7 +296,7 @@ impl Engine {
         Ok(Arc::clone(self.inner.counter.get_or_init(|| counter)))
     }
 
-    /// What cuts documents.
+    /// The chunker of the settings in force.
     ///
     /// # Errors
     ///
@@ -305,7 +305,7 @@ impl Engine {
         self.chunker_with(&self.inner.settings)
     }
 
-    /// What cuts documents by other settings than those in force.
+    /// The chunker of other settings.
     pub(crate) fn chunker_with(&self, settings: &Settings) -> Result<Chunker, Error> {
         let is_same = settings.tokenizer == self.inner.settings.tokenizer;
         let counter = if is_same { self.counter()? } else { models::counter(settings)? };
@@ -316,7 +316,7 @@ impl Engine {
         })
     }
 
-    /// The store, to read.
+    /// The store, for reading.
     pub(crate) fn store(&self) -> Result<Arc<dyn Store>, Error> {
         let held = &self.inner.shared.held;
         let store = held.read().store()?;
@@ -333,8 +333,8 @@ impl Engine {
         held.store()
     }
 
-    /// The process that what is written goes through; `None` where this one writes itself. Where the owner has ended, this
-    /// process takes its place.
+    /// The process through which to write; `None` if this process writes itself. If the owner has ended, this process
+    /// takes its place.
     pub(crate) fn owner(&self) -> Result<Option<Owner>, Error> {
         let shared = &self.inner.shared;
         let held = shared.held.read().clone();
@@ -353,11 +353,11 @@ impl Engine {
         Ok(owner)
     }
 
-    /// Lets other processes write through this one, if it is to and holds the store.
+    /// Starts to listen for other processes, if this process is configured as an owner and holds the store.
     fn listen(&self) -> Result<(), Error> {
         let shared = &self.inner.shared;
         let is_here = matches!(&*shared.held.read(), Held::Here(_));
-        // A store of the caller's own has no lock that could be held, and one that can only be read needs none.
+        // A store that the caller passed in has no lock to hold, and a read-only store needs none.
         if shared.owns == Owns::No || !is_here || shared.given.store.is_some() || self.is_read_only() {
             return Ok(());
         }
@@ -367,7 +367,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Waits until no other run of this process is over the collection.
+    /// Waits until no other run of this process works on the collection.
     pub(crate) fn turn(&self, collection: &str) -> Result<Turn<'_>, Error> {
         let shared = &self.inner.shared;
         let name = collection.split('@').next().unwrap_or_default();
@@ -379,13 +379,13 @@ impl Engine {
         })
     }
 
-    /// Whether this process runs over a collection now, so that another run would wait.
+    /// Returns whether this process runs over a collection now, so that another run would wait.
     pub fn is_running_over(&self, collection: &str) -> bool {
         self.inner.shared.turns.is_taken(collection.split('@').next().unwrap_or_default())
     }
 
-    /// Lets other processes write to the store, and takes it back after `wait`, in turn with them. An owner keeps it: they
-    /// write through it.
+    /// Releases the store to other processes during `wait`, and takes it back in turn with them. An owner keeps it:
+    /// they write through it.
     pub(crate) fn pause<T>(&self, wait: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
         if self.inner.shared.owns == Owns::Yes || self.owner()?.is_some() {
             return wait();
@@ -397,13 +397,13 @@ impl Engine {
         Ok(waited)
     }
 
-    /// The store, to write. What is written through an owner never asks for it.
+    /// The store, for writing. Writes that go through an owner never call this.
     pub(crate) fn writable_store(&self) -> Result<Arc<dyn Store>, Error> {
         self.check_writable()?;
         self.store()
     }
 
-    /// Whether the store can only be read, because that was asked for or because it cannot be written.
+    /// Returns whether the store is read-only, because that was requested or because it cannot be written.
     pub fn is_read_only(&self) -> bool {
         self.inner.shared.access == Access::Read
     }
@@ -421,7 +421,7 @@ impl Engine {
         }
     }
 
-    /// The same engine for callers who are not told where files of this machine are.
+    /// The same engine for callers who may not know where files are on this machine.
     pub fn without_places(&self) -> Self {
         let Inner { settings, counter, cancel, shared, .. } = &*self.inner;
         let (settings, counter, cancel) = (settings.clone(), counter.clone(), Arc::clone(cancel));
@@ -436,22 +436,23 @@ impl Engine {
         }
     }
 
-    /// Whether callers are not told where files of this machine are.
+    /// Returns whether callers may not know where files are on this machine.
     pub fn hides_places(&self) -> bool {
         self.inner.hides_places
     }
 
-    /// Whether an embedder was handed in or configured, even if that is none.
+    /// Returns whether an embedder was passed in or configured, even if it is `none`.
     pub(crate) fn chooses_embedder(&self) -> bool {
         self.inner.shared.given.embedder.is_some() || self.inner.settings.embedder.is_some()
     }
 
-    /// The embedder that was handed in or configured, or the best that is installed; `None` for none.
+    /// The embedder that was passed in or configured, or the best one installed; `None` for no embedder.
     pub(crate) fn embedder(&self) -> Result<Option<Arc<dyn Embedder>>, Error> {
         self.loaded_embedder(&self.inner.settings, "index", || models::embedder(&self.inner.settings))
     }
 
-    /// The embedder that was handed in, that was loaded before with these settings for this `purpose`, or that is loaded now.
+    /// The embedder that was passed in, or the one of these settings for this `purpose`, loaded now unless it was
+    /// before.
     fn loaded_embedder(
         &self,
         settings: &Settings,
@@ -470,7 +471,7 @@ impl Engine {
         })
     }
 
-    /// As [`embedder`](Self::embedder), but where the settings name none the one called `name`.
+    /// As [`embedder`](Self::embedder), but if the settings name none, the one called `name`.
     pub(crate) fn embedder_or(&self, name: Option<&str>) -> Result<Option<Arc<dyn Embedder>>, Error> {
         let settings = &self.inner.settings;
         if self.inner.shared.given.embedder.is_some() || settings.embedder.is_some() || name.is_none() {
@@ -481,20 +482,21 @@ impl Engine {
         self.loaded_embedder(&settings, "index", || models::embedder(&settings))
     }
 
-    /// Whether a model is installed.
+    /// Returns whether a model is installed.
     pub(crate) fn is_installed(&self, name: &str) -> bool {
         let model = chunkwright_models::MODELS.iter().find(|model| model.name == name);
         model.is_some_and(|model| self.data_dir().is_ok_and(|data| model.is_installed(&data)))
     }
 
-    /// The embedder for queries on vectors of `model`; `None` if there are no vectors or their model is not installed.
+    /// The embedder for queries against vectors of `model`; `None` if there are no vectors or the model is not
+    /// installed.
     pub(crate) fn embedder_of(&self, model: Option<&Model>) -> Result<Option<Arc<dyn Embedder>>, Error> {
         let settings = &self.inner.settings;
         let purpose = model.map_or(String::new(), |model| format!("queries on {model:?}"));
         self.loaded_embedder(settings, &purpose, || models::query_embedder(settings, model))
     }
 
-    /// The reranker that was handed in or configured; `None` for none.
+    /// The reranker that was passed in or configured; `None` for no reranker.
     pub(crate) fn reranker(&self) -> Result<Option<Arc<dyn Reranker>>, Error> {
         if let Some(reranker) = &self.inner.shared.given.reranker {
             return Ok(Some(Arc::clone(reranker)));
@@ -503,7 +505,7 @@ impl Engine {
         self.inner.shared.loaded.reranker(models::reranker_key(settings), || models::reranker(settings))
     }
 
-    /// The writer of notes that is configured; `None` for none.
+    /// The configured writer of notes; `None` for no writer.
     pub(crate) fn writer(&self) -> Result<Option<Writer>, Error> {
         models::writer(&self.inner.settings)
     }
@@ -513,30 +515,30 @@ impl Engine {
         self.inner.shared.given.clock.now()
     }
 
-    /// How long ago `started` was.
+    /// The time elapsed since `started`.
     pub(crate) fn since(&self, started: i64) -> Duration {
         observe::since(&*self.inner.shared.given.clock, started)
     }
 
-    /// The time, ISO 8601, in whole seconds.
+    /// The time in ISO 8601, in whole seconds.
     pub(crate) fn now(&self) -> String {
         let seconds = self.now_nanos().div_euclid(1_000_000_000);
         jiff::Timestamp::from_second(seconds).map_or_else(|_| String::new(), |now| now.to_string())
     }
 
-    /// Fails if the caller asked to stop.
+    /// Fails if the caller cancelled.
     pub(crate) fn check_cancelled(&self) -> Result<(), Error> {
         if self.inner.cancel.load(Ordering::SeqCst) { Err(Error::Cancelled) } else { Ok(()) }
     }
 
-    /// Does work that ends early, with [`Error::Cancelled`], once the caller asks to stop.
+    /// Runs work that ends early, with [`Error::Cancelled`], when the caller cancels.
     pub(crate) fn stoppable<T>(&self, work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
         self.check_cancelled()?;
         let done = stoppable(&self.inner.cancel, work);
         done.map_err(|error| self.check_cancelled().err().unwrap_or(error))
     }
 
-    /// What becomes true when the caller wants work to stop.
+    /// The flag that becomes true when the caller cancels.
     pub(crate) fn cancel_flag(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.inner.cancel)
     }
@@ -547,7 +549,7 @@ impl Engine {
         on_pool(&self.inner.shared.pool, || span.in_scope(work))
     }
 
-    /// Number of threads that work.
+    /// Number of worker threads.
     pub(crate) fn thread_count(&self) -> usize {
         self.inner.shared.pool.current_num_threads()
     }

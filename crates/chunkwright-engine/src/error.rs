@@ -1,4 +1,4 @@
-//! What can fail?
+//! The errors of the engine.
 
 mod code;
 
@@ -18,7 +18,7 @@ use crate::settings::SettingsError;
 
 pub use code::{CODES, Code};
 
-/// Why a request failed. Its [`code`](Self::code) says what front ends answer.
+/// Why a request failed. Its [`code`](Self::code) determines how front ends report it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -90,7 +90,7 @@ pub enum Error {
     Questions {
         /// The file.
         path: String,
-        /// What the system said.
+        /// The system error.
         error: io::Error,
     },
     /// A file of questions in another encoding.
@@ -114,7 +114,7 @@ pub enum Error {
     Edits {
         /// The file.
         path: String,
-        /// What the system said.
+        /// The system error.
         error: io::Error,
     },
     /// A file without an edit.
@@ -135,7 +135,7 @@ pub enum Error {
     Chunks {
         /// The file.
         path: String,
-        /// What the system said.
+        /// The system error.
         error: io::Error,
     },
     /// A file without a chunk.
@@ -226,7 +226,7 @@ pub enum Error {
         /// Most chunks.
         most: usize,
     },
-    /// A state that holds something else.
+    /// A file given as a state that is not one.
     #[error(
         "`{path}` is not a state: it holds no chunks; name a file that does not exist yet, or one that `diff --state` or `chunk` wrote"
     )]
@@ -241,7 +241,7 @@ pub enum Error {
         revision: String,
         /// The file or folder.
         path: String,
-        /// What git says.
+        /// The message of git.
         reason: String,
     },
     /// Records that could not be imported.
@@ -274,7 +274,7 @@ pub enum Error {
     Unreadable {
         /// The file.
         path: String,
-        /// What the system said.
+        /// The system error.
         error: io::Error,
     },
     /// A file of records that can be read only once.
@@ -333,18 +333,18 @@ pub enum Error {
         /// The chunk.
         chunk: String,
     },
-    /// A change that only a chunk can have.
+    /// A change that only applies to chunks, requested for a boundary.
     #[error(
         "`{boundary}` is a boundary set by hand; it can be taken back with `reset` or accepted with `accept`"
     )]
     NotForBoundary {
-        /// What names it.
+        /// The id of the boundary.
         boundary: String,
     },
     /// One text for many chunks.
     #[error("a text belongs to one chunk; give its id instead of a filter")]
     TextByFilter,
-    /// What is only possible for a whole collection.
+    /// An operation that needs a whole collection.
     #[error("`{name}` names one generation; `delete` is for whole collections")]
     OneGeneration {
         /// The name.
@@ -400,7 +400,7 @@ pub enum Error {
         /// The document.
         doc_id: String,
     },
-    /// A document of a request that cannot be one of a collection.
+    /// A document of a request that a collection cannot store.
     #[error("document `{doc_id}` cannot be stored: {reason}")]
     RefusedDocument {
         /// The document.
@@ -408,7 +408,7 @@ pub enum Error {
         /// Why.
         reason: String,
     },
-    /// A cursor of a list of documents that is none, or of another list.
+    /// An invalid cursor, or one of another list.
     #[error(
         "invalid cursor `{cursor}`; give back `next` of the page before, with the same collection and pattern"
     )]
@@ -426,7 +426,7 @@ pub enum Error {
         /// The least value.
         least: usize,
     },
-    /// A page of chunks that is larger than an answer.
+    /// A page size out of range.
     #[error("`limit` is `{limit}`; it must be from 1 to {most}")]
     PageSize {
         /// Its size.
@@ -455,7 +455,7 @@ pub enum Error {
     /// All collections of a store that has none.
     #[error("the store has no collections; `chunkwright index` makes one")]
     NoCollections,
-    /// What is only possible with a store in a folder.
+    /// An operation that needs a store in a folder.
     #[error(
         "the store is `{store}`; this command works on stores in folders only; use the server's own tools"
     )]
@@ -491,7 +491,7 @@ pub enum Error {
     /// The key of a service of sparse vectors, and no such service.
     #[error("a key for sparse vectors is configured, but no service; set `sparse` and `sparse_url`")]
     SparseKeyWithoutService,
-    /// A configuration file that nobody named says where a key is.
+    /// A configuration file that the user did not name says where a key is.
     #[error(
         "a `chunkwright.toml` that was not passed with `--config` may not name a key, because any repository could send it anywhere; pass the file with `--config`"
     )]
@@ -524,7 +524,7 @@ pub enum Error {
         "the process that was writing to the store has ended; stored data is intact: run the command again"
     )]
     OwnerGone,
-    /// Other processes cannot be let write through this one.
+    /// The socket for other processes cannot be opened.
     #[error("a socket beside the store could not be opened: {0}")]
     Owner(io::Error),
     /// Jobs cannot be read or written.
@@ -533,7 +533,7 @@ pub enum Error {
     /// Another process runs the jobs.
     #[error("another server runs the jobs of this store; stop it, or use another store")]
     JobsElsewhere,
-    /// A job that is not remembered.
+    /// A job that does not exist or is no longer kept.
     #[error("there is no job {id}; the list of jobs says which there are")]
     UnknownJob {
         /// Its number.
@@ -549,7 +549,7 @@ pub enum Error {
         /// How many results are kept.
         kept: usize,
     },
-    /// A question that is not kept.
+    /// A question that does not exist.
     #[error("collection `{collection}` has no question {id}")]
     UnknownQuestion {
         /// The collection.

@@ -1,4 +1,4 @@
-//! How well do presets serve documents: do searches find the answers, does an edit keep the rest?
+//! Evaluates presets on documents: whether searches find the answers, and how many chunks survive an edit.
 
 mod inputs;
 mod tune;
@@ -72,7 +72,7 @@ pub enum EditsRequest {
 }
 
 impl EvaluateRequest {
-    /// The files that it names.
+    /// The files named by the request.
     pub(crate) fn paths_mut(&mut self) -> impl Iterator<Item = &mut PathBuf> {
         let edits = match &mut self.edits {
             Some(EditsRequest::File(path)) => Some(path),
@@ -115,7 +115,7 @@ pub struct EvaluateAnswer {
     pub main_measures: Vec<String>,
 }
 
-/// What happens while an evaluation runs.
+/// Events of a running evaluation.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum EvaluationStep {
@@ -128,22 +128,22 @@ pub enum EvaluationStep {
         /// Why, in one sentence.
         reason: String,
     },
-    /// Something that the caller should know.
+    /// A notice for the caller.
     Notice(Notice),
-    /// Measuring begins, of so many ways of cutting at most.
+    /// Measuring begins, with at most this number of candidates.
     Begun {
         /// The number.
         total: usize,
     },
-    /// One of them is measured.
+    /// One candidate is measured.
     Measured,
-    /// Everything was read; what was not is said. Sent last.
+    /// Everything was read; the report lists what could not be. Sent last.
     Read(ReadReport),
 }
 
 impl Engine {
-    /// Measures presets on documents. `None` where there is no document or nothing can be asked. `on_step` is told what
-    /// happens.
+    /// Measures presets on documents. `None` if there are no documents or nothing can be asked. `on_step` gets the
+    /// events.
     ///
     /// # Errors
     ///
@@ -175,7 +175,7 @@ impl Engine {
             _ => None,
         };
         let others = request.questions.iter().chain(file_of_edits).chain(&request.chunks);
-        // Edits out of a file need no documents.
+        // Edits from a file need no documents.
         let needs_documents = has_questions || file_of_edits.is_none() || !request.chunks.is_empty();
         let (corpus, read) =
             if needs_documents { self.corpus(documents, others)? } else { Default::default() };
@@ -257,7 +257,7 @@ impl Engine {
         Ok(Some(EvaluateAnswer { report, main_measures }))
     }
 
-    /// The chunkers of one preset, of all `sizes` or of its own; without a preset, of that in force.
+    /// The chunkers of one preset, for all `sizes` or its own; without a preset, of the preset in force.
     fn variant(&self, preset: Option<&str>, sizes: &[usize]) -> Result<Variant, Error> {
         let mut variant = Variant::default();
         let sizes: Vec<Option<usize>> = match sizes {

@@ -1,4 +1,4 @@
-//! What is fetched, and what comes with it?
+//! Fetches documents, chunks and lines from a collection.
 
 use chunkwright::{ChunkId, Record};
 use chunkwright_index::{Beside, DocumentInfo, Expansion, FetchError, FetchOptions, Fetched, fetch};
@@ -53,7 +53,7 @@ pub struct FetchAnswer {
     raw: Result<Option<Vec<u8>>, Converted>,
 }
 
-/// That a part of a document that was converted is nowhere in its file.
+/// The error that a part of a converted document does not exist in its file.
 #[derive(Clone, Debug, PartialEq)]
 struct Converted {
     doc_id: String,
@@ -61,7 +61,7 @@ struct Converted {
 }
 
 impl FetchRequest {
-    /// Fetches `reference` as it is.
+    /// Fetches `reference` without expansion.
     pub fn new(reference: impl Into<String>) -> Self {
         Self { reference: reference.into(), expand: None }
     }
@@ -106,7 +106,7 @@ impl FetchAnswer {
 }
 
 impl FetchAnswer {
-    /// The same as [`bytes`](Self::bytes), without a copy.
+    /// As [`bytes`](Self::bytes), without a copy.
     ///
     /// # Errors
     ///
@@ -116,7 +116,7 @@ impl FetchAnswer {
         Ok(self.raw.ok().flatten().unwrap_or_else(|| self.text.into_bytes()))
     }
 
-    /// The media type of the [bytes](Self::bytes), by the document's id; of texts with their encoding.
+    /// The media type of the [bytes](Self::bytes), determined by the document's id; with the encoding for texts.
     pub fn media_type(&self) -> String {
         media_type_of(&self.document)
     }
@@ -131,7 +131,7 @@ pub(crate) fn media_type_of(document: &DocumentInfo) -> String {
 }
 
 impl Snapshot {
-    /// Fetches the source again, exactly.
+    /// Fetches the exact source of a reference.
     ///
     /// # Errors
     ///
@@ -149,7 +149,7 @@ impl Snapshot {
         Ok(FetchAnswer::new(fetched, counter.as_ref().map(|counter| counter.name())))
     }
 
-    /// Fetches the text of the source alone: of a document or lines, no chunk is read.
+    /// Fetches only the text of the source: for a document or lines, no chunks are read.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Which fields of a result are wanted?
+//! Selects fields of results.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,23 +9,22 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-/// Fields of results by their names, in the order in which they are wanted. A dot leads into an object:
-/// `metadata.course`.
+/// Selected fields of results by name, in output order. A dot selects inside an object: `metadata.course`.
 #[derive(Clone, Debug)]
 pub struct Fields {
     names: Vec<String>,
-    /// Which of them some result had.
+    /// Whether any result had the field, for each name.
     seen: Arc<[AtomicBool]>,
 }
 
-/// Why text is no list of fields.
+/// Why a text is not a list of fields.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FieldsError {
     /// A name is empty.
     #[error("a field has no name; give names separated by commas, such as `chunk_id,text`")]
     Empty,
-    /// A name stands twice.
+    /// A name is given twice.
     #[error("the field `{name}` is named twice")]
     Twice {
         /// The name.
@@ -55,7 +54,7 @@ impl fmt::Display for Fields {
     }
 }
 
-/// The wanted fields of one result, those that it has.
+/// The selected fields of one result, as far as it has them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Selected<'f> {
     fields: Vec<(&'f str, Value)>,
@@ -77,7 +76,7 @@ impl Fields {
         self.names.iter().map(String::as_str)
     }
 
-    /// The wanted fields of a result.
+    /// The selected fields of a result.
     ///
     /// # Errors
     ///
@@ -86,8 +85,8 @@ impl Fields {
         Ok(self.select(&serde_json::to_value(result)?))
     }
 
-    /// An answer with the wanted fields of each of its results: of the objects in its first list that has one of the
-    /// fields, or of itself if it has one.
+    /// Selects fields in an answer: in the objects of its first list that has one of the fields, or in the answer
+    /// itself if it has one.
     ///
     /// # Errors
     ///
@@ -107,7 +106,7 @@ impl Fields {
         Ok(answer)
     }
 
-    /// The fields that no result had so far.
+    /// The fields that no result has had so far.
     pub fn unseen(&self) -> Vec<&str> {
         let names = self.names.iter().zip(&*self.seen);
         names.filter(|(_, seen)| !seen.load(Ordering::Relaxed)).map(|(name, _)| name.as_str()).collect()

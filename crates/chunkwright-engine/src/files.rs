@@ -1,4 +1,4 @@
-//! Files of results: they appear whole, and never in place of what is read or stored.
+//! Result files: written atomically, and never over an input or a store.
 
 use std::fs;
 use std::io::{self, Read as _};
@@ -28,17 +28,17 @@ pub enum OutputError {
         /// The folder.
         store: PathBuf,
     },
-    /// It is read.
+    /// It is an input.
     #[error("`{}` is an input of this command; write the results to another file", input.display())]
     IsInput {
-        /// What is read, by the name under which it is.
+        /// The input, under its own name.
         input: PathBuf,
     },
 }
 
-/// Whether results may be written to `output` by something that reads `inputs`, which are files and folders. Returns the
-/// path of a file that is to be replaced, lies in a folder that is read, and holds the results of an earlier run: it is no
-/// document.
+/// Checks that results may be written to `output` by something that reads `inputs`, which are files and folders.
+/// Returns the path of an existing file if it is to be replaced, lies in a folder that is read, and holds the results
+/// of an earlier run: it is not a document.
 ///
 /// # Errors
 ///
@@ -61,7 +61,7 @@ pub fn check_output(
     let id = metadata.as_ref().and_then(|_| FileId::of(&target));
     let is_target = |input: &&PathBuf| match &id {
         Some(id) => FileId::of(input).as_ref() == Some(id),
-        // Such as a state that is not there yet.
+        // For example a state that does not exist yet.
         None => resolve(input).is_ok_and(|input| input == target),
     };
     if let Some(input) = inputs.iter().find(is_target) {
@@ -71,7 +71,7 @@ pub fn check_output(
     if existing == Existing::Kept && metadata.is_some_and(|metadata| metadata.is_file()) {
         return Err(OutputError::Exists);
     }
-    // Better now than after an hour of work. What is begun here is dropped at once.
+    // Fails now rather than after an hour of work. The file is dropped at once.
     AtomicFile::create(output)?;
     Ok(replaced)
 }
@@ -83,7 +83,7 @@ fn refuse_walked(target: &Path, id: &FileId, inputs: &[PathBuf]) -> Result<Optio
         if !lies_in(target, folder) && !has_other_names(target) {
             continue;
         }
-        // What cannot be walked is reported by whoever reads it.
+        // A folder that cannot be walked is reported when it is read.
         let Ok(found) = walk(std::slice::from_ref(folder), &WalkOptions::default()) else { continue };
         for file in found.files.into_iter().filter(|file| FileId::of(&file.path).as_ref() == Some(id)) {
             if target.canonicalize().is_ok_and(|real| real == file.path) && holds_results(target) {
@@ -97,21 +97,21 @@ fn refuse_walked(target: &Path, id: &FileId, inputs: &[PathBuf]) -> Result<Optio
     Ok(replaced)
 }
 
-/// Whether a file is found under other names too.
+/// Returns whether a file has other hard links.
 #[cfg(unix)]
 fn has_other_names(path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
     path.metadata().is_ok_and(|metadata| metadata.nlink() > 1)
 }
 
-/// Whether a file may have other names too: this system does not say.
+/// Returns whether a file may have other hard links, which this system does not tell.
 #[cfg(not(unix))]
 fn has_other_names(path: &Path) -> bool {
     path.is_file()
 }
 
-/// How files of chunks begin, as JSON Lines, as JSON and as a page: no documents, so a run may replace what an earlier
-/// one wrote among its inputs. An empty file has no document to lose.
+/// Returns whether a file begins like a file of chunks, as JSON Lines, JSON or a page: such a file is not a document,
+/// so a run may replace the results of an earlier run among its inputs. An empty file has no document to lose.
 fn holds_results(path: &Path) -> bool {
     let mut head = Vec::new();
     let read = fs::File::open(path).and_then(|file| file.take(1 << 10).read_to_end(&mut head));

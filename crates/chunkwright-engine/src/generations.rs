@@ -1,4 +1,4 @@
-//! Which generations does a collection have, and what is removed from it?
+//! The generations of a collection, and the removal of generations and documents.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -93,7 +93,7 @@ pub struct DeletedDocument {
 }
 
 impl DeleteRequest {
-    /// The folders that it names.
+    /// The folders named by the request.
     pub(crate) fn paths_mut(&mut self) -> impl Iterator<Item = &mut PathBuf> {
         match &mut self.what {
             Deleted::Folder(folder) => Some(folder),
@@ -118,7 +118,7 @@ impl Collection {
         Ok(GenerationsAnswer { collection: name, generations, stats })
     }
 
-    /// Removes generations that searches do not see: those that were current once, and if asked for those that were
+    /// Removes generations that searches do not see: those that were current once and, if requested, those that were
     /// never completed.
     ///
     /// # Errors
@@ -162,7 +162,8 @@ impl Collection {
         Ok(pruned)
     }
 
-    /// Removes documents from every generation, so that they come back with none; or the whole collection.
+    /// Removes documents from every generation, so that none of them brings a document back; or removes the whole
+    /// collection.
     ///
     /// # Errors
     ///
@@ -205,7 +206,7 @@ impl Collection {
         if dry_run { Ok(None) } else { self.engine().owner() }
     }
 
-    /// The store: to write, unless it is a dry run.
+    /// The store, for writing unless it is a dry run.
     fn store_for(&self, dry_run: bool) -> Result<Arc<dyn Store>, Error> {
         if dry_run { self.engine().store() } else { self.engine().writable_store() }
     }

@@ -1,4 +1,4 @@
-//! How is a collection brought to the state of files?
+//! Indexes files and documents into a collection.
 
 mod progress;
 mod summary;
@@ -97,45 +97,45 @@ pub struct IndexAnswer {
 pub struct Indexer {
     collection: Collection,
     request: IndexRequest,
-    /// What it takes to index here; made when it is needed, since an owner of the store may do so instead.
+    /// The pipeline of this process, created on first use, since an owner of the store may index instead.
     work: OnceLock<Work>,
 }
 
-/// What it takes to index.
+/// A pipeline with its notices.
 #[derive(Debug)]
 struct Work {
     pipeline: Pipeline,
     store: String,
     model: Option<String>,
     price: Option<f64>,
-    /// What is true of every run.
+    /// Notices that apply to every run.
     notices: Vec<Notice>,
 }
 
-/// How many skipped entries are printed: a folder of compiled files has thousands.
+/// Number of skipped entries that are printed: a folder of compiled files has thousands.
 const SKIPPED_PRINTED: usize = 20;
 
 impl IndexAnswer {
-    /// The answer as it is printed: of the entries that were skipped only the first.
+    /// A shortened answer for printing, with only the first skipped entries.
     pub fn brief(&self) -> Self {
         let mut brief = self.clone();
         brief.report.skipped.truncate(SKIPPED_PRINTED);
         brief
     }
 
-    /// Whether anything was written or failed, so that the collection is not as it was.
+    /// Returns whether anything was written or failed.
     pub fn changed_anything(&self) -> bool {
         self.report.changed_anything()
     }
 
-    /// Whether no document was found, neither at paths nor in the collection to be cut again.
+    /// Returns whether no document was found, neither at paths nor in the collection to be cut again.
     pub fn is_empty(&self) -> bool {
         is_empty(&self.report)
     }
 }
 
 impl Collection {
-    /// Indexes files once. `on_progress` is told how far the run is.
+    /// Indexes files once. `on_progress` gets the progress of the run.
     ///
     /// # Errors
     ///
@@ -149,8 +149,8 @@ impl Collection {
         self.indexer(request)?.run(on_progress)
     }
 
-    /// Indexes documents from memory once, as [`index`](Self::index) does files. The paths of the request and what it says of
-    /// folders mean nothing here.
+    /// Indexes documents from memory once, as [`index`](Self::index) does files. The paths and folder options of the
+    /// request are ignored.
     ///
     /// # Errors
     ///
@@ -164,7 +164,7 @@ impl Collection {
         self.indexer(request)?.put(documents, on_progress)
     }
 
-    /// Loads what a request needs.
+    /// Prepares to index a request.
     ///
     /// # Errors
     ///
@@ -180,7 +180,7 @@ impl Collection {
         Ok(indexer)
     }
 
-    /// Loads what it takes to index here.
+    /// Loads what is needed to index in this process.
     fn work(&self, request: &IndexRequest) -> Result<Work, Error> {
         let engine = self.engine();
         let settings = engine.settings();
@@ -211,8 +211,8 @@ impl Collection {
         })
     }
 
-    /// The embedder to index with: the one that was configured; else the one whose vectors the collection has, so
-    /// that a model that is missing today does not rebuild it; for a new collection the best that is installed.
+    /// The embedder to index with: the configured one; otherwise the one whose vectors the collection has, so that a
+    /// missing model does not cause a rebuild; for a new collection, the best one installed.
     fn index_embedder(&self, notices: &mut Vec<Notice>) -> Result<Option<Arc<dyn Embedder>>, Error> {
         let engine = self.engine();
         let generation = engine.store()?.lookup(self.name()).ok().flatten();
@@ -226,7 +226,7 @@ impl Collection {
                 || Error::MissingModel { collection: self.name().to_owned(), model: model.name.clone() };
             return engine.embedder_of(stored)?.ok_or_else(missing).map(Some);
         }
-        // What the collection knows of a service's model need not be asked for, even while the service is down.
+        // The collection stores what it knows of a service's model, so the service is not called, and may even be down.
         let found = if stored.is_some() { engine.embedder_of(stored) } else { engine.embedder() };
         match found {
             Ok(found) => {
@@ -235,8 +235,8 @@ impl Collection {
                 }
                 Ok(found)
             }
-            // Lexical search is enough to begin with. Vectors need a generation of their own, since their length is
-            // part of it: the first run that reaches the service makes it.
+            // A new collection starts with lexical search. Vectors need a new generation, since their length is part of
+            // it: the first run that reaches the service builds it.
             Err(Error::Embed(error)) if stored.is_none() && EmbedError::is_unavailable(&error) => {
                 let message = format!(
                     "no chunk has a vector: {error}; search is lexical only until a run reaches the service"
@@ -291,7 +291,7 @@ impl Indexer {
         self.observed(work, || work.pipeline.put(documents, &self.options(work), on_progress))
     }
 
-    /// Has the owner run. It may call the store otherwise, by a path that means something else here.
+    /// Has the owner run. The answer names the store as this process does; the owner may know it by another path.
     fn through(
         &self,
         owner: &Owner,
@@ -303,7 +303,7 @@ impl Indexer {
         Ok(IndexAnswer { store: engine.store_name()?, ..answer })
     }
 
-    /// Runs, tells the observer of it, and answers.
+    /// Runs, reports to the observer, and returns the answer.
     fn observed(
         &self,
         work: &Work,
@@ -332,7 +332,7 @@ impl Indexer {
         self.answer(work, report)
     }
 
-    /// As [`put`](Self::put), by a caller that has the turn of the collection.
+    /// As [`put`](Self::put), for a caller that has the turn of the collection.
     pub(crate) fn put_in_turn(
         &self,
         documents: impl IntoIterator<Item = NewSource>,
@@ -377,12 +377,12 @@ impl Indexer {
         })
     }
 
-    /// What is indexed, and how.
+    /// The request to index.
     pub fn request(&self) -> &IndexRequest {
         &self.request
     }
 
-    /// The collection that is indexed into.
+    /// The collection to index into.
     pub fn collection(&self) -> &Collection {
         &self.collection
     }
@@ -487,7 +487,7 @@ impl Indexer {
     }
 }
 
-/// Why documents stay whose files were not found.
+/// Explains why documents whose files were not found are kept.
 fn away_in_words(away: &Away) -> String {
     let Away { folder, documents, why } = away;
     let stay = if *documents == 1 { "stays" } else { "stay" };
@@ -503,13 +503,13 @@ fn away_in_words(away: &Away) -> String {
     }
 }
 
-/// Whether a run had no document to work on.
+/// Returns whether a run had no documents.
 fn is_empty(report: &IndexReport) -> bool {
     let IndexReport { indexed, unchanged, empty, carried, failed, .. } = report;
     failed.is_empty() && indexed + unchanged + empty + carried == 0
 }
 
-/// What a caller should know of files that were left out for what they are, and of those that make most of the tokens.
+/// Notices about files that were left out by their kind, and about those that make up most of the tokens.
 pub(crate) fn notices_of_files(
     skipped: &[Skipped],
     removed: &[String],

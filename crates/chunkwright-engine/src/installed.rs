@@ -1,4 +1,4 @@
-//! Which models are on this machine, and how are they installed and removed?
+//! Lists, installs and removes the models on this machine.
 
 use chunkwright_models::{
     DEFAULT_MODELS, EMBEDDERS, InstallableModel, MODELS, ModelState, RERANKERS, install, remove,
@@ -79,7 +79,7 @@ pub enum ModelAction {
 }
 
 impl Engine {
-    /// All models that can be installed. Reads every installed file and compares it with its hash: about 0.1 s.
+    /// All installable models. Compares every installed file with its hash, which takes about 0.1 s.
     ///
     /// # Errors
     ///
@@ -113,9 +113,8 @@ impl Engine {
         Ok(entries.collect())
     }
 
-    /// Installs models, one after the other, and tells `progress` the name of each that is about to be downloaded, with
-    /// its bytes. A model that is there and whole is left as it is, a damaged one is replaced. If one fails, those before
-    /// it stay.
+    /// Installs models, one after the other, and calls `progress` with the name and size in bytes of each before it is
+    /// downloaded. An intact model is left as it is, a damaged one is replaced. If one fails, those before it stay.
     ///
     /// # Errors
     ///
@@ -142,7 +141,7 @@ impl Engine {
         Ok(changes)
     }
 
-    /// Removes models, whole or damaged.
+    /// Removes models, intact or damaged.
     ///
     /// # Errors
     ///
@@ -160,7 +159,7 @@ impl Engine {
     }
 }
 
-/// The models of these names, each once.
+/// The models with these names, each once.
 fn known(names: &[&str]) -> Result<Vec<&'static InstallableModel>, Error> {
     let mut found: Vec<&InstallableModel> = Vec::new();
     for name in names {
@@ -176,7 +175,7 @@ fn change(model: &InstallableModel, action: ModelAction, dir: &std::path::Path) 
     ModelChange { name: model.name, action, bytes: model.size(), path: dir.display().to_string() }
 }
 
-/// What configurations can name a model for.
+/// The uses that configurations can name a model for.
 fn uses(model: &InstallableModel) -> Vec<&'static str> {
     let embedder = EMBEDDERS.iter().any(|info| info.name == model.name).then_some("embedder");
     let reranker = RERANKERS.iter().any(|info| info.name == model.name).then_some("reranker");

@@ -1,4 +1,4 @@
-//! Which work may be asked for over a network, and which task is it?
+//! The jobs that clients may request over a network, and the task of each.
 
 use std::path::PathBuf;
 
@@ -74,7 +74,7 @@ pub enum JobRequest {
 }
 
 impl JobRequest {
-    /// The collection that it is about, if it is about one that is changed.
+    /// The collection of the job, if it changes one.
     pub fn collection(&self) -> Option<&str> {
         match self {
             Self::Index { collection, .. }
@@ -87,7 +87,7 @@ impl JobRequest {
 }
 
 impl Engine {
-    /// The task that a request asks for, and the settings for it.
+    /// The task of a request, and its settings.
     ///
     /// # Errors
     ///
@@ -124,7 +124,7 @@ impl Engine {
                 Ok((Task::Prune { collection, request }, Map::new()))
             }
             JobRequest::Diff { collection, request } => {
-                // What is wrong with it is said at once.
+                // Errors in the request are reported at once.
                 self.collection(&collection).by_settings(request.settings.clone())?.snapshot()?;
                 Ok((Task::Diff { collection, request }, Map::new()))
             }
@@ -142,25 +142,25 @@ impl Engine {
         }
     }
 
-    /// The settings for a run over a collection, complete, so that nothing else moves them. Those that are asked for are
-    /// what the collection is to be cut by from now on.
+    /// The complete settings for a run over a collection, so that nothing else changes them. Requested values become
+    /// the plan of the collection.
     fn settings_for(&self, collection: &str, asked: Map<String, Value>) -> Result<Map<String, Value>, Error> {
         let own = self.collection(collection);
         let settings = if asked.is_empty() {
             own.planned()?
         } else {
             let settings = self.settings().requested(asked.clone())?;
-            // Jobs that are asked for before this one ends are not to undo it.
+            // Jobs requested before this one ends must not undo it.
             own.plan(&settings)?;
             settings
         };
         let mut values = settings.cutting();
-        // Vectors stay those of the collection's model; a job of its own changes it.
+        // The embedder stays that of the collection's model; changing it takes a separate job.
         if let Some(known) = self.store()?.lookup(collection)? {
             let embedder = embedder_for(known.spec.model.as_ref());
             values.extend(embedder.map(|name| ("embedder".to_owned(), name.into())));
         }
-        // What does not cut, such as which files are taken, is as it was asked for.
+        // Keys that do not cut, such as which files are taken, keep their requested values.
         values.extend(asked.into_iter().filter(|(key, _)| crate::settings::key::is_of_files(key)));
         Ok(values)
     }

@@ -1,8 +1,9 @@
-//! Work that outlives the request that asked for it: queued, followed, cancelled, and taken up again after a restart.
+//! Jobs: work that outlives its request; queued, followed, cancelled, and resumed after a restart.
 //!
-//! Jobs of one collection run one after another, those of different ones side by side, a few at a time. Every change of a job but its
-//! progress is on disk before it is answered, so that a process that is killed finds its jobs again: what was running or
-//! waiting then is run again where that leads to the same end, and is `interrupted` where it does not.
+//! Jobs of one collection run one after another; jobs of different collections run side by side, a few at a time. Every
+//! change of a job except its progress is on disk before it is acknowledged, so that a killed process finds its jobs
+//! again. A job that was running or waiting runs again if that leads to the same result, and otherwise becomes
+//! `interrupted`.
 
 mod queues;
 
@@ -29,16 +30,16 @@ use crate::observe::TRACE;
 use crate::task::Task;
 use queues::Queues;
 
-/// How many jobs that have ended are remembered, the last ones.
+/// Number of finished jobs that are kept, the latest ones.
 const KEPT: usize = 1_000;
 
-/// Most jobs that run at once.
+/// Maximum number of jobs that run at once.
 const MOST_WORKERS: usize = 16;
 
-/// How many results are kept that are fetched apart from their jobs, the last ones.
+/// Number of separately fetched results that are kept, the latest ones.
 const KEPT_RESULTS: usize = 20;
 
-/// How often a job is begun before it is given up: a job that ends its process would be begun for ever.
+/// Number of times a job is started before it is given up: a job that crashes its process would restart forever.
 const MOST_ATTEMPTS: u32 = 3;
 
 /// Work that was asked for.
@@ -109,7 +110,7 @@ pub struct JobError {
 }
 
 impl JobState {
-    /// Whether nothing more becomes of the job.
+    /// Returns whether the job has ended.
     pub fn is_over(self) -> bool {
         !matches!(self, Self::Queued | Self::Running)
     }
@@ -134,20 +135,20 @@ struct Inner {
 #[derive(Default)]
 struct Known {
     jobs: BTreeMap<u64, Job>,
-    /// What stops each job that is not over.
+    /// Cancel flags of the jobs that have not ended.
     cancels: HashMap<u64, Arc<AtomicBool>>,
-    /// Those that wait.
+    /// The waiting jobs.
     queues: Queues,
-    /// Those that are over.
+    /// The ended jobs.
     over: BTreeSet<u64>,
-    /// Number of threads that work.
+    /// Number of worker threads.
     workers: usize,
     last: u64,
 }
 
 impl Jobs {
-    /// The jobs that are remembered in `folder`, which is made if it is not there. What was not over is taken up again, or
-    /// is interrupted. Where the store can only be read, jobs are only listed.
+    /// Opens the jobs in `folder`, which is created if missing. Unfinished jobs are resumed, or become `interrupted`.
+    /// If the store is read-only, jobs are only listed.
     ///
     /// # Errors
     ///
@@ -163,7 +164,7 @@ impl Jobs {
             let path = entry.map_err(Error::Jobs)?.path();
             let Some(id) = id_of(&path) else { continue };
             known.last = known.last.max(id);
-            // A file that cannot be read is a job that nobody can take up; its number stays used.
+            // A job whose file cannot be read is lost; its number stays used.
             let read = fs::read(&path).ok().and_then(|bytes| serde_json::from_slice::<Job>(&bytes).ok());
             known.jobs.extend(read.map(|job| (id, job)));
         }
@@ -183,7 +184,7 @@ impl Jobs {
         Ok(jobs)
     }
 
-    /// Queues or ends what was not over when the process before ended.
+    /// Queues or ends the jobs that the previous process left unfinished.
     fn take_up(&self) -> Result<(), Error> {
         let mut known = self.lock();
         let left: Vec<u64> =
@@ -253,7 +254,7 @@ impl Jobs {
         Ok(shown)
     }
 
-    /// All jobs that are remembered, newest first.
+    /// All jobs that are kept, newest first.
     pub fn list(&self) -> Vec<Job> {
         self.lock().jobs.values().rev().map(Job::shown).collect()
     }
@@ -267,7 +268,7 @@ impl Jobs {
         self.lock().jobs.get(&id).map(Job::shown).ok_or(Error::UnknownJob { id })
     }
 
-    /// Asks a job to stop. One that runs stops between two steps, and what it has done stays; one that is over stays as it
+    /// Asks a job to stop. A running job stops between two steps and keeps what it has done; an ended job stays as it
     /// is.
     ///
     /// # Errors
@@ -293,7 +294,7 @@ impl Jobs {
         Ok(job.shown())
     }
 
-    /// Waits until a job has another revision than `revision`, at most for `timeout`; `None` if it has not.
+    /// Waits until the revision of a job differs from `revision`, at most for `timeout`; `None` if it did not change.
     ///
     /// # Errors
     ///
@@ -306,13 +307,13 @@ impl Jobs {
         Ok((job.revision != revision).then(|| job.shown()))
     }
 
-    /// Whether a job that changes the collection waits or runs.
+    /// Returns whether a job that changes the collection waits or runs.
     pub fn is_busy(&self, collection: &str) -> bool {
         self.lock().queues.has(&Some(queue_of(collection)))
     }
 
-    /// Asks what runs to stop at its next step, and waits for that, at most for `timeout`. What was not over is taken up
-    /// again when the jobs are opened the next time. Answers whether everything stopped.
+    /// Asks running jobs to stop at their next step, and waits for that, at most for `timeout`. Unfinished jobs resume
+    /// when the jobs are opened again. Returns whether everything stopped.
     pub fn stop(&self, timeout: Duration) -> bool {
         self.inner.is_stopping.store(true, Ordering::SeqCst);
         let mut known = self.lock();
@@ -326,9 +327,9 @@ impl Jobs {
         is_stopped
     }
 
-    /// Sees to it that threads work for the jobs that wait and may run.
+    /// Starts threads for the waiting jobs that may run.
     fn work(&self, known: &mut Known) -> Result<(), Error> {
-        // Each thread that has no job yet takes one of those that are ready.
+        // Each thread without a job will take one of the ready jobs.
         while known.workers < MOST_WORKERS && known.workers - known.queues.running() < known.queues.ready() {
             let jobs = self.clone();
             let spawned = thread::Builder::new().name("jobs".into()).spawn(move || {
@@ -342,7 +343,7 @@ impl Jobs {
         Ok(())
     }
 
-    /// Begins the next job that may run; without one, the thread that asks is done.
+    /// Starts the next job that may run; `None` tells the thread to end.
     fn begin(&self) -> Option<Job> {
         let mut known = self.lock();
         let now = self.inner.engine.now();
@@ -396,7 +397,7 @@ impl Jobs {
             if !matches!(job.task, Task::Diff { .. }) {
                 return engine.perform(job.task, &on_progress);
             }
-            // A result without its job, or the other way round, is one of a process that ended in between.
+            // A result without its job, or a job without its result, means that the process ended in between.
             let file = AtomicFile::create_private(&result_of(&self.inner.folder, id)).map_err(Error::Jobs)?;
             let mut sink = BufWriter::with_capacity(1 << 16, file);
             let answer = engine.perform_into(job.task, &mut sink, &on_progress)?;
@@ -412,7 +413,7 @@ impl Jobs {
         let is_stopping = self.inner.is_stopping.load(Ordering::SeqCst);
         match result {
             Ok(answer) => (job.state, job.answer) = (JobState::Succeeded, Some(answer)),
-            // It is taken up again the next time.
+            // The job is resumed next time.
             Err(Error::Cancelled) if is_stopping => {
                 job.state = JobState::Queued;
                 job.attempts = 0;
@@ -442,14 +443,14 @@ impl Jobs {
         }
         let mut diffs = known.jobs.values().rev().filter(|job| matches!(job.task, Task::Diff { .. }));
         if let Some(oldest) = diffs.nth(KEPT_RESULTS).filter(|_| is_diff) {
-            // One that stays is removed with its job.
+            // A result that could not be removed now is removed with its job.
             let _ = fs::remove_file(result_of(&self.inner.folder, oldest.id));
         }
         self.inner.changed.notify_all();
     }
 
-    /// The result of a job that is too large for its answer, as lines of JSON: the changes of a comparison, and last their
-    /// summary.
+    /// The result of a job that is too large for its answer, as lines of JSON: the changes of a comparison, followed by
+    /// their summary.
     ///
     /// # Errors
     ///
@@ -469,13 +470,13 @@ impl Jobs {
         write().map_err(Error::Jobs)
     }
 
-    /// Forgets the oldest jobs that are over where there are too many.
+    /// Drops the oldest ended jobs if there are too many.
     fn forget(&self, known: &mut Known) {
         while known.over.len() > KEPT
             && let Some(id) = known.over.pop_first()
         {
             known.jobs.remove(&id);
-            // One that stays is remembered again the next time.
+            // A job whose file could not be removed is loaded again next time.
             let _ = fs::remove_file(path_of(&self.inner.folder, id));
             let _ = fs::remove_file(result_of(&self.inner.folder, id));
         }
@@ -487,7 +488,7 @@ impl Jobs {
 }
 
 impl Job {
-    /// The job without the bytes of documents that came with it.
+    /// The job without the bytes of its documents.
     fn shown(&self) -> Self {
         Self {
             task: self.task.without_contents(),
@@ -502,7 +503,7 @@ impl Job {
         }
     }
 
-    /// The jobs that run one after another: those that change a collection, and all others.
+    /// The queue of the job: that of the collection it changes, or the one of all other jobs.
     fn queue(&self) -> Option<String> {
         if self.task.only_reads() {
             return None;
@@ -511,12 +512,12 @@ impl Job {
     }
 }
 
-/// The jobs of a collection that run one after another, those of its generations among them.
+/// The queue of a collection and its generations.
 fn queue_of(collection: &str) -> String {
     collection.split('@').next().unwrap_or_default().to_owned()
 }
 
-/// Makes the folder and takes its lock.
+/// Creates the folder and takes its lock.
 fn claim(folder: &Path) -> Result<File, Error> {
     fs::create_dir_all(folder).map_err(Error::Jobs)?;
     let lock = File::create(folder.join("lock")).map_err(Error::Jobs)?;
@@ -531,12 +532,12 @@ fn path_of(folder: &Path, id: u64) -> PathBuf {
     folder.join(format!("{id}.json"))
 }
 
-/// Where the result of a job is that is too large for its answer.
+/// The path of a job's separately fetched result.
 fn result_of(folder: &Path, id: u64) -> PathBuf {
     folder.join(format!("{id}.jsonl"))
 }
 
-/// The number of the job in a file of that name.
+/// The number of the job in a file with this name.
 fn id_of(path: &Path) -> Option<u64> {
     let is_json = path.extension().is_some_and(|extension| extension == "json");
     path.file_stem().filter(|_| is_json)?.to_str()?.parse().ok()

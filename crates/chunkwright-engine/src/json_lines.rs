@@ -1,7 +1,7 @@
-//! JSON Lines that every reader takes for the same lines.
+//! JSON Lines that every reader splits at the same places.
 //!
-//! JSON allows U+0085, U+2028 and U+2029 in strings as they are, and readers such as Python's `str.splitlines` end a line
-//! there. The other characters that they end lines at are control characters, which JSON escapes anyway.
+//! JSON allows U+0085, U+2028 and U+2029 unescaped in strings, and readers such as Python's `str.splitlines` end a line
+//! there. The other characters that they end lines at are control characters, which JSON always escapes.
 
 use memchr::memchr2_iter;
 use serde::Serialize;
@@ -17,7 +17,7 @@ pub fn to_line(value: &(impl Serialize + ?Sized)) -> Result<Vec<u8>, serde_json:
     Ok(line)
 }
 
-/// JSON whose strings hold no character that ends a line: such a character stands in JSON only there.
+/// Escapes the characters in JSON that some readers end lines at; they only occur in strings.
 pub fn escaped(json: Vec<u8>) -> Vec<u8> {
     let (mut out, mut done) = (Vec::new(), 0);
     for at in memchr2_iter(0xC2, 0xE2, &json) {
@@ -44,7 +44,7 @@ mod tests {
 
     #[test]
     fn a_value_is_one_line_for_every_reader_and_stays_what_it_is() {
-        // All that `str.splitlines` of Python ends a line at, and characters whose bytes begin alike.
+        // All characters that Python's `str.splitlines` ends a line at, and characters whose bytes begin alike.
         let text = "a\u{85}b\u{2028}c\u{2029}d\n\r\u{b}\u{c}\u{1c}\u{1d}\u{1e}é\u{80}”…文\u{2027}\u{202a}";
         let line = String::from_utf8(to_line(text).unwrap()).unwrap();
         let breaks = ['\u{85}', '\u{2028}', '\u{2029}', '\r', '\u{b}', '\u{c}', '\u{1c}', '\u{1d}', '\u{1e}'];

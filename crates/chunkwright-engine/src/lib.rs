@@ -1,16 +1,16 @@
-//! The one door of every front end: the command line, servers and bindings translate what they are asked into a
-//! request, call the [`Engine`], and translate its answer.
+//! The engine behind every front end: the command line, servers and bindings translate their input into a request, call
+//! the [`Engine`], and translate its answer.
 //!
 //! ```text
 //! files, variables, flags --Layers--> Settings --Engine::open--> Engine --collection--> Collection --snapshot--> Snapshot
 //! ```
 //!
-//! * [`settings`] says which settings are in force and where each came from, driven by one table of keys.
-//! * An [`Engine`] has the store, the models (loaded when they are needed), a clock and its own threads.
-//! * A [`Collection`] is what is indexed together; a [`Snapshot`] is what one moment of it looks like, in which
-//!   searching, fetching and listing see the same generation.
+//! * [`settings`] combines the settings in force and records the origin of each, driven by one table of keys.
+//! * An [`Engine`] has the store, the models (loaded when they are first needed), a clock and its own threads.
+//! * A [`Collection`] is indexed and searched as one; a [`Snapshot`] is one moment of it, in which searching, fetching
+//!   and listing see the same generation.
 //! * Requests and answers are plain types that serde reads and writes. They are the JSON that the command line prints.
-//! * Every failure is an [`Error`] with a [`Code`], which one table gives its exit status, HTTP status and more.
+//! * Every failure is an [`Error`] with a [`Code`]; one table maps codes to exit status, HTTP status and more.
 //!
 //! The engine prints nothing, reads no flag and keeps no state outside its values.
 

@@ -1,4 +1,4 @@
-//! Which documents and chunks are there, and what are they?
+//! Lists documents and chunks, and describes one.
 
 use chunkwright_index::{
     ChunkPage, Cursor, DocumentInfo, DocumentsBehind, FetchError, Glob, ListRequest, ListedChunk,
@@ -92,7 +92,7 @@ impl Snapshot {
         self.engine().stoppable(|| Ok(self.store().statistics(self.generation(), request)?))
     }
 
-    /// What is known about one document.
+    /// Information about one document.
     ///
     /// # Errors
     ///
@@ -119,7 +119,7 @@ impl Snapshot {
         Ok(DocumentPage { documents: page.documents, total: page.total, next })
     }
 
-    /// What is known of a document, as the caller may know it.
+    /// Information about a document, as far as the caller may see it.
     pub fn shown(&self, info: DocumentInfo) -> DocumentInfo {
         if !self.engine().hides_places() {
             return info;
@@ -128,7 +128,7 @@ impl Snapshot {
         DocumentInfo { root, ..info }
     }
 
-    /// The documents behind an id, by id: at most `limit`, and no more than 1,000.
+    /// The documents whose ids follow `after`, by id: at most `limit`, and at most 1,000.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Proves that a store is sound, copies it, and says what it remembers of models.
+//! Checks a store, copies and restores it, and manages its cache of model outputs.
 
 use std::path::Path;
 
@@ -19,8 +19,8 @@ pub struct ClearedCache {
 }
 
 impl Engine {
-    /// Proves that the store is sound: the storage engine's own checks, and every document from its file to its vectors,
-    /// of one collection or of all.
+    /// Checks that the store is sound: runs the storage engine's own checks, and verifies every document from its file
+    /// to its vectors, in one collection or in all.
     ///
     /// # Errors
     ///
@@ -31,7 +31,7 @@ impl Engine {
         Ok(store.check_documents_of(collection.as_deref())?)
     }
 
-    /// What is remembered of models: vectors and notes.
+    /// The cached outputs of models: vectors and notes.
     ///
     /// # Errors
     ///
@@ -40,7 +40,7 @@ impl Engine {
         Ok(self.store()?.cache().usage()?)
     }
 
-    /// Forgets vectors of texts that no chunk has, and all notes.
+    /// Removes cached vectors of texts that no chunk has, and all notes.
     ///
     /// # Errors
     ///
@@ -52,7 +52,7 @@ impl Engine {
         Ok(ClearedCache { forgotten: self.writable_store()?.cache().clear()? })
     }
 
-    /// Copies the whole store into `file` while it is in use, and proves the copy. The report is that of the copy.
+    /// Copies the whole store into `file` while it is in use, and checks the copy. Returns the report on the copy.
     ///
     /// # Errors
     ///
@@ -62,7 +62,7 @@ impl Engine {
         Ok(store.backup(file, existing)?)
     }
 
-    /// Makes a store of a copy that [`backup`](Self::backup) wrote, which is proven first. The report says what was
+    /// Creates a store from a copy that [`backup`](Self::backup) wrote, after checking it. The report lists what was
     /// left out.
     ///
     /// # Errors

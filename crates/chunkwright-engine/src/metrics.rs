@@ -1,9 +1,8 @@
-//! What does a monitoring system read of the store?
+//! Metrics of the store for a monitoring system, in the text format of `OpenMetrics`, which Prometheus and its node
+//! exporter read.
 //!
-//! Never more series than of [`LABELLED`] collections, and never an answer that waits until a store that was just opened has
-//! read its chunks: [`figures`] keeps what they tell.
-//!
-//! The text format of `OpenMetrics`, which Prometheus and its node exporter read.
+//! The number of series is bounded: at most [`LABELLED`] collections have their own. No answer waits until a store that
+//! was just opened has read its chunks: [`figures`] caches what is computed from them.
 
 mod figures;
 
@@ -25,21 +24,21 @@ use crate::error::Error;
 use figures::Figures;
 pub(crate) use figures::KnownFigures;
 
-/// Seconds and parts of them.
+/// A gauge of fractional seconds.
 type Seconds = Gauge<f64, AtomicU64>;
 
-/// The band where the settings have none: what is best for BGE-M3, as its makers say.
+/// The size band if the settings have none: the one recommended for BGE-M3 by its authors.
 const BAND: [usize; 2] = [410, 614];
 
-/// Most collections that have series of their own.
+/// Maximum number of collections with series of their own.
 const LABELLED: usize = 100;
 
-/// What the others are called together: no collection's name begins so.
+/// Label of all other collections together; collection names cannot begin with `_`.
 const OTHERS: &str = "_other";
 
 type Labels = Vec<(&'static str, String)>;
 
-/// The collection that a metric is of.
+/// The collection label of a metric.
 struct Of<'a>(&'a str);
 
 impl Of<'_> {
@@ -47,13 +46,13 @@ impl Of<'_> {
         vec![("collection", self.0.to_owned())]
     }
 
-    /// One kind of what is counted.
+    /// The labels of one kind of counted things.
     fn each(&self, name: &'static str, kind: &str) -> Labels {
         vec![("collection", self.0.to_owned()), (name, kind.to_owned())]
     }
 }
 
-/// The families of metrics. Each but the first is of one collection, by its label `collection`.
+/// The families of metrics. All but the first have the label `collection`.
 #[derive(Default)]
 struct Metrics {
     collections: Gauge,
@@ -76,7 +75,7 @@ struct Metrics {
 }
 
 impl Metrics {
-    /// Counts of collections together.
+    /// Adds the counts of several collections together.
     fn add_counts(&self, of: &Of<'_>, collections: &[chunkwright_index::Collection]) {
         let visible = || collections.iter().filter_map(chunkwright_index::Collection::visible);
         let sum = |count: fn(&GenerationStatus) -> usize| integer(visible().map(count).sum());
@@ -193,9 +192,8 @@ impl Engine {
         self.metrics_by(|engine, stale| stale.iter().try_for_each(|status| engine.measure(status)))
     }
 
-    /// As [`metrics`](Self::metrics), without waiting for anything that has to be read chunk by chunk: sizes and disabled
-    /// chunks of a collection are those that were known last, and are left out until they are known. They are brought up to
-    /// date on a thread of their own.
+    /// As [`metrics`](Self::metrics), without waiting for anything that is read chunk by chunk: chunk sizes and
+    /// disabled chunks are the last known values, and are left out until known. A background thread updates them.
     ///
     /// # Errors
     ///
@@ -250,13 +248,13 @@ impl Engine {
         Ok(text)
     }
 
-    /// Counts what only the chunks of a generation tell, and keeps it.
+    /// Computes and caches the figures that need all chunks of a generation.
     pub(crate) fn measure(&self, status: &GenerationStatus) -> Result<(), Error> {
         let band = self.settings().chunk.band_wanted().unwrap_or(BAND);
         let request = StatisticsRequest { band: Some(band), ..StatisticsRequest::default() };
         match self.store()?.statistics(&status.generation, &request) {
             Ok(statistics) => self.figures().put(status, Figures::of(&statistics)),
-            // It was removed meanwhile.
+            // The generation was removed meanwhile.
             Err(StoreError::UnknownGeneration { .. }) => {}
             Err(error) => return Err(error.into()),
         }

@@ -1,4 +1,4 @@
-//! Which models are in force, on this machine or as services: counter, embedder, reranker, writer of notes?
+//! The models in force, on this machine or as services: token counter, embedder, reranker, writer of notes.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ pub(crate) fn data_dir(settings: &Settings) -> Result<PathBuf, Error> {
     Ok(chunkwright_models::data_dir(settings.data.as_deref().map(Path::new))?)
 }
 
-/// Where the store is.
+/// The location of the store.
 pub(crate) fn place(settings: &Settings) -> Result<StoreLocation, Error> {
     let Some(location) = settings.store.as_deref().filter(|store| store.contains("://")) else {
         return Ok(StoreLocation::folder(&store_dir(settings)?));
@@ -28,14 +28,14 @@ pub(crate) fn place(settings: &Settings) -> Result<StoreLocation, Error> {
         (None, Some(file)) => Some(Secret::from_file(Path::new(file))?),
         (key, _) => key,
     };
-    // Stores on servers share what is remembered: a vector belongs to its text.
+    // Stores on servers share the cache, since a vector belongs to its text, not to a store.
     let cache = data_dir(settings)?.join("cache");
     let lock = Some(owner_dir(settings)?);
     Ok(StoreLocation { location: location.to_owned(), key, cache, lock, ..StoreLocation::default() })
 }
 
-/// The folder that the lock of the store is in, and the socket of its owner: that of the store, or for one on a server a
-/// folder on this machine that its address names, options included.
+/// The folder of the store's lock and of the socket of its owner: the folder of the store, or for a store on a server a
+/// local folder named after its address, options included.
 pub(crate) fn owner_dir(settings: &Settings) -> Result<PathBuf, Error> {
     let Some(location) = settings.store.as_deref().filter(|store| store.contains("://")) else {
         return store_dir(settings);
@@ -53,38 +53,38 @@ pub(crate) fn store_dir(settings: &Settings) -> Result<PathBuf, Error> {
     }
 }
 
-/// What counts tokens.
+/// The token counter in force.
 pub(crate) fn counter(settings: &Settings) -> Result<Arc<dyn TokenCounter>, Error> {
     counter_called(settings, &settings.tokenizer)
 }
 
-/// The counter of that name.
+/// The counter called `name`.
 pub(crate) fn counter_called(settings: &Settings, name: &str) -> Result<Arc<dyn TokenCounter>, Error> {
-    // Counters without an installed vocabulary need no data folder, so a missing home is no error yet.
+    // Counters without an installed vocabulary need no data folder, so a missing home folder is not an error yet.
     let data_dir = data_dir(settings).unwrap_or_default();
     Ok(chunkwright_models::counter(name, &data_dir)?)
 }
 
-/// All that the settings say of the embedder for a `purpose`: equal keys load equal models.
+/// A cache key of the embedder for a `purpose`, from all its settings: equal keys load equal models.
 pub(crate) fn embedder_key(settings: &Settings, purpose: &str) -> String {
     format!("{:?} {:?} {:?} {purpose}", settings.data, settings.embedder, settings.service(Kind::Embedder))
 }
 
-/// All that the settings say of the reranker.
+/// A cache key of the reranker, from all its settings.
 pub(crate) fn reranker_key(settings: &Settings) -> String {
     format!("{:?} {:?}", settings.data, settings.service(Kind::Reranker))
 }
 
-/// The embedder in force: what was asked for, or the best that is installed; `None` for none.
+/// The embedder in force: the configured one, or the best one installed; `None` for no embedder.
 pub(crate) fn embedder(settings: &Settings) -> Result<Option<Arc<dyn Embedder>>, Error> {
     open_embedder(settings, None)
 }
 
-/// The embedder for queries: the one of the stored model, unless another was asked for. `None` if there
-/// are no vectors or their model is not installed.
+/// The embedder for queries: the one of the stored model, unless another is configured. `None` if there are no vectors
+/// or their model is not installed.
 ///
-/// Vectors of a service are an error where no embedder is configured: which service, at which address and
-/// with which key, no store can say.
+/// Vectors of a service are an error if no embedder is configured: a store does not know the service, its address or
+/// its key.
 pub(crate) fn query_embedder(
     settings: &Settings,
     model: Option<&Model>,
@@ -93,7 +93,7 @@ pub(crate) fn query_embedder(
         return open_embedder(settings, model);
     }
     let Some(model) = model else { return Ok(None) };
-    // A model's name is that of its vectors, not of the embedder.
+    // A stored model has the name of its vectors, not of the embedder.
     if let Some(info) = EMBEDDERS.iter().find(|info| info.vectors == model.name) {
         return Ok(chunkwright_models::embedder(info.name, &data_dir(settings)?).ok());
     }
@@ -104,7 +104,7 @@ pub(crate) fn query_embedder(
     Ok(None)
 }
 
-/// The value of `embedder` that gives vectors of a stored model; `None` for those of a service, which only the settings know.
+/// The value of `embedder` that gives vectors of a stored model; `None` for a service, which only the settings know.
 pub(crate) fn embedder_for(model: Option<&Model>) -> Option<&'static str> {
     let Some(model) = model else { return Some("none") };
     EMBEDDERS.iter().find(|info| info.vectors == model.name).map(|info| info.name)
@@ -121,7 +121,7 @@ fn open_embedder(settings: &Settings, stored: Option<&Model>) -> Result<Option<A
         return Ok(Some(chunkwright_models::embedder(spec, &data_dir)?));
     }
     let usual = RemoteOptions::default();
-    // What the store knows of this model need not be asked for.
+    // The store already knows this about the model, so the service is not called.
     let known = stored.filter(|model| model.name.starts_with(spec.as_str()));
     let mut sparse = None;
     if table.sparse.is_some() || table.sparse_url.is_some() {
@@ -185,11 +185,11 @@ pub(crate) fn writer(settings: &Settings) -> Result<Option<Writer>, Error> {
     Ok(Some(chunkwright_models::writer(spec, options)?))
 }
 
-/// The keys of a table that say where the key of its service is, and that of its service of sparse vectors.
+/// The keys of a table that locate the key of its service, and that of its service of sparse vectors.
 const KEY: [&str; 2] = ["key_file", "key_variable"];
 const SPARSE_KEY: [&str; 2] = ["sparse_key_file", "sparse_key_variable"];
 
-/// The key that stands in a file or a variable, which `names` name.
+/// Reads a key from the file or variable that `names` refers to.
 fn key(
     service: &Service,
     names: [&'static str; 2],
@@ -218,7 +218,7 @@ fn service_options(service: &Service) -> Result<ServiceOptions, Error> {
     let http = HttpOptions {
         timeout_ms,
         read_ms: usual.read_ms.max(timeout_ms),
-        // Whoever allows an attempt more time allows it to all of them.
+        // A longer timeout per attempt implies a longer deadline for all attempts.
         deadline_ms: table.deadline_ms.unwrap_or(usual.deadline_ms.max(timeout_ms)),
         retries: table.retries.unwrap_or(usual.retries),
         allow_link_local: table.allow_link_local.unwrap_or(usual.allow_link_local),

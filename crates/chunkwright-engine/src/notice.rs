@@ -1,4 +1,4 @@
-//! What should a caller know that is not an error?
+//! Notices: what a caller should know that is not an error.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Who is told what an engine does, so that a server can count it?
+//! Reports what an engine does to an observer, so that a server can count it.
 //!
 //! The engine keeps no counters: a program that runs once has no use for them, and a server has a library for them.
 
@@ -11,10 +11,10 @@ use chunkwright_models::EmbedError;
 use crate::engine::Clock;
 use crate::error::Error;
 
-/// The target of the spans that are for traces and not for a log: of a search, a job and a run.
+/// The target of spans that are for traces and not for the log: spans of searches, jobs and runs.
 pub const TRACE: &str = "chunkwright::trace";
 
-/// Is told what an engine does, as it does it, on the thread that does it.
+/// Observes an engine. Methods are called on the thread that does the work.
 pub trait Observer: Send + Sync {
     /// A run ended.
     fn indexed(&self, run: &IndexedRun<'_>);
@@ -48,7 +48,7 @@ pub struct IndexedRun<'a> {
 pub struct SearchCall {
     /// The stages that were asked for.
     pub mode: Mode,
-    /// `found`, `nothing`, or the class of what went wrong: `invalid` or `error`.
+    /// `found`, `nothing`, or the class of failure: `invalid` or `error`.
     pub outcome: &'static str,
     /// How long it took.
     pub took: Duration,
@@ -59,17 +59,17 @@ pub struct SearchCall {
 pub struct EmbedCall<'a> {
     /// The model.
     pub model: &'a str,
-    /// What for: `documents` or `query`.
+    /// The purpose: `documents` or `query`.
     pub purpose: &'static str,
     /// Number of texts.
     pub texts: usize,
     /// How long it took.
     pub took: Duration,
-    /// `success`, `error`, or `cached` where the vector of a query was known.
+    /// `success`, `error`, or `cached` if the vector of a query was cached.
     pub outcome: &'static str,
 }
 
-/// Tells the observer that there may be, with times by the clock of the engine.
+/// Reports to the observer, if there is one, with times by the engine's clock.
 #[derive(Clone)]
 pub(crate) struct Teller {
     observer: Arc<OnceLock<Arc<dyn Observer>>>,
@@ -81,24 +81,24 @@ impl Teller {
         Self { observer: Arc::default(), clock }
     }
 
-    /// Sets the observer. The first one stays.
+    /// Sets the observer. Only the first is kept.
     pub(crate) fn set(&self, observer: Arc<dyn Observer>) {
         let _ = self.observer.set(observer);
     }
 
-    /// Tells the observer, if there is one.
+    /// Calls the observer, if there is one.
     pub(crate) fn tell(&self, tell: impl FnOnce(&dyn Observer)) {
         if let Some(observer) = self.observer.get() {
             tell(&**observer);
         }
     }
 
-    /// What an observer is told of the stages of a search; `None` without one.
+    /// The reporter of search stages; `None` without an observer.
     pub(crate) fn stages(&self) -> Option<Stages<'_>> {
         Some(Stages { observer: &**self.observer.get()?, clock: &*self.clock })
     }
 
-    /// Calls an embedder, and tells of it.
+    /// Calls an embedder, and reports the call.
     pub(crate) fn call<T>(
         &self,
         (model, purpose, texts): (&str, &'static str, usize),
@@ -113,7 +113,7 @@ impl Teller {
     }
 }
 
-/// Tells an observer of the stages of a search.
+/// Reports the stages of a search to an observer.
 pub(crate) struct Stages<'a> {
     pub(crate) observer: &'a dyn Observer,
     pub(crate) clock: &'a dyn Clock,
@@ -129,7 +129,7 @@ impl StageWatch for Stages<'_> {
     }
 }
 
-/// How long ago `started` was, by the clock that said it.
+/// The time elapsed since `started` by the same clock.
 pub(crate) fn since(clock: &dyn Clock, started: i64) -> Duration {
     Duration::from_nanos(u64::try_from(clock.now() - started).unwrap_or(0))
 }

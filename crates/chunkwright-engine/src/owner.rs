@@ -1,14 +1,16 @@
-//! Who writes to a store that several processes use?
+//! The owner of a store: the one process through which all others write.
 //!
-//! One process at a time holds the lock of a store. A process that holds it for long, such as a server, is its *owner*: it
-//! listens on a socket beside the store, and what other processes want to write they ask it to. Reading needs no owner.
+//! One process at a time holds the lock of a store. A process that holds it for long, such as a server, is its *owner*:
+//! it listens on a socket beside the store, and other processes send it what they want to write. Reading needs no
+//! owner.
 //!
-//! The lock alone decides who the owner is: the system releases it when a process ends, however it ends. Whoever gets it
-//! removes the socket of the one before. So there are never two owners, and a dead one is followed by whoever writes next.
+//! The lock alone decides who the owner is: the system releases it when a process ends, however it ends. The process
+//! that takes the lock next removes the socket of its predecessor. So there are never two owners, and the next process
+//! that writes replaces a dead one.
 //!
-//! The socket lies in a folder that only its user may enter, so that whoever can connect to it could write to the store as
-//! well. What is said there are lines of JSON: one [`Call`], then [`Reply`]s until the answer. A caller that hangs up
-//! cancels its call.
+//! The socket lies in a folder that only its user may enter, so every process that can connect could also write to the
+//! store directly. The protocol is lines of JSON: one [`Call`], then [`Reply`]s up to the answer. A caller cancels its
+//! call by hanging up.
 
 use parking_lot::Mutex;
 use std::fs::{self, File};
@@ -31,20 +33,20 @@ use crate::error::{CODES, Error};
 use crate::settings::PortableSettings;
 use crate::task::Task;
 
-/// The folder of the socket, in that of the store.
+/// The folder of the socket, inside that of the store.
 const FOLDER: &str = "owner";
 
-/// Longest line that is read: documents from memory are in it (1 GiB).
+/// Maximum length of a line (1 GiB): it may contain documents from memory.
 const MAX_LINE: u64 = 1 << 30;
 
-/// What a process asks the owner to do.
+/// A request to the owner.
 #[derive(Serialize, Deserialize)]
 struct Call {
     settings: PortableSettings,
     task: Task,
 }
 
-/// What the owner says of it.
+/// A reply of the owner.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Reply {
@@ -53,7 +55,7 @@ enum Reply {
     Failed { code: String, message: String },
 }
 
-/// How far a run is.
+/// A progress event of a run.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Event {
@@ -70,7 +72,7 @@ impl Event {
             Progress::Read { files, bytes } => Self::Read { files, bytes },
             Progress::Embedded { texts, found, tokens } => Self::Embedded { texts, found, tokens },
             Progress::Committed { doc_ids } => Self::Committed { doc_ids: doc_ids.to_vec() },
-            // What this version does not know cannot be said to another process.
+            // Events that this version does not know cannot be forwarded.
             _ => return None,
         })
     }
@@ -87,20 +89,20 @@ impl Event {
     }
 }
 
-/// The owner of a store, which is another process.
+/// The owner of a store: another process.
 #[derive(Clone, Debug)]
 pub(crate) struct Owner {
     folder: PathBuf,
 }
 
 impl Owner {
-    /// The owner of the store in `store`, if there is one that answers.
+    /// Connects to the owner of the store in `store`, if one answers.
     pub(crate) fn of(store: &Path) -> Option<Self> {
         let owner = Self { folder: store.join(FOLDER) };
         owner.connect().ok().map(|_| owner)
     }
 
-    /// Whether it is still there.
+    /// Returns whether the owner still runs.
     pub(crate) fn is_there(&self) -> bool {
         self.connect().is_ok()
     }
@@ -110,7 +112,7 @@ impl Owner {
         UnixStream::connect(socket(&self.folder, &folder))
     }
 
-    /// Has the owner do what `task` says, with the settings of `engine`.
+    /// Has the owner perform `task`, with the settings of `engine`.
     pub(crate) fn perform<T: DeserializeOwned>(
         &self,
         engine: &Engine,
@@ -123,14 +125,14 @@ impl Owner {
         line.push(b'\n');
         let mut stream = self.connect().map_err(gone)?;
         stream.write_all(&line).map_err(gone)?;
-        // Hanging up is how a call is cancelled; the reader below ends with it.
+        // A call is cancelled by hanging up, which also ends the reader below.
         let hang_up = stream.try_clone().map_err(gone)?;
         let is_done = AtomicBool::new(false);
         thread::scope(|scope| {
             scope.spawn(|| {
                 while !is_done.load(Ordering::SeqCst) {
                     if engine.check_cancelled().is_err() {
-                        // It is gone already if that fails.
+                        // If this fails, the connection is already gone.
                         let _ = hang_up.shutdown(std::net::Shutdown::Both);
                         return;
                     }
@@ -145,7 +147,7 @@ impl Owner {
     }
 }
 
-/// How often a caller that waits looks whether it shall stop.
+/// Interval at which a waiting caller checks whether to stop.
 const LOOK: std::time::Duration = std::time::Duration::from_millis(50);
 
 fn read_replies(replies: impl io::BufRead, on_progress: &dyn Fn(Progress<'_>)) -> Result<Value, Error> {
@@ -163,14 +165,15 @@ fn read_replies(replies: impl io::BufRead, on_progress: &dyn Fn(Progress<'_>)) -
     Err(Error::OwnerGone)
 }
 
-/// The path of the socket in `folder`. The system takes paths of about a hundred bytes; through an open folder none is longer.
+/// The path of the socket in `folder`. The system limits such paths to about a hundred bytes; going through an open
+/// folder keeps it short.
 fn socket(folder: &Path, open: &File) -> PathBuf {
     let path = folder.join("socket");
     let short = Path::new("/proc/self/fd").join(open.as_raw_fd().to_string());
     if path.as_os_str().len() > 90 && short.exists() { short.join("socket") } else { path }
 }
 
-/// Listens for what other processes want to write, until it is dropped.
+/// Listens for writes of other processes, until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Listener {
     owner: Owner,
@@ -178,7 +181,7 @@ pub(crate) struct Listener {
 }
 
 impl Listener {
-    /// Begins to listen beside the store in `store`, whose lock this process holds.
+    /// Starts to listen beside the store in `store`, whose lock this process holds.
     pub(crate) fn start(store: &Path, shared: &Arc<Shared>) -> io::Result<Self> {
         let folder = store.join(FOLDER);
         match fs::DirBuilder::new().mode(0o700).create(&folder) {
@@ -201,7 +204,7 @@ impl Listener {
                 }
                 let Ok(stream) = stream else { continue };
                 let shared = Weak::clone(&shared);
-                // A caller for whom there is no thread sees that the line is dead.
+                // If no thread can be started, the caller sees the connection close.
                 let _ = thread::Builder::new().name("owned".into()).spawn(move || answer(stream, &shared));
             }
         })?;
@@ -212,7 +215,7 @@ impl Listener {
 impl Drop for Listener {
     fn drop(&mut self) {
         self.is_over.store(true, Ordering::SeqCst);
-        // Wakes the thread; the socket goes first, so that nobody else is taken in.
+        // Wakes the thread. The socket is removed first, so that no other process connects.
         let connected = self.owner.connect();
         // The next owner removes what could not be removed here.
         let _ = fs::remove_file(self.owner.folder.join("socket"));

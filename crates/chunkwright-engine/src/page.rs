@@ -1,10 +1,9 @@
-//! One page for a browser that shows how documents are cut: [`head`], a [`document`] each, [`foot`].
+//! A standalone HTML page that shows how documents are cut: [`head`], a [`document`] each, [`foot`].
 //!
-//! The page is a file that needs nothing but a browser: its style and script are in it, and it asks for
-//! nothing from anywhere. They are built of the same components as the page that the server answers with
-//! ([`web`](crate::web)). Documents stand in it as JSON, one element each, so that they are written as
-//! they are cut. In that JSON no `<` is left, so a source cannot end its element whatever it says; the
-//! script makes only text of it, never markup.
+//! The page needs nothing but a browser: it contains its style and script, and loads nothing. Both are built from the
+//! same components as the page of the server ([`web`](crate::web)). Each document is one element with JSON, so that
+//! documents are written as they are cut. That JSON contains no `<`, so that no source can end its element; the script
+//! inserts it only as text, never as markup.
 
 use std::fmt::Write;
 
@@ -16,7 +15,7 @@ use serde_json::{Map, Value};
 use crate::documents::{ChunkedDocument, Documents};
 use crate::error::Error;
 
-/// How every page begins, those of earlier versions included.
+/// The beginning of every page, including pages of earlier versions.
 const BEGIN: &str = r#"<!doctype html>
 <html lang="en">
 <head>
@@ -35,7 +34,7 @@ const BODY: &str = "</style>
 
 const END: &str = "</script>\n</body>\n</html>\n";
 
-/// What the page knows beside its documents.
+/// Data of the page other than its documents.
 #[derive(Serialize)]
 struct Settings<'a> {
     preset: &'a str,
@@ -48,12 +47,12 @@ struct Settings<'a> {
 #[derive(Serialize)]
 struct Data<'a> {
     doc_id: &'a str,
-    /// What the source has between the chunks: before the first, ..., after the last.
+    /// The texts of the source between chunks: before the first, ..., after the last.
     gaps: Vec<&'a str>,
-    /// Fields that all chunks have, with the same value.
+    /// Fields that all chunks have with the same value.
     common: Map<String, Value>,
-    /// The records without those fields. A `text` that is context, content and what closes them is left
-    /// out; `tail` is what closes them, where there is anything.
+    /// The records without the common fields. A `text` that consists of context, content and closing lines is left out;
+    /// `tail` holds the closing lines, if any.
     chunks: Vec<Map<String, Value>>,
 }
 
@@ -74,7 +73,7 @@ pub fn head(documents: &Documents) -> Result<String, Error> {
     Ok([BEGIN, style, BODY, &element("id=\"settings\"", &settings)].concat())
 }
 
-/// How every page begins.
+/// The beginning of every page.
 pub(crate) fn begin() -> &'static [u8] {
     BEGIN.as_bytes()
 }
@@ -103,12 +102,12 @@ pub fn foot() -> Result<String, Error> {
     Ok(["<script>", built()?.script, END].concat())
 }
 
-/// Style and script, where they were built.
+/// The style and script, if they were built.
 fn built() -> Result<Standalone, Error> {
     crate::web::standalone().ok_or(Error::NoPage)
 }
 
-/// A record as a map, without a text that is made of its other fields.
+/// A record as a map, without `text` if it follows from the other fields.
 fn slim(record: &Record) -> Map<String, Value> {
     let Ok(Value::Object(mut fields)) = serde_json::to_value(record) else { return Map::new() };
     let tail =
@@ -122,7 +121,7 @@ fn slim(record: &Record) -> Map<String, Value> {
     fields
 }
 
-/// Takes out what all have in common.
+/// Removes and returns the fields that all chunks have in common.
 fn take_common(chunks: &mut [Map<String, Value>]) -> Map<String, Value> {
     let Some((first, others)) = chunks.split_first() else { return Map::new() };
     let mut common = first.clone();
@@ -133,21 +132,21 @@ fn take_common(chunks: &mut [Map<String, Value>]) -> Map<String, Value> {
     common
 }
 
-/// Characters that change what is seen without being seen: direction marks and overrides, zero-width space, byte
-/// order mark, tags.
+/// Returns whether a character is invisible but changes what is shown: direction marks and overrides, zero-width space,
+/// byte order mark, tags.
 fn is_invisible(c: char) -> bool {
     matches!(c, '\u{61c}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
         | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// Data as an element that is not run and cannot be left: markup and what cannot be seen is escaped.
+/// Wraps data in an element that is not run and that its data cannot end: markup and invisible characters are escaped.
 fn element(attribute: &str, data: &impl Serialize) -> String {
     let json = serde_json::to_string(data).expect("plain values are JSON");
     let mut out = String::with_capacity(json.len() + json.len() / 16 + 64);
     out.push_str("<script type=\"application/json\" ");
     out.push_str(attribute);
     out.push('>');
-    // All of these stand inside strings, where JSON has an escape for every character.
+    // All of these occur only inside strings, where JSON can escape every character.
     for c in json.chars() {
         if matches!(c, '<' | '>' | '&') || c.is_control() || is_invisible(c) {
             for unit in c.encode_utf16(&mut [0; 2]) {
@@ -180,7 +179,8 @@ mod tests {
         for outside in ["http:", "https:", "url(", "@import"] {
             assert!(!style.contains(outside), "{outside}");
         }
-        // Names of XML, and where errors of the framework are explained: plain text; the page's policy blocks loading them.
+        // XML namespaces and links to error pages of the framework are plain text; the page's policy blocks loading
+        // them.
         for address in
             script.split("http").skip(1).filter(|rest| rest.starts_with("://") || rest.starts_with("s://"))
         {
@@ -191,7 +191,7 @@ mod tests {
                 address.get(..60).unwrap_or(address)
             );
         }
-        // Its elements are made one by one; a property of that name is only compared with.
+        // The page creates its elements one by one. A property with one of these names is only compared.
         for markup in ["innerHTML=", "innerHTML =", "outerHTML", "insertAdjacentHTML", "document.write"] {
             assert!(!script.contains(markup), "{markup}");
         }

@@ -1,7 +1,7 @@
-//! Lists in pages: where does the next one begin?
+//! Lists in pages, continued by cursors.
 //!
-//! A cursor names the last entry of a page and what the list is of. It needs no state on this side and is refused where
-//! it belongs to another list. [`page`] is for lists that are short enough to be made whole; stores page the others.
+//! A cursor names the last entry of a page and the list it belongs to. It needs no state on the server, and is refused
+//! for any other list. [`page`] is for lists short enough to be built whole; stores page the others themselves.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -10,11 +10,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 
-/// What a cursor says.
+/// The contents of a cursor.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Position {
-    /// Hash of what the list is of.
+    /// Hash of the list's parameters.
     #[serde(rename = "l")]
     list: String,
     /// The last entry of the page.
@@ -22,8 +22,8 @@ struct Position {
     key: String,
 }
 
-/// The entries of `all`, which are in ascending order of their keys, behind `after`: at most `limit`, and where the next
-/// page begins. `list` is what the list is of.
+/// A page of `all`, which is in ascending order of its keys: at most `limit` entries behind `after`, and the cursor of
+/// the next page. `list` identifies the list.
 ///
 /// # Errors
 ///
@@ -56,7 +56,7 @@ pub fn cursor(list: &impl Serialize, key: &str) -> Result<Cursor, Error> {
     Ok(Cursor::new(URL_SAFE_NO_PAD.encode(position)))
 }
 
-/// The key of the entry that a cursor is behind.
+/// The key of the entry before the cursor.
 ///
 /// # Errors
 ///
@@ -69,7 +69,7 @@ pub fn entry_before(list: &impl Serialize, cursor: &Cursor) -> Result<String, Er
     Ok(position.ok_or_else(|| Error::Cursor { cursor: cursor.as_str().to_owned() })?.key)
 }
 
-/// What a cursor says of its list.
+/// The hash that identifies a list in its cursors.
 fn hash(list: &impl Serialize) -> Result<String, Error> {
     Ok(blake3::hash(&serde_json::to_vec(list)?).to_hex()[..16].to_owned())
 }

@@ -1,4 +1,4 @@
-//! Where files of this machine are, as those are told who need not know it: by their names alone.
+//! Hides where files are on this machine: reduces paths to names for callers who need no more.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -8,8 +8,8 @@ use serde_json::Value;
 use crate::jobs::Job;
 use crate::roots::Roots;
 
-/// A sentence in which absolute paths are their last part alone: `/srv/docs/a.md` is `…/a.md`. A path in backticks may have
-/// blanks in it; others end with the word.
+/// Replaces absolute paths in a sentence by their last part: `/srv/docs/a.md` becomes `…/a.md`. A path in backticks may
+/// contain spaces; others end with the word.
 pub fn without_places(sentence: &str) -> Cow<'_, str> {
     let mut shown = String::new();
     let (mut copied, mut before) = (0, ' ');
@@ -26,7 +26,7 @@ pub fn without_places(sentence: &str) -> Cow<'_, str> {
         let path = sentence[at..].split(is_end).next().unwrap_or_default();
         let name = name_of(path);
         let folder = path.trim_end_matches(SEPARATORS).len() - name.len();
-        // `/name` alone is no file's place: parts of the server are called so.
+        // `/name` alone is not a file path: paths of the server look like this.
         if path[..folder].matches(SEPARATORS).count() > 1 && !name.is_empty() {
             shown.push_str(&sentence[copied..at]);
             shown.push_str("…/");
@@ -53,7 +53,7 @@ pub(crate) fn name_of(path: &str) -> &str {
 }
 
 impl Job {
-    /// The job for those who need not know where files are: its paths as they may be named in a request, relative to a root.
+    /// The job for callers who may not know where files are: its paths are relative to a root, as requests name them.
     #[must_use]
     pub fn without_places(mut self, roots: &Roots) -> Self {
         self.task.paths_mut().into_iter().for_each(|path| *path = shown(path, roots));

@@ -1,4 +1,4 @@
-//! How are documents stored that a program hands over, one or many at once?
+//! Stores documents that a program passes in, one or many at once.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -135,7 +135,7 @@ pub enum PutState {
 }
 
 impl GivenDocument {
-    /// The document, if it can be one of a collection.
+    /// The document, if a collection can store it.
     pub(crate) fn source(self) -> Result<NewSource, Error> {
         let doc_id = printable(&self.doc_id);
         let bytes = match (self.text, self.bytes) {
@@ -150,8 +150,8 @@ impl GivenDocument {
 }
 
 impl Collection {
-    /// Stores documents that the caller has the content of. They are cut as the collection is; one that does not exist
-    /// is made by the settings of the request, or those in force.
+    /// Stores documents whose content the caller has. They are cut like the collection; a new collection is created
+    /// with the settings of the request, or those in force.
     ///
     /// # Errors
     ///
@@ -159,7 +159,8 @@ impl Collection {
     /// which no document could be read; a store that fails.
     pub fn put_documents(&self, request: PutRequest) -> Result<PutAnswer, Error> {
         let engine = self.engine();
-        // Nothing switches the collection to other settings between the look at them and the end of the run.
+        // The turn keeps the collection from switching to other settings between the look at them and the end of the
+        // run.
         let turn = if engine.owner()?.is_none() { Some(engine.turn(self.name())?) } else { None };
         let generation = engine.store()?.lookup(self.name())?;
         let mut settings = self.settings_alike(generation.as_ref())?;
@@ -175,7 +176,7 @@ impl Collection {
         }
         let mut doc_ids = Vec::with_capacity(request.documents.len());
         let mut known = HashSet::new();
-        // All that is said of a document is said of every document of a run.
+        // Metadata applies to every document of a run, so documents are grouped by it.
         let mut runs: Vec<(BTreeMap<String, String>, Vec<NewSource>)> = Vec::new();
         for mut document in request.documents {
             let said = std::mem::take(&mut document.meta);
@@ -211,7 +212,7 @@ impl Collection {
         self.put_answer(doc_ids, &before, answers)
     }
 
-    /// What indexes into the collection as it is: by the settings that cut it, with vectors of its model.
+    /// An indexer that keeps the collection as it is: by the settings that cut it, with vectors of its model.
     pub(crate) fn indexer_alike(&self) -> Result<Indexer, Error> {
         let engine = self.engine();
         let generation = engine.store()?.open(self.name())?;
@@ -219,8 +220,8 @@ impl Collection {
         engine.with(settings, engine.cancel_flag()).collection(self.name()).indexer(self.alike()?)
     }
 
-    /// The settings that cut the collection, with the embedder whose vectors it has, whatever the settings in force
-    /// would choose for a new one.
+    /// The settings that cut the collection, with the embedder of its vectors, whatever the settings in force would
+    /// choose for a new one.
     fn settings_alike(&self, generation: Option<&Generation>) -> Result<Settings, Error> {
         let mut settings = self.configuration()?;
         if let Some(embedder) = generation.and_then(|known| embedder_for(known.spec.model.as_ref())) {
@@ -229,7 +230,7 @@ impl Collection {
         Ok(settings)
     }
 
-    /// A request that makes beside chunks what the collection has beside them.
+    /// A request for the same extras, such as summaries, that the collection already has.
     pub(crate) fn alike(&self) -> Result<IndexRequest, Error> {
         let generation = self.engine().store()?.open(self.name())?;
         let kinds: Vec<&str> = generation.spec.config_hash.split('+').skip(1).collect();
@@ -287,7 +288,7 @@ impl Collection {
         })
     }
 
-    /// The stored version of documents and the number of its chunks, of those that are stored.
+    /// The stored version and the number of chunks of documents, for those that are stored.
     fn versions(&self, doc_ids: &[String]) -> Result<HashMap<String, (i64, u32)>, Error> {
         let store = self.engine().store()?;
         let Some(generation) = store.lookup(self.name())? else { return Ok(HashMap::new()) };

@@ -1,5 +1,5 @@
-//! A log of queries and tool calls, in a file beside the store that only the user can read. Off by default: queries say
-//! what people look for.
+//! A log of queries and tool calls, in a file beside the store that only the user can read. Off by default, because
+//! queries reveal what people look for.
 
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::VecDeque;
@@ -16,10 +16,10 @@ use crate::error::Error;
 use crate::json_lines::to_line;
 use crate::paging::page;
 
-/// The file.
+/// The name of the file.
 const FILE: &str = "queries.jsonl";
 
-/// Most queries that are kept.
+/// Number of queries kept.
 const KEPT: usize = 10_000;
 
 /// A query in the log.
@@ -79,7 +79,7 @@ pub struct LoggedRequest {
     pub limit: usize,
 }
 
-/// Queries that were asked.
+/// The log of queries.
 #[derive(Debug)]
 pub struct QueryLog {
     engine: Engine,
@@ -92,7 +92,7 @@ struct Held {
     file: File,
     /// The latest last.
     queries: VecDeque<LoggedQuery>,
-    /// Lines of the file, which is rewritten when it has twice as many as are kept.
+    /// Number of lines in the file, which is rewritten when it has twice as many as are kept.
     lines: usize,
 }
 
@@ -129,7 +129,7 @@ impl QueryLog {
         Ok(())
     }
 
-    /// Some of the queries, the latest first, and where the next page begins.
+    /// A page of the queries, latest first, and the cursor of the next page.
     ///
     /// # Errors
     ///
@@ -141,12 +141,12 @@ impl QueryLog {
         };
         let all: Vec<LoggedQuery> = self.held().queries.iter().rev().filter(passes).cloned().collect();
         let list = ("queries", &request.kind, request.zero_hits);
-        // Keys ascend: the latest comes first.
+        // Keys ascend, so the latest must have the smallest.
         let key = |query: &LoggedQuery| format!("{:020}", u64::MAX - query.number);
         page(all, key, &list, request.after.as_ref(), request.limit.clamp(1, MAX_PAGE))
     }
 
-    /// Forgets all queries.
+    /// Deletes all queries.
     ///
     /// # Errors
     ///
@@ -184,7 +184,7 @@ impl Held {
         let (mut queries, mut lines) = (VecDeque::new(), 0);
         for line in BufReader::new(File::open(path)?).lines() {
             lines += 1;
-            // A line that was cut off by a kill says nothing.
+            // A line that a kill cut off is skipped.
             if let Ok(query) = serde_json::from_str(&line?) {
                 queries.push_back(query);
                 if queries.len() > KEPT {
@@ -192,7 +192,7 @@ impl Held {
                 }
             }
         }
-        // A line that is cut off takes up the next one otherwise.
+        // Otherwise a truncated line would swallow the next one.
         if lines > 0 && !fs::read(path)?.ends_with(b"\n") {
             (&file).write_all(b"\n")?;
         }

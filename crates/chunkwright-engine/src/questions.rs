@@ -1,7 +1,7 @@
-//! Saved questions: do searches find what they should?
+//! Saved questions, which check that searches find what they should.
 //!
-//! A question and the lines that answer it belong to a collection, not to a version of it: the same questions are asked of
-//! every generation, so that a way of cutting can be judged before searches see it.
+//! A question and the lines that answer it belong to a collection, not to one of its generations. The same questions
+//! are asked of every generation, so that a way of cutting can be judged before searches see it.
 
 use std::collections::BTreeMap;
 
@@ -14,10 +14,10 @@ use crate::fetch::FetchRequest;
 use crate::search::{Found, Hit, SearchRequest};
 use crate::state_file;
 
-/// The file that they are kept in.
+/// The name of the file.
 const FILE: &str = "questions.json";
 
-/// Most questions of a collection.
+/// Maximum number of questions per collection.
 const MAX: usize = 1_000;
 
 /// A question that is kept.
@@ -114,7 +114,7 @@ pub struct AskedQuestion {
     pub rank: Option<usize>,
 }
 
-/// What the file holds: questions by collection.
+/// The contents of the file: questions by collection.
 type All = BTreeMap<String, Vec<SavedQuestion>>;
 
 impl Default for AskQuestionsRequest {
@@ -124,7 +124,7 @@ impl Default for AskQuestionsRequest {
 }
 
 impl Collection {
-    /// The questions that are kept, oldest first.
+    /// The saved questions, oldest first.
     ///
     /// # Errors
     ///
@@ -134,7 +134,7 @@ impl Collection {
         Ok(state_file::read::<All>(self.engine(), FILE).remove(self.name()).unwrap_or_default())
     }
 
-    /// Keeps a question.
+    /// Saves a question.
     ///
     /// # Errors
     ///
@@ -169,7 +169,7 @@ impl Collection {
         })
     }
 
-    /// Forgets a question.
+    /// Deletes a question.
     ///
     /// # Errors
     ///
@@ -194,7 +194,7 @@ impl Collection {
     /// As [`Snapshot::search`](crate::Snapshot::search).
     pub fn ask_questions(&self, request: &AskQuestionsRequest) -> Result<AskedQuestions, Error> {
         let questions = self.questions()?;
-        // However many questions there are: with none, no search says so.
+        // Checked even if there are no questions, when no search would report it.
         if !(1..=SearchOptions::MAX_TOP_K).contains(&request.k) {
             return Err(SearchError::TopK(request.k).into());
         }
@@ -223,7 +223,7 @@ impl Collection {
                     };
                     let found = match snapshot.search(&search) {
                         Ok(answer) => answer.found,
-                        // This generation has no vectors of that kind: the mode is left out.
+                        // This generation has no vectors of that kind, so the mode is left out.
                         Err(Error::Search(SearchError::NoDense(_) | SearchError::NoSparse(_))) => {
                             continue 'modes;
                         }
@@ -238,7 +238,7 @@ impl Collection {
         Ok(AskedQuestions { k: request.k, versions })
     }
 
-    /// Forgets all questions, since the collection is gone.
+    /// Deletes all questions of a collection that is gone.
     pub(crate) fn forget_questions(&self) -> Result<(), Error> {
         if !state_file::read::<All>(self.engine(), FILE).contains_key(self.name()) {
             return Ok(());
@@ -255,12 +255,12 @@ impl Collection {
 }
 
 impl AskedVersion {
-    /// Adds what was found for one of `all` questions.
+    /// Adds the result of one question; `all` is the number of questions.
     fn add(&mut self, question: &SavedQuestion, hits: &[Hit], k: usize, all: f64) {
         let touched = first_touched(&question.expected, hits);
         let found: Vec<usize> = touched.iter().flatten().copied().collect();
         let gain = |rank: usize| 1.0 / (rank as f64 + 1.0).log2();
-        // Two places may be touched by one hit, which gains once.
+        // One hit may touch two expected places, but gains only once.
         let mut ranks = found.clone();
         ranks.sort_unstable();
         ranks.dedup();
@@ -273,7 +273,7 @@ impl AskedVersion {
     }
 }
 
-/// The rank of the first hit that touches each of the places.
+/// The rank of the first hit that touches each of the expected places.
 fn first_touched(expected: &[ExpectedLines], hits: &[Hit]) -> Vec<Option<usize>> {
     let touches = |hit: &Hit, place: &ExpectedLines| {
         let record = &hit.record;

@@ -1,4 +1,4 @@
-//! Which strategies, presets, formats, languages, counters and models can be named?
+//! The registries: strategies, presets, formats, languages, counters and models that can be named.
 
 use chunkwright::preset::PRESETS;
 use chunkwright::{ALIASES, PARSERS, Parser as _, STRATEGIES};
@@ -78,7 +78,7 @@ impl RegistryEntry {
         Self { extensions, ..Self::new(name, summary) }
     }
 
-    /// The values that a key may have.
+    /// The allowed values of a key.
     fn of_key(name: &str) -> Vec<Self> {
         let keys = key::all();
         let known = keys.iter().find(|key| key.name == name).map(|key| key::known_values(key));
@@ -87,7 +87,7 @@ impl RegistryEntry {
 }
 
 impl Engine {
-    /// Everything that can be named, but for presets.
+    /// Everything that can be named, except presets.
     pub fn registries(&self) -> RegistriesAnswer {
         let strategies = STRATEGIES.iter().map(|strategy| {
             let (major, minor) = strategy.version();
@@ -115,7 +115,7 @@ impl Engine {
         }
     }
 
-    /// The presets, those of the configuration among them.
+    /// The presets, including those of the configuration.
     ///
     /// # Errors
     ///

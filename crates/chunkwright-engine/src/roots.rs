@@ -1,4 +1,4 @@
-//! Which files may a request name that came over a network? Those below a few folders, and no other.
+//! The folders below which requests from a network may name files.
 
 use std::path::{Path, PathBuf};
 
@@ -7,23 +7,24 @@ use crate::error::Error;
 /// The folders that requests may name paths in.
 #[derive(Clone, Debug, Default)]
 pub struct Roots {
-    /// Without links, those that exist.
+    /// Resolved paths of the folders that exist.
     folders: Vec<PathBuf>,
 }
 
 impl Roots {
-    /// These folders; without any, no request may name a path. One that does not exist has nothing in it.
+    /// Allows paths below these folders; without any, no request may name a path. Folders that do not exist are
+    /// ignored.
     pub fn new<P: AsRef<Path>>(folders: impl IntoIterator<Item = P>) -> Self {
         let real = folders.into_iter().filter_map(|folder| folder.as_ref().canonicalize().ok());
         Self { folders: real.collect() }
     }
 
-    /// What of a path is below a root; `None` if it is below none.
+    /// The part of a path below a root; `None` if it is not below any.
     pub(crate) fn relative<'a>(&self, path: &'a Path) -> Option<&'a Path> {
         self.folders.iter().find_map(|root| path.strip_prefix(root).ok())
     }
 
-    /// Where `path` leads, with every link followed: an absolute path, or one relative to a root.
+    /// Resolves `path` with every link followed: an absolute path, or one relative to a root.
     ///
     /// # Errors
     ///

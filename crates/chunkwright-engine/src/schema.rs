@@ -1,10 +1,10 @@
-//! What do requests and answers look like, as JSON Schema?
+//! JSON Schemas of requests and answers.
 //!
-//! Derived from the types that serde reads and writes, so that a schema cannot say anything else than the JSON. The
-//! feature `schema` has it; no front end needs it to work.
+//! They are derived from the types that serde reads and writes, so that a schema cannot contradict the JSON. They are
+//! behind the feature `schema`; no front end needs it to work.
 //!
-//! Answers have one rule for what is absent: its key is left out. `null` is never written, and no schema of an answer
-//! allows it. An empty list is a value.
+//! In answers, an absent value has no key: `null` is never written, and no schema of an answer allows it. An empty list
+//! is a value.
 
 mod shape;
 
@@ -39,7 +39,7 @@ pub use shape::check_shape;
 pub struct NamedSchema {
     /// The name of the type.
     pub name: &'static str,
-    /// Makes its schema: draft 2020-12.
+    /// Creates its schema (draft 2020-12).
     pub schema: fn() -> Schema,
 }
 
@@ -49,13 +49,13 @@ macro_rules! schemas {
     };
 }
 
-/// What the engine is asked.
+/// The requests of the engine.
 pub static REQUESTS: &[NamedSchema] = schemas![read:
     AmendRequest, BoundaryRequest, ChunkOptions, ChunkRequest, DeleteRequest, EvaluateRequest, ExplainRequest, ExportRequest, FetchRequest, IndexRequest, InstallModelsRequest,
     ListDocumentsRequest, ListRequest, OverlaysRequest, PlannedDiffRequest, PreviewRequest, PruneRequest, PutRequest, RemoveModelsRequest, SearchRequest, StatisticsRequest,
 ];
 
-/// What it answers, and of what its answers consist where front ends give them one by one.
+/// The answers of the engine, and their parts that front ends return one by one.
 pub static ANSWERS: &[NamedSchema] = schemas![written:
     BoundaryAnswer, Change, CheckReport, ChunkDetail, ChunkPage, ClearedCache, CollectionCoverage, CollectionStatistics, CollectionStatus, Deleted, DeletedDocument, Diff, DiffAnswer,
     DocumentPage, DocumentStatistics, EvaluateAnswer, ExplainAnswer, Explained, ExplainedChunk, Explanation, FetchAnswer, Finding, FoundPassage, GenerationStatus, GenerationsAnswer, Hit, ImportAnswer,
@@ -79,17 +79,17 @@ fn written<T: JsonSchema>() -> Schema {
     schema
 }
 
-/// How schemas of what is read are made: draft 2020-12, which OpenAPI 3.1 has too.
+/// Settings for schemas of requests: draft 2020-12, which OpenAPI 3.1 uses too.
 pub fn of_requests() -> SchemaSettings {
     SchemaSettings::draft2020_12().with_transform(RecursiveTransform(bounded))
 }
 
-/// How schemas of what is written are made, before [`without_nulls`].
+/// Settings for schemas of answers, before [`without_nulls`].
 pub fn of_answers() -> SchemaSettings {
     SchemaSettings::draft2020_12().for_serialize().with_transform(RecursiveTransform(bounded))
 }
 
-/// Says of whole numbers how large they may be, which their format says to those who know it.
+/// Adds numeric bounds to integers, which otherwise only their `format` implies.
 fn bounded(schema: &mut Schema) {
     let most = match schema.get("format").and_then(Value::as_str) {
         Some("uint32") => u64::from(u32::MAX),
@@ -102,7 +102,7 @@ fn bounded(schema: &mut Schema) {
     }
 }
 
-/// The keys of the settings that a request may set, as a schema of an object.
+/// The schema of the settings that a request may set, as an object.
 pub fn of_settings() -> Schema {
     let keys = [Group::Cutting, Group::Files].into_iter().flat_map(key::keys);
     let keys = keys.chain(key::keys(Group::Embedding).into_iter().take(1));
@@ -114,7 +114,7 @@ pub fn of_settings() -> Schema {
     json_schema!({ "type": "object", "properties": properties, "additionalProperties": false })
 }
 
-/// The settings of a request. Their names are not a matter of shape: what is wrong with a setting, the settings say.
+/// The settings of a request. Their names are not part of the shape: the settings themselves report what is wrong.
 pub struct RequestedSettings;
 
 impl JsonSchema for RequestedSettings {
@@ -152,13 +152,13 @@ fn of_key(key: &Key) -> Value {
     schema
 }
 
-/// Takes `null` out of what is left out where it is absent, everywhere in a schema of what is written.
+/// Removes `null` from optional properties, everywhere in a schema of an answer.
 pub fn without_nulls(schema: &mut Schema) {
     RecursiveTransform(|schema: &mut Schema| without_null(schema)).transform(schema);
 }
 
-/// Takes `null` out of properties that are left out where they are absent. One that is required and may be `null` stays
-/// so, for the test that finds it.
+/// Removes `null` from optional properties. A property that is required and may be `null` stays so, and a test reports
+/// it.
 fn without_null(schema: &mut Schema) {
     let required = schema.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
     let Some(Value::Object(properties)) = schema.get_mut("properties") else { return };

@@ -1,4 +1,4 @@
-//! What is asked of a search, and what does it answer?
+//! Search requests and their answers.
 
 mod budget;
 mod hit;
@@ -157,11 +157,11 @@ pub struct SearchedCollection {
     pub below: Option<Below>,
 }
 
-/// Most collections of which an answer says how they were searched.
+/// Maximum number of collections whose search is described in an answer.
 const COLLECTIONS_LISTED: usize = 100;
 
 impl SearchedCollection {
-    /// How collections were searched: all of a few, of many those in `first` before others.
+    /// How collections were searched: all if there are few, otherwise first those in `first`.
     fn listed(found: &[(&Snapshot, Answer)], first: &HashSet<&str>) -> Vec<Self> {
         let mut listed: Vec<&(&Snapshot, Answer)> = found.iter().collect();
         if listed.len() > COLLECTIONS_LISTED {
@@ -185,7 +185,7 @@ impl SearchRequest {
         Self { query: query.into(), ..Self::default() }
     }
 
-    /// The hits that the answer has, by position, if the request can be answered.
+    /// The positions of the hits on the page, if the request is valid.
     fn page(&self) -> Result<Range<usize>, Error> {
         let Self { offset, top_k, .. } = *self;
         check_query(&self.query).map_err(SearchError::from)?;
@@ -195,7 +195,7 @@ impl SearchRequest {
         if self.max_tokens == Some(0) {
             return Err(Error::TooSmall { field: "max_tokens", value: 0, least: 1 });
         }
-        // With more candidates scores are scaled anew, and hits of later pages could move to earlier ones.
+        // More candidates would rescale the scores, and hits of later pages could move to earlier ones.
         let most = self.last_page_end();
         match offset.checked_add(top_k) {
             Some(end) if offset == 0 || end <= most => Ok(offset..end),
@@ -203,7 +203,7 @@ impl SearchRequest {
         }
     }
 
-    /// Where the last page ends.
+    /// The position where the last page ends.
     fn last_page_end(&self) -> usize {
         self.candidates.min(SearchOptions::MAX_TOP_K)
     }
@@ -250,7 +250,7 @@ impl Default for SearchRequest {
 }
 
 impl ExpandRequest {
-    /// Checks the limit.
+    /// Checks the token limit.
     pub(crate) fn check(self) -> Result<Self, Error> {
         match self.max_tokens {
             Some(0) => Err(Error::TooSmall { field: "expand_tokens", value: 0, least: 1 }),
@@ -258,7 +258,7 @@ impl ExpandRequest {
         }
     }
 
-    /// With no limit above that of the whole answer.
+    /// Lowers the limit to that of the whole answer.
     fn within(self, most: Option<usize>) -> Self {
         let usual = self.max_tokens.or(match self.with {
             Expand::Neighbours(_) => None,
@@ -269,7 +269,7 @@ impl ExpandRequest {
 }
 
 impl SearchAnswer {
-    /// Whether it has no hit: none was found, or none fits into the budget.
+    /// Returns whether there are no hits: none was found, or none fits into the budget.
     pub fn is_empty(&self) -> bool {
         match &self.found {
             Found::Hits { hits } => hits.is_empty(),
@@ -297,13 +297,13 @@ pub(crate) fn filter<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Filte
     filter.map_err(serde::de::Error::custom)
 }
 
-/// The embedder of queries, if there is one, and why a hybrid search has to do without.
+/// The embedder of queries, if there is one, and otherwise why a hybrid search runs without it.
 type EmbedderOrWhy = (Option<Arc<dyn Embedder>>, Option<String>);
 
 impl Snapshot {
     /// Searches this generation, or all of them.
     ///
-    /// An embedder that is missing or fails makes a hybrid search lexical, and a notice says so.
+    /// If the embedder is missing or fails, a hybrid search becomes lexical, and a notice says so.
     ///
     /// # Errors
     ///
@@ -334,7 +334,7 @@ impl Snapshot {
         Ok(answer)
     }
 
-    /// Says why a chunk, by its id or as `DOC_ID#INDEX`, is or is not in the answer to a search.
+    /// Explains why a chunk, by its id or as `DOC_ID#INDEX`, is or is not in the answer to a search.
     ///
     /// # Errors
     ///
@@ -352,7 +352,7 @@ impl Snapshot {
         self.engine().stoppable(|| Ok(explain(store, generation, models, &query, &options, chunk)?))
     }
 
-    /// The embedder of queries; where a hybrid search has to do without, why.
+    /// The embedder of queries; if a hybrid search runs without one, the reason.
     fn embedder_or_why(&self, mode: Mode) -> Result<EmbedderOrWhy, Error> {
         let generation = self.generation();
         let error = match (self.embedder_for(mode), &generation.spec.model) {
@@ -369,7 +369,7 @@ impl Snapshot {
         }
     }
 
-    /// What to know of the generation where something is missing in it.
+    /// A notice if something is missing in the generation.
     fn notice_of_generation(&self, answer: &Answer) -> Result<Option<Notice>, Error> {
         let (store, generation) = (self.store(), self.generation());
         let is_complete = store.is_complete(generation)?;
@@ -401,7 +401,7 @@ impl Snapshot {
         })
     }
 
-    /// What to know of an answer, said of this collection where there are others.
+    /// The notices of an answer; they name the collection if there are several.
     fn notices(&self, answer: &Answer, of_several: bool) -> Result<Vec<Notice>, Error> {
         let mut notices: Vec<Notice> = self.notice_of_generation(answer)?.into_iter().collect();
         let of = if of_several {
@@ -420,7 +420,7 @@ impl Snapshot {
         }
         if let Some(why) = &answer.degraded {
             let what = if answer.mode == Mode::Lexical { "lexical only" } else { "without sparse vectors" };
-            // That a collection was indexed without vectors is no news.
+            // A collection that was indexed without vectors on purpose needs no warning.
             let code = match self.generation().spec.model {
                 Some(_) => NoticeCode::StageSkipped,
                 None => NoticeCode::NoVectors,

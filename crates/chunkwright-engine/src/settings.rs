@@ -1,7 +1,7 @@
-//! Which settings are in force: which layers there are, how they combine, and where each value came from?
+//! The settings in force, combined from layers, with the origin of each value.
 //!
-//! Lowest first: the preset, `chunkwright.toml`, the environment, what the front end was given. Two rules make
-//! combinations sensible:
+//! The layers, lowest first: the preset, `chunkwright.toml`, the environment, the values passed to the front end. Two
+//! rules make combinations sensible:
 //!
 //! * A layer that names a preset starts from it: cutting keys of the layers below are dropped, since sizes made for
 //!   one preset mean nothing in another. Where no layer names one, keys of another system select the preset that
@@ -47,42 +47,42 @@ const KEEP_GENERATIONS: NonZeroUsize = NonZeroUsize::new(2).unwrap();
 /// The settings in force.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// How documents are cut.
+    /// The configuration of cutting.
     pub chunk: ChunkConfig,
     /// Name of the preset.
     pub preset: String,
-    /// Which counter counts tokens.
+    /// The name of the token counter.
     pub tokenizer: String,
-    /// Which files of folders are taken.
+    /// The selection of files in folders.
     pub walk: WalkOptions,
     /// The collection to index into and search.
     pub collection: String,
-    /// Where collections are stored; `None`: in the data folder.
+    /// The location of collections; `None`: in the data folder.
     pub store: Option<String>,
     /// The file that holds the key of a store on a server.
     pub store_key_file: Option<String>,
-    /// What embeds texts; `None`: the best that is installed.
+    /// The embedder; `None`: the best one installed.
     pub embedder: Option<String>,
-    /// Where the embedder is; `None`: where its table says, or its usual address.
+    /// The address of the embedder; `None`: the one in its table, or its default.
     pub embedder_url: Option<String>,
-    /// What ranks the best hits again; `None`: nothing.
+    /// The reranker of the best hits; `None`: no reranker.
     pub reranker: Option<String>,
-    /// Where the reranker is.
+    /// The address of the reranker.
     pub reranker_url: Option<String>,
-    /// What writes notes; `None`: nothing.
+    /// The writer of notes; `None`: no writer.
     pub writer: Option<String>,
-    /// Where the writer is.
+    /// The address of the writer.
     pub writer_url: Option<String>,
     /// The folder of models and of the default store; `None`: the user's data folder.
     pub data: Option<String>,
-    /// How many generations of a collection stay after a switch, the current one among them.
+    /// Number of generations of a collection that are kept after a switch, including the current one.
     pub keep_generations: NonZeroUsize,
-    /// How services are used.
+    /// The options of services.
     services: Services,
-    /// What the configuration file says of documents.
+    /// Metadata of documents from the configuration file.
     meta: FolderMeta,
     origins: BTreeMap<String, Origin>,
-    /// What the settings were combined of: the layers below, and the highest.
+    /// The layers that the settings were combined from: the lower ones, and the highest.
     layers: Arc<(Layers, Layer)>,
 }
 
@@ -103,21 +103,21 @@ pub struct Setting {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Origin {
     source: Source,
-    /// What was set there.
+    /// The key that was set there.
     set: String,
     why: Why,
 }
 
-/// What a value has to do with what was set.
+/// The relation of a value to the key that was set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Why {
-    /// It is the value.
+    /// It was set.
     Set,
-    /// It followed the size that was set, in proportion.
+    /// It follows the size that was set, in proportion.
     Follows,
-    /// It is as large as the size that was set allows.
+    /// It is limited by the size that was set.
     Limited,
-    /// It is the preset of the system whose key was set.
+    /// It is the preset selected by a key of another system.
     Selected,
 }
 
@@ -127,7 +127,7 @@ impl Origin {
     }
 }
 
-/// Where a layer came from.
+/// The source of a layer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Source {
@@ -146,12 +146,12 @@ pub enum Source {
 }
 
 impl Source {
-    /// Whether values are text that stands for what the key takes.
+    /// Returns whether values are text that has to be parsed.
     fn is_text(&self) -> bool {
         matches!(self, Self::Environment | Self::Flags)
     }
 
-    /// A key and where it stands, for messages.
+    /// A key and its source, for messages.
     fn name(&self, key: &str) -> String {
         match self {
             Self::Default | Self::Request => format!("`{key}`"),
@@ -163,7 +163,7 @@ impl Source {
     }
 }
 
-/// Where the values of a layer are, for messages about them together.
+/// The source of the values, for messages about several of them.
 impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -181,13 +181,13 @@ impl fmt::Display for Source {
 #[derive(Clone, Debug)]
 struct Layer {
     source: Source,
-    /// Every key is known, and none is an alias.
+    /// Values by key. Every key is known, and none is an alias.
     values: Map<String, Value>,
-    /// The aliases that some of the keys were set by.
+    /// The aliases by which some of the keys were set.
     aliased: Aliased,
 }
 
-/// The layers below those of a front end.
+/// The layers below that of a front end.
 ///
 /// ```
 /// use chunkwright_engine::settings::{Layers, Source};
@@ -207,13 +207,13 @@ pub struct Layers {
     meta: FolderMeta,
 }
 
-/// What is said of the documents below folders, each absolute.
+/// Metadata of the documents below folders, each an absolute path.
 type FolderMeta = Vec<(PathBuf, BTreeMap<String, String>)>;
 
 impl Layers {
-    /// Reads the configuration file at `path` and adds it as the highest layer. Only a file that the user has named
-    /// (`is_named`) may say where keys of services are: one that was found on the way up could come with anybody's
-    /// repository and send a key to any address.
+    /// Reads the configuration file at `path` and adds it as the highest layer. Only a file that the user named
+    /// (`is_named`) may locate keys of services: a file found in a parent folder could come with any repository, and
+    /// send a key to any address.
     ///
     /// # Errors
     ///
@@ -252,8 +252,8 @@ impl Layers {
         Ok(self)
     }
 
-    /// The files that the layers name, the configuration file among them: what a command may read without being told
-    /// by its own arguments.
+    /// The files that the layers refer to, including the configuration file. A command may read them although its own
+    /// arguments do not name them.
     pub fn files(&self) -> Vec<PathBuf> {
         let values = self.stack.iter().flat_map(|layer| layer.values.values());
         let values = values.chain(self.services.values().map(|(_, value)| value));
@@ -266,17 +266,17 @@ impl Layers {
         self.presets.keys().map(String::as_str)
     }
 
-    /// What the layers say of a key that is text, before a front end adds its own.
+    /// The value of a text key in the layers, before a front end adds its own.
     pub fn text(&self, key: &str) -> Option<&str> {
         self.stack.iter().rev().find_map(|layer| layer.values.get(key)?.as_str())
     }
 
-    /// Warnings, one sentence each, about variables that look like ours and are not known.
+    /// Warnings, one sentence each, about unknown variables with our prefix.
     pub fn unknown_variables(&self, names: impl IntoIterator<Item = String>) -> Vec<String> {
         environment::unknown(names, &self.services.variables())
     }
 
-    /// The settings in force where `values` are the highest layer.
+    /// The settings in force, with `values` as the highest layer.
     ///
     /// # Errors
     ///
@@ -358,7 +358,8 @@ impl Layers {
         Ok(settings)
     }
 
-    /// The preset to start from, the first layer that counts over it, and what selected it where no layer names it.
+    /// The preset to start from, the first layer applied on top of it, and the origin of the preset if a key of another
+    /// system selected it.
     fn start(layers: &[Layer]) -> Result<(String, usize, Option<Origin>), SettingsError> {
         if let Some(index) = layers.iter().rposition(|layer| layer.values.contains_key("preset")) {
             return Ok((layers[index].text(&key::PRESET)?.unwrap_or_default(), index, None));
@@ -376,7 +377,7 @@ impl Layers {
         Ok((preset.to_owned(), first, Some(origin)))
     }
 
-    /// The values of a preset, one of the user's, on its base, or a built-in one; and the name of the built-in one.
+    /// The configuration of a preset (for the user's own, on top of its base), and the name of the built-in preset.
     fn preset(&self, name: &str, above: &mut Vec<String>) -> Result<(ChunkConfig, String), SettingsError> {
         if above.iter().any(|other| other == name) {
             return Err(SettingsError::PresetLoop { name: name.into() });
@@ -401,7 +402,7 @@ impl Layers {
 }
 
 impl Layer {
-    /// A layer of these values, after a check of their keys.
+    /// Creates a layer of these values, after checking their keys.
     fn checked(
         source: Source,
         values: impl IntoIterator<Item = (String, Value)>,
@@ -412,7 +413,7 @@ impl Layer {
         Ok(Self { source, values, aliased })
     }
 
-    /// Puts the cutting keys over `config`, which is that of the built-in preset `base` and what is over it.
+    /// Applies the cutting keys to `config`, which comes from the built-in preset `base` and the layers on top of it.
     fn apply(
         &self,
         config: &mut ChunkConfig,
@@ -439,7 +440,7 @@ impl Layer {
         Ok(())
     }
 
-    /// The name that a key was set by.
+    /// The name by which a key was set.
     fn name_of<'a>(&'a self, key: &'a str) -> &'a str {
         self.aliased.names.get(key).copied().unwrap_or(key)
     }
@@ -454,14 +455,14 @@ impl Layer {
         value.map(Some).map_err(|error| SettingsError::Value { place: self.source.name(key.name), error })
     }
 
-    /// The value of a key that is text.
+    /// The value of a text key.
     fn text(&self, key: &Key) -> Result<Option<String>, SettingsError> {
         Ok(self.value(key)?.and_then(|value| value.as_str().map(str::to_owned)))
     }
 }
 
 impl Settings {
-    /// Whether anything but the defaults says what the value of `key` is.
+    /// Returns whether anything but the defaults sets `key`.
     pub(crate) fn is_set(&self, key: &str) -> bool {
         self.origins.get(key).is_some_and(|origin| origin.source != Source::Default)
     }
@@ -481,7 +482,7 @@ impl Settings {
         layers.combine(changed)
     }
 
-    /// What the configuration file says of the documents below folders.
+    /// The metadata of documents below folders, from the configuration file.
     pub fn meta(&self) -> &[(PathBuf, BTreeMap<String, String>)] {
         &self.meta
     }
@@ -519,7 +520,7 @@ impl Settings {
         values.into_iter().map(row).collect()
     }
 
-    /// Where the value of `key` came from, in words.
+    /// The origin of the value of `key`, in words.
     pub fn origin(&self, key: &str) -> String {
         let Some(Origin { source, set, why }) = self.origins.get(key) else { return "built in".into() };
         let place = match source {

@@ -1,4 +1,4 @@
-//! What does one moment of a collection look like?
+//! A snapshot of a collection: one generation, for all reads of a request.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -13,17 +13,17 @@ use serde::Serialize;
 use crate::engine::Engine;
 use crate::error::Error;
 
-/// One generation of a collection: all that is read through a snapshot is of it, and the embedder of queries is the
-/// one whose vectors it has.
+/// One generation of a collection. Everything read through a snapshot is of that generation, and queries are embedded
+/// by the model of its vectors.
 pub struct Snapshot {
     engine: Engine,
     store: Arc<dyn Store>,
     generation: Generation,
-    /// Loaded when the first query needs it. Snapshots with vectors of one model share it.
+    /// Loaded by the first query that needs it. Snapshots with vectors of the same model share it.
     embedder: SharedEmbedder,
 }
 
-/// The embedder of a model, once it was needed.
+/// The embedder of a model, loaded on first use.
 pub(crate) type SharedEmbedder = Arc<OnceLock<Option<Arc<dyn Embedder>>>>;
 
 /// Documents beside one, and documents about the same.
@@ -47,7 +47,7 @@ impl Snapshot {
         Self { engine: engine.clone(), store, generation, embedder: Arc::default() }
     }
 
-    /// The generation that is read.
+    /// The generation of the snapshot.
     pub fn generation(&self) -> &Generation {
         &self.generation
     }
@@ -61,7 +61,8 @@ impl Snapshot {
         Ok(self.store.documents(&self.generation)?)
     }
 
-    /// The folders, and the files given alone, that its documents were read from; none for those from memory.
+    /// The folders, and the individually given files, that its documents were read from; none for documents from
+    /// memory.
     ///
     /// # Errors
     ///
@@ -71,7 +72,8 @@ impl Snapshot {
         Ok(roots.into_iter().filter(|root| !root.is_empty()).map(PathBuf::from).collect())
     }
 
-    /// The `top_k` documents nearest to one, or to that of a chunk, in its folder, and those that are about the same.
+    /// The `top_k` documents next to a document, or to the document of a chunk, in its folder, and `top_k` documents
+    /// about the same subject.
     ///
     /// # Errors
     ///
@@ -93,7 +95,7 @@ impl Snapshot {
         Ok(RelatedAnswer { siblings, related: related(store, generation, doc_id, top_k)? })
     }
 
-    /// All documents, as they were given.
+    /// All documents, as inputs.
     pub(crate) fn inputs(&self) -> Result<Vec<Input>, Error> {
         let mut inputs = Vec::new();
         for info in self.documents()? {
@@ -112,12 +114,12 @@ impl Snapshot {
         &*self.store
     }
 
-    /// The store, for what outlives the snapshot.
+    /// A reference to the store that can outlive the snapshot.
     pub(crate) fn shared_store(&self) -> Arc<dyn Store> {
         Arc::clone(&self.store)
     }
 
-    /// This snapshot with the embedder of others that have vectors of its model.
+    /// This snapshot with the embedder of others that have vectors of the same model.
     pub(crate) fn sharing(self, embedder: &SharedEmbedder) -> Self {
         Self { embedder: Arc::clone(embedder), ..self }
     }

@@ -1,8 +1,8 @@
-//! How is a source read that is as large as a file may be?
+//! Reads the source of a document part by part, however large it is.
 //!
-//! Part by part, of one version of its document, so that an answer takes the memory of a part. Storage engines do not notice
-//! a bit that flips inside a text, so what is read from the beginning is hashed on the way, and the last part comes when
-//! the hash is that of the file.
+//! All parts are of one version of the document, so that an answer takes only the memory of a part. Storage engines do
+//! not notice a flipped bit inside a text. Therefore a source that is read from the beginning is hashed on the way, and
+//! its last part is returned only if the hash is that of the file.
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::fetch::media_type_of;
 use crate::snapshot::Snapshot;
 
-/// Most bytes of a part.
+/// Maximum number of bytes in a part.
 pub const SOURCE_PART: usize = 1 << 20;
 
 /// The source of one version of a document.
@@ -33,7 +33,7 @@ impl Source {
         &self.document
     }
 
-    /// The media type of what is read.
+    /// The media type of the source in this form.
     pub fn media_type(&self) -> String {
         match self.form {
             SourceForm::File => media_type_of(&self.document),
@@ -41,7 +41,7 @@ impl Source {
         }
     }
 
-    /// What no other content has: the hash of the file, or the version of the document and that hash.
+    /// A tag that identifies the content: the hash of the file, or for texts the version of the document and that hash.
     pub fn tag(&self) -> String {
         let DocumentInfo { file_hash, version, .. } = &self.document;
         let hash = file_hash.get(..32).unwrap_or(file_hash);
@@ -51,7 +51,7 @@ impl Source {
         }
     }
 
-    /// At most `limit` bytes from `offset` on, and no more than [`SOURCE_PART`].
+    /// Reads at most `limit` bytes at `offset`, and at most [`SOURCE_PART`].
     ///
     /// # Errors
     ///
@@ -63,7 +63,7 @@ impl Source {
         Ok(self.store.source(&self.generation, range)?.ok_or_else(replaced)?)
     }
 
-    /// All of it, part by part.
+    /// The whole source, part by part.
     pub fn parts(self) -> SourceParts {
         SourceParts { source: self, hasher: blake3::Hasher::new(), offset: 0, length: None }
     }
@@ -85,12 +85,12 @@ pub struct SourceParts {
 }
 
 impl SourceParts {
-    /// Length of the whole source, in bytes; known once a part was read.
+    /// Length of the whole source in bytes; known after the first part was read.
     pub fn length(&self) -> Option<u64> {
         self.length
     }
 
-    /// The next part; none behind the last. A source without a byte has none.
+    /// The next part; `None` after the last. An empty source has no parts.
     ///
     /// # Errors
     ///
@@ -104,7 +104,7 @@ impl SourceParts {
         self.offset += bytes.len() as u64;
         self.hasher.update(&bytes);
         let Source { document, form, .. } = &self.source;
-        // What was decoded or converted has no hash of its own.
+        // Decoded or converted text has no hash to compare with.
         let is_file = *form == SourceForm::File;
         if bytes.is_empty() && self.offset < length
             || is_file
@@ -120,7 +120,7 @@ impl SourceParts {
 }
 
 impl Snapshot {
-    /// The source of a document as it is now, to be read part by part.
+    /// The current source of a document, to be read part by part.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! How do records become a table: rows and columns in one file?
+//! Writes records as a table of rows and columns.
 
 use std::fmt;
 use std::io::Write;
@@ -10,16 +10,16 @@ use serde_json::Value;
 use crate::error::Error;
 use crate::fields::Fields;
 
-/// How a table is written.
+/// The format of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TableFormat {
     /// Typed columns, compressed.
     Parquet,
-    /// Lines of text as RFC 4180 has them, with a line of names. Lists and objects are JSON; what is absent is empty.
+    /// Lines of text as in RFC 4180, with a header line. Lists and objects are JSON; absent values are empty.
     Csv,
 }
 
-/// A table of records that is being written. Its columns are the record's fields, or those that were chosen.
+/// A table of records that is being written. Its columns are the fields of records, or the selected ones.
 pub struct RecordTable<W: Write + Send> {
     kind: Kind<W>,
 }
@@ -36,7 +36,7 @@ impl<W: Write + Send> fmt::Debug for RecordTable<W> {
 }
 
 impl<W: Write + Send> RecordTable<W> {
-    /// A table written to `sink`, with `fields` of the records, or all.
+    /// Creates a table that is written to `sink`, with the selected `fields` of the records, or all.
     ///
     /// # Errors
     ///
@@ -84,7 +84,7 @@ impl<W: Write + Send> RecordTable<W> {
         }
     }
 
-    /// Writes what is left; answers the sink.
+    /// Writes the remaining rows; returns the sink.
     ///
     /// # Errors
     ///
@@ -99,7 +99,7 @@ impl<W: Write + Send> RecordTable<W> {
     }
 }
 
-/// A value as the text of a cell.
+/// The text of a cell.
 fn cell(value: Option<&Value>) -> String {
     match value {
         None | Some(Value::Null) => String::new(),

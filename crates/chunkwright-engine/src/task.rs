@@ -1,4 +1,4 @@
-//! What is changed, as a value: what jobs remember, and what one process asks another to do.
+//! Tasks: changes as values, which jobs store and processes send to each other.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf, absolute};
@@ -132,7 +132,7 @@ impl From<PutDocument> for NewSource {
 }
 
 impl Task {
-    /// The collection that it is about; `None` for the whole store, or none.
+    /// The collection of the task; `None` if it concerns the whole store, or no collection.
     pub fn collection(&self) -> Option<&str> {
         match self {
             Self::Index { collection, .. }
@@ -147,7 +147,7 @@ impl Task {
         }
     }
 
-    /// What kind of work it is, as its JSON says.
+    /// The kind of the task, as in its JSON.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Index { .. } => "index",
@@ -163,17 +163,17 @@ impl Task {
         }
     }
 
-    /// Whether it changes nothing that is stored.
+    /// Returns whether the task changes nothing stored.
     pub fn only_reads(&self) -> bool {
         matches!(self, Self::Diff { .. } | Self::Evaluate { .. })
     }
 
-    /// Whether doing it again after it was interrupted leads to the same end.
+    /// Returns whether running an interrupted task again leads to the same result.
     pub fn is_resumable(&self) -> bool {
         !matches!(self, Self::Evaluate { .. } | Self::Import { .. })
     }
 
-    /// This task with only the keys of documents from memory.
+    /// This task with documents from memory reduced to their keys.
     pub(crate) fn without_contents(&self) -> Self {
         let Self::Put { collection, request, documents } = self else { return self.clone() };
         let key = |document: &PutDocument| PutDocument {
@@ -185,7 +185,7 @@ impl Task {
         Self::Put { collection: collection.clone(), request: request.clone(), documents }
     }
 
-    /// Leaves of documents from memory only their keys.
+    /// Removes the contents of documents from memory, and keeps their keys.
     pub(crate) fn drop_contents(&mut self) {
         if let Self::Put { documents, .. } = self {
             for document in documents {
@@ -194,13 +194,13 @@ impl Task {
         }
     }
 
-    /// With paths that mean the same in every process.
+    /// Makes paths absolute, so that they mean the same in every process.
     pub(crate) fn with_absolute_paths(mut self) -> Self {
         self.paths_mut().into_iter().for_each(make_absolute);
         self
     }
 
-    /// The files and folders that it names.
+    /// The files and folders that the task names.
     pub(crate) fn paths_mut(&mut self) -> Vec<&mut PathBuf> {
         match self {
             Self::Index { request, .. } | Self::Put { request, .. } => {
@@ -226,8 +226,7 @@ fn make_absolute(path: &mut PathBuf) {
 }
 
 impl Engine {
-    /// Does what a task says, and answers what the method for it does, as JSON. `on_progress` is told how far an index run
-    /// is.
+    /// Performs a task, and returns the answer of its method as JSON. `on_progress` gets the progress of an index run.
     ///
     /// # Errors
     ///
@@ -236,7 +235,8 @@ impl Engine {
         self.perform_into(task, &mut io::sink(), on_progress)
     }
 
-    /// As [`perform`](Self::perform). What is too large for an answer, the changes of a comparison, goes to `result`.
+    /// As [`perform`](Self::perform), but writes what is too large for an answer, the changes of a comparison, to
+    /// `result`.
     pub(crate) fn perform_into(
         &self,
         task: Task,

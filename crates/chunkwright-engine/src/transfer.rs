@@ -1,4 +1,4 @@
-//! How do records leave a collection, and how do they come into one?
+//! Exports the records of a collection, and imports them.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -44,23 +44,23 @@ pub struct ImportAnswer {
     pub notices: Vec<Notice>,
 }
 
-/// Longest line that is read to see whether a file has records (16 MiB).
+/// Maximum length of the line that is read to detect records (16 MiB).
 const MAX_FIRST_LINE: u64 = 16 << 20;
 
-/// Rows that are written together.
+/// Number of rows that are written at once.
 const BATCH: usize = 1024;
 
-/// What a Parquet file begins with.
+/// The first bytes of a Parquet file.
 const PARQUET: &[u8] = b"PAR1";
 
-/// What a gzip file begins with.
+/// The first bytes of a gzip file.
 const GZIP: &[u8] = &[0x1f, 0x8b];
 
-/// Rows of a file, one by one.
+/// The rows of a file.
 type Rows = Box<dyn Iterator<Item = Result<(RowAt, Row), ImportError>>>;
 
 impl Snapshot {
-    /// Gives every record to `each`, by document and in order; answers how many there are.
+    /// Passes every record to `each`, by document and in order; returns their number.
     ///
     /// # Errors
     ///
@@ -82,7 +82,7 @@ impl Snapshot {
         Ok(written)
     }
 
-    /// Writes every record to `sink` as Parquet; answers how many there are, and the sink.
+    /// Writes every record to `sink` as Parquet; returns their number, and the sink.
     ///
     /// # Errors
     ///
@@ -127,7 +127,7 @@ impl Snapshot {
     }
 }
 
-/// What `each` fails with, which may be no error of a store.
+/// The error of `each`, which need not be an error of a store.
 struct Failed<E>(E);
 
 impl<E: From<Error>> From<chunkwright_index::StoreError> for Failed<E> {
@@ -137,7 +137,7 @@ impl<E: From<Error>> From<chunkwright_index::StoreError> for Failed<E> {
 }
 
 impl Collection {
-    /// Reads the records of `file`, JSON Lines or Parquet, into the collection: all of them or none.
+    /// Imports the records of `file`, JSON Lines or Parquet, into the collection: all of them or none.
     ///
     /// # Errors
     ///
@@ -174,7 +174,8 @@ impl Collection {
         Ok(ImportAnswer { imported, notices })
     }
 
-    /// The pipeline of the settings, if it cuts and embeds as `spec` says.
+    /// A pipeline with the settings in force, and the summaries, redaction and embedder of `spec`; `None` if it cannot
+    /// be built.
     fn pipeline_of(&self, store: &Arc<dyn Store>, spec: &GenerationSpec) -> Option<Pipeline> {
         let (engine, settings) = (self.engine(), self.engine().settings());
         let chunker = engine.chunker().ok()?;
@@ -189,7 +190,7 @@ impl Collection {
     }
 }
 
-/// Whether a file is Parquet, by its first bytes.
+/// Returns whether a file is Parquet, by its first bytes.
 fn is_parquet(path: &Path) -> Result<bool, Error> {
     let shown = || path.display().to_string();
     let unreadable = |error: io::Error| Error::Unreadable { path: shown(), error };
@@ -205,7 +206,7 @@ fn is_parquet(path: &Path) -> Result<bool, Error> {
     Ok(head == PARQUET)
 }
 
-/// Whether a file has records: Parquet, or a first line that is one.
+/// Returns whether a file holds records: it is Parquet, or its first line is a record.
 pub(crate) fn holds_records(path: &Path) -> bool {
     let is_line = || {
         let mut line = String::new();
@@ -216,10 +217,11 @@ pub(crate) fn holds_records(path: &Path) -> bool {
     is_parquet(path).is_ok_and(|is_parquet| is_parquet || is_line().is_some())
 }
 
-/// Longest file that is looked through to see whether it is blank, in bytes.
+/// Maximum size of a file that is checked for being blank, in bytes.
 const MAX_BLANK: u64 = 4 << 10;
 
-/// Whether a file is one of no records: the null device, or a blank file that is called as files of chunks are.
+/// Returns whether a file stands for no records: the null device, or a blank file with the extension of a file of
+/// chunks.
 pub(crate) fn is_empty_state(path: &Path) -> bool {
     if path.canonicalize().is_ok_and(|path| path == Path::new("/dev/null")) {
         return true;
@@ -239,7 +241,7 @@ pub(crate) fn records(path: &Path) -> Result<Vec<Record>, Error> {
     rows.map(|row| row.map(|(_, row)| row.record).map_err(failed)).collect()
 }
 
-/// Begins to read the rows of a file.
+/// Opens a file to read its rows.
 fn rows(path: &Path, is_parquet: bool) -> Result<Rows, ImportError> {
     let unreadable = |reason: String| ImportError::Unreadable { at: None, reason };
     let file = File::open(path).map_err(|error| unreadable(error.to_string()))?;

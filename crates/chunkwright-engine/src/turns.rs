@@ -1,5 +1,5 @@
-//! Whose turn is it? Runs over one collection in one process follow one another; changes by hand go between the windows
-//! of a run, which stores keep apart by the versions of documents.
+//! Serializes runs over one collection within a process. Changes by hand happen between the windows of a run; stores
+//! keep the two apart by the versions of documents.
 
 use parking_lot::{Condvar, Mutex};
 use std::collections::HashSet;
@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use crate::error::Error;
 
-/// How often one that waits looks whether it shall stop.
+/// Interval at which a waiting run checks whether to stop.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// The collections that are being run over.
+/// The collections with a run in progress.
 #[derive(Debug, Default)]
 pub(crate) struct Turns {
     taken: Mutex<HashSet<String>>,
@@ -26,7 +26,7 @@ pub(crate) struct Turn<'a> {
 }
 
 impl Turns {
-    /// Waits for the turn of a collection; calls `on_wait` once if it has to.
+    /// Waits for the turn of a collection; calls `on_wait` once if it has to wait.
     pub(crate) fn take(
         &self,
         collection: &str,
@@ -48,7 +48,7 @@ impl Turns {
         Ok(Turn { turns: self, collection: collection.to_owned() })
     }
 
-    /// Whether a collection is being run over.
+    /// Returns whether a run over a collection is in progress.
     pub(crate) fn is_taken(&self, collection: &str) -> bool {
         self.taken.lock().contains(collection)
     }

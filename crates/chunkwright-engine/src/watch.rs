@@ -1,9 +1,9 @@
-//! When do files change?
+//! Watches files and indexes their changes.
 //!
-//! Events only say *that* something changed; what has to be done is found out by an ordinary run, which reads the times
-//! of all files and the content of those that changed. So a lost event, an event queue that overflows or a process
-//! that is killed costs nothing: the next run sees what is there. Where the system cannot watch, because its limit is
-//! reached for instance, runs are made at intervals.
+//! Events only report *that* something changed; an ordinary run finds out what. It reads the modification times of all
+//! files and the content of those that changed. So a lost event, an event queue that overflows or a killed process
+//! costs nothing: the next run sees the current state. Where the system cannot watch, for instance because its limit is
+//! reached, runs are made at intervals.
 
 #![expect(
     clippy::disallowed_methods,
@@ -25,38 +25,37 @@ use crate::error::Error;
 use crate::index::{IndexAnswer, IndexRequest, Indexer};
 use crate::notice::{Notice, NoticeCode};
 
-/// A burst has ended when nothing happened for this long.
+/// A burst of changes ends after this long without an event.
 const QUIET: Duration = Duration::from_millis(200);
 
-/// A burst that does not end is broken off after this long.
+/// A burst that does not end is cut off after this long.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How often there is a run where the system cannot watch.
+/// Interval between runs where the system cannot watch.
 const INTERVAL: Duration = Duration::from_secs(5);
 
-/// How often is looked where the paths lead.
+/// Interval at which the targets of the paths are checked.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// How often the caller's wish to stop is looked for.
+/// Interval at which the cancel flag is checked.
 const STEP: Duration = Duration::from_millis(250);
 
-/// What following files tells its caller.
+/// Events of a watch.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Watched {
     /// A run has ended.
     Run(Box<IndexAnswer>),
-    /// A run failed; following goes on, since a folder that is away for a moment comes back, and so does a disk with
-    /// room.
+    /// A run failed. The watch continues, since a missing folder may come back and a full disk may be freed.
     Failed(Error),
-    /// Something that the caller should know.
+    /// A notice for the caller.
     Notice(Notice),
-    /// Everything was indexed; the next change is waited for.
+    /// Everything was indexed; the watch waits for the next change.
     Waiting,
 }
 
 impl Indexer {
-    /// Indexes now and after every burst of changes, until the caller asks to stop. `on_event` may fail to end it.
+    /// Indexes now and after every burst of changes, until the caller cancels. An error from `on_event` ends the watch.
     ///
     /// # Errors
     ///
@@ -71,8 +70,8 @@ impl Indexer {
 }
 
 impl Collection {
-    /// As [`Indexer::watch`], but every run cuts as the collection is [planned](Self::plan) to be cut at that time, and by
-    /// the settings in force where nothing is planned. So a collection that a job cut in another way stays as it is.
+    /// As [`Indexer::watch`], but every run cuts by the settings [planned](Self::plan) for the collection at that time,
+    /// or by the settings in force if nothing is planned. So a collection that a job cut in another way stays as it is.
     ///
     /// # Errors
     ///
@@ -92,7 +91,7 @@ impl Collection {
     }
 }
 
-/// Runs now and after every burst of changes below `paths`.
+/// Indexes now and after every burst of changes below `paths`.
 fn follow<E: From<Error>>(
     engine: &Engine,
     paths: &[PathBuf],
@@ -105,11 +104,11 @@ fn follow<E: From<Error>>(
     let mut events = Events::of(&paths);
     let mut said = Said::default();
     said.tell_polling(&events, &mut on_event)?;
-    // What changed before the paths were watched is seen by this run.
+    // This run sees changes made before the paths were watched.
     said.tell_run(run()?, &mut on_event)?;
     loop {
         on_event(Watched::Waiting)?;
-        // Between runs other processes may write.
+        // Other processes may write between runs.
         engine.pause(|| events.wait(engine, ignored.as_deref(), said.patience()))?;
         if events.places != places(&paths) {
             events = Events::of(&paths);
@@ -123,14 +122,14 @@ fn follow<E: From<Error>>(
     }
 }
 
-/// What was told, so that it is told once however many runs it is true of.
+/// Reported conditions, so that each is reported once, however many runs it lasts.
 #[derive(Default)]
 struct Said {
-    /// That there are no events.
+    /// Why there are no events.
     polling: Option<String>,
-    /// Which documents stay although their files were not found.
+    /// Notices about documents that are kept although their files were not found.
     away: Vec<Notice>,
-    /// How many runs have failed, and why the last did.
+    /// The number of consecutive failed runs, and the last error.
     failed: Option<(u32, String)>,
 }
 
@@ -178,28 +177,28 @@ impl Said {
         if is_known { Ok(()) } else { on_event(Watched::Failed(error)) }
     }
 
-    /// How long the next run waits for a change. What a run failed by may pass without one, as a full disk does.
+    /// The wait before a failed run is retried without a change: the cause may pass on its own, as a full disk does.
     fn patience(&self) -> Option<Duration> {
         self.failed.as_ref().map(|(runs, _)| INTERVAL * 2_u32.pow((runs - 1).min(4)))
     }
 }
 
-/// Changes below paths.
+/// File system events below paths.
 struct Events {
-    /// Where the paths led when they began to be watched.
+    /// The targets of the paths when the watch began.
     places: Vec<Place>,
-    /// What is held to be told.
+    /// Kept alive to receive events.
     watcher: notify::Result<RecommendedWatcher>,
     told: Receiver<notify::Result<Event>>,
 }
 
 impl Events {
-    /// Begins to watch those of the paths that are there.
+    /// Starts to watch those paths that exist.
     fn of(paths: &[PathBuf]) -> Self {
         let places = places(paths);
         let (sender, told) = channel();
         let watcher = notify::recommended_watcher(move |event: notify::Result<Event>| {
-            // There is no receiver any more when the caller has stopped.
+            // The receiver is gone when the caller has stopped.
             let _ = sender.send(event);
         });
         let watcher = watcher.and_then(|mut watcher| {
@@ -211,8 +210,8 @@ impl Events {
         Self { places, watcher, told }
     }
 
-    /// Returns at the end of the next burst of changes, when a path leads elsewhere, or at the latest after a while; where
-    /// there are no events, after the time between two runs.
+    /// Waits until the end of the next burst of changes, until a path leads elsewhere, or for at most `most`; without a
+    /// watcher, for the interval between runs.
     fn wait(&self, engine: &Engine, ignored: Option<&Path>, most: Option<Duration>) -> Result<(), Error> {
         let start = Instant::now();
         let most = if self.watcher.is_err() { Some(INTERVAL) } else { most };
@@ -226,7 +225,7 @@ impl Events {
                     return Ok(());
                 }
                 Ok(_) | Err(RecvTimeoutError::Timeout) => {}
-                // Where there is no watcher.
+                // There is no watcher.
                 Err(RecvTimeoutError::Disconnected) => std::thread::sleep(STEP),
             }
             if looked.elapsed() >= LOOK {
@@ -252,22 +251,22 @@ impl Events {
     }
 }
 
-/// Where a path leads. That another folder is in its place, or that a file system is mounted, makes no event.
+/// The target of a path. There are no events when another folder takes its place or a file system is mounted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Place {
     path: PathBuf,
-    /// What tells a folder from another of its name; none where there is none.
+    /// The identity of the folder, beyond its name; `None` if it does not exist.
     folder: Option<(u64, u64)>,
-    /// What is mounted in it, and where it is mounted itself.
+    /// The mounts at and below the folder.
     mounts: Vec<String>,
 }
 
 fn places(paths: &[PathBuf]) -> Vec<Place> {
-    // Only Linux tells it by a file.
+    // Only Linux lists mounts in a file.
     let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
     let place = |path: &PathBuf| {
         let real = path.canonicalize().ok();
-        // Blanks are escaped there.
+        // Spaces are escaped there.
         let within = real.as_ref().map(|real| real.to_string_lossy().replace(' ', r"\040"));
         let is_within = |line: &&str| {
             within
@@ -296,7 +295,7 @@ fn identity(_: &fs::Metadata) -> (u64, u64) {
     (0, 0)
 }
 
-/// Whether files may be different now. Reading, as runs do, is no change; a lost event is one.
+/// Returns whether files may have changed. Reads, such as those of runs, do not count; a lost event does.
 fn is_change(event: &notify::Result<Event>, ignored: Option<&Path>) -> bool {
     match event {
         Ok(event) if event.need_rescan() => true,
@@ -324,7 +323,7 @@ mod tests {
         check(at(modify, "/docs/a.md"), true);
         check(at(modify, "/store/lock"), false);
         check(at(EventKind::Access(AccessKind::Any), "/docs/a.md"), false);
-        // The queue ran over.
+        // The event queue overflowed.
         check(Ok(Event::new(EventKind::Other).set_flag(Flag::Rescan)), true);
         check(Err(notify::Error::generic("the watch is gone")), true);
     }

@@ -1,13 +1,13 @@
-//! The web page as bytes: the app that the server answers with, and the parts of the file that
+//! The web page as bytes: the app that the server serves, and the parts of the file that
 //! `chunkwright chunk --format html` writes.
 //!
-//! Both are built of `web/` by `cargo xtask web`, which needs Node. Rust builds without it: then the page is
-//! not there, and callers say how to build it ([`HOW_TO_BUILD`]). The packaged crate carries what was
-//! built, so `cargo install` needs no Node.
+//! Both are built from `web/` by `cargo xtask web`, which needs Node. Rust builds without it, but then the page is
+//! missing, and callers report how to build it ([`HOW_TO_BUILD`]). The packaged crate contains the built files, so
+//! `cargo install` needs no Node.
 
 include!(concat!(env!("OUT_DIR"), "/files.rs"));
 
-/// How the page gets into a program that was built without it.
+/// How to build the page into the program.
 pub const HOW_TO_BUILD: &str = "run `cargo xtask web`, which needs Node 20.19 or newer, and build again";
 
 /// A file of the app.
@@ -15,9 +15,9 @@ pub const HOW_TO_BUILD: &str = "run `cargo xtask web`, which needs Node 20.19 or
 pub struct File {
     /// Its content.
     pub bytes: &'static [u8],
-    /// Its media type, as `Content-Type` has it.
+    /// Its media type, for `Content-Type`.
     pub media_type: &'static str,
-    /// Whether its name changes with its content, so that it can be kept for good.
+    /// Whether its name changes with its content, so that it can be cached forever.
     pub is_immutable: bool,
 }
 
@@ -30,13 +30,14 @@ pub struct Standalone {
     pub script: &'static str,
 }
 
-/// The file of the app at a path without its leading `/`, such as `index.html`; none if it is not there or nothing was built.
+/// The file of the app at a path without its leading `/`, such as `index.html`; `None` if it does not exist or nothing
+/// was built.
 pub fn app(path: &str) -> Option<File> {
     let bytes = bytes("app/", path)?;
     Some(File { bytes, media_type: media_type(path), is_immutable: path.starts_with("assets/") })
 }
 
-/// The parts of the standalone file; none if nothing was built.
+/// The parts of the standalone file; `None` if nothing was built.
 pub fn standalone() -> Option<Standalone> {
     let text = |name| std::str::from_utf8(bytes("file/", name)?).ok();
     Some(Standalone { style: text("page.css")?, script: text("page.js")? })
@@ -48,7 +49,7 @@ fn bytes(folder: &str, path: &str) -> Option<&'static [u8]> {
     FILES.iter().find(|(name, _)| is_it(name)).map(|(_, bytes)| *bytes)
 }
 
-/// What a file is, by its extension.
+/// The media type of a file, by its extension.
 fn media_type(path: &str) -> &'static str {
     match path.rsplit('.').next().unwrap_or_default() {
         "html" => "text/html; charset=utf-8",

@@ -1,4 +1,4 @@
-//! Numbers as sentences have them.
+//! Formats numbers in sentences.
 
 /// `1 chunk`, `12,000 chunks`.
 pub fn count(number: usize, noun: &str) -> String {
@@ -12,7 +12,7 @@ pub fn grouped(number: usize) -> String {
     groups.collect::<Vec<_>>().join(",")
 }
 
-/// Those of the numbers that are not 0, each with what it counts: `3 added, 1 removed`.
+/// The numbers that are not 0, each with its noun: `3 added, 1 removed`.
 pub(crate) fn listed(numbers: &[(usize, &str)]) -> String {
     let some = numbers.iter().filter(|(number, _)| *number > 0);
     some.map(|(number, what)| format!("{} {what}", grouped(*number))).collect::<Vec<_>>().join(", ")

@@ -1,6 +1,6 @@
-//! How do connections come in, and how does a server stop?
+//! Accepts connections, and shuts the server down gracefully.
 //!
-//! `axum::serve` waits for ever for the head of a request, takes any number of connections and never stops while one is
+//! `axum::serve` waits forever for the head of a request, takes any number of connections and never stops while one is
 //! open: a handful of slow clients would keep others out and the process alive.
 
 mod connections;

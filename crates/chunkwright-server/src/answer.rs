@@ -1,4 +1,4 @@
-//! What do handlers answer beside JSON under 200? Each form is also what the OpenAPI document says of it.
+//! Responses of handlers other than JSON with status 200. Each form also describes itself in the OpenAPI document.
 
 use std::fmt::Write as _;
 use std::marker::PhantomData;

@@ -1,4 +1,4 @@
-//! What do all handlers share?
+//! The state that all handlers share.
 
 use std::net::SocketAddr;
 use std::sync::Arc;

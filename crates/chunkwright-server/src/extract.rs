@@ -1,4 +1,4 @@
-//! What handlers take: as axum reads it, with failures as [`Problem`]s and in the OpenAPI document.
+//! Extractors of handlers: those of axum, with failures as [`Problem`]s and a description in the OpenAPI document.
 
 mod parameters;
 

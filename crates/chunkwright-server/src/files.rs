@@ -1,4 +1,4 @@
-//! Who else may read a file that holds what is secret?
+//! Checks the permissions of files that hold secrets.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};

@@ -1,16 +1,17 @@
-//! Whom does the server answer, and how much of them does it take?
+//! The guard: checks who sends a request, and limits how much a client may send.
 //!
-//! Everything passes the same layers, whichever service answers it, so that a new one is guarded before it has its first
-//! handler. From the outside in:
+//! Every request passes the same layers, whichever service answers it, so that a new service is guarded before it has
+//! its first handler. From the outside in:
 //!
 //! ```text
 //! observe (id, metrics, log) > headers > panic > Host, Origin > CORS > compression > key, scope, rate > time > body > service
 //! ```
 //!
-//! * A page of another site must not drive a server on this machine: `Host` has to be a name that is known (a name that an
-//!   attacker points at 127.0.0.1 is not) and `Origin`, where a browser sends one, that of the server or one that is listed.
-//! * A key is asked for before anything of the body is read.
-//! * What limits time counts what the client makes the server wait, never what the server itself takes.
+//! * A page of another site must not drive a server on this machine. `Host` must be a known name (a name that an
+//!   attacker points at 127.0.0.1 is not), and `Origin`, if a browser sends one, must be that of the server or a listed
+//!   one.
+//! * The key is checked before any of the body is read.
+//! * Time limits count only the time that the client makes the server wait, never the time that the server takes.
 
 pub(crate) mod body;
 pub(crate) mod encoding;

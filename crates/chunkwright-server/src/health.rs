@@ -1,4 +1,4 @@
-//! Is the server there, and can it answer?
+//! Health and readiness endpoints.
 
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
-//! What does the log of a server look like?
+//! The server log.
 //!
-//! Lines go to standard error, as text for people or as JSON for programs that collect them. Every line about a request has the
-//! id of the request. Whatever a library puts into a line, secrets of known forms do not leave the process by it.
+//! Lines go to standard error, as text for people or as JSON for programs that collect them. Every line about a request
+//! has the id of the request. Secrets of known forms are redacted from all lines, including those of libraries.
 
 use std::io::{self, Write};
 use std::str::FromStr;

@@ -1,7 +1,8 @@
-//! What does a monitoring system read of this process?
+//! Metrics of this process for a monitoring system.
 //!
-//! The state of the store comes from the engine when it is asked for; this counts what happens while the server runs: requests by
-//! the route that answered them (never by what a client sent, of which there is no end), searches by stage, runs, embedder calls.
+//! The engine provides the state of the store on request; this module counts what happens while the server runs:
+//! requests by matched route (never by the path that a client sent, which is unbounded), searches by stage, runs,
+//! embedder calls.
 
 mod format;
 

@@ -1,6 +1,6 @@
-//! What is known of a request once it is answered: its id, a line in the log, and metrics.
+//! Records each answered request: its id, a line in the log, and metrics.
 //!
-//! The log has the path as the router knows it, not as the client sent it: queries and names of documents are the
+//! The log has the path of the matched route, not the path that the client sent: queries and names of documents are the
 //! client's business.
 
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};

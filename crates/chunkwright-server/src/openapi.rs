@@ -1,8 +1,8 @@
-//! What does the API take and answer? An OpenAPI 3.1 document that is made of the handlers themselves.
+//! The OpenAPI 3.1 document, generated from the handlers.
 //!
-//! A handler is added together with what it says of itself: the types of its arguments and of its answer, whose schemas
-//! are derived where serde's code is. So the document cannot say what the code does not do. (The library for this,
-//! `aide`, is released for an older `schemars` than the engine's.)
+//! A handler is added together with its description: the types of its arguments and of its answer, whose schemas are
+//! derived beside serde's code. So the document cannot contradict the code. (The library for this, `aide`, is released
+//! for an older `schemars` than the engine's.)
 
 mod describe;
 

@@ -1,4 +1,4 @@
-//! How does a server run: where it listens, whom it answers, and how much it takes at once?
+//! The options of a server: its address, access rules and limits.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::num::NonZeroU32;

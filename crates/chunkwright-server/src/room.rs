@@ -1,4 +1,4 @@
-//! Whether there is room on the disk: what a monitoring system should know before the next client is refused.
+//! Checks the free space on the disk, so that a monitoring system learns of a full disk before the next client does.
 
 use parking_lot::Mutex;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! How does a program without an async runtime run a server?
+//! Runs a server from a program without an async runtime.
 
 use std::net::SocketAddr;
 use std::sync::Arc;

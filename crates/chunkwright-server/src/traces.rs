@@ -1,8 +1,8 @@
-//! What of a server's work is seen as traces?
+//! Traces of the server's work.
 //!
-//! Spans are those of `tracing` under a target of their own ([`TRACE`]), which the log leaves out and which are sent to a
-//! collector where one is named. They hold names, numbers and outcomes. No text of a document, no key and no path is in them, and
-//! a query only where queries are kept anyway.
+//! They are spans of `tracing` under the target [`TRACE`], which the log leaves out, and are sent to a collector if one
+//! is configured. Spans hold names, numbers and outcomes: no text of a document, no key and no path, and a query only
+//! if queries are logged anyway.
 
 #[cfg(feature = "otlp")]
 mod export;

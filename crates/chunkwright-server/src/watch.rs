@@ -1,4 +1,4 @@
-//! How do collections stay in step with folders while a server runs?
+//! Keeps collections in step with folders while the server runs.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

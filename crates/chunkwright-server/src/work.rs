@@ -1,4 +1,4 @@
-//! How does a handler call the engine, whose calls block?
+//! Runs blocking calls of the engine for async handlers.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,5 +1,5 @@
-//! What is done to a world, by kind. An operation is a kind and a number that decides everything else, such as which
-//! file is edited; so any list of them can be run, whatever was taken out of it.
+//! The kinds of operations on a world. An operation is a kind and a number that determines everything else, such as
+//! which file is edited; so any list of operations can be run, whatever was removed from it.
 
 mod changes;
 mod files;

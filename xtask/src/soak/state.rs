@@ -1,4 +1,4 @@
-//! What a store holds, as its commands show it, and what must hold of it at any time.
+//! The contents of a store, as its commands show them, and the invariants that always hold.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 

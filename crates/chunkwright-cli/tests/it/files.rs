@@ -1,4 +1,4 @@
-//! Which files are taken, what is left out, and what an answer says of it.
+//! Selection of files, and how reports account for those left out.
 
 use std::fs::File;
 use std::process::Stdio;

@@ -1,4 +1,4 @@
-//! What the program prints is what the schemas of the engine say, and nothing else.
+//! Every answer that the program prints matches the schema of the engine.
 
 use boon::{Compiler, Schemas};
 use chunkwright_engine::schema::{ANSWERS, REQUESTS, schema};

@@ -1,4 +1,4 @@
-//! A server and other commands on one store: who writes, and what outlives a kill?
+//! A server and other commands on one store: commands write through the server, and acknowledged writes survive kills.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};

@@ -1,4 +1,4 @@
-//! Into which chunks are documents cut, without any index?
+//! Cuts documents into chunks without an index.
 
 use chunkwright::{Document, Record, RecordContext};
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::Documents;
 use crate::error::Error;
 
-/// What the records of a document say beside what the document does.
+/// The fields of records that come from the run and not from the document.
 pub(super) fn context(preset: &str, file_hash: String, document: &Document) -> RecordContext {
     let prose_language = prose_language(document).map(str::to_owned);
     RecordContext { preset: preset.to_owned(), file_hash, prose_language, ..RecordContext::default() }
@@ -40,9 +40,9 @@ pub struct ChunkedDocument {
 }
 
 impl Documents {
-    /// Cuts all documents. `render` makes of each what the caller wants, on the thread that cut it, and `emit` gets that
-    /// in order; it is told of each document that could not be read by `None`. `size` says how many bytes a result
-    /// holds: few megabytes of them wait at any time.
+    /// Cuts all documents. `render` converts each on the thread that cut it, and `emit` gets the results in order; for
+    /// a document that could not be read, it gets `None`. `size` returns the bytes that a result holds: only a few
+    /// megabytes of results wait at any time.
     ///
     /// # Errors
     ///

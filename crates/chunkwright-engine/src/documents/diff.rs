@@ -1,4 +1,4 @@
-//! Which chunks survive the step from one version of documents to another?
+//! Compares the chunks of two versions of documents.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -22,11 +22,11 @@ use crate::transfer;
 pub enum DiffSide {
     /// A file or a folder as it is now, or a document from memory.
     Documents(Input),
-    /// The records of a file that `chunk` or `export` wrote, JSON Lines or Parquet.
+    /// A file of records that `chunk` or `export` wrote, JSON Lines or Parquet.
     Records(PathBuf),
-    /// A file or folder as it was in a revision of its git repository.
+    /// A file or folder in a revision of its git repository.
     Revision(Revision),
-    /// No chunk: an empty file of records, or a state that is not written yet.
+    /// No chunks: an empty file of records, or a state that does not exist yet.
     Nothing,
 }
 
@@ -92,7 +92,7 @@ pub enum Operation<'a> {
 }
 
 impl DiffAnswer {
-    /// What became of the chunks `old`, which are `new` now.
+    /// Compares the chunks `old` with `new`.
     pub(super) fn of(old: Vec<Record>, new: Vec<Record>) -> Self {
         let diff = Diff::of(&old, &new);
         let sides = old.first().zip(new.first());
@@ -100,18 +100,18 @@ impl DiffAnswer {
         Self { diff, notices, reports: Vec::new(), old, new, others: Vec::new() }
     }
 
-    /// An answer of changes alone, from which no operations follow.
+    /// An answer with changes only, without operations.
     pub(super) fn of_changes(diff: Diff, notices: Vec<Notice>) -> Self {
         Self { diff, notices, reports: Vec::new(), old: Vec::new(), new: Vec::new(), others: Vec::new() }
     }
 
-    /// The records that a vector database has once the [`operations`](Self::operations) are done, which is the old side of
-    /// the next comparison.
+    /// The records in a vector database once the [`operations`](Self::operations) are applied: the old side of the next
+    /// comparison.
     pub fn state(&self) -> impl Iterator<Item = &Record> {
         self.others.iter().chain(&self.new)
     }
 
-    /// What brings a vector database from the old side to the new one. Deletions come last.
+    /// The operations that bring a vector database from the old side to the new one. Deletions come last.
     pub fn operations(&self) -> Vec<Operation<'_>> {
         let by_id = |records: &'_ [Record]| -> HashMap<ChunkId, usize> {
             records.iter().enumerate().map(|(at, record)| (record.chunk_id, at)).collect()
@@ -119,7 +119,7 @@ impl DiffAnswer {
         let (old_by_id, new_by_id) = (by_id(&self.old), by_id(&self.new));
         let old = |id: ChunkId| old_by_id.get(&id).map(|&at| &self.old[at]);
         let new = |id: ChunkId| new_by_id.get(&id).map(|&at| &self.new[at]);
-        // Which chunk has the vector of a text at this point.
+        // The chunk that has the vector of a text at this point.
         let mut vectors: HashMap<&str, ChunkId> =
             self.old.iter().map(|record| (record.text.as_str(), record.chunk_id)).collect();
         let mut operations = Vec::new();
@@ -148,13 +148,13 @@ impl DiffAnswer {
     }
 }
 
-/// Whether nothing of a chunk changed but when it was stored.
+/// Returns whether nothing of a chunk changed except the time it was stored.
 fn is_same(old: &Record, new: &Record) -> bool {
     let undated = |record: &Record| Record { indexed_at: None, ..record.clone() };
     undated(old) == undated(new)
 }
 
-/// A side that was looked at.
+/// A side after its files were looked up.
 enum Found {
     Folder(Input),
     File(Input),
@@ -162,8 +162,9 @@ enum Found {
 }
 
 impl DiffSide {
-    /// What is meant by the name of a side: a file or folder; a file of records, known by its first line or bytes, or by
-    /// its name if it is empty, as `/dev/null` is; where no file has that name, a revision of the git repository around the working folder: `HEAD~1`, `v1.0:docs`.
+    /// Resolves the name of a side: a file or folder; a file of records, recognised by its first line or bytes, or by
+    /// its name if it is empty, as `/dev/null` is; if no such file exists, a revision of the git repository around the
+    /// working folder: `HEAD~1`, `v1.0:docs`.
     pub fn named(name: impl Into<PathBuf>) -> Self {
         let path = name.into();
         if transfer::is_empty_state(&path) {
@@ -176,7 +177,7 @@ impl DiffSide {
         revision.map_or(Self::Documents(Input::Path(path)), Self::Revision)
     }
 
-    /// The records that a run before wrote as its state: none if there is no such file.
+    /// The records that an earlier run wrote as its state; no records if the file does not exist.
     ///
     /// # Errors
     ///
@@ -192,7 +193,7 @@ impl DiffSide {
         }
     }
 
-    /// The path that the side is about, if it names one.
+    /// The path of the side, if it names one.
     fn path(&self) -> Option<&PathBuf> {
         match self {
             Self::Documents(Input::Path(path)) => Some(path),
@@ -203,10 +204,10 @@ impl DiffSide {
 }
 
 impl Engine {
-    /// Compares the chunks of two files, taken as versions of one document called as the new one is, or of two folders,
-    /// whose documents are the same if their paths in them are. A revision that names no path is that of the other
-    /// side's. Files of `exclude`, absolute and without links, are no documents. What could not be read for now stays as
-    /// it was. `on_progress` gets the number of documents of a folder that are done, and of all of them.
+    /// Compares the chunks of two files, as versions of one document with the name of the new file, or of two folders,
+    /// whose documents are matched by their paths. A revision without a path means the path of the other side. Files in
+    /// `exclude` (absolute, links resolved) are skipped. Documents that temporarily cannot be read count as unchanged.
+    /// `on_progress` gets the numbers of finished and of all documents of a folder.
     ///
     /// # Errors
     ///
@@ -218,7 +219,7 @@ impl Engine {
         exclude: &[PathBuf],
         on_progress: &mut dyn FnMut(usize, usize),
     ) -> Result<DiffAnswer, Error> {
-        // Files of revisions are there until they are read.
+        // Checked-out files must exist until they are read.
         let mut folders = Vec::new();
         let mut find = |side: &DiffSide, other: &DiffSide| -> Result<Found, Error> {
             Ok(match side {
@@ -280,7 +281,7 @@ impl Engine {
         Ok(DiffAnswer { reports, others, ..DiffAnswer::of(old_records, new_records) })
     }
 
-    /// The records of one file, called `name`.
+    /// The records of one file, as document `name`.
     fn cut_file(&self, file: &Input, name: &str) -> Result<Vec<Record>, Error> {
         let read = self.read_one(&renamed(file, name))?;
         let file_hash = read.source.file_hash.clone();
@@ -290,7 +291,7 @@ impl Engine {
     }
 }
 
-/// Adds to the new side what the old one has of documents that merely could not be read now: they are not gone.
+/// Copies to the new side the old records of documents that temporarily could not be read: they are not gone.
 fn keep_unread(old: &[Record], new: &mut Vec<Record>, report: Option<&ReadReport>) {
     let skipped = report.into_iter().flat_map(|report| &report.skipped);
     let unread: HashSet<&str> =
@@ -299,7 +300,7 @@ fn keep_unread(old: &[Record], new: &mut Vec<Record>, report: Option<&ReadReport
         return;
     }
     let known: HashSet<ChunkId> = new.iter().map(|record| record.chunk_id).collect();
-    // A folder that cannot be read is an entry of its own.
+    // A folder that cannot be read is one entry.
     let is_unread = |record: &&Record| {
         let ends = record.doc_id.match_indices('/').map(|(at, _)| at).chain([record.doc_id.len()]);
         ends.map(|end| &record.doc_id[..end]).any(|path| unread.contains(path))
@@ -307,8 +308,8 @@ fn keep_unread(old: &[Record], new: &mut Vec<Record>, report: Option<&ReadReport
     new.extend(old.iter().filter(is_unread).filter(|record| !known.contains(&record.chunk_id)).cloned());
 }
 
-/// The records of the document that `file` is a version of, and its id: of that name, or the only one with it in some
-/// folder; and the records of the others.
+/// Splits records into those of the document that `file` is a version of, with its id, and the others. The document is
+/// the one with that name, or else the only one with that name in some folder.
 fn only(records: Vec<Record>, file: String) -> (String, Vec<Record>, Vec<Record>) {
     let in_folder = format!("/{file}");
     let is_meant = |id: &str| id == file || id.ends_with(&in_folder);
@@ -320,7 +321,7 @@ fn only(records: Vec<Record>, file: String) -> (String, Vec<Record>, Vec<Record>
     (name, records, others)
 }
 
-/// What to know if the two sides, of which these are records, were cut by different settings.
+/// A notice if the two sides, represented by these records, were cut by different settings.
 pub(super) fn other_settings(old: &Record, new: &Record) -> Option<Notice> {
     let by =
         |record: &Record| format!("{} ({}, {})", record.preset, record.strategy_version, record.config_hash);
@@ -363,7 +364,7 @@ impl Documents {
     }
 }
 
-/// Where a side is, for messages.
+/// The location of a side, for messages.
 fn place(side: &DiffSide) -> String {
     match side {
         DiffSide::Documents(Input::Path(path)) | DiffSide::Records(path) => path.display().to_string(),
@@ -373,7 +374,7 @@ fn place(side: &DiffSide) -> String {
     }
 }
 
-/// What a document is called that was only one file.
+/// The document name of a side that is a single file.
 fn name_of(input: &Input) -> String {
     match input {
         Input::Path(path) => {
@@ -384,7 +385,7 @@ fn name_of(input: &Input) -> String {
     }
 }
 
-/// A document that is not a file under another name, which tells its format; files tell it by their own.
+/// Renames a document that is not a file. Its name determines its format; files keep their own name for that.
 fn renamed(input: &Input, name: &str) -> Input {
     match input {
         Input::Path(_) => input.clone(),

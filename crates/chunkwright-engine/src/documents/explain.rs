@@ -1,4 +1,4 @@
-//! Why is a document cut where it is?
+//! Explains why a document is cut where it is.
 
 use chunkwright::chunk::ChunkIn;
 use chunkwright::explain::Explanation;
@@ -52,7 +52,7 @@ impl From<ChunkIn<'_>> for ExplainedChunk {
 }
 
 impl Engine {
-    /// Cuts one document and says of its chunks why each begins and ends where it does.
+    /// Cuts one document and explains why each of its chunks begins and ends where it does.
     ///
     /// # Errors
     ///
@@ -65,7 +65,7 @@ impl Engine {
             None => 0..chunks.len(),
             Some(line) => {
                 let lines = document.lines();
-                // Without the empty "line" after a final line break, as editors count.
+                // Editors do not count the empty "line" after a final line break.
                 let last = lines.count() - usize::from(document.source().ends_with(['\n', '\r']));
                 if line == 0 || line > last {
                     return Err(Error::NoSuchLine { doc_id: document.id().to_owned(), last, line });

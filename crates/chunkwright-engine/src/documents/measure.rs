@@ -1,6 +1,6 @@
-//! How large are the chunks of one document, and is what is promised of them kept?
+//! Measures the chunks of one document, and verifies what is promised of them.
 //!
-//! Nothing is taken from the chunker on trust: sizes and lines are counted again from the texts and the source.
+//! The chunker is not trusted: sizes and lines are counted again from the texts and the source.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use chunkwright::span::is_blank;
 use chunkwright::{Chars, ChunkId, Chunked, LineIndex, Record, Span, TokenCounter, Unit};
 use serde::{Deserialize, Serialize};
 
-/// What is measured of one document.
+/// Measurements of one document.
 #[derive(Default)]
 pub(super) struct Measured {
     pub(super) empty: bool,
@@ -41,7 +41,8 @@ impl Measured {
     }
 }
 
-/// Measures and verifies the chunks of one document, of which `records` are the records; `keep` gets each afterwards.
+/// Measures and verifies the chunks of one document; `records` are their records. Passes each record to `keep`
+/// afterwards.
 pub(super) fn measure(
     chunks: &Chunked<'_>,
     records: impl Iterator<Item = Record>,
@@ -93,8 +94,8 @@ pub(super) fn measure(
     measured
 }
 
-/// Counts the lines with visible characters of a source, and those of which all are in chunks, whose spans are in order;
-/// calls `lost` for each of the others.
+/// Counts the non-blank lines of a source, and those that lie completely in chunks, whose spans are in order; calls
+/// `lost` for each of the others.
 pub(crate) fn cover(
     source: &str,
     lines: &LineIndex,
@@ -109,7 +110,7 @@ pub(crate) fn cover(
             continue;
         }
         all += 1;
-        // What of the line lies before, between and after its chunks.
+        // The parts of the line before, between and after its chunks.
         let (mut at, mut is_lost) = (start, false);
         while let Some(span) = spans.peek() {
             if span.start >= end {
@@ -132,7 +133,7 @@ pub(crate) fn cover(
     [all, held]
 }
 
-/// That a line has visible characters that are in no chunk.
+/// The violation that a line has visible characters outside all chunks.
 pub(crate) fn lost(doc_id: &str, line: usize) -> Violation {
     Violation {
         rule: Promise::NothingLost,

@@ -1,4 +1,4 @@
-//! Which sections do documents have?
+//! The sections of documents.
 
 use chunkwright::{Document, Section, SectionId, SectionKind, Span, TokenCounter};
 use chunkwright_index::parsed;
@@ -47,7 +47,8 @@ pub struct OutlineRow {
 }
 
 impl Documents {
-    /// The sections of all documents, in order. `emit` is told of each document that could not be read by `None`.
+    /// Passes the sections of all documents to `emit`, in order. For a document that could not be read, `emit` gets
+    /// `None`.
     ///
     /// # Errors
     ///
@@ -86,7 +87,7 @@ fn outline(document: &Document, counter: &dyn TokenCounter) -> OutlineAnswer {
     let row = |(id, section): (u32, &Section)| {
         let is_document = id == 0;
         let text = document.read(section.span);
-        // A section reaches to the start of the next: the blanks between belong to nobody.
+        // A section reaches to the start of the next; the blank lines between them belong to neither.
         let end = section.span.start as usize + section.span.of(document.source()).trim_end().len();
         let span = Span { end: (end as u32).max(section.span.start + 1), ..section.span };
         let (start_line, end_line) = document.lines().lines(span);

@@ -1,8 +1,8 @@
 //! Compares stored chunks with those that their documents would have by other settings.
 //!
-//! Document by document, and of each chunk only its fingerprint is kept: a comparison of a large collection takes the memory
-//! of its largest documents. An answer at once is bounded by the number of chunks; a job has no such bound, since its result
-//! goes to a file.
+//! The comparison goes document by document and keeps only a fingerprint of each chunk, so that a large collection
+//! takes the memory of its largest documents. An immediate answer is limited to a number of chunks; a job is not, since
+//! its result goes to a file.
 
 use std::io::Write;
 
@@ -23,10 +23,10 @@ use crate::json_lines::to_line;
 use crate::notice::Notice;
 use crate::snapshot::Snapshot;
 
-/// Most chunks that an answer at once is about, on either side of a comparison or of a preview.
+/// Maximum number of chunks in an immediate answer, on either side of a comparison or in a preview.
 pub const MOST_CHUNKS: usize = 20_000;
 
-/// Memory that a fingerprint takes while it waits for its turn, in bytes, about.
+/// Approximate memory of a waiting fingerprint, in bytes.
 const FINGERPRINT: usize = 256;
 
 /// Which documents are cut again for a comparison, and how.
@@ -56,7 +56,7 @@ pub struct PlannedDiffAnswer {
     pub notices: Vec<Notice>,
 }
 
-/// The last of the lines that a comparison is written as.
+/// The last line of a written comparison.
 #[derive(Serialize)]
 struct SummaryLine<'a> {
     kind: &'static str,
@@ -72,8 +72,8 @@ struct Sides {
 }
 
 impl Collection {
-    /// Compares the stored chunks with those that other settings would give: what would be kept, and what would have to
-    /// be embedded again. At most of [`MOST_CHUNKS`] on either side.
+    /// Compares the stored chunks with those of other settings: which would be kept, and which would have to be
+    /// embedded again. At most [`MOST_CHUNKS`] on either side.
     ///
     /// # Errors
     ///
@@ -90,8 +90,8 @@ impl Collection {
         })
     }
 
-    /// As [`planned_diff`](Self::planned_diff), of any number of chunks: writes a line of JSON for each change to `sink`, and
-    /// one with the summary last. `on_progress` is told how many documents are done.
+    /// As [`planned_diff`](Self::planned_diff), for any number of chunks: writes one line of JSON per change to `sink`,
+    /// and the summary last. `on_progress` gets the number of finished documents.
     ///
     /// # Errors
     ///
@@ -111,7 +111,7 @@ impl Collection {
         Ok(answer)
     }
 
-    /// The collection, by an engine that would cut it by these settings.
+    /// The collection, in an engine with these settings.
     pub(crate) fn by_settings(&self, asked: Map<String, Value>) -> Result<Self, Error> {
         let settings = self.engine().settings().requested(asked)?;
         Ok(self.engine().with(settings, self.engine().cancel_flag()).collection(self.name()))
@@ -119,7 +119,7 @@ impl Collection {
 }
 
 impl Snapshot {
-    /// Gives the changes of each document to `each`, in order of their ids.
+    /// Passes the changes of each document to `each`, in order of document ids.
     fn compared(
         &self,
         request: &PlannedDiffRequest,
@@ -146,7 +146,7 @@ impl Snapshot {
             records.retain(|record| record.artifact.is_none());
             Ok::<_, Error>(records)
         };
-        // A text is embedded if no document has it, so all of them are looked at before the first is compared.
+        // A text is embedded only if no document has it, so all texts are read before the first comparison.
         let texts = |info: &DocumentInfo| -> Result<Vec<TextKey>, Error> {
             Ok(old(info)?.iter().map(|record| TextKey::of(&record.text)).collect())
         };
@@ -157,7 +157,7 @@ impl Snapshot {
             let before = records.first().cloned();
             let old: Vec<Fingerprint> = records.iter().map(Fingerprint::of).collect();
             drop(records);
-            // It was removed meanwhile.
+            // The document was removed meanwhile.
             let Some(document) = parsed(self.store(), self.generation(), &info.doc_id)? else {
                 return Ok(Sides { old: Vec::new(), new: Vec::new(), notice: None });
             };
@@ -191,7 +191,7 @@ impl Snapshot {
         Ok(PlannedDiffAnswer { summary: comparison.summary(), notices: notice.into_iter().collect() })
     }
 
-    /// Refuses more chunks than an answer is about.
+    /// Fails if there are more chunks than an answer may have.
     fn check_number(&self, chunks: usize, most: Option<usize>) -> Result<(), Error> {
         match most {
             Some(most) if chunks > most => {

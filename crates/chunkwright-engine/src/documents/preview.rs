@@ -1,4 +1,4 @@
-//! What would the chunks of a document be, without any store?
+//! Previews the chunks of a document without a store.
 
 use chunkwright::Record;
 use chunkwright_source::{FormatHint, Input, ReadSource};
@@ -64,7 +64,7 @@ pub struct PreviewAnswer {
 }
 
 impl Engine {
-    /// Cuts a document by any settings, and stores nothing. At most [`MOST_CHUNKS`] are answered.
+    /// Cuts a document by any settings, and stores nothing. Returns at most [`MOST_CHUNKS`] chunks.
     ///
     /// # Errors
     ///
@@ -87,7 +87,7 @@ impl Engine {
         };
         let mut documents = engine.documents(&request)?;
         let (chunker, preset) = (documents.chunker().clone(), documents.preset().to_owned());
-        // All that is answered is of one cut.
+        // Everything in the answer is from one cut.
         let cut = |source: ReadSource| {
             let file_hash = source.source.file_hash.clone();
             let document = source.parse();
@@ -104,7 +104,7 @@ impl Engine {
             }
             let page = offset..offset.saturating_add(limit.unwrap_or(MOST_CHUNKS));
             let (mut records, mut of_page) = (Vec::new(), 0..);
-            // Only those of the page are kept.
+            // Only the records of the page are kept.
             let measured = measure(&chunks, chunks.iter_records(&context), |record| {
                 if of_page.next().is_some_and(|at| page.contains(&at)) {
                     records.push(record);

@@ -1,7 +1,7 @@
-//! How were documents in a revision of their git repository?
+//! Reads documents from a revision of their git repository.
 //!
-//! A folder is written to a temporary one, by an index of its own: neither the working tree nor the index of the repository
-//! is touched.
+//! A folder is checked out into a temporary folder with a separate git index, so that neither the working tree nor the
+//! index of the repository is touched.
 
 use std::fmt;
 use std::io;
@@ -29,8 +29,8 @@ impl fmt::Display for Revision {
 }
 
 impl Revision {
-    /// What `REVISION` or `REVISION:PATH` means, if the repository around the working folder has that revision. The path
-    /// is relative to the working folder.
+    /// Parses `REVISION` or `REVISION:PATH`, if the repository around the working folder has that revision. The path is
+    /// relative to the working folder.
     pub fn named(name: &str) -> Option<Self> {
         let (revision, path) = match name.split_once(':') {
             Some((revision, path)) => (revision, Some(path)),
@@ -44,8 +44,8 @@ impl Revision {
         })
     }
 
-    /// Its documents, and where they lie in a temporary folder, that folder. Without a path of its own it is about
-    /// `other`, and without that about the working folder.
+    /// Reads the documents; if they are checked out into a temporary folder, returns that folder too. If the revision
+    /// has no path of its own, it means `other`, or else the working folder.
     pub(super) fn checkout(&self, other: Option<&PathBuf>) -> Result<(Input, Option<TempDir>), Error> {
         let path = self.path.as_ref().or(other).cloned().unwrap_or_else(|| ".".into());
         let failed = |error: io::Error| Error::Revision {
@@ -57,7 +57,7 @@ impl Revision {
     }
 
     fn files(&self, path: &Path) -> io::Result<(Input, Option<TempDir>)> {
-        // It may be gone by now: what is around it is still there.
+        // The folder may be gone by now, but its parents still exist.
         let mut folder = path;
         let mut below = Vec::new();
         while !folder.is_dir() {

@@ -1,4 +1,4 @@
-//! Which documents does one of several machines work on?
+//! Divides documents among several machines.
 
 use std::fmt;
 use std::str::FromStr;
@@ -22,7 +22,7 @@ pub struct Shard {
 pub struct ShardError;
 
 impl Shard {
-    /// Whether the document is of this shard.
+    /// Returns whether the document belongs to this shard.
     pub fn holds(self, doc_id: &str) -> bool {
         let hash = blake3::hash(doc_id.as_bytes());
         let mut first = [0; 8];

@@ -1,4 +1,4 @@
-//! How large are the chunks of documents, is every promise kept, and what became of each line?
+//! Statistics of documents: chunk sizes, broken promises, line coverage.
 
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, HashMap};
@@ -77,13 +77,13 @@ pub struct Coverage {
 }
 
 impl ReadReport {
-    /// How many entries were left out for each reason.
+    /// The number of skipped entries by reason.
     pub fn reasons(&self) -> BTreeMap<String, usize> {
         skipped_reasons(&self.skipped)
     }
 }
 
-/// How many entries were left out for each reason.
+/// The number of skipped entries by reason.
 pub(crate) fn skipped_reasons(skipped: &[Skipped]) -> BTreeMap<String, usize> {
     reasons(skipped.iter()).into_iter().map(|(reason, number)| (reason.to_owned(), number)).collect()
 }
@@ -96,8 +96,8 @@ fn reasons<'a>(skipped: impl Iterator<Item = &'a Skipped>) -> BTreeMap<&'static 
     reasons
 }
 
-/// How much was left out and why: `3 entries: 2 hidden, 1 binary`. Nothing of what was left out for what it is, which a
-/// [`Notice`](crate::Notice) says.
+/// A summary of what was left out and why: `3 entries: 2 hidden, 1 binary`. Excludes content that is left out by its
+/// kind, which a [`Notice`](crate::Notice) reports.
 pub fn skipped_in_words(skipped: &[Skipped]) -> Option<String> {
     let reasons = reasons(skipped.iter().filter(|skipped| !skipped.reason.is_noise()));
     let entries = match reasons.values().sum() {
@@ -138,7 +138,7 @@ impl Documents {
         Ok(self.statistics_of(sum))
     }
 
-    /// The statistics of documents that were measured.
+    /// The statistics of measured documents.
     pub(super) fn statistics_of(&mut self, sum: Sum) -> DocumentStatistics {
         let Sum { documents, empty, measured: sum, tokens, .. } = sum;
         self.tokens = Mutex::new(tokens);
@@ -174,7 +174,7 @@ impl Documents {
     }
 }
 
-/// What was measured of documents so far.
+/// The sum over the documents measured so far.
 #[derive(Default)]
 pub(super) struct Sum {
     documents: usize,

@@ -1,4 +1,4 @@
-//! How is an engine opened?
+//! Opens an engine.
 
 use parking_lot::{Mutex, RwLock};
 use std::num::NonZeroUsize;
@@ -23,13 +23,13 @@ use crate::owner::Owner;
 use crate::settings::Settings;
 use crate::turns::Turns;
 
-/// Is told that another process writes to the store, and that its end is waited for.
+/// Called when another process writes to the store and this one waits for it.
 pub(super) type OnWait = dyn Fn(Notice) + Send + Sync;
 
-/// How often a store that another process writes to is tried again.
+/// Interval between attempts to open a store that another process writes to.
 const RETRY: Duration = Duration::from_millis(100);
 
-/// What a program hands in instead of what the settings name.
+/// Implementations that a program passes in, in place of those named in the settings.
 #[derive(Clone)]
 pub(super) struct Given {
     pub(super) store: Option<Arc<dyn Store>>,
@@ -39,7 +39,7 @@ pub(super) struct Given {
     pub(super) clock: Arc<dyn Clock>,
 }
 
-/// How an engine is opened.
+/// Builds an engine.
 #[derive(Clone)]
 pub struct Builder {
     settings: Settings,
@@ -71,70 +71,70 @@ impl Builder {
         }
     }
 
-    /// The number of threads that work; without it one for each processor. Answers are the same with any number.
+    /// Sets the number of threads; by default one per processor. Answers do not depend on it.
     pub fn threads(mut self, threads: Option<NonZeroUsize>) -> Self {
         self.threads = threads;
         self
     }
 
-    /// What becomes true when the caller wants work to stop. What is stored by then stays.
+    /// Sets the flag that becomes true when the caller wants work to stop. What is stored by then stays.
     pub fn cancel(mut self, cancel: Arc<AtomicBool>) -> Self {
         self.cancel = cancel;
         self
     }
 
-    /// Waits while another process writes to the store, until the caller wants work to stop, instead of failing.
-    /// `on_wait` is told so.
+    /// Waits, instead of failing, while another process writes to the store, until the caller cancels. Calls `on_wait`
+    /// when it starts to wait.
     pub fn queue(mut self, on_wait: impl Fn(Notice) + Send + Sync + 'static) -> Self {
         self.queue = Some(Arc::new(on_wait));
         self
     }
 
-    /// Lets other processes of the user write through this one while it is open. For those that are open for long; without
-    /// it they wait, or fail. Where another process owns the store already, this one writes through it, and takes its
-    /// place when it ends.
+    /// Lets other processes of the user write through this one while it is open. Meant for processes that stay open for
+    /// long; without it, others wait or fail. If another process already owns the store, this one writes through it,
+    /// and takes its place when it ends.
     pub fn owner(mut self) -> Self {
         self.owns = Owns::Yes;
         self
     }
 
-    /// Opens a store to read that cannot be written, because its folder or its file system may only be read.
+    /// Opens the store for reading if it cannot be written, because its folder or file system is read-only.
     pub fn or_read(mut self) -> Self {
         self.or_read = true;
         self
     }
 
-    /// A store of the caller's own.
+    /// Uses the caller's own store.
     pub fn store(mut self, store: Arc<dyn Store>) -> Self {
         self.given.store = Some(store);
         self
     }
 
-    /// A strategy of the caller's own, in place of the one that the settings name.
+    /// Uses the caller's own strategy instead of the one named in the settings.
     pub fn strategy(mut self, strategy: Arc<dyn Strategy>) -> Self {
         self.given.strategy = Some(strategy);
         self
     }
 
-    /// An embedder of the caller's own.
+    /// Uses the caller's own embedder.
     pub fn embedder(mut self, embedder: Arc<dyn Embedder>) -> Self {
         self.given.embedder = Some(embedder);
         self
     }
 
-    /// A reranker of the caller's own.
+    /// Uses the caller's own reranker.
     pub fn reranker(mut self, reranker: Arc<dyn Reranker>) -> Self {
         self.given.reranker = Some(reranker);
         self
     }
 
-    /// Another clock than that of this machine.
+    /// Uses another clock than the system clock.
     pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
         self.given.clock = clock;
         self
     }
 
-    /// Opens the store and starts the threads. Models are loaded when they are needed.
+    /// Opens the store and starts the threads. Models are loaded when they are first needed.
     ///
     /// # Errors
     ///
@@ -150,7 +150,7 @@ impl Builder {
                 Err(Error::Store(error)) if or_read && error.is_unwritable() => {
                     access = Access::Read;
                     match open_store(&models::place(&settings)?, StoreAccess::Read) {
-                        // It could not be made.
+                        // The store could not be created.
                         Err(StoreError::Missing { .. }) => return Err(error.into()),
                         opened => Held::Here(opened?),
                     }
@@ -182,7 +182,7 @@ impl Builder {
     }
 }
 
-/// Opens the store to write: holds its lock, or finds the owner who does.
+/// Opens the store for writing: takes its lock, or finds the owner who has it.
 pub(super) fn hold(
     settings: &Settings,
     on_wait: Option<&OnWait>,
@@ -200,7 +200,7 @@ pub(super) fn hold(
     })
 }
 
-/// Does what only one process may do at a time, as soon as no other does it.
+/// Runs what only one process may do at a time, as soon as no other process does it.
 pub(super) fn in_turn<T>(
     on_wait: Option<&OnWait>,
     cancel: &AtomicBool,
@@ -214,7 +214,8 @@ pub(super) fn in_turn<T>(
                     return Err(Error::Cancelled);
                 }
                 attempts += 1;
-                // Who has just begun has not said yet who it is, and may be done before anybody reads this.
+                // A process that has just taken the lock has not announced itself yet, and may be done before this is
+                // read.
                 if attempts == 2 {
                     let message = format!("waiting for {holder}, which is writing to the store at `{path}`");
                     on_wait(Notice::new(NoticeCode::Queued, message));

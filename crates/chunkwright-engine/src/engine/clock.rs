@@ -1,14 +1,14 @@
-//! What time is it?
+//! The clock of an engine.
 
 use std::time::SystemTime;
 
-/// Tells the time.
+/// A clock.
 pub trait Clock: Send + Sync {
     /// Nanoseconds since 1970, in UTC.
     fn now(&self) -> i64;
 }
 
-/// The time of this machine.
+/// The system clock.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct SystemClock;
 

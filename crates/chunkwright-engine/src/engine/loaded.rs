@@ -1,4 +1,4 @@
-//! Which models were loaded before?
+//! A cache of loaded models.
 
 use parking_lot::Mutex;
 use std::collections::HashMap;
@@ -11,14 +11,14 @@ use crate::error::Error;
 /// Loads an embedder, if there is one.
 pub(super) type Load<'a> = dyn FnOnce() -> Result<Option<Arc<dyn Embedder>>, Error> + 'a;
 
-/// Models that were loaded before, by what the settings say of them: a model takes longer to load than to answer.
+/// Loaded models, by the settings that select them: a model takes longer to load than to answer.
 #[derive(Default)]
 pub(super) struct Loaded {
     embedders: Slots<dyn Embedder>,
     rerankers: Slots<dyn Reranker>,
 }
 
-/// A place for each key, which is locked while what belongs there is loaded.
+/// A slot for each key, locked while its value is loaded.
 type Slots<T> = Mutex<HashMap<String, Arc<Mutex<Option<Arc<T>>>>>>;
 
 impl Loaded {
@@ -39,8 +39,8 @@ impl Loaded {
     }
 }
 
-/// The value of `key`: loaded before, or loaded now. Other threads that need the same key wait for it, so that nothing is
-/// loaded twice; other keys are not held up. A value that is missing is looked for again by the next call.
+/// Returns the value of `key`, and loads it if necessary. Other threads that need the same key wait, so that nothing is
+/// loaded twice; other keys do not wait. A missing value is looked for again by the next call.
 fn once<T: ?Sized>(
     slots: &Slots<T>,
     key: String,

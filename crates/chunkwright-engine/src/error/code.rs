@@ -1,4 +1,4 @@
-//! What does each front end make of a failure? One table of codes, and which error has which.
+//! Error codes: one table of what each front end returns, and the code of every error.
 
 use std::io::{self, ErrorKind};
 
@@ -9,7 +9,7 @@ use chunkwright_models::{CounterError, EmbedError, InstallError, ModelError, Rer
 
 use super::Error;
 
-/// A kind of failure, as front ends answer it.
+/// A kind of failure, as front ends report it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Code {
     /// Its name in answers: stable, in lower case.
@@ -56,12 +56,12 @@ codes! {
 }
 
 impl Error {
-    /// Whether something could not be stored because there is no room for it.
+    /// Returns whether something could not be stored because the disk is full.
     pub fn is_disk_full(&self) -> bool {
         self.code() == DISK_FULL
     }
 
-    /// What front ends answer.
+    /// The code of the error, which determines how front ends report it.
     pub fn code(&self) -> Code {
         match self {
             Self::Counter(CounterError::Model(_))
@@ -250,7 +250,7 @@ fn of_store(error: &StoreError) -> Code {
     }
 }
 
-/// Whether nothing more can be stored, or nothing more of this user's.
+/// Returns whether the error means that the disk or the user's quota is full.
 fn is_full(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded)
 }

@@ -1,4 +1,4 @@
-//! What an evaluation reads: documents, questions, edits, and the models that it needs.
+//! The inputs of an evaluation: documents, questions, edits, and the models that it needs.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ use crate::notice::{Notice, NoticeCode};
 use crate::words::count;
 
 impl Engine {
-    /// Reads and parses all documents but the files of `others`, which are no documents.
+    /// Reads and parses all documents except the files in `others`.
     pub(super) fn corpus<'a>(
         &self,
         request: &DocumentsRequest,
@@ -38,7 +38,7 @@ impl Engine {
         Ok((Corpus::new(documents), read))
     }
 
-    /// The embedder for `modes`: none is loaded for words alone. `name` is used where the settings name none.
+    /// The embedder for `modes`; `None` for lexical search alone. `name` is used if the settings name none.
     pub(super) fn embedder_for(
         &self,
         modes: &[Mode],
@@ -58,13 +58,13 @@ impl Engine {
         Ok(embedder)
     }
 
-    /// What counts the tokens of a reader's budget.
+    /// The token counter for a reader's budget.
     pub(super) fn budget_counter(&self, name: Option<&str>) -> Result<Arc<dyn TokenCounter>, Error> {
         name.map_or_else(|| self.counter(), |name| models::counter_called(self.settings(), name))
     }
 }
 
-/// The questions of `path`; those that cannot be asked are told one by one.
+/// Reads the questions of `path`; reports each invalid one.
 pub(super) fn questions(
     path: &Path,
     corpus: &Corpus,
@@ -78,7 +78,7 @@ pub(super) fn questions(
     read_questions(path, &jsonl, corpus, on_step)
 }
 
-/// Questions that came with a request.
+/// Questions from the request itself.
 pub(super) fn inline_questions(
     lines: &[Map<String, Value>],
     corpus: &Corpus,
@@ -109,7 +109,7 @@ fn read_questions(
     Ok(questions)
 }
 
-/// The chunks of a file, and what they are called. Lines that hold none are told one by one and counted.
+/// Reads the chunks of a file, and its name. Reports and counts each invalid line.
 pub(super) fn chunks(
     path: &Path,
     corpus: &Corpus,
@@ -139,7 +139,7 @@ pub(super) fn chunks(
     Ok((name, chunks))
 }
 
-/// The edits to measure, and where they are from, in words. Lines that hold none are told one by one and counted.
+/// The edits to measure, and a description of their origin. Reports and counts each invalid line.
 pub(super) fn edits(
     request: &EditsRequest,
     corpus: &Corpus,

@@ -1,4 +1,4 @@
-//! Which preset and size find most on documents?
+//! Finds the preset and size that retrieve best on given documents.
 
 use std::path::PathBuf;
 
@@ -18,20 +18,20 @@ use crate::engine::Engine;
 use crate::error::Error;
 use crate::notice::{Notice, NoticeCode};
 
-/// What is tried.
+/// A tuning request: candidates, questions and limits.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct TuneRequest {
-    /// A file of questions, JSON Lines; without it they are made of the documents.
+    /// A file of questions, JSON Lines; by default, questions are generated from the documents.
     pub questions: Option<PathBuf>,
-    /// What questions are made of; without any what suits the documents.
+    /// The origins of generated questions; by default, what suits the documents.
     pub from: Vec<Origin>,
-    /// The presets; without any every built-in one. `auto` is always among them, since the others are compared with it.
+    /// The presets; by default, all built-in ones. `auto` is always included, since the others are compared with it.
     pub presets: Vec<String>,
-    /// Limits to try beside the presets' own, in their unit; without any the best preset and `auto` are tried at usual
-    /// ones.
+    /// Limits to try beside the presets' own, in their unit; by default, the best preset and `auto` are tried at usual
+    /// limits.
     pub sizes: Vec<usize>,
-    /// Mode of the search; without it `hybrid`, or `lexical` where there is no embedder.
+    /// Search mode; by default `hybrid`, or `lexical` without an embedder.
     pub mode: Option<Mode>,
     /// How the rankings of the stages become one.
     pub fusion: Fusion,
@@ -39,9 +39,9 @@ pub struct TuneRequest {
     pub max_questions: usize,
     /// Maximum number of bytes to read; a larger corpus is sampled.
     pub max_bytes: usize,
-    /// What counts the tokens of a reader's budget; without it what counts those of chunks.
+    /// Token counter for a reader's budget; by default, the one that counts chunks.
     pub budget_tokenizer: Option<String>,
-    /// What is drawn at random is drawn from this number.
+    /// Seed of random draws.
     pub seed: u64,
 }
 
@@ -134,12 +134,12 @@ pub struct Proposal {
     pub seed: u64,
 }
 
-/// The embedder that is fast enough to try many ways of cutting.
+/// An embedder that is fast enough to try many candidates.
 const FAST: &str = "static";
 
 impl Engine {
-    /// Measures many ways of cutting and proposes the best that is better than `auto` beyond noise. `None` where there
-    /// is no document, or no question can be made of them. `on_step` is told what happens.
+    /// Measures many ways of cutting, and proposes the best one that beats `auto` beyond noise. `None` if there is no
+    /// document, or no question can be generated. `on_step` gets the events.
     ///
     /// # Errors
     ///
@@ -244,7 +244,7 @@ impl Engine {
     }
 }
 
-/// Why there is no question.
+/// Explains why there are no questions.
 fn nothing_to_ask(from: &[Origin]) -> String {
     let named: Vec<&str> = from.iter().map(|origin| origin.as_str()).collect();
     let of = match named.as_slice() {
@@ -256,7 +256,7 @@ fn nothing_to_ask(from: &[Origin]) -> String {
     )
 }
 
-/// The presets that are tried, `auto` first.
+/// The presets to try, `auto` first.
 fn tuned_presets(names: &[String]) -> Vec<String> {
     let mut presets = named_presets(names);
     if presets.is_empty() {
@@ -267,7 +267,7 @@ fn tuned_presets(names: &[String]) -> Vec<String> {
     presets
 }
 
-/// The lines of `chunkwright.toml` that say this.
+/// The lines of `chunkwright.toml` for this candidate.
 fn toml(candidate: &Candidate) -> String {
     let preset = toml::Value::String(candidate.preset.clone());
     let size =

@@ -1,4 +1,4 @@
-//! How far is a run?
+//! The progress of a run.
 
 use chunkwright_index::Progress;
 use serde::{Deserialize, Serialize};
@@ -28,11 +28,11 @@ pub struct RunProgress {
 }
 
 impl RunProgress {
-    /// Notes what a run said.
+    /// Adds a progress event.
     pub fn note(&mut self, progress: Progress<'_>) {
         match progress {
             Progress::Found { files, bytes } => (self.files_found, self.bytes_found) = (files, bytes),
-            // What is to be read again may be read twice, once as a file and once out of the store.
+            // A document that is read again may count twice, once from its file and once from the store.
             Progress::Read { files, bytes } => {
                 (self.files, self.bytes) = (files.min(self.files_found), bytes);
             }
@@ -44,7 +44,7 @@ impl RunProgress {
         }
     }
 
-    /// As [`note`](Self::note), of a watch: each of its runs begins by finding files, and is counted for itself.
+    /// As [`note`](Self::note), for a watch: each run begins by finding files, and is counted separately.
     pub fn note_of_watch(&mut self, progress: Progress<'_>) {
         if matches!(progress, Progress::Found { .. }) {
             *self = Self::default();
@@ -52,14 +52,15 @@ impl RunProgress {
         self.note(progress);
     }
 
-    /// The share of bytes that is done, in per cent; `None` before files were looked for.
+    /// The share of bytes done, in percent; `None` before files are found.
     pub fn percent(&self) -> Option<u8> {
         let done = u128::from(self.bytes) * 100;
         let percent = done.checked_div(u128::from(self.bytes_found))?;
         Some(u8::try_from(percent.min(100)).unwrap_or(100))
     }
 
-    /// How far it is after so many seconds: `128 of 621 files; 400 texts embedded, 60,000 tokens, 41.5 texts/s`.
+    /// The progress in words after this many seconds:
+    /// `128 of 621 files; 400 texts embedded, 60,000 tokens, 41.5 texts/s`.
     pub fn in_words(&self, seconds: f64) -> String {
         let files = format!("{} of {}", grouped(self.files), count(self.files_found, "file"));
         if self.texts == 0 {
@@ -69,7 +70,7 @@ impl RunProgress {
         format!("{files}; {texts} embedded, {tokens}, {:.1} texts/s", self.texts as f64 / seconds.max(0.001))
     }
 
-    /// What stays if the run ends now, and how to go on, as a clause.
+    /// A clause that says what stays if the run ends now, and how to continue.
     pub fn kept(&self) -> String {
         let vectors = match self.texts {
             0 => String::new(),

@@ -1,15 +1,15 @@
-//! What a run did, in words: what a terminal, a tool of a model and a list of jobs show of its report.
+//! The report of a run in words, for terminals, MCP tools and the list of jobs.
 
 use super::IndexAnswer;
 use crate::words::{count, grouped, listed};
 
-/// Runs that take longer than this, in milliseconds, say where the time went without being asked.
+/// Runs longer than this, in milliseconds, report where the time went without being asked.
 const LONG_MS: u64 = 10_000;
 
-/// Renamed documents that are named.
+/// Maximum number of renamed documents that are named.
 const NAMED: usize = 5;
 
-/// What a run did, a line each, without line breaks of its own. What is `None` has nothing to say.
+/// A summary of a run: one line per topic, without line breaks. `None` if there is nothing to report.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct IndexSummary {
     /// How many documents were indexed.
@@ -28,12 +28,12 @@ pub struct IndexSummary {
     pub overlays: Option<String>,
     /// Where the time went.
     pub times: Option<String>,
-    /// Whether it took so long that everybody wants to know where the time went.
+    /// Whether the run took so long that the times are worth showing.
     pub is_long: bool,
 }
 
 impl IndexAnswer {
-    /// What the run did, in words.
+    /// Summarises the run in words.
     pub fn summary(&self) -> IndexSummary {
         let report = &self.report;
         let verb = if self.dry_run { "would be indexed" } else { "indexed" };

@@ -1,16 +1,16 @@
-//! The jobs that wait, in queues of which each runs one job at a time. Every step costs the same however many wait, in however
-//! many queues.
+//! Queues of waiting jobs, each of which runs one job at a time. The cost of every step is independent of the number of
+//! jobs and queues.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// The queue of a collection, or of what is about none.
+/// The queue of a collection, or the queue of jobs without one.
 type Queue = Option<String>;
 
 /// Queues of jobs, by their numbers.
 #[derive(Debug, Default)]
 pub(super) struct Queues {
     all: HashMap<Queue, Waiting>,
-    /// The first job of every queue of which none runs.
+    /// The first job of every queue that runs none.
     ready: BTreeMap<u64, Queue>,
     running: usize,
 }
@@ -32,7 +32,7 @@ impl Queues {
         waiting.jobs.insert(id);
     }
 
-    /// Takes the oldest job that may run. Its queue is busy until it is [done](Self::done).
+    /// Takes the oldest job that may run. Its queue is busy until [`done`](Self::done).
     pub(super) fn pop(&mut self) -> Option<u64> {
         let (id, queue) = self.ready.pop_first()?;
         let waiting = self.all.entry(queue).or_default();
@@ -42,7 +42,7 @@ impl Queues {
         Some(id)
     }
 
-    /// Notes that the job that ran of a queue does not run any more.
+    /// Notes that the running job of a queue has ended.
     pub(super) fn done(&mut self, queue: &Queue) {
         if let Some(waiting) = self.all.get_mut(queue) {
             self.running -= usize::from(std::mem::replace(&mut waiting.is_busy, false));
@@ -64,17 +64,17 @@ impl Queues {
         self.ready.len()
     }
 
-    /// Number of jobs that run.
+    /// Number of running jobs.
     pub(super) fn running(&self) -> usize {
         self.running
     }
 
-    /// Whether a job of a queue waits or runs.
+    /// Returns whether a job of a queue waits or runs.
     pub(super) fn has(&self, queue: &Queue) -> bool {
         self.all.contains_key(queue)
     }
 
-    /// Brings what is known of a queue to what it has.
+    /// Updates the index of ready jobs for a queue.
     fn settle(&mut self, queue: &Queue) {
         let Some(waiting) = self.all.get(queue).filter(|waiting| !waiting.is_busy) else { return };
         match waiting.jobs.first() {

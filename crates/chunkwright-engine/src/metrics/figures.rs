@@ -1,4 +1,4 @@
-//! Figures that only the chunks of a generation tell, as they were known last, and the thread that brings them up to date.
+//! Cached figures that are computed from all chunks of a generation, and the thread that updates them.
 
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::HashMap;
@@ -8,7 +8,7 @@ use chunkwright_index::{Generation, GenerationStatus, Statistics};
 
 use crate::engine::Engine;
 
-/// What the chunks of a generation tell.
+/// Figures computed from all chunks of a generation.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Figures {
     pub(super) optimal_ratio: Option<f64>,
@@ -16,15 +16,15 @@ pub(super) struct Figures {
     pub(super) levels: Vec<(&'static str, usize)>,
 }
 
-/// Figures by the generation that they are of.
+/// Cached figures by generation.
 #[derive(Debug, Default)]
 pub(crate) struct KnownFigures(Mutex<Known>);
 
 #[derive(Debug, Default)]
 struct Known {
-    /// As of which change, by collection and number.
+    /// The figures and the change counter they were computed at, by collection and generation number.
     figures: HashMap<(String, i64), (u64, Figures)>,
-    /// Whether a thread is at work.
+    /// Whether an update thread runs.
     is_refreshing: bool,
 }
 
@@ -44,12 +44,12 @@ impl KnownFigures {
         self.lock().figures.get(&key(generation)).map(|(_, figures)| figures.clone())
     }
 
-    /// Whether what is known is of the generation as it is.
+    /// Returns whether the cached figures are of the generation as it is.
     pub(super) fn is_current(&self, status: &GenerationStatus) -> bool {
         self.lock().figures.get(&key(&status.generation)).is_some_and(|(change, _)| *change == status.change)
     }
 
-    /// Keeps figures in place of those of any other generation of the collection.
+    /// Caches figures, and drops those of other generations of the collection.
     pub(super) fn put(&self, status: &GenerationStatus, figures: Figures) {
         let mut known = self.lock();
         let of @ (collection, _) = &key(&status.generation);
@@ -57,8 +57,8 @@ impl KnownFigures {
         known.figures.insert(of.clone(), (status.change, figures));
     }
 
-    /// Brings figures up to date on a thread of their own, one generation after another, unless one is at work already.
-    /// What cannot be read is tried again the next time.
+    /// Updates figures on a background thread, one generation after another, unless an update is running. Generations
+    /// that cannot be read are tried again next time.
     pub(super) fn refresh(&self, engine: &Engine, stale: &[GenerationStatus]) {
         if stale.is_empty() || std::mem::replace(&mut self.lock().is_refreshing, true) {
             return;

@@ -1,4 +1,4 @@
-//! Where the system has no sockets in folders, every process writes for itself, in turn with the others.
+//! The owner of a store on systems without Unix sockets: there is none, and processes take turns to write.
 
 use std::io;
 use std::path::Path;
@@ -34,7 +34,7 @@ impl Owner {
     }
 }
 
-/// Nobody is listened to.
+/// There is no listener.
 #[derive(Debug)]
 pub(crate) struct Listener;
 

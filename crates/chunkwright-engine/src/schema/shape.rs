@@ -1,8 +1,8 @@
-//! Checks that JSON of a client has objects where objects are expected, and no names that are unknown.
+//! Checks the shape of JSON from clients: objects where objects are expected, and no unknown names.
 //!
-//! serde reads a struct from a list as well, value by value: `[false]` would disable a chunk. Inside of an enum or a
-//! flattened struct no deserializer can forbid that, since serde keeps such values aside before it knows what they are for.
-//! The schema of a type knows, wherever the type stands.
+//! serde also reads a struct from a list, value by value: `[false]` would disable a chunk. Inside an enum or a
+//! flattened struct no deserializer can forbid that, since serde buffers such values before it knows their type. The
+//! schema of a type applies wherever the type occurs.
 
 use parking_lot::Mutex;
 use std::any::TypeId;
@@ -15,17 +15,17 @@ use serde_json::{Map, Value};
 
 /// Why a value does not have the shape of a type.
 enum Misfit {
-    /// It is of another type, which the reader says better.
+    /// It has another type, which the reader reports better.
     Other,
-    /// It has a name that is unknown, as a sentence.
+    /// It has an unknown name, as a sentence.
     Unknown(String),
-    /// It is a list in place of an object, as a sentence.
+    /// It is a list instead of an object, as a sentence.
     List(String),
 }
 
-/// Checks the shape of `value`, of which a `T` is to be read: no list in place of an object, and no name that an object
-/// does not have. Makes `83` of `83.0` where a whole number is expected, as JSON Schema has them for one; everything else is
-/// left to the reader. Returns whether it changed the value.
+/// Checks that `value` has the shape of a `T`: no list instead of an object, and no unknown names. Converts `83.0` to
+/// `83` where an integer is expected, since JSON Schema accepts it as one; the reader checks everything else. Returns
+/// whether the value changed.
 ///
 /// # Errors
 ///
@@ -47,13 +47,13 @@ pub fn check_shape<T: JsonSchema + 'static>(value: &mut Value) -> Result<bool, S
 
 /// A walk through a value and the schema of its type.
 struct Walk<'a> {
-    /// The schemas that others refer to.
+    /// The schemas that `$ref` refers to.
     definitions: &'a Value,
     has_changed: bool,
 }
 
 impl Walk<'_> {
-    /// Whether `value`, found at `at`, has the shape that `schema` allows.
+    /// Checks that `value`, found at `at`, has a shape that `schema` allows.
     fn fits(&mut self, value: &mut Value, schema: &Value, at: &str) -> Result<(), Misfit> {
         let Value::Object(schema) = schema else { return Ok(()) };
         if let Some(name) =
@@ -73,7 +73,7 @@ impl Walk<'_> {
             return Err(if is_list { Misfit::List(sentence()) } else { Misfit::Other });
         }
         let mut fit = Ok(());
-        // What the reader refuses does not hide what it would take.
+        // A part that the reader refuses must not hide errors in parts that it accepts.
         let mut note = |part: Result<(), Misfit>| match part {
             Err(Misfit::Other) => {
                 fit = Err(Misfit::Other);
@@ -85,7 +85,7 @@ impl Walk<'_> {
             Value::Object(object) => {
                 let properties = schema.get("properties").and_then(Value::as_object);
                 let rest = schema.get("additionalProperties");
-                // Of an enum, which variant is meant stands beside its fields.
+                // For an enum, tags beside its fields select the variant.
                 let mut tags =
                     properties.into_iter().flatten().filter_map(|(name, it)| Some((name, it.get("const")?)));
                 if tags.any(|(name, tag)| object.get(name).is_some_and(|value| value != tag)) {
@@ -112,7 +112,7 @@ impl Walk<'_> {
                 }
             }
             Value::Number(number) => {
-                // Of whole numbers in this range every one is exact as it is.
+                // Every integer in this range is exact as a float.
                 let whole =
                     number.as_f64().filter(|it| number.is_f64() && it.fract() == 0.0 && it.abs() < 9e18);
                 if let Some(whole) = whole.filter(|_| schema_types(schema).any(|kind| kind == "integer")) {
@@ -126,7 +126,7 @@ impl Walk<'_> {
     }
 }
 
-/// Fits if one form does, or if there are none. A name is unknown if only one form can be meant.
+/// Succeeds if one form fits, or if there are none. An unknown name is reported only if one form can be meant.
 fn one_of(forms: impl Iterator<Item = Result<(), Misfit>>) -> Result<(), Misfit> {
     let mut misfits = Vec::new();
     for form in forms {
@@ -147,7 +147,7 @@ fn one_of(forms: impl Iterator<Item = Result<(), Misfit>>) -> Result<(), Misfit>
     }
 }
 
-/// Whether `schema` allows the JSON type of an object or a list; of other values it is not asked.
+/// Returns whether `schema` allows the JSON type of an object or a list; true for other values.
 fn is_of_type(value: &Value, schema: &Map<String, Value>) -> bool {
     let name = match value {
         Value::Object(_) => "object",
@@ -158,7 +158,7 @@ fn is_of_type(value: &Value, schema: &Map<String, Value>) -> bool {
     schema_types(schema).next().is_none() || schema_types(schema).any(|known| known == name)
 }
 
-/// The types that a schema names; without any it allows all.
+/// The types in a schema; none means that all are allowed.
 fn schema_types(schema: &Map<String, Value>) -> impl Iterator<Item = &str> {
     let types = schema.get("type").into_iter();
     types

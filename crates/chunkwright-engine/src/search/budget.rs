@@ -1,10 +1,10 @@
-//! How much text is an answer, and what of it is left out to keep within a limit?
+//! Keeps the text of an answer within a budget of tokens.
 //!
-//! Text is what a reader reads: the context and content of hits (and `text` where they carry
-//! it), or the text of passages, and the outline and summary of
-//! a document. Names, numbers and paths beside it, and the preview, which is the beginning of the content, are not
-//! counted. Hits are taken best first; one that does not fit into what is left is left out, and a later, shorter one may
-//! fit. What then remains is for outlines and summaries, each with the first hit of its document.
+//! The counted text is what a reader reads: the context and content of hits (and `text` where they carry it), or the
+//! text of passages, and the outline and summary of a document. Names, numbers, paths and the preview, which is the
+//! beginning of the content, are not counted. Hits are taken best first. A hit that does not fit into the rest of the
+//! budget is left out, and a later, shorter one may still fit. What then remains is for outlines and summaries, each
+//! with the first hit of its document.
 
 use std::collections::HashSet;
 
@@ -43,9 +43,9 @@ pub struct LeftOutHit {
     pub token_count: usize,
 }
 
-/// What is counted of a hit or of a passage.
+/// A hit or passage whose text is counted.
 trait Text {
-    /// The texts that belong to it.
+    /// Its own texts.
     fn texts(&self) -> Vec<&str>;
     /// The texts of its document.
     fn of_document(&mut self) -> Vec<&mut String>;
@@ -94,7 +94,7 @@ impl Text for FoundPassage {
 }
 
 impl Budget {
-    /// Takes out of `found` what does not fit into `max_tokens`.
+    /// Removes from `found` what does not fit into `max_tokens`.
     pub(super) fn keep(found: &mut Found, max_tokens: usize, counter: &dyn TokenCounter) -> Self {
         let tokenizer = counter.name().to_owned();
         let mut budget = Self { max_tokens, tokens: 0, tokenizer, left_out: Vec::new() };
@@ -134,7 +134,7 @@ impl Budget {
         self.max_tokens - self.tokens
     }
 
-    /// Says what was left out.
+    /// A notice about what was left out.
     pub(super) fn notice(&self, found: &Found) -> Option<Notice> {
         let LeftOutHit { reference, token_count, .. } = self.left_out.first()?;
         let (kept, what) = match found {

@@ -1,4 +1,4 @@
-//! What does a hit say to its reader?
+//! A hit as it is returned: the chunk with its preview and metadata.
 
 use std::iter;
 use std::ops::Deref;
@@ -10,11 +10,11 @@ use serde_json::Value;
 
 use super::translations::Translation;
 
-/// Most characters of a preview.
+/// Maximum number of characters in a preview.
 const PREVIEW_CHARS: usize = 200;
 
-/// Keys of what was found that a hit does not repeat: the outline is in its metadata, and `text`, which is made of
-/// context and content, comes when it is asked for.
+/// Keys that a hit does not repeat: the outline is in its metadata, and `text`, which consists of context and content,
+/// is only included on request.
 const LEFT_TO_OTHERS: [&str; 2] = ["text", "doc_toc"];
 
 /// A chunk that was found, and the collection that it is of.
@@ -82,7 +82,7 @@ impl Hit {
     }
 }
 
-/// Whether the text of a record says something else than its context and content, and the fence that closes them.
+/// Returns whether the text of a record differs from its context, its content and the fence that closes them.
 fn says_more(record: &Record) -> bool {
     let rest =
         record.text.strip_prefix(&*record.context).and_then(|text| text.strip_prefix(&*record.content));
@@ -90,7 +90,7 @@ fn says_more(record: &Record) -> bool {
     record.artifact.is_some() || !rest.is_some_and(closes)
 }
 
-/// The beginning of a content on one line.
+/// The beginning of a text on one line.
 fn preview(content: &str) -> String {
     let words = content.split_whitespace();
     let spaced = words.flat_map(|word| iter::once(' ').chain(word.chars())).skip(1);

@@ -1,14 +1,15 @@
-//! In which order are the hits of several collections?
+//! Merges the hits of several collections into one order.
 //!
 //! Scores of different collections are seldom comparable: BM25 depends on how rare a word is in each collection, and a
-//! fused score is scaled to the candidates of its own search. What is comparable, in this order:
+//! fused score is scaled to the candidates of its own search. The order is by the first of these that is comparable:
 //!
-//! * the score, where one measure ordered every list: a reranker, or the dot product of a dense or sparse search in which
-//!   all vectors are of one model;
-//! * the relevance, which is on one scale for every model: of the next hits of all lists the most relevant one is next;
-//! * the rank, which is reciprocal rank fusion of lists without a common member: every collection's best hit comes before
-//!   any second best. Equal ranks are ordered by the dense score where all vectors are of one model, and else by the order
-//!   in which the collections were named.
+//! * the score, if the same measure ordered every list: a reranker, or the dot product of a dense or sparse search in
+//!   which all vectors are of one model;
+//! * the relevance, which is on one scale for every model: among the next hits of all lists, the most relevant comes
+//!   first;
+//! * the rank, which is reciprocal rank fusion of lists without a common member: every collection's best hit comes
+//!   before any second best. Equal ranks are ordered by the dense score if all vectors are of one model, and otherwise
+//!   by the order in which the collections were named.
 //!
 //! Each list keeps its own order, so that the first `n` hits of the answer are among the first `n` of each list. Pages
 //! depend on that.
@@ -51,7 +52,7 @@ fn order(found: &[(&Snapshot, Answer)]) -> Order {
     if is_one_model && ran(Mode::Hybrid) { Order::RankThenDense } else { Order::Rank }
 }
 
-/// The hits of all lists in one order, ranked from 1. Lists that come first win ties.
+/// Merges the hits of all lists into one order, ranked from 1. Earlier lists win ties.
 pub(super) fn merged(found: &[(&Snapshot, Answer)], duplicates: Duplicates) -> Vec<Hit> {
     let order = order(found);
     let mut lists: Vec<_> = found.iter().map(|(_, answer)| answer.hits.iter()).collect();
@@ -73,7 +74,7 @@ pub(super) fn merged(found: &[(&Snapshot, Answer)], duplicates: Duplicates) -> V
     hits
 }
 
-/// The first hit of a list that is left; the greatest is next.
+/// The first remaining hit of a list; the greatest head comes next.
 struct Head {
     order: Order,
     list: usize,
@@ -111,14 +112,14 @@ impl PartialEq for Head {
 
 impl Eq for Head {}
 
-/// Leaves out hits with the content of a better one of another collection, which names them.
+/// Removes hits whose content equals that of a better hit in another collection, which lists them as copies.
 fn collapsed(hits: Vec<Hit>) -> Vec<Hit> {
     let mut kept: Vec<Hit> = Vec::with_capacity(hits.len());
     let mut seen: HashMap<String, usize> = HashMap::new();
     for hit in hits {
         let first = *seen.entry(hit.record.content.clone()).or_insert(kept.len());
         match kept.get_mut(first) {
-            // Of one collection, they are of several generations.
+            // Within one collection, the copies are of several generations.
             Some(better) if better.collection != hit.collection => {
                 let ids = [hit.record.chunk_id].into_iter().chain(hit.duplicates.iter().copied());
                 let place = |chunk_id| HitPlace { collection: hit.collection.clone(), chunk_id };

@@ -1,4 +1,4 @@
-//! What are hits of several collections read with?
+//! Expands the hits of several collections into passages.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use super::{ExpandRequest, Found, Snapshot};
 use crate::error::Error;
 use crate::notice::{Notice, NoticeCode};
 
-/// The passages that hold `hits`, in the order of the best hit in each.
+/// The passages that contain `hits`, in the order of the best hit in each.
 pub(super) fn passages(
     snapshots: &[&Snapshot],
     hits: &[Hit],
@@ -23,7 +23,8 @@ pub(super) fn passages(
     }
     for snapshot in snapshots {
         let generation = snapshot.generation();
-        // Of two generations of one collection the first has all hits: what follows reads each in its own.
+        // For two generations of one collection, the first gets all hits: later code reads each hit in its own
+        // generation.
         let Some(hits) = by_collection.remove(&*generation.collection) else { continue };
         let counter = snapshot.engine().counter()?;
         let expansion = Expansion { expand: with, max_tokens, counter: &*counter };

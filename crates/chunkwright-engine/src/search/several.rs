@@ -1,4 +1,4 @@
-//! Which collections does a search read, and what becomes of one that cannot be searched?
+//! Searches several collections, and skips those that cannot be searched.
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -21,8 +21,8 @@ use crate::notice::{Notice, NoticeCode};
 use crate::observe::{SearchCall, TRACE};
 
 impl Engine {
-    /// Searches the collections that the request names. If it names none, that of the settings; where they name none either
-    /// and none has the usual name, the only one of the store.
+    /// Searches the collections that the request names. Without a name, searches the collection of the settings; if the
+    /// settings name none either and the default one does not exist, the only collection of the store.
     ///
     /// # Errors
     ///
@@ -34,7 +34,7 @@ impl Engine {
             let snapshots = self.searched(request)?;
             let numbers: Vec<i64> = snapshots.iter().map(|snapshot| snapshot.generation().number).collect();
             match search_in(&snapshots.iter().collect::<Vec<_>>(), request) {
-                // Another generation was switched to meanwhile.
+                // Another generation became current meanwhile.
                 Err(error) if is_gone(&error) && last.as_ref() != Some(&numbers) => last = Some(numbers),
                 Err(error) => return Err(error),
                 Ok(answer) => return Ok(answer),
@@ -42,8 +42,8 @@ impl Engine {
         }
     }
 
-    /// Says why a chunk is or is not in the answer to a search of one collection: the one that the request names, or that
-    /// of the settings.
+    /// Explains why a chunk is or is not in the answer to a search of one collection: the one that the request names,
+    /// or that of the settings.
     ///
     /// # Errors
     ///
@@ -73,7 +73,7 @@ impl Engine {
         })
     }
 
-    /// The collections that a request means, each once. Those with vectors of one model share its embedder.
+    /// The collections of a request, each once. Those with vectors of the same model share its embedder.
     fn searched(&self, request: &SearchRequest) -> Result<Vec<Snapshot>, Error> {
         let store = self.store()?;
         let generations = if !request.all_collections {
@@ -99,7 +99,7 @@ impl Engine {
     }
 }
 
-/// Whether an error says something of one collection, and nothing of the others in the store.
+/// Returns whether an error concerns only one collection and not the others of the store.
 fn is_of_one_collection(error: &Error) -> bool {
     matches!(error.code().name, "model_unavailable" | "service_failed")
         || matches!(
@@ -113,7 +113,7 @@ fn left_out(collection: &str, error: &Error) -> Notice {
     Notice::new(NoticeCode::CollectionSkipped, format!("collection `{collection}` was not searched: {error}"))
 }
 
-/// Searches generations, each by itself, and merges what they have.
+/// Searches each generation separately, and merges the hits.
 pub(super) fn search_in(snapshots: &[&Snapshot], request: &SearchRequest) -> Result<SearchAnswer, Error> {
     let Some(engine) = snapshots.first().map(|snapshot| snapshot.engine()) else {
         return merged(snapshots, request);
@@ -150,7 +150,7 @@ fn merged(snapshots: &[&Snapshot], request: &SearchRequest) -> Result<SearchAnsw
     let mut notices = Vec::new();
     let mut found: Vec<(&Snapshot, Answer)> = Vec::new();
     let mut failed = None;
-    // What is collapsed here leaves room for hits further down.
+    // Collapsing translations makes room for further hits.
     let wanted = if request.collapse_translations { page.end.max(request.last_page_end()) } else { page.end };
     for &snapshot in snapshots {
         snapshot.engine().check_cancelled()?;
@@ -170,7 +170,7 @@ fn merged(snapshots: &[&Snapshot], request: &SearchRequest) -> Result<SearchAnsw
         return Err(error);
     }
     let mut hits = merge::merged(&found, request.duplicates);
-    // Where some collections have an answer, that others have none is no news.
+    // If some collections have hits, empty ones need no notice.
     if !hits.is_empty() {
         notices.retain(|notice| notice.code != NoticeCode::NothingRelevant);
     }
@@ -200,10 +200,10 @@ fn merged(snapshots: &[&Snapshot], request: &SearchRequest) -> Result<SearchAnsw
     Ok(SearchAnswer { found, searched, below, collections, budget, notices })
 }
 
-/// Most notices of one kind in an answer.
+/// Maximum number of notices of one kind in an answer.
 const ALIKE: usize = 5;
 
-/// The first notices of each kind, and how many more there are.
+/// The first notices of each kind, and the number of further ones.
 fn bounded(notices: Vec<Notice>) -> Vec<Notice> {
     let mut counts: BTreeMap<NoticeCode, usize> = BTreeMap::new();
     let mut kept = Vec::new();
@@ -222,7 +222,7 @@ fn bounded(notices: Vec<Notice>) -> Vec<Notice> {
     kept
 }
 
-/// Hits with what is known of their documents.
+/// Adds the metadata of their documents to hits.
 fn described(
     snapshots: &[&Snapshot],
     mut hits: Vec<Hit>,

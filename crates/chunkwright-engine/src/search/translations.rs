@@ -1,10 +1,10 @@
-//! Which documents are one page in several languages?
+//! Detects documents that are one page in several languages.
 //!
-//! Two documents of a collection are translations of each other if their paths are the same but for a mark of their
-//! language, and their prose is in different languages. A mark is a folder or the end of a file's stem that names the
-//! language that was detected in the document: `docs/ru/x.md`, `i18n/zh-CN/x.md`, `x.zh.md`, `README_ru.md`. A path without
-//! a mark is the page's own, so that `README.md` and `README_ru.md` are one page. A folder that only looks like a mark,
-//! such as `tests/it/` with English text, is none.
+//! Two documents of a collection are translations of each other if their prose is in different languages, and their
+//! paths are equal except for a language mark. A mark is a folder or the end of a file's stem that names the language
+//! detected in the document: `docs/ru/x.md`, `i18n/zh-CN/x.md`, `x.zh.md`, `README_ru.md`. A path without a mark is
+//! compared as it is, so that `README.md` and `README_ru.md` are one page. A folder that only looks like a mark, such
+//! as `tests/it/` with English text, does not count.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ use chunkwright::ChunkId;
 
 use super::hit::Hit;
 
-/// Languages that paths name by other codes than those of ISO 639-1.
+/// Languages that paths name by codes other than those of ISO 639-1.
 const OTHER_CODES: &[(&str, &str)] = &[
     ("cn", "zh"),
     ("tw", "zh"),
@@ -26,7 +26,7 @@ const OTHER_CODES: &[(&str, &str)] = &[
     ("gr", "el"),
 ];
 
-/// Folders that hold translations and do not say of what.
+/// Folders that hold translations without naming a language.
 const FOLDERS: [&str; 2] = ["i18n", "translations"];
 
 /// A chunk of a document that is the page of a better hit in another language.
@@ -41,8 +41,7 @@ pub struct Translation {
     pub prose_language: String,
 }
 
-/// Leaves out the hits of documents that a better hit's document is a translation of. The first hit of each page names
-/// them.
+/// Removes hits in translations of a better hit's document. The first hit of each page lists them.
 pub(super) fn collapsed(hits: Vec<Hit>) -> Vec<Hit> {
     let mut kept: Vec<Hit> = Vec::with_capacity(hits.len());
     let mut pages: HashMap<(String, String), usize> = HashMap::new();
@@ -67,7 +66,7 @@ pub(super) fn collapsed(hits: Vec<Hit>) -> Vec<Hit> {
     kept
 }
 
-/// The path of a document whose prose is in `language`, without the marks of it.
+/// The path of a document in `language`, without its language marks.
 fn page(doc_id: &str, language: &str) -> String {
     let (folders, name) = doc_id.rsplit_once('/').unwrap_or(("", doc_id));
     let folders = folders.split('/').filter(|folder| !folder.is_empty());
@@ -95,7 +94,7 @@ fn page(doc_id: &str, language: &str) -> String {
     format!("{}.{}", kept.join("/"), parts.join("."))
 }
 
-/// Whether a part of a path names a language, with a region or script or without.
+/// Returns whether a part of a path names a language, with or without a region or script.
 fn is_mark(part: &str, language: &str) -> bool {
     let part = part.to_lowercase();
     let (code, region) = part.split_once(['-', '_']).unwrap_or((&part, ""));

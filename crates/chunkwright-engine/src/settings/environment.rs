@@ -1,4 +1,4 @@
-//! What do variables of the environment set?
+//! Settings from environment variables.
 
 use chunkwright::ALIASES;
 use chunkwright::options::resolve_aliases;
@@ -9,16 +9,16 @@ use super::{Layer, SettingsError, Source, key};
 /// The variable that holds the key of a store on a server. It is not a key of the settings, which are printed.
 pub const STORE_KEY: &str = "CHUNKWRIGHT_STORE_KEY";
 
-/// The variable that holds a key of clients of a server, which may do everything.
+/// The variable that holds an API key for clients of a server, with all scopes.
 pub const API_KEY: &str = "CHUNKWRIGHT_API_KEY";
 
 /// The variable that holds the level of a server's log.
 pub const LOG_LEVEL: &str = "CHUNKWRIGHT_LOG_LEVEL";
 
-/// What every variable of ours begins with.
+/// The prefix of all our variables.
 const PREFIX: &str = "CHUNKWRIGHT_";
 
-/// Largest number of edits between a misspelt name and the one that is suggested.
+/// Maximum number of edits between a misspelt name and the suggested one.
 const MAX_EDITS: usize = 3;
 
 /// The variable of a key.
@@ -41,8 +41,8 @@ pub(super) fn layer(variables: impl IntoIterator<Item = (String, String)>) -> Re
     Ok(Layer { source, values, aliased })
 }
 
-/// Warnings about variables that look like ours and are not known: a misspelt limit must not pass unseen, and one of
-/// a newer version must not stop an older one. `named` are those that the configuration names.
+/// Warnings about unknown variables with our prefix: a misspelt limit must not go unnoticed, and a variable of a newer
+/// version must not stop an older one. `named` are the variables that the configuration refers to.
 pub(super) fn unknown(given: impl IntoIterator<Item = String>, named: &[&str]) -> Vec<String> {
     let known = key::names().into_iter().chain(ALIASES.iter().map(|alias| alias.name)).map(variable);
     let known: Vec<String> = known.chain([STORE_KEY, API_KEY, LOG_LEVEL].map(str::to_owned)).collect();
@@ -53,7 +53,7 @@ pub(super) fn unknown(given: impl IntoIterator<Item = String>, named: &[&str]) -
     unknown.sort_unstable();
     let warning = |name: &String| {
         let edits = |key: &String| strsim::osa_distance(&name[PREFIX.len()..], &key[PREFIX.len()..]);
-        // Of a short name, few edits make any other.
+        // A few edits turn a short name into any other.
         let most = MAX_EDITS.min((name.len() - PREFIX.len()) / 3);
         let close = known.iter().filter(|key| edits(key) <= most).min_by_key(|key| edits(key));
         let right = match close {

@@ -1,4 +1,4 @@
-//! What can be wrong with settings?
+//! Errors in settings.
 
 use std::fmt::Display;
 use std::io;
@@ -13,7 +13,7 @@ pub enum SettingsError {
     /// Metadata that cannot be used.
     #[error("{place}: {message}")]
     Meta {
-        /// Where it stands.
+        /// Its location.
         place: String,
         /// What is wrong, and what would be right.
         message: String,
@@ -23,7 +23,7 @@ pub enum SettingsError {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system error.
         error: io::Error,
     },
     /// A configuration file that is not TOML.
@@ -41,7 +41,7 @@ pub enum SettingsError {
     UnknownKey {
         /// The key.
         name: String,
-        /// Where it stands.
+        /// Its location.
         place: String,
         /// The keys that exist there.
         known: String,
@@ -49,7 +49,7 @@ pub enum SettingsError {
     /// A value that its key does not take.
     #[error("{place} {error}")]
     Value {
-        /// The key, and where it stands.
+        /// The key and its location.
         place: String,
         /// What is wrong with its value.
         error: ValueError,
@@ -63,7 +63,7 @@ pub enum SettingsError {
         name: String,
         /// Its value.
         value: String,
-        /// What a request may name.
+        /// The values that a request may use.
         known: String,
     },
     /// An alias does not take this value.
@@ -71,7 +71,7 @@ pub enum SettingsError {
     AliasValue {
         /// The alias.
         alias: &'static str,
-        /// Where it stands.
+        /// The location of the alias.
         place: String,
         /// Its value.
         value: String,
@@ -83,13 +83,13 @@ pub enum SettingsError {
     Contradiction {
         /// The alias.
         alias: &'static str,
-        /// Where it stands.
+        /// The location of the alias.
         place: String,
         /// The key.
         key: String,
         /// What the alias makes of it.
         value: String,
-        /// What it is.
+        /// The value that is set.
         other: String,
     },
     /// A key that must hold tables holds something else.
@@ -97,7 +97,7 @@ pub enum SettingsError {
     NotTables {
         /// The key.
         name: String,
-        /// Where it stands.
+        /// Its location.
         place: String,
     },
     /// A key that must be a table is something else.
@@ -105,7 +105,7 @@ pub enum SettingsError {
     NotTable {
         /// The key.
         name: String,
-        /// Where it stands.
+        /// Its location.
         place: String,
     },
     /// A key of a service in the configuration itself.
@@ -115,7 +115,7 @@ pub enum SettingsError {
     KeyInFile {
         /// The key of the configuration.
         name: &'static str,
-        /// Where it stands.
+        /// Its location.
         place: String,
     },
     /// The table of a service has a value of the wrong type.
@@ -154,7 +154,7 @@ pub enum SettingsError {
 }
 
 impl SettingsError {
-    /// What is wrong with values that stand in `place`.
+    /// An error in values from `place`.
     pub(super) fn at(error: OptionsError, place: &dyn Display) -> Self {
         let place = place.to_string();
         match error {

@@ -1,4 +1,4 @@
-//! What does a configuration file set?
+//! Settings from a configuration file.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -68,7 +68,7 @@ fn parse(path: &Path, text: &str) -> Result<Map<String, Value>, SettingsError> {
         .map_err(|error: toml::de::Error| wrong(error.span().map_or(0, |span| span.start), error.message()))
 }
 
-/// Makes relative paths relative to the file that says them.
+/// Resolves relative paths against the folder of the file.
 fn anchor(values: &mut Map<String, Value>, path: &Path) {
     for key in ["store", "store_key_file", "data"] {
         if let Some(Value::String(folder)) = values.get_mut(key)

@@ -1,32 +1,32 @@
-//! Which keys are there beside those of cutting, and which belong together?
+//! The keys beside those of cutting, and the groups that front ends offer them in.
 
 use chunkwright::options::{self, KEYS};
 use chunkwright::preset::PRESETS;
 use chunkwright::{ALIASES, Key, Values};
 use chunkwright_models::{COUNTERS, DIALECTS, EMBEDDERS, RERANK_DIALECTS, RERANKERS, WRITERS};
 
-/// Keys that a front end offers together.
+/// A group of keys, which front ends show together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Group {
-    /// How documents are cut.
+    /// Keys of cutting.
     Cutting,
-    /// Which files of folders are taken.
+    /// Keys that select files in folders.
     Files,
-    /// Which collection is meant, and what embeds its texts.
+    /// Keys of the collection and its embedder.
     Collection,
-    /// What embeds texts.
+    /// Keys of the embedder.
     Embedding,
-    /// What ranks the best hits again.
+    /// Keys of the reranker.
     Reranking,
-    /// What writes notes.
+    /// Keys of the writer of notes.
     Writing,
-    /// Where models and the default store are.
+    /// Keys of the data folder.
     Data,
-    /// How many generations of a collection stay.
+    /// Keys of the kept generations.
     Generations,
 }
 
-/// Declares a key that is text and does not move boundaries by itself.
+/// Declares a text key that does not move boundaries by itself.
 macro_rules! text_key {
     ($constant:ident, $name:literal, $value:literal, $help:literal) => {
         #[doc = concat!("The key `", $name, "`.")]
@@ -98,7 +98,7 @@ pub(super) const KEEP_GENERATIONS: Key = Key {
 
 text_key!(DATA, "data", "DIR", "Folder of models and of the default store instead of the user's data folder");
 
-/// Declares a key that says which files are taken.
+/// Declares a key that selects files.
 macro_rules! file_key {
     ($constant:ident, $name:literal, $values:expr, $help:literal) => {
         #[doc = concat!("The key `", $name, "`.")]
@@ -183,23 +183,23 @@ pub(super) fn names() -> Vec<&'static str> {
     all().into_iter().map(|key| key.name).collect()
 }
 
-/// The names of the keys that say how documents are cut.
+/// The names of the cutting keys.
 pub(super) fn cutting_names() -> Vec<&'static str> {
     KEYS.iter().map(|key| key.name).collect()
 }
 
-/// Whether a key says which files are taken.
+/// Returns whether a key selects files.
 pub(crate) fn is_of_files(name: &str) -> bool {
     OF_FILES.iter().any(|key| key.name == name)
 }
 
-/// Whether a name is an alias.
+/// Returns whether a name is an alias.
 pub(super) fn is_alias(name: &str) -> bool {
     ALIASES.iter().any(|alias| alias.name == name)
 }
 
-/// Values that a key may have, each with what it is: the members of the registry that they come from, or of a closed
-/// list. A key that takes any text may have others.
+/// Known values of a key with their descriptions: members of its registry, or a closed list. A key that takes any text
+/// may have other values.
 pub fn known_values(key: &Key) -> Vec<(String, &'static str)> {
     match (key.name, &key.values) {
         ("preset", _) => PRESETS.iter().map(|preset| (preset.name.to_owned(), preset.summary)).collect(),
@@ -220,7 +220,7 @@ pub fn known_values(key: &Key) -> Vec<(String, &'static str)> {
     }
 }
 
-/// What a key does, with the members of the registry that its values come from.
+/// The help of a key, with the members of the registry that its values come from.
 pub fn help(key: &Key) -> String {
     let own = match key.name {
         "preset" => "; or a `[presets.NAME]` of `chunkwright.toml`".to_owned(),
@@ -231,7 +231,7 @@ pub fn help(key: &Key) -> String {
         _ => return options::help_of(key),
     };
     let known: Vec<String> = known_values(key).iter().map(|(name, summary)| named(name, summary)).collect();
-    // Where the help lists values of its own, the registry goes on with them.
+    // If the help itself lists values, those of the registry continue the list.
     let joint = if key.help.contains(": ") { "; " } else { ": " };
     format!("{}{joint}{}{own}", key.help, known.join("; "))
 }

@@ -1,7 +1,7 @@
-//! What does a configuration file say of documents?
+//! Metadata of documents in a configuration file.
 //!
-//! The table `meta` has texts by name, which are said of all documents below the file, and tables by folder, which are
-//! said of the documents below that:
+//! The table `meta` holds texts by name, which apply to all documents below the file, and tables by folder, which apply
+//! to the documents below that folder:
 //!
 //! ```toml
 //! [meta]
@@ -22,7 +22,7 @@ use super::{FolderMeta, SettingsError, Source};
 /// The name of the table.
 pub(super) const TABLE: &str = "meta";
 
-/// Takes the table out of the values of the file at `path`.
+/// Removes the table from the values of the file at `path`, and returns its metadata.
 pub(super) fn take(values: &mut Map<String, Value>, path: &Path) -> Result<FolderMeta, SettingsError> {
     let source = Source::File(path.to_owned());
     let table = match values.remove(TABLE) {
@@ -42,13 +42,13 @@ pub(super) fn take(values: &mut Map<String, Value>, path: &Path) -> Result<Folde
     for (folder, texts) in all.into_iter().filter(|(_, texts)| !texts.is_empty()) {
         let texts: Result<BTreeMap<String, String>, SettingsError> =
             texts.into_iter().map(|(name, value)| text(name, value, &source)).collect();
-        // A folder that is not there has no documents.
+        // A folder that does not exist has no documents.
         found.push((folder.canonicalize().unwrap_or(folder), texts?));
     }
     Ok(found)
 }
 
-/// The texts, each by the folder and its name.
+/// All texts, each keyed by folder and name.
 pub(super) fn values(meta: &FolderMeta) -> impl Iterator<Item = (String, Value)> {
     meta.iter().flat_map(|(folder, texts)| {
         let name = move |name: &str| format!("{TABLE}.\"{}\".{name}", folder.display());

@@ -1,4 +1,4 @@
-//! How do settings reach another process?
+//! Serializes settings for another process.
 
 use chunkwright::ChunkConfig;
 use serde::{Deserialize, Serialize};
@@ -7,8 +7,8 @@ use serde_json::{Map, Value, json};
 use super::services::Services;
 use super::{FolderMeta, Layers, Settings, SettingsError, Source, walk};
 
-/// Settings as values that mean the same in every process of this machine. What they do not hold is where the store and
-/// the models are: those of the process that reads them stay in force.
+/// Settings as values that mean the same in every process of this machine. They exclude the locations of the store and
+/// the models: the receiving process keeps its own.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct PortableSettings {
     preset: String,
@@ -19,7 +19,7 @@ pub(crate) struct PortableSettings {
 }
 
 impl Settings {
-    /// These settings for another process.
+    /// Exports these settings for another process.
     pub(crate) fn portable(&self) -> PortableSettings {
         let texts = [
             ("tokenizer", Some(&self.tokenizer)),
@@ -46,7 +46,7 @@ impl Settings {
 }
 
 impl PortableSettings {
-    /// The settings that another process has.
+    /// Restores the settings of another process.
     pub(crate) fn settings(self) -> Result<Settings, SettingsError> {
         let Self { preset, chunk, values, services, meta } = self;
         let layers = Layers { services, meta, ..Layers::default() };

@@ -1,7 +1,8 @@
-//! What of the settings may a request set that came over a network?
+//! The settings that a request from a network may set.
 //!
-//! How documents are cut, which files of folders are taken, and which of the known models embeds. Never an address, a
-//! path or a key: whoever may index must not make the server read a file or call a machine of their choice.
+//! A request may set how documents are cut, which files of folders are taken, and which of the known models embeds. It
+//! may never set an address, a path or a key: permission to index must not let a client make the server read a file or
+//! call a machine of the client's choice.
 
 use chunkwright_models::{COUNTERS, EMBEDDERS};
 use serde_json::{Map, Value};
@@ -10,7 +11,7 @@ use super::services::Kind;
 use super::{Settings, SettingsError, Source, key, listed};
 
 impl Settings {
-    /// These settings with `values` as a layer of their own above all others.
+    /// These settings with `values` as an additional, highest layer.
     ///
     /// # Errors
     ///
@@ -37,7 +38,7 @@ impl Settings {
             let (name, place, known) = (name.to_owned(), Source::Request.to_string(), listed(&known));
             return Err(SettingsError::UnknownKey { name, place, known });
         }
-        // Whoever sends documents must not have their secrets stored where the server takes them out.
+        // A client must not make the server store secrets of documents that it is configured to redact.
         if name == key::REDACT_SECRETS.name && self.walk.redact_secrets && value != true {
             let (name, value, known) = (name.to_owned(), value.to_string(), "`true`".to_owned());
             return Err(SettingsError::NotRequestable { name, value, known });
@@ -68,7 +69,7 @@ impl Settings {
         self.layers.0.own_presets().map(str::to_owned).collect()
     }
 
-    /// The values of the keys that say how documents are cut, as [`requested`](Self::requested) takes them.
+    /// The values of the cutting keys, in the form that [`requested`](Self::requested) takes.
     pub fn cutting(&self) -> Map<String, Value> {
         let keys = key::keys(key::Group::Cutting);
         let is_cutting = |name: &str| keys.iter().any(|key| key.name == name);

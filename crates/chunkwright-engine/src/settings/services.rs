@@ -1,7 +1,7 @@
-//! How are services used: the tables `[embedders.NAME]`, `[rerankers.NAME]`, `[writers.NAME]`?
+//! The options of services: the tables `[embedders.NAME]`, `[rerankers.NAME]`, `[writers.NAME]`.
 //!
-//! Which service is used, and where it is, is a key of the settings; the rest is written once, in the file. No file of
-//! ours holds the key of a service: a table names a file or a variable that does.
+//! Keys of the settings select a service and its address; its other options are written once, in the file. The file
+//! never holds the key of a service: a table names a file or a variable that does.
 
 use std::path::{Path, PathBuf};
 
@@ -30,7 +30,7 @@ const KEYS: &[&str] =
     &["spec", "url", "key_file", "key_variable", "timeout_ms", "deadline_ms", "retries", "allow_link_local"];
 
 impl Kind {
-    /// The name of its tables.
+    /// The name of the tables of this kind.
     pub(super) fn tables(self) -> &'static str {
         match self {
             Self::Embedder => "embedders",
@@ -39,7 +39,7 @@ impl Kind {
         }
     }
 
-    /// The keys that only its tables have.
+    /// The keys that only tables of this kind have.
     fn own_keys(self) -> &'static [&'static str] {
         match self {
             Self::Embedder => &[
@@ -69,7 +69,7 @@ impl Kind {
     }
 }
 
-/// A table; which of its keys there may be depends on the kind.
+/// A table of a service; the kind determines which keys are allowed.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct ServiceTable {
@@ -99,17 +99,17 @@ pub(crate) struct ServiceTable {
     pub(crate) output_price_per_million_tokens: Option<f64>,
 }
 
-/// A service in force: its name as the registries know it, and how it is used.
+/// A service in force: its name in the registries, and its options.
 #[derive(Clone, Debug)]
 pub(crate) struct Service {
     pub(crate) spec: String,
     pub(crate) table: ServiceTable,
-    /// Whether the file that the table is from may say where a key is.
+    /// Whether the file of the table may locate a key.
     pub(crate) may_have_key: bool,
 }
 
 impl Settings {
-    /// The name of the service of that kind in force, as the registries know it; `None` if there is none.
+    /// The registry name of the service of that kind in force; `None` if there is none.
     pub fn service_spec(&self, kind: Kind) -> Option<String> {
         Some(self.service(kind)?.spec)
     }
@@ -137,12 +137,12 @@ pub(super) struct Services {
     path: Option<PathBuf>,
     tables: Vec<(Kind, String, ServiceTable)>,
     values: Vec<(String, Value)>,
-    /// Whether the user named the file: one that was found on the way up may not say where keys are.
+    /// Whether the user named the file: one that was found in a parent folder may not locate keys.
     is_named: bool,
 }
 
 impl Services {
-    /// Takes the tables out of `values`, which are those of the file at `path`.
+    /// Removes the tables from `values`, which are those of the file at `path`.
     pub(super) fn take(
         values: &mut Map<String, Value>,
         path: &Path,
@@ -189,12 +189,12 @@ impl Services {
         found.map(|(_, _, table)| table)
     }
 
-    /// The file that the tables are from, if there is one.
+    /// The file of the tables, if there is one.
     pub(super) fn path(&self) -> Option<&Path> {
         self.path.as_deref()
     }
 
-    /// Every value that the tables set, by its full name, in order.
+    /// Every value in the tables by its full name, in order.
     pub(super) fn values(&self) -> impl Iterator<Item = &(String, Value)> {
         self.values.iter()
     }
@@ -206,7 +206,7 @@ impl Services {
     }
 }
 
-/// `value` without what is secret in it: the user, the password and the query of an address.
+/// Removes secrets from `value`: the user, the password and the query of an address.
 pub(super) fn without_secrets(value: &Value) -> Value {
     let Value::String(text) = value else { return value.clone() };
     let Some((scheme, rest)) = text.split_once("://") else { return value.clone() };

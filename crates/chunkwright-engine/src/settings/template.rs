@@ -1,4 +1,4 @@
-//! What does a configuration file with every key look like?
+//! Writes a configuration file with every key.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{Settings, key};
 
-/// Tables that a configuration file may have beside its keys.
+/// Tables that a configuration file may contain beside its keys.
 pub const TABLES: &str = "\
 Presets of your own are tables of `chunkwright.toml`:
   preset = \"notes\"
@@ -24,15 +24,15 @@ A service is a table too; its key is in a file or a variable, never here:
   url = \"http://localhost:8000/v1\"
   key_file = \"ours.key\"";
 
-/// Width of a line of a comment.
+/// Width of a comment line.
 const WIDTH: usize = 100;
 
 impl Settings {
-    /// A configuration file with every key, what it does, and its value. What the highest layer sets is in force, all
-    /// else is commented out, so that the file means these settings.
+    /// A configuration file with every key, its description and its value. Keys of the highest layer are set, all
+    /// others are commented out, so that the file gives these settings.
     pub fn template(&self) -> String {
         let highest = &self.layers.1;
-        // Keys of another system mean more than a file of ours says in their place: all that they led to is set.
+        // Keys of another system imply more than one key of ours, so everything that they led to is set.
         let selected = highest.aliased.preset.map(|_| key::keys(key::Group::Cutting)).unwrap_or_default();
         let is_set = |key: &&Key| {
             highest.values.contains_key(key.name) || selected.iter().any(|other| other.name == key.name)
@@ -57,7 +57,7 @@ impl Settings {
     }
 }
 
-/// A value as TOML has it; what would be right where there is none.
+/// A value in TOML; an example if there is no value.
 fn toml_value(value: Option<&Value>, key: &Key) -> String {
     let example = match key.values {
         Values::Text(name) => json!(name),
@@ -68,7 +68,7 @@ fn toml_value(value: Option<&Value>, key: &Key) -> String {
     toml::Value::try_from(value).map_or_else(|_| value.to_string(), |value| value.to_string())
 }
 
-/// A text as lines of a comment.
+/// A text as comment lines.
 fn comment(text: &str) -> String {
     let mut lines = String::new();
     for paragraph in text.split("\n\n") {
@@ -95,7 +95,7 @@ mod tests {
     use super::super::{Layers, Source};
     use super::*;
 
-    /// The settings that a file with `text` gives, without where they came from.
+    /// The settings from a file with `text`, without their origins.
     fn read(text: &str) -> Vec<(String, Option<Value>)> {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("chunkwright.toml");

@@ -1,4 +1,4 @@
-//! Which files of folders are taken?
+//! The settings that select files of folders.
 
 use chunkwright::{Key, options::ValueError};
 use chunkwright_source::{FileTypes, Glob, WalkOptions};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::key::{EXCLUDE, HIDDEN, INCLUDE, MAX_FILESIZE, NO_IGNORE, REDACT_SECRETS, TYPE};
 use super::{Layer, SettingsError};
 
-/// What the layers say of files, the highest that says it.
+/// The file options of the layers; the highest layer that sets an option wins.
 pub(super) fn options(layers: &[Layer]) -> Result<WalkOptions, SettingsError> {
     let value = |key: &Key| {
         let layer = layers.iter().rev().find(|layer| layer.values.contains_key(key.name));

@@ -1,4 +1,4 @@
-//! Many collections: what is done with one, and with all, at a cost that grows with nothing but what is read.
+//! Many collections: operations on one and on all, whose cost grows only with what is read.
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! What a program hands in is used in place of what the settings name.
+//! Stores, strategies and models that a program passes in replace those of the settings.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What becomes of work that outlives the request that asked for it?
+//! Jobs: work that outlives the request that started it.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! What `diff` tells a vector database to do, done by a database that knows nothing else.
+//! Applies the operations of `diff` to a minimal vector database.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 

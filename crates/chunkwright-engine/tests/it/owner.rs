@@ -1,5 +1,4 @@
-//! Who writes to a store that several engines are opened on? Two engines stand for two processes: the lock knows no
-//! difference.
+//! Writes to a store that several engines have open. Two engines stand for two processes: the lock treats both alike.
 
 use std::fs;
 use std::path::Path;

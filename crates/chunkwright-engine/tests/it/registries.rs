@@ -1,4 +1,4 @@
-//! What registries of different crates must agree on.
+//! Consistency between registries of different crates.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What a search of one collection or several answers.
+//! Searches of one collection or several.
 
 use std::sync::Arc;
 

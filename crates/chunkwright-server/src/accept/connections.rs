@@ -1,7 +1,7 @@
-//! Which connections are open, and which gives way when there are too many?
+//! The open connections, and which one is closed when there are too many.
 //!
-//! A client keeps connections open that it may never use again. They cost nothing until there are as many as the limit
-//! allows; then the one that has been idle longest makes room.
+//! A client keeps connections open that it may never use again. They cost nothing until their number reaches the limit;
+//! then the one that has been idle longest is closed.
 
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::HashMap;

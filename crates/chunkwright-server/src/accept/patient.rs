@@ -1,6 +1,6 @@
-//! How long is a client waited for that reads nothing?
+//! A write timeout for clients that do not read.
 //!
-//! An answer that nobody reads fills the buffers of the system and then waits in ours, for as long as the client likes.
+//! An answer that is not read fills the buffers of the system and then waits in ours, for as long as the client likes.
 
 use std::io;
 use std::pin::Pin;

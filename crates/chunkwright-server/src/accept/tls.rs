@@ -1,7 +1,7 @@
-//! With which certificate does the server answer?
+//! TLS, with certificates that are reloaded when they change.
 //!
-//! Certificates are renewed every few weeks, by a program that knows nothing of this one: their files are looked at now and then,
-//! and read again when they changed.
+//! Certificates are renewed every few weeks by a program that does not know this one. Therefore their files are checked
+//! regularly, and read again when they changed.
 
 use parking_lot::Mutex;
 use std::fs;

@@ -1,4 +1,4 @@
-//! Which chunks are there, and how are they changed by hand?
+//! Lists chunks, and changes them by hand.
 
 use axum::Json;
 use axum::extract::State;

@@ -1,4 +1,4 @@
-//! Which collections are there?
+//! Lists, describes and deletes collections.
 
 use axum::Json;
 use axum::extract::State;

@@ -1,4 +1,4 @@
-//! Which settings are in force, which may a request name, and by which is a collection cut?
+//! The settings in force, those that a request may name, and those that a collection is cut by.
 
 use axum::Json;
 use axum::extract::State;

@@ -1,4 +1,4 @@
-//! What would become of stored chunks by other settings?
+//! Compares stored chunks with those that other settings would give.
 
 use axum::Json;
 use axum::extract::State;

@@ -1,4 +1,4 @@
-//! Which documents does a collection have, and how do they come and go?
+//! Stores, lists, describes and removes the documents of a collection.
 
 use axum::Json;
 use axum::extract::State;

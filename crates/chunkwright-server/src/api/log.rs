@@ -1,4 +1,4 @@
-//! Which queries were asked, by people and by agents?
+//! The log of queries from people and agents.
 
 use axum::Json;
 use axum::extract::State;

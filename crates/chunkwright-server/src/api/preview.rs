@@ -1,4 +1,4 @@
-//! What would the chunks of a document be, without storing anything?
+//! Previews the chunks of a document without storing anything.
 
 use axum::Json;
 use axum::extract::State;

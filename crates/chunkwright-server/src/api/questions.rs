@@ -1,4 +1,4 @@
-//! Which questions are kept of a collection, and how well do searches answer them?
+//! Saved questions of a collection, and how well searches answer them.
 
 use axum::Json;
 use axum::extract::State;

@@ -1,4 +1,4 @@
-//! Which chunks answer a query?
+//! Searches collections, and explains why a chunk was found or not.
 
 use axum::Json;
 use axum::extract::State;

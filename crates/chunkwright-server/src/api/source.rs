@@ -1,4 +1,4 @@
-//! What was the source of a document, exactly?
+//! Returns the exact source of a document.
 
 use std::io;
 

@@ -1,4 +1,4 @@
-//! What are the chunks of a collection, all of them or those that pass a filter?
+//! Statistics of the chunks of a collection: of all, or of those that match a filter.
 
 use axum::extract::State;
 use chunkwright_engine::{CollectionCoverage, MOST_RANGES, Statistics, StatisticsRequest};

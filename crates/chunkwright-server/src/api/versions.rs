@@ -1,4 +1,4 @@
-//! Which generations does a collection have, and which runs made them?
+//! The generations of a collection, and the runs that made them.
 
 use axum::Json;
 use axum::extract::State;

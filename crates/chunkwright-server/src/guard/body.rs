@@ -1,7 +1,8 @@
-//! How much of a body is read, and how long is it waited for?
+//! Limits the size of a request body, and the time spent waiting for it.
 //!
-//! A client that sends a byte every few seconds never misses a time limit between two bytes. So waiting has a budget: some
-//! seconds, and more for what came, at the least rate that is put up with. The time that the server takes is not counted.
+//! A client that sends a byte every few seconds never exceeds a time limit between two bytes. Therefore waiting has a
+//! budget: some seconds, plus the time that the received bytes take at the least acceptable rate. The time that the
+//! server takes is not counted.
 
 use std::pin::Pin;
 use std::sync::Arc;

@@ -1,6 +1,6 @@
-//! What is a browser told that shows an answer?
+//! Security headers of answers.
 //!
-//! Text of documents is data, whatever it holds: no answer may run a script but those of the server's own page.
+//! The text of documents is data, whatever it holds: no answer may run scripts except those of the server's own page.
 
 use axum::http::header::{CACHE_CONTROL, HeaderName};
 use axum::http::{HeaderValue, Response};

@@ -1,8 +1,7 @@
-//! By which names is the server called, and by whose pages?
+//! Checks `Host` and `Origin`, against DNS rebinding and cross-site requests.
 //!
-//! A page of any site can have its name point at 127.0.0.1 (DNS rebinding) and then reads what a server there answers
-//! as its own. `Host` betrays it. A page that does not do so still sends requests (CSRF), which `Origin` and
-//! `Sec-Fetch-Site` betray.
+//! A page of any site can point its name at 127.0.0.1 (DNS rebinding) and then read the answers of a server there as
+//! its own. `Host` reveals it. Other pages can still send requests (CSRF), which `Origin` and `Sec-Fetch-Site` reveal.
 
 use std::net::{IpAddr, SocketAddr};
 

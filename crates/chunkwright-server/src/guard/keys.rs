@@ -1,8 +1,8 @@
-//! Which keys are there, and what does each allow?
+//! API keys, and the scope of each.
 //!
-//! A key is 32 random bytes. The server keeps BLAKE3 of it, in a file with a line `NAME SCOPE HASH` for each, and behind that
-//! until when it can be used: who reads the file has no key. A key that was chosen by hand, in a variable, is hashed when the
-//! server starts.
+//! A key is 32 random bytes. The server stores only its BLAKE3 hash, in a file with a line `NAME SCOPE HASH` for each
+//! key, optionally followed by its expiry date. So reading the file reveals no key. A key that was chosen by hand, in a
+//! variable, is hashed when the server starts.
 
 mod file;
 

@@ -1,4 +1,4 @@
-//! How often may a client ask?
+//! Limits the request rate of each client.
 
 use std::net::{IpAddr, Ipv6Addr};
 use std::num::NonZeroU32;

@@ -1,4 +1,4 @@
-//! Why is a request not let in, and what is it answered?
+//! Reasons to refuse a request, and the answer to each.
 
 use std::time::Duration;
 

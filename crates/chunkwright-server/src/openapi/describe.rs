@@ -1,4 +1,4 @@
-//! What does a handler say of itself? Each type of its arguments and of its answer describes its own part.
+//! Describes handlers in the OpenAPI document: each type of their arguments and answers describes its own part.
 
 use std::convert::Infallible;
 

@@ -1,7 +1,7 @@
-//! How do spans reach a collector?
+//! Exports spans to a collector.
 //!
-//! By OTLP over HTTP, from a thread of their own: a span that ends is put into a queue, and where that is full, because the
-//! collector is slow or down, it is dropped. No request waits for it.
+//! They are sent by OTLP over HTTP, from a separate thread. A span that ends is put into a queue; if the queue is full,
+//! because the collector is slow or down, the span is dropped. No request waits for it.
 
 use std::fmt;
 use std::future::Future;

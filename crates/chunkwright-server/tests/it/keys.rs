@@ -1,4 +1,4 @@
-//! What the holder of a key may do and is told, and for how long.
+//! API keys: expiry, rotation, scopes, and which callers see where files are.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! What whoever runs the server learns of it.
+//! Operations: metrics, health, compression, redaction of secrets.
 
 use std::collections::HashSet;
 use std::fs;

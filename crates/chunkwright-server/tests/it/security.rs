@@ -1,4 +1,4 @@
-//! Whom the server answers, and what it tells a browser.
+//! Access rules: hosts, origins, keys, and headers for browsers.
 
 use std::net::{Ipv4Addr, SocketAddr};
 

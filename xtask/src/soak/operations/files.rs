@@ -1,4 +1,4 @@
-//! What people do to files. Stores learn of it when they index.
+//! Changes to files, which stores learn of when they index.
 
 use anyhow::Result;
 

@@ -1,4 +1,4 @@
-//! How the report of an evaluation is shown to people.
+//! Prints the report of an evaluation for people.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! What would be cut how, without storing anything.
+//! Previews, comparisons and configuration, none of which store anything.
 
 use serde_json::{Value, json};
 

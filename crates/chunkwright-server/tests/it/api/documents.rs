@@ -1,4 +1,4 @@
-//! How documents come, go and are read.
+//! Storing, reading, changing and removing documents.
 
 use serde_json::{Value, json};
 

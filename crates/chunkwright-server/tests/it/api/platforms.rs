@@ -1,4 +1,4 @@
-//! What other systems ask, with their own names.
+//! The APIs of other platforms, with their own names.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! What people keep to see whether searches find what they should, and what was asked.
+//! Saved questions, and the log of queries.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! What is not as the protocol says is refused as it says, and what is unknown is said to the model.
+//! Malformed messages are protocol errors; unknown names and bad arguments are answers that the model can read.
 
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
