@@ -1,4 +1,4 @@
-//! Building the program, and having it install models.
+//! Builds the program, and installs models with it.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -7,7 +7,7 @@ use anyhow::{Result, bail};
 
 use crate::shell;
 
-/// How to build.
+/// A build profile.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Profile {
     /// For tests and a first try: it compiles in a third of the time.
@@ -25,7 +25,7 @@ pub(crate) fn program(profile: Profile) -> Result<()> {
     shell::run(&mut shell::cargo(&format!("build -p chunkwright-cli{flag}")))
 }
 
-/// The path of a binary that was built before.
+/// The path of a binary that is already built.
 pub(crate) fn binary(name: &str, profile: Profile) -> Result<PathBuf> {
     let folder = match profile {
         Profile::Dev => "debug",
@@ -46,7 +46,7 @@ pub(crate) fn setup(arguments: &[String]) -> Result<()> {
     install_models(Profile::Release, &names)
 }
 
-/// Installs models, without names the usual ones, by the program that was built before.
+/// Installs models (by default the usual ones) with the program that is already built.
 pub(crate) fn install_models(profile: Profile, names: &[&str]) -> Result<()> {
     let mut program = Command::new(binary("chunkwright", profile)?);
     shell::run(program.args(["models", "install", "--format", "text"]).args(names))

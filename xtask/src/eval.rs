@@ -1,9 +1,9 @@
-//! The committed tables of quality: what every preset finds, what an edit changes, how large chunks are.
+//! The committed quality tables: what every preset finds, what an edit changes, how large chunks are.
 //!
-//! `eval/examples.md` is made of the example corpus and its questions, which are in the repository, so
-//! that anybody can make it again. Question sets that may not be shipped are given as a folder; their
-//! table is `eval/sets.md`. All figures come from `chunkwright eval`, are drawn from a fixed seed, and are
-//! the same on every machine: a difference in `git diff eval` is a difference in quality.
+//! `eval/examples.md` is generated from the example corpus and its questions, which are in the repository, so that
+//! anyone can reproduce it. Question sets that may not be shipped are passed as a folder; their table is
+//! `eval/sets.md`. All figures come from `chunkwright eval`, use a fixed seed, and are the same on every machine: a
+//! difference in `git diff eval` is a difference in quality.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -16,18 +16,18 @@ use serde_json::Value;
 use crate::build::{self, Profile};
 use crate::shell;
 
-/// Where the tables go.
+/// The folder of the tables.
 const FOLDER: &str = "eval";
 
-/// Modes in the order of the tables; the first is the one that is steered by.
+/// Modes in the order of the tables; the main one first.
 const MODES: &[&str] = &["hybrid", "dense", "lexical"];
 
-/// Measures of the table that sums up.
+/// Measures of the summary table.
 const MEASURES: &[&str] =
     &["R@500", "R@1000", "R@2000", "recall@5", "precision@5", "IoU@5", "nDCG@5", "nDCG@10", "intact"];
 
-/// How every set is measured. The English model is fast enough for minutes; a reader's tokens are those of
-/// the multilingual models, which count all languages alike.
+/// The options for every set. The English model is fast enough to finish in minutes; a reader's tokens are counted by
+/// the tokenizer of the multilingual models, which treats all languages alike.
 const HOW: &[&str] = &[
     "--preset",
     "all",
@@ -47,7 +47,7 @@ struct Set {
     documents: PathBuf,
 }
 
-/// What was measured of a set.
+/// The measurements of a set.
 struct Measured {
     name: String,
     report: Value,

@@ -1,8 +1,8 @@
 //! `cargo xtask load`: measures the throughput and latency of searches on a server, and what disturbs them.
 //!
 //! Starts the program as a server on an existing store, queries it from this process over loopback, and prints a table.
-//! No crate of the project is linked, so it measures any build. Run it optimized, `cargo run --release -p xtask --
-//! load`: the client shares the machine's processors with the server.
+//! No crate of the project is linked, so it measures any build. Run it optimized,
+//! `cargo run --release -p xtask -- load`: the client shares the machine's processors with the server.
 
 mod client;
 mod server;
@@ -17,27 +17,27 @@ use serde_json::json;
 use client::{Asked, Load, ask};
 use server::Server;
 
-/// Searches a second that the server is to answer.
+/// Goal for the number of searches per second.
 const GOAL: u32 = 1_000;
 
-/// Connections of one load: more than a server that keeps up ever needs at once.
+/// Number of connections: more than a server that keeps up ever needs at once.
 const CONNECTIONS: usize = 64;
 
-/// Streams that are open at once.
+/// Number of concurrent streams.
 const STREAMS: usize = 200;
 
-/// How often the server is started to see how soon it answers.
+/// Number of server starts to measure the time to the first answer.
 const STARTS: usize = 5;
 
-/// What is measured.
+/// The options of a measurement.
 struct Options {
     program: PathBuf,
     store: PathBuf,
     collection: String,
     queries: Vec<String>,
-    /// For how long each row is measured.
+    /// Duration of each row, in seconds.
     seconds: u32,
-    /// For how long memory is watched; 0 for not at all.
+    /// Duration of the memory test, in minutes; 0 skips it.
     minutes: u32,
 }
 
@@ -50,7 +50,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         options.queries.iter().map(|query| server.search(&json!({ "query": query, "mode": mode }))).collect()
     };
     let (lexical, hybrid) = (searches("lexical"), searches("hybrid"));
-    // Vectors of queries are computed once: what is measured is the search, not the model.
+    // Query vectors are cached first, so that the search is measured and not the model.
     Load::closed(&server.address, &hybrid, 8, hybrid.len()).run();
     println!(
         "\n| searches | asked for a second | answered a second | p50 ms | p99 ms | p99.9 ms | not 200 |"
@@ -75,7 +75,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// How soon is the first answer there, from the start of the process?
+/// Measures the time from the start of the process to the first answer.
 fn starts(options: &Options) -> Result<()> {
     for mode in ["lexical", "hybrid"] {
         let mut times = Vec::new();
@@ -100,13 +100,13 @@ fn starts(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// What is answered where every connection asks again as soon as it is answered; a few more connections than processors
-/// leave none of them idle.
+/// Measures the throughput when every connection sends its next request as soon as it has an answer. A few more
+/// connections than processors leave none of them idle.
 fn most(server: &Server, requests: &[String], seconds: u32) -> Asked {
     Load::for_a_while(&server.address, requests, 8, seconds).run()
 }
 
-/// Searches while everything is cut and embedded again, and while that is followed by streams.
+/// Measures searches while everything is cut and embedded again, followed by many streams.
 fn reindex(
     server: &Server,
     requests: &[String],
@@ -133,7 +133,7 @@ fn reindex(
     Ok(())
 }
 
-/// Four times as much as is answered.
+/// Measures an overload of four times the throughput.
 fn overload(server: &Server, requests: &[String], seconds: u32) {
     let connections = 1_000;
     let asked = Load::for_a_while(&server.address, requests, connections, seconds).run();
@@ -147,7 +147,7 @@ fn overload(server: &Server, requests: &[String], seconds: u32) {
     );
 }
 
-/// Whether memory grows.
+/// Measures whether memory grows.
 fn memory(server: &Server, requests: &[String], minutes: u32) -> Result<()> {
     println!("\n| minute | resident, MB |\n|---|---|");
     for minute in 0..=minutes {

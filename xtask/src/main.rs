@@ -1,7 +1,7 @@
 //! Everything a developer runs beside cargo: `cargo xtask <command>`.
 //!
-//! This binary depends on nothing that takes long to compile, so that every command can say what it is
-//! going to do before it does it. What needs the project's own crates is done by the program, which it builds and runs.
+//! This binary has no dependencies that take long to compile, so that every command can say what it is going to do
+//! before it does it. For work that needs the project's crates, it builds and runs the program.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a developer's command talks to the terminal")]
 #![expect(clippy::disallowed_methods, reason = "a developer's command reads the environment and the clock")]
@@ -23,7 +23,7 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 
-/// A command: its name, its arguments, what it does, and the function that does it.
+/// A command: its name, its arguments, its help, and its function.
 struct Command {
     name: &'static str,
     arguments: &'static str,

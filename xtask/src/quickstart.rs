@@ -1,7 +1,7 @@
 //! From a fresh clone to the first answers: models, binary, an index of this repository and of an example corpus, searches.
 //!
-//! Everything it makes is in the target folder, beside the models, which every project of the user
-//! shares. Run again, it finds all of it done and goes straight to the searches.
+//! All its output is in the target folder, except the models, which all projects of the user share. A second run finds
+//! everything done, and goes straight to the searches.
 
 use std::fs;
 use std::path::Path;
@@ -14,15 +14,15 @@ use crate::{shell, web};
 
 const COLLECTION: &str = "quickstart";
 
-/// What is indexed: the guides, the code that cuts, the example corpus. Some 600 chunks; the whole repository
-/// has many times as many, too long to wait for on a first try. Not the README, which quotes searches of the
-/// corpus, nor its questions: they would be the best answers to themselves.
+/// The indexed paths: the guides, the code that cuts, the example corpus. They have some 600 chunks; the whole
+/// repository has many times as many, which takes too long for a first try. The README, which quotes searches of the
+/// corpus, and the questions are left out: they would be the best answers to themselves.
 const PATHS: &[&str] =
     &["ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "crates/chunkwright/src/chunk", "examples"];
 
 const LEFT_OUT: [&str; 2] = ["--exclude", "questions.jsonl"];
 
-/// What is searched for: why it is worth a look, the query, and a filter if it has one.
+/// The searches: a reason to look, the query, and a filter if any.
 const SEARCHES: &[(&str, &str, &[&str])] = &[
     ("English", "at which wind may the ferry not take cars", &[]),
     ("Chinese", "馒头蒸好揭盖以后为什么会塌", &[]),
@@ -31,7 +31,7 @@ const SEARCHES: &[(&str, &str, &[&str])] = &[
     ("source code", "split a text that is over the limit", &["--filter", "language=rust"]),
 ];
 
-/// Runs every step, after saying what they are.
+/// Lists the steps, then runs them.
 pub(crate) fn run() -> Result<()> {
     let store = shell::target_dir()?.join("quickstart").join("store");
     println!(
@@ -68,7 +68,7 @@ which go to your data directory. A second run finds steps 1 to 3 done.\n",
     next(&store)
 }
 
-/// Removes a store that another version made and this one cannot read; it is made anew of what is indexed.
+/// Removes a store that another version created and this one cannot read; indexing creates it again.
 fn remove_unreadable(store: &Path) -> Result<()> {
     let quiet = |command: &mut Command| command.stdout(Stdio::null()).stderr(Stdio::null()).status();
     if store.exists() && !quiet(&mut chunkwright(&["status"], store)?)?.success() {
@@ -88,7 +88,7 @@ fn chunkwright(arguments: &[&str], store: &Path) -> Result<Command> {
     Ok(command)
 }
 
-/// What to try next.
+/// Prints what to try next.
 fn next(store: &Path) -> Result<()> {
     let program = inside(&build::binary("chunkwright", Profile::Dev)?);
     let on = format!("--collection {COLLECTION} --store {}", inside(store));
@@ -108,7 +108,7 @@ This program is quick to build and slow to run. For use, build it optimized:
     Ok(())
 }
 
-/// `path` as seen from the workspace, where it is inside.
+/// `path` relative to the workspace, if it is inside.
 fn inside(path: &Path) -> String {
     path.strip_prefix(shell::root()).unwrap_or(path).display().to_string()
 }

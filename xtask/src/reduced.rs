@@ -1,11 +1,11 @@
-//! Reduced builds: the crates that they leave out, and that they compile.
+//! Checks reduced builds for crates that they must not contain.
 
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
 use crate::shell;
 
-/// A build with fewer features, and the crates that it does without.
+/// A build with fewer features, and the crates that it must not contain.
 struct Reduced {
     arguments: &'static str,
     without: &'static [&'static str],
@@ -42,7 +42,7 @@ const REDUCED: &[Reduced] = &[
     },
 ];
 
-/// Fails if a build has a crate that it should do without.
+/// Fails if a reduced build contains such a crate.
 pub(crate) fn run() -> Result<()> {
     for Reduced { arguments, without } in REDUCED {
         let mut tree = shell::cargo(&format!("tree --edges normal --prefix none --format {{p}} {arguments}"));
@@ -65,10 +65,10 @@ pub(crate) fn run() -> Result<()> {
     Ok(())
 }
 
-/// A feature of the server that brings no crate of its own.
+/// A feature of the server that adds no crate of its own.
 const OPTIONAL: &str = "compat";
 
-/// Builds the server without its optional feature, after everything was built with it: nothing else is compiled.
+/// Builds the server without its optional feature, after everything was built with it: only the server compiles again.
 pub(crate) fn server() -> Result<()> {
     let output = shell::cargo("metadata --no-deps --format-version 1").output();
     let output = output.context("`cargo metadata` could not be run")?;
@@ -82,7 +82,7 @@ pub(crate) fn server() -> Result<()> {
         let kept = if defaults.contains(&OPTIONAL) { defaults } else { vec!["default"] };
         features.extend(kept.iter().filter(|kept| **kept != OPTIONAL).map(|kept| format!("{name}/{kept}")));
     }
-    // An example, since crates have the features that tests need only where something of theirs is built too.
+    // An example, because the features that tests need are enabled only if a target of the crate is built too.
     let mut build =
         shell::linted("build --workspace --lib --example symbols --no-default-features --features");
     shell::run(build.arg(features.join(",")))

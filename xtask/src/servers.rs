@@ -1,7 +1,7 @@
-//! Installs the servers that tests talk to, so that a client is tested against what others wrote.
+//! Installs the servers that tests connect to, so that clients are tested against real implementations.
 //!
-//! They are Python packages, pinned in `xtask/servers.txt`, in an environment of their own in the target
-//! folder: nothing of the user's is touched. Tests find the programs by the variable [`VARIABLE`].
+//! They are Python packages, pinned in `xtask/servers.txt`, in a virtual environment in the target folder, so that the
+//! user's environment stays untouched. Tests find the programs by the variable [`VARIABLE`].
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -12,18 +12,18 @@ use anyhow::{Context, Result, ensure};
 
 use crate::shell;
 
-/// Names the folder that holds the servers' programs, for tests: where it is set, they must be there.
+/// The variable with the folder of the servers' programs, for tests: if it is set, the programs must exist.
 pub(crate) const VARIABLE: &str = "CHUNKWRIGHT_SERVERS";
 
 /// The packages.
 const LIST: &str = "xtask/servers.txt";
 
-/// Installs what the list names, unless that is there.
+/// Installs the packages in the list, unless they are installed.
 pub(crate) fn install() -> Result<()> {
     let environment = environment()?;
     let list = shell::root().join(LIST);
     let wanted = fs::read_to_string(&list).with_context(|| format!("`{LIST}` could not be read"))?;
-    // Written last, so that a half-made environment is made anew.
+    // Written last, so that an incomplete environment is created again.
     let installed = environment.join("installed.txt");
     if fs::read_to_string(&installed).is_ok_and(|installed| installed == wanted) {
         println!("servers are there: {}", environment.display());
@@ -51,14 +51,15 @@ fn programs_in(environment: &Path) -> PathBuf {
     environment.join(if cfg!(windows) { "Scripts" } else { "bin" })
 }
 
-/// The servers of the remote stores, for as long as this lives: they end when their standard input does.
+/// The running servers of the remote stores. They end when their standard input closes, at the latest when this is
+/// dropped.
 pub(crate) struct Stores {
     child: Child,
     variables: Vec<(String, String)>,
 }
 
 impl Stores {
-    /// Starts them, and waits until both answer.
+    /// Starts the servers, and waits until both answer.
     pub(crate) fn start() -> Result<Self> {
         let mut command = Command::new(programs()?.join("python"));
         command.arg(shell::root().join("tests/servers/stores.py"));
@@ -73,7 +74,7 @@ impl Stores {
         Ok(Self { child, variables })
     }
 
-    /// Where they are, for tests.
+    /// Their addresses, as variables for tests.
     pub(crate) fn variables(&self) -> impl Iterator<Item = (&str, &str)> {
         self.variables.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }

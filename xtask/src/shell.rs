@@ -1,4 +1,4 @@
-//! Running programs, with their output passed through or shown if they fail.
+//! Runs programs, with their output passed through, or shown only if they fail.
 
 use std::env;
 use std::io::{self, Write as _};
@@ -14,7 +14,7 @@ pub(crate) fn root() -> &'static Path {
     package.parent().unwrap_or(package)
 }
 
-/// The folder that cargo builds into, the one this program was built into.
+/// The target folder of cargo, which this program was built into.
 pub(crate) fn target_dir() -> Result<PathBuf> {
     let program = env::current_exe().context("the path of this program is unknown")?;
     let target = program.parent().and_then(Path::parent);
@@ -28,23 +28,23 @@ pub(crate) fn cargo(arguments: &str) -> Command {
     cargo
 }
 
-/// As [`cargo`], with Clippy as the compiler of our own crates: a warning is an error. It compiles as well as it checks, so
-/// that neither the libraries nor our crates are gone through twice; what one such command compiles the next one finds.
+/// As [`cargo`], with Clippy as the compiler of our own crates: a warning is an error. It both checks and compiles, so
+/// that each crate is processed once, and each such command reuses the results of the one before.
 pub(crate) fn linted(arguments: &str) -> Command {
     let mut cargo = cargo(arguments);
-    // As `cargo clippy -- -D warnings` asks for it.
+    // The same flags as `cargo clippy -- -D warnings`.
     cargo.env("RUSTC_WORKSPACE_WRAPPER", "clippy-driver");
     cargo.env("CLIPPY_ARGS", "-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__");
     cargo
 }
 
-/// Whether `cargo <subcommand>` is there.
+/// Returns whether `cargo <subcommand>` is installed.
 pub(crate) fn has_cargo(subcommand: &str) -> bool {
     let output = cargo(subcommand).arg("--version").output();
     output.is_ok_and(|output| output.status.success())
 }
 
-/// Runs `command` with its output passed through, after saying what it is.
+/// Prints `command`, and runs it with its output passed through.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
     println!("$ {}", shown(command));
     quietly(command)
@@ -59,7 +59,7 @@ pub(crate) fn quietly(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Runs `command` after saying what it is, and shows what it printed only if it fails.
+/// Prints `command` and runs it; shows its output only if it fails.
 pub(crate) fn run_in_silence(command: &mut Command) -> Result<()> {
     println!("$ {}", shown(command));
     let output = command.output().with_context(|| format!("`{}` could not be run", shown(command)))?;
@@ -71,7 +71,7 @@ pub(crate) fn run_in_silence(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// The command line, as a person would type it in the workspace.
+/// The command line, as typed in the workspace.
 pub(crate) fn shown(command: &Command) -> String {
     let short = |text: &str| {
         let path = Path::new(text);
@@ -92,7 +92,7 @@ pub(crate) fn shown(command: &Command) -> String {
         .join(" ")
 }
 
-/// Runs `step` and answers how long it took.
+/// Runs `step` and returns its duration.
 pub(crate) fn timed(step: impl FnOnce() -> Result<()>) -> Result<Duration> {
     let start = Instant::now();
     step()?;

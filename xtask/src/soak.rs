@@ -1,4 +1,4 @@
-//! Random operations on a store, for as long as one likes, against a model of what must hold.
+//! Random operations on a store, for any length of time, checked against a model of its invariants.
 //!
 //! The program under test is the real one. A **world** is a folder of documents in several languages and a store;
 //! **operations** edit its files, run the program, and kill some of the runs; after each that may change the store,
@@ -33,23 +33,23 @@ use operations::Operation;
 use random::Random;
 use world::World;
 
-/// Operations of a world.
+/// Number of operations in a world.
 const OPERATIONS: usize = 150;
 
-/// Seed if none is given. It is always the same, so that a change is judged by what was done to the one before it;
-/// longer runs try others.
+/// The default seed. It is fixed, so that a change is compared with the one before it by the same operations; longer
+/// runs try others.
 const SEED: u64 = 1;
 
-/// Longest time for shrinking.
+/// Maximum time for shrinking.
 const PATIENCE: Duration = Duration::from_mins(5);
 
-/// Steps shown of what was done before a finding, until it is shrunk.
+/// Number of steps shown before a finding, until it is shrunk.
 const SHOWN: usize = 12;
 
-/// What does not hold.
+/// A violated invariant.
 #[derive(Debug)]
 struct Finding {
-    /// The rule that is broken. What is shrunk must break the same one.
+    /// The violated rule. A shrunk run must violate the same one.
     rule: &'static str,
     detail: String,
 }
@@ -62,12 +62,12 @@ impl fmt::Display for Finding {
 
 impl std::error::Error for Finding {}
 
-/// A rule that is broken.
+/// Creates the error for a violated rule.
 fn finding(rule: &'static str, detail: String) -> Error {
     Error::new(Finding { rule, detail })
 }
 
-/// Holds that a rule is kept.
+/// Fails unless a rule holds.
 fn must(rule: &'static str, holds: bool, detail: impl FnOnce() -> String) -> Result<()> {
     if holds {
         return Ok(());
@@ -78,24 +78,24 @@ fn must(rule: &'static str, holds: bool, detail: impl FnOnce() -> String) -> Res
     if is_known { Ok(()) } else { Err(Error::new(finding)) }
 }
 
-/// Parts of findings that are known already, and passed over.
+/// Parts of known findings, which are ignored.
 static IGNORED: OnceLock<Vec<String>> = OnceLock::new();
 
-/// What was asked for.
+/// The options of a run.
 struct Options {
     seconds: u64,
     seed: u64,
-    /// Names of the stores, which take turns.
+    /// Names of the stores, used in turn.
     stores: Vec<String>,
-    /// The only operations, of the world that `seed` makes.
+    /// The only operations to run, in the world of `seed`.
     operations: Option<Vec<Operation>>,
-    /// Parts of findings that are passed over.
+    /// Parts of findings to ignore.
     ignored: Vec<String>,
-    /// The program under test; the one of this workspace if none is named.
+    /// The program under test; by default the one of this workspace.
     program: Option<PathBuf>,
 }
 
-/// Stores that a world can have. The embedded one has more turns: it is what most people use.
+/// The stores of worlds. The embedded one is used more often, as most people use it.
 const STORES: [&str; 3] = ["sqlite", "qdrant", "chroma"];
 const TURNS: [&str; 6] = ["sqlite", "sqlite", "qdrant", "sqlite", "sqlite", "chroma"];
 
@@ -111,7 +111,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     soak(&options)
 }
 
-/// A minute of it, with a program that was built before.
+/// Runs for a minute, with a program that is already built.
 pub(crate) fn test() -> Result<()> {
     soak(&Options {
         seconds: 60,
@@ -164,7 +164,7 @@ fn owned(names: &[&str]) -> Vec<String> {
     names.iter().map(|&name| name.to_owned()).collect()
 }
 
-/// What was done so far.
+/// Totals so far.
 #[derive(Default)]
 struct Totals {
     worlds: usize,
@@ -211,17 +211,17 @@ fn soak(options: &Options) -> Result<()> {
     result
 }
 
-/// What all worlds share.
+/// State shared by all worlds.
 struct Soak {
     corpus: Corpus,
     program: PathBuf,
     folder: PathBuf,
 }
 
-/// A world that did not hold.
+/// A world that failed.
 struct Failure {
     error: Error,
-    /// Number of operations until then.
+    /// Number of operations until the failure.
     at: usize,
     log: Vec<String>,
 }
@@ -267,7 +267,7 @@ impl Soak {
         let mut at = 0;
         let mut log = Vec::new();
         let mut go = || -> Result<()> {
-            // New servers for each world: what a kill leaves in them does not add up.
+            // New servers for each world, so that leftovers of kills do not add up.
             let servers = if store == STORES[0] { None } else { Some(servers::Stores::start()?) };
             let place = servers.as_ref().and_then(|servers| {
                 let mut places = servers.variables().map(|(_, place)| place);
@@ -291,7 +291,7 @@ impl Soak {
         go().err().map(|error| Failure { error, at, log })
     }
 
-    /// Shrinks what failed, and says how to repeat it.
+    /// Shrinks a failure, and prints how to repeat it.
     fn report(&self, store: &str, seed: u64, operations: &[Operation], failure: Failure) -> Error {
         println!(
             "finding after {} operations in the world of seed {seed} on {store}: {:#}",

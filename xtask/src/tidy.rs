@@ -84,7 +84,7 @@ fn files() -> Result<Vec<String>> {
     Ok(names.split_terminator('\0').map(str::to_owned).collect())
 }
 
-/// What is wrong with a file's text.
+/// Violations in the text of a file.
 fn in_text(name: &str, text: &str) -> Vec<String> {
     let mut violations = Vec::new();
     for (index, line) in text.lines().enumerate() {

@@ -1,4 +1,4 @@
-//! The web page: built of `web/` into `crates/chunkwright-engine/dist`, whose files the program embeds.
+//! The web page: built from `web/` into `crates/chunkwright-engine/dist`, whose files the program embeds.
 
 use std::collections::hash_map::DefaultHasher;
 use std::env;
@@ -12,22 +12,22 @@ use anyhow::{Context, Result, bail};
 use crate::build::{Profile, binary};
 use crate::shell;
 
-/// The browser that the page's tests drive; a variable names another.
+/// The browsers that can run the page's tests; a variable names another.
 const BROWSERS: &[&str] = &["chromium", "chromium-browser", "google-chrome"];
 
-/// What makes the page, in this order.
+/// The build steps of the page, in order.
 const BUILD: &[&str] = &["ci", "run generate", "run build"];
 
-/// What a change of the page must pass, once it is built.
+/// The checks of the page, once it is built.
 const CHECK: &[&str] = &["run check", "test", "run budget"];
 
-/// Builds the page and checks it, both unless nothing that it is made of has changed since.
+/// Builds and checks the page, unless its inputs are unchanged.
 pub(crate) fn run() -> Result<()> {
     once("web.stamp", BUILD)?;
     once("web.checked.stamp", CHECK)
 }
 
-/// Builds the page where Node is there; without it the program has none, and says so.
+/// Builds the page if Node is installed; without it, the program has no page, and says so.
 pub(crate) fn build_if_possible() -> Result<()> {
     if has_node() {
         return once("web.stamp", BUILD);
@@ -36,7 +36,7 @@ pub(crate) fn build_if_possible() -> Result<()> {
     Ok(())
 }
 
-/// Runs steps, unless the page is there and they were run since what it is made of last changed, as the file `stamp` says.
+/// Runs steps, unless the page exists and the file `stamp` shows that they ran on the current inputs.
 fn once(stamp: &str, steps: &[&str]) -> Result<()> {
     let stamp = shell::target_dir()?.join(stamp);
     let state = state()?;
@@ -53,7 +53,7 @@ fn once(stamp: &str, steps: &[&str]) -> Result<()> {
     fs::write(&stamp, state).with_context(|| format!("`{}` could not be written", stamp.display()))
 }
 
-/// Tests the page in a browser, on a server that was built before.
+/// Tests the page in a browser, on a server that is already built.
 pub(crate) fn test() -> Result<()> {
     if browser().is_none() {
         println!("left out: none of {} is there", BROWSERS.join(", "));
@@ -62,7 +62,7 @@ pub(crate) fn test() -> Result<()> {
     shell::run(npm("run e2e").env("CHUNKWRIGHT_BIN", binary("chunkwright", Profile::Dev)?))
 }
 
-/// The browser of tests, where one is there.
+/// The browser for tests, if one is installed.
 pub(crate) fn browser() -> Option<PathBuf> {
     if let Some(path) = env::var_os("CHUNKWRIGHT_BROWSER") {
         return Some(path.into());
@@ -88,7 +88,7 @@ fn dist() -> PathBuf {
     shell::root().join("crates/chunkwright-engine/dist")
 }
 
-/// What the page is made of, as a number: the files below `web` that git knows or would add, and the API's document.
+/// A hash of the page's inputs: the files below `web` that git knows or would add, and the OpenAPI document.
 fn state() -> Result<String> {
     let mut git = Command::new("git");
     git.args(["ls-files", "-z", "--cached", "--others", "--exclude-standard", "web", "docs/openapi.json"]);

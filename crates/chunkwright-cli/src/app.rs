@@ -76,7 +76,7 @@ pub(crate) enum Color {
 }
 
 impl Color {
-    /// Tells every stream.
+    /// Applies the choice to every stream.
     pub(crate) fn write_global(self) {
         let choice = match self {
             Self::Auto => ColorChoice::Auto,
@@ -87,27 +87,27 @@ impl Color {
     }
 }
 
-/// The variables of the environment whose names are text.
+/// The environment variables whose names and values are text.
 pub(crate) fn variables() -> impl Iterator<Item = (String, String)> {
     let named = env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value)));
     named.map(|(name, value)| (name, value.to_string_lossy().into_owned()))
 }
 
-/// How a command that made no error ended.
+/// How a command ended that returned no error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// It did what was asked.
+    /// It succeeded.
     Success,
     /// It found nothing, or found violations.
     Nothing,
-    /// It did what could be done and has said what could not.
+    /// It did what it could, and reported what it could not do.
     Failed,
-    /// It indexed the rest; some documents could not be.
+    /// It indexed the rest; some documents failed.
     Partial,
 }
 
 impl Global {
-    /// The configuration below the flags.
+    /// The configuration layers below the flags.
     pub(crate) fn layers(&self) -> Result<Layers> {
         let layers = match (&self.config, env::current_dir()) {
             (Some(path), _) => Layers::default().with_file(path, true)?,
@@ -118,19 +118,19 @@ impl Global {
         Ok(layers.with_environment(variables())?)
     }
 
-    /// The settings in force, with the flags of a command on top.
+    /// The settings in force, with the flags of a command as the highest layer.
     pub(crate) fn settings(&self, flags: &[&dyn KeyFlags]) -> Result<Settings> {
         let data = self.data.iter().map(|data| ("data".to_owned(), Value::String(data.clone())));
         let values = flags.iter().flat_map(|flags| flags.values()).cloned();
         Ok(self.layers()?.settings(Source::Flags, data.chain(values))?)
     }
 
-    /// An engine with the flags of a command on top of its settings.
+    /// An engine with the flags of a command as the highest layer of its settings.
     pub(crate) fn engine(&self, flags: &[&dyn KeyFlags], access: engine::Access) -> Result<Engine> {
         self.engine_on(None, flags, access)
     }
 
-    /// As [`engine`](Self::engine), on a number of threads.
+    /// As [`engine`](Self::engine), with a number of threads.
     pub(crate) fn engine_on(
         &self,
         threads: Option<ThreadFlags>,
@@ -143,7 +143,7 @@ impl Global {
         Ok(self.builder(threads, flags)?.open(access)?)
     }
 
-    /// How an engine is opened, with the flags of a command on top of its settings.
+    /// A builder of an engine with the flags of a command as the highest layer of its settings.
     pub(crate) fn builder(
         &self,
         threads: Option<ThreadFlags>,
@@ -158,7 +158,7 @@ impl Global {
         Ok(builder.threads(threads.and_then(ThreadFlags::number)))
     }
 
-    /// Says on standard error what the caller should know.
+    /// Prints notices to standard error.
     pub(crate) fn tell(&self, notices: &[Notice]) {
         for notice in notices {
             let label = match notice.code {
@@ -166,7 +166,7 @@ impl Global {
                     self.say(&plain(&notice.message));
                     continue;
                 }
-                // That a collection was indexed without vectors is no news.
+                // A collection that was indexed without vectors on purpose needs no notice.
                 NoticeCode::NoVectors if !self.verbose => continue,
                 NoticeCode::VectorsPending | NoticeCode::NotesPending => "pending",
                 NoticeCode::ReviewOverlays => "review",
@@ -178,9 +178,9 @@ impl Global {
         }
     }
 
-    /// Says which variables of the environment are not known.
+    /// Warns on standard error about unknown environment variables.
     pub(crate) fn warn_of_variables(&self) {
-        // A configuration that cannot be read is reported by the command.
+        // The command itself reports a configuration that cannot be read.
         let Ok(layers) = self.layers() else { return };
         let given = variables().filter(|(_, value)| !value.is_empty()).map(|(name, _)| name);
         for warning in layers.unknown_variables(given) {
@@ -188,7 +188,7 @@ impl Global {
         }
     }
 
-    /// How a command that found so many results ended; says what it means if it found none.
+    /// The outcome of a command with this number of results; prints `otherwise` if there are none.
     pub(crate) fn found(&self, results: usize, otherwise: &str) -> Outcome {
         if results > 0 {
             return Outcome::Success;
@@ -197,7 +197,7 @@ impl Global {
         Outcome::Nothing
     }
 
-    /// Says something on standard error, unless told to be quiet.
+    /// Prints a sentence to standard error, unless `--quiet` is given.
     pub(crate) fn say(&self, sentence: &str) {
         if !self.quiet {
             crate::output::note(sentence);
@@ -219,7 +219,7 @@ mod tests {
         let config = cli.find_subcommand("config").and_then(|config| config.find_subcommand("show"));
         let flags = config.unwrap().get_arguments().chain(cli.get_arguments());
         let flags: Vec<&str> = flags.filter_map(|flag| flag.get_long()).collect();
-        // Tables are written in files.
+        // Tables can only be set in files.
         for key in key::all().iter().filter(|key| key.name != "kinds") {
             assert!(flags.contains(&key.name.replace('_', "-").as_str()), "{}", key.name);
         }

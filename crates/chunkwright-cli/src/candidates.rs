@@ -1,4 +1,4 @@
-//! The values that a shell offers for a flag.
+//! Completion candidates for the values of flags.
 
 use std::env;
 
@@ -9,10 +9,10 @@ use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 
 use crate::app::variables;
 
-/// The variable by which the script of a shell asks for candidates.
+/// The variable by which a shell script asks for candidates.
 pub(crate) const VARIABLE: &str = "CHUNKWRIGHT_COMPLETE";
 
-/// The candidates of a key; none where any text is right.
+/// The candidates of a key; `None` if any text is valid.
 pub(crate) fn of(key: &'static Key) -> Option<ArgValueCandidates> {
     let known = move || {
         let known = key::known_values(key).into_iter();
@@ -34,7 +34,7 @@ fn candidate(name: &str, help: &str) -> CompletionCandidate {
     CompletionCandidate::new(name).help((!help.is_empty()).then(|| help.to_owned().into()))
 }
 
-/// The configuration that a command here would have, as far as it can be read: who is typing is not interrupted.
+/// The configuration of a command run here, as far as it can be read: completion does not interrupt typing with errors.
 fn layers() -> Layers {
     let nearest =
         env::current_dir().ok().and_then(|folder| Layers::default().with_nearest_file(&folder).ok());

@@ -1,10 +1,10 @@
-//! Flags whose values are names of a type of the engine.
+//! Flags whose values are the names of an engine type.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// Takes one of these names, each with its help, for the value that JSON means by it.
+/// A value parser that accepts these names, each with its help, and converts them as JSON would.
 pub(crate) fn choice<T>(names: &[(&'static str, &'static str)]) -> impl TypedValueParser<Value = T> + use<T>
 where
     T: DeserializeOwned + Clone + Send + Sync + 'static,

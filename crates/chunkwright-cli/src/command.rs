@@ -1,5 +1,5 @@
-//! The commands. Each is one file: its flags, its help, and what it does. A new one is that file and
-//! a line here, below what a person wants to do with it.
+//! The commands. Each is one file with its flags, its help and its work. To add one, add the file and a line here, in
+//! its group.
 
 use anyhow::Result;
 
@@ -17,10 +17,10 @@ macro_rules! commands {
             $Command($module::$Command),)*)*
         }
 
-        /// Commands by what a person wants to do: a title, and names.
+        /// Groups of commands by purpose: a title, and names.
         pub(crate) const GROUPS: &[(&str, &[&str])] = &[$(($title, &[$(stringify!($module)),*])),*];
 
-        /// Runs the command that was asked for.
+        /// Runs the requested command.
         pub(crate) fn run(cli: &Cli) -> Result<Outcome> {
             match &cli.command {
                 $($(Command::$Command(command) => command.run(&cli.global),)*)*

@@ -1,4 +1,4 @@
-//! Flags that `eval` and `tune` share, and what is said while they run.
+//! Flags that `eval` and `tune` share, and the progress they report.
 
 use std::path::PathBuf;
 
@@ -40,7 +40,7 @@ pub(crate) struct EvaluationFlags {
     pub(crate) seed: u64,
 }
 
-/// The presets that `--preset` names where a command compares several.
+/// The presets in `--preset` for a command that compares several.
 pub(crate) fn presets(cut: &CutFlags) -> Vec<String> {
     cut.get("preset").into_iter().flat_map(|names| names.split(',')).map(str::to_owned).collect()
 }
@@ -66,7 +66,7 @@ impl EvaluationFlags {
         if paths.is_empty() { vec![".".into()] } else { paths }
     }
 
-    /// An engine for all presets that are compared.
+    /// An engine for all compared presets.
     pub(crate) fn engine(&self, global: &Global, cut: &CutFlags) -> Result<Engine> {
         let flags = cut.without("preset");
         global.engine_on(Some(self.threads), &[&flags, &self.embedder, &self.files], Access::NoStore)
@@ -85,10 +85,10 @@ impl Reads for EvaluationFlags {
     }
 }
 
-/// Says what happens while an evaluation runs.
+/// Reports the events of an evaluation.
 pub(crate) struct Steps<'a> {
     global: &'a Global,
-    /// What is counted.
+    /// What the progress bar counts.
     noun: &'static str,
     progress: Option<Progress>,
     read: ReadReport,
@@ -123,7 +123,7 @@ impl<'a> Steps<'a> {
         }
     }
 
-    /// Says what could not be read, and answers how the command ended.
+    /// Reports what could not be read, and returns the outcome of the command.
     pub(crate) fn ended(&self, outcome: Outcome) -> Outcome {
         report(self.global, &self.read);
         self.global.tell(self.nothing.as_slice());

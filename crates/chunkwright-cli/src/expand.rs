@@ -1,4 +1,4 @@
-//! `--expand`: what a chunk is read with.
+//! The flag `--expand`: the text shown around a chunk.
 
 use std::num::NonZeroUsize;
 
@@ -22,7 +22,7 @@ pub(crate) struct ExpandFlags {
 }
 
 impl ExpandFlags {
-    /// The expansion asked for, if any.
+    /// The requested expansion, if any.
     pub(crate) fn request(self) -> Option<ExpandRequest> {
         Some(ExpandRequest { with: self.expand?, max_tokens: self.expand_tokens.map(NonZeroUsize::get) })
     }

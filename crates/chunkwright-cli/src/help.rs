@@ -1,20 +1,20 @@
 //! Help texts: a page for `--help`, every option for `help COMMAND`.
 //!
-//! `--help` shows what a command does and a line for each of its options. Settings that few need are hidden there (see
-//! `keys.rs`) and counted at the end, so that what a person reads first fits on a page or two.
+//! `--help` shows what a command does, and one line per option. Rarely needed settings are hidden there (see `keys.rs`)
+//! and counted at the end, so that it fits on a page or two.
 
 use clap::builder::StyledStr;
 use clap::{Arg, Command};
 
 use crate::command::GROUPS;
 
-/// The program with help texts of this kind.
+/// The program with both kinds of help texts.
 pub(crate) fn shaped(command: Command) -> Command {
     let groups: String = GROUPS.iter().map(|(title, names)| listed(&command, title, names)).collect();
     with_list(described(command, "chunkwright help"), &groups, "Options")
 }
 
-/// A command with its description also in `--help`, and the number of the settings that are not there. `words` asks for
+/// A command whose `--help` shows its description and the number of hidden settings. `words` is the command that prints
 /// its full help.
 fn described(command: Command, words: &str) -> Command {
     let names: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
@@ -38,7 +38,7 @@ fn described(command: Command, words: &str) -> Command {
     }
 }
 
-/// A command that lists those in it like this, and its options below a title.
+/// A command whose help lists its subcommands like this, and its options below a title.
 fn with_list(command: Command, commands: &str, options: &str) -> Command {
     let header = command.get_styles().get_header();
     let template = format!(
@@ -47,7 +47,7 @@ fn with_list(command: Command, commands: &str, options: &str) -> Command {
     command.help_template(StyledStr::from(template))
 }
 
-/// Some commands in `command`, each with its summary, below a title.
+/// A list of subcommands of `command`, each with its summary, below a title.
 fn listed(command: &Command, title: &str, names: &[&str]) -> String {
     let (header, literal) = (command.get_styles().get_header(), command.get_styles().get_literal());
     let line = |name: &&str| {
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
     use crate::app::Cli;
 
-    /// The words of each command, and the program's answer to them and `--help`.
+    /// The words of each command, with the program's output for them and `--help`.
     fn helps(prefix: &[&str]) -> Vec<(Vec<String>, String)> {
         fn add(words: &[String], command: &Command, all: &mut Vec<Vec<String>>) {
             all.push(words.to_vec());

@@ -43,7 +43,7 @@ pub(crate) struct ThreadFlags {
     threads: Option<NonZeroUsize>,
 }
 
-/// Most threads: more than any machine has processors, and fewer than a system refuses to begin.
+/// Maximum number of threads: more than any machine has processors, and fewer than a system refuses to start.
 const MAX_THREADS: usize = 1024;
 
 fn threads(text: &str) -> Result<NonZeroUsize, String> {
@@ -52,14 +52,14 @@ fn threads(text: &str) -> Result<NonZeroUsize, String> {
 }
 
 impl ThreadFlags {
-    /// The number that was given.
+    /// The given number.
     pub(crate) fn number(self) -> Option<NonZeroUsize> {
         self.threads
     }
 }
 
 impl InputFlags {
-    /// Which documents are meant.
+    /// The request for the given documents.
     pub(crate) fn request(&self, results: &Destination, shard: Option<Shard>) -> DocumentsRequest {
         let paths = paths_or_default(&self.paths);
         let inputs = paths.iter().map(|path| input(path, &self.stdin_filename)).collect();
@@ -73,7 +73,7 @@ impl Reads for InputFlags {
     }
 }
 
-/// The paths that were given; without any, standard input if it can be read, else the working folder, as ripgrep has it.
+/// The given paths; without any, standard input if it can be read, else the working folder, as in ripgrep.
 pub(crate) fn paths_or_default(paths: &[PathBuf]) -> Vec<PathBuf> {
     match paths {
         [] if stdin_can_be_read() => vec!["-".into()],
@@ -82,7 +82,7 @@ pub(crate) fn paths_or_default(paths: &[PathBuf]) -> Vec<PathBuf> {
     }
 }
 
-/// Whether standard input is a pipe, a socket or a file.
+/// Returns whether standard input is a pipe, a socket or a file.
 #[cfg(unix)]
 fn stdin_can_be_read() -> bool {
     use std::os::fd::AsFd as _;
@@ -95,14 +95,14 @@ fn stdin_can_be_read() -> bool {
     })
 }
 
-/// Elsewhere, whether it is no terminal.
+/// On other systems, returns whether it is not a terminal.
 #[cfg(not(unix))]
 fn stdin_can_be_read() -> bool {
     use std::io::IsTerminal as _;
     !io::stdin().is_terminal()
 }
 
-/// What a path means: `-` is standard input, called `stdin_filename`.
+/// Resolves a path: `-` is standard input, called `stdin_filename`.
 pub(crate) fn input(path: &Path, stdin_filename: &str) -> Input {
     if path != Path::new("-") {
         return Input::Path(path.to_owned());
@@ -114,7 +114,7 @@ pub(crate) fn input(path: &Path, stdin_filename: &str) -> Input {
     }
 }
 
-/// `FILE:LINE` apart, where no file is called that.
+/// Splits `FILE:LINE`, unless a file has that name.
 pub(crate) fn file_and_line(path: &Path) -> Option<(PathBuf, usize)> {
     let (file, line) = path.to_str()?.rsplit_once(':')?;
     let line = line.parse().ok()?;
@@ -129,7 +129,7 @@ pub(crate) fn read_stdin() -> io::Result<Vec<u8>> {
     read.map(|_| bytes).map_err(said)
 }
 
-/// Says on standard error what was not read, and answers how the command ended.
+/// Reports on standard error what was not read, and returns the outcome of the command.
 pub(crate) fn ended(global: &Global, documents: &Documents) -> Outcome {
     let read = documents.report();
     report(global, &read);
@@ -140,7 +140,7 @@ pub(crate) fn ended(global: &Global, documents: &Documents) -> Outcome {
     }
 }
 
-/// Says on standard error what was not read.
+/// Reports on standard error what was not read.
 pub(crate) fn report(global: &Global, read: &ReadReport) {
     for error in &read.errors {
         note(&format!("{} {}", red("error:"), plain(error)));
@@ -149,7 +149,7 @@ pub(crate) fn report(global: &Global, read: &ReadReport) {
     report_skipped(global, &read.skipped);
 }
 
-/// Says on standard error what was left out: every entry if `--verbose` is given, else how many.
+/// Reports on standard error what was left out: every entry with `--verbose`, otherwise the number.
 pub(crate) fn report_skipped(global: &Global, skipped: &[Skipped]) {
     if global.verbose {
         for Skipped { path, reason } in skipped {

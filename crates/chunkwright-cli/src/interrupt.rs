@@ -1,4 +1,4 @@
-//! SIGINT and SIGTERM: end in order, and say what is kept.
+//! Handles SIGINT and SIGTERM: ends in order, and reports what is kept.
 //!
 //! The first signal asks the command to end: it notices between two steps ([`check`]), closes the store, and leaves
 //! its results unwritten. A command that does not notice in time, because it waits for a server for instance, is
@@ -20,17 +20,17 @@ use crate::output::note;
 use crate::progress;
 use crate::text::{plain, yellow};
 
-/// How many milliseconds a command may take to end.
+/// Grace period of a command after a signal, in milliseconds.
 static GRACE_MS: AtomicU64 = AtomicU64::new(1_000);
 
-/// How often a second signal is looked for meanwhile.
+/// Interval at which a second signal is checked during the grace period.
 #[cfg(unix)]
 const STEP: Duration = Duration::from_millis(10);
 
-/// The number of the signal that came; 0 for none.
+/// The number of the received signal; 0 for none.
 static SIGNAL: AtomicI32 = AtomicI32::new(0);
 
-/// Whether a signal came, as the engine asks for it.
+/// Whether a signal was received, as a flag for the engine.
 static FLAG: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 
 /// What is kept, as a clause.
@@ -39,7 +39,7 @@ static KEPT: Mutex<Option<String>> = Mutex::new(None);
 /// The results that were being written when the signal came.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// That the command ended because of a signal.
+/// The error of a command that a signal ended.
 #[derive(Debug)]
 pub(crate) struct Interrupted;
 
@@ -51,7 +51,7 @@ impl fmt::Display for Interrupted {
 
 impl std::error::Error for Interrupted {}
 
-/// Begins to listen. Signals that the parent had ignored, as `nohup` and `&` in scripts do, stay ignored.
+/// Starts to listen. Signals that the parent ignored, as `nohup` and `&` in scripts do, stay ignored.
 #[cfg(unix)]
 pub(crate) fn listen() {
     use std::thread;
@@ -80,11 +80,11 @@ pub(crate) fn listen() {
     let _ = thread::Builder::new().name("signals".into()).stack_size(256 << 10).spawn(listener);
 }
 
-/// Elsewhere the system's own handling is left as it is.
+/// On other systems, the default handling stays.
 #[cfg(not(unix))]
 pub(crate) fn listen() {}
 
-/// Whether a signal was ignored when the process began, where the system says so.
+/// Returns whether a signal was ignored when the process began, if the system tells.
 #[cfg(unix)]
 fn is_ignored(signal: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -93,27 +93,27 @@ fn is_ignored(signal: i32) -> bool {
     mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }
 
-/// Fails if a signal came.
+/// Fails if a signal was received.
 pub(crate) fn check() -> Result<()> {
     if came() { Err(Interrupted.into()) } else { Ok(()) }
 }
 
-/// Whether a signal came.
+/// Returns whether a signal was received.
 pub(crate) fn came() -> bool {
     FLAG.load(Ordering::SeqCst)
 }
 
-/// Becomes true when a signal comes.
+/// The flag that becomes true when a signal is received.
 pub(crate) fn flag() -> Arc<AtomicBool> {
     Arc::clone(&FLAG)
 }
 
-/// Says what would be kept if a signal came now, and how to go on, as a clause.
+/// Sets the clause that says what would be kept after a signal now, and how to continue.
 pub(crate) fn keeps(what: impl Into<String>) {
     *KEPT.lock() = Some(what.into());
 }
 
-/// Gives the command more time to end than a second, and one second on top of that.
+/// Extends the grace period beyond one second, to `time` plus one second.
 pub(crate) fn wait_at_most(time: Duration) {
     let ms = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
     GRACE_MS.store(ms.saturating_add(1_000), Ordering::SeqCst);
@@ -125,7 +125,8 @@ pub(crate) fn end() -> ExitCode {
     ExitCode::from(u8::try_from(128 + SIGNAL.load(Ordering::SeqCst)).unwrap_or(2))
 }
 
-/// Removes half-written files and says what is kept. Both the command and the listener may call this; only the
+/// Removes half-written files and reports what is kept. Both the command and the listener may call this; only the first
+/// call acts.
 /// first call acts.
 fn farewell() {
     static SAID: AtomicBool = AtomicBool::new(false);

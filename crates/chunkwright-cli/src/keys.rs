@@ -9,7 +9,7 @@ use crate::candidates;
 
 /// Flags that are keys of the settings.
 pub(crate) trait KeyFlags {
-    /// The keys that were given, and their values as text.
+    /// The given keys, and their values as text.
     fn values(&self) -> &[(String, Value)];
 }
 

@@ -1,5 +1,5 @@
-//! The command line of Chunkwright: reads files, the environment and the configuration, calls the
-//! libraries, and puts their results into words.
+//! The command line of Chunkwright: reads files, the environment and the configuration, calls the libraries, and prints
+//! their results.
 //!
 //! Results go to standard output and nothing else does. Exit status: 0 success, 1 found nothing or
 //! found violations, 2 an error, which one sentence on standard error explains, 3 some documents could
@@ -41,8 +41,8 @@ use app::{Cli, Outcome};
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 
-/// Allocators reserve far more address space than they use: 64 MB for each thread that parses, and a gigabyte at once.
-/// Where the system limits it, this program starts itself again with their reserves small; nothing else can set them.
+/// Allocators reserve far more address space than they use: 64 MB for each parsing thread, and a gigabyte at once. If
+/// the system limits address space, this program restarts itself with smaller reserves, which can only be set this way.
 #[cfg(target_os = "linux")]
 fn begin_again_with_small_reserves() {
     use std::os::unix::process::CommandExt as _;
@@ -55,12 +55,12 @@ fn begin_again_with_small_reserves() {
     {
         let mut again = std::process::Command::new(program);
         again.args(std::env::args_os().skip(1)).env(ARENAS, "1").env("MIMALLOC_ARENA_RESERVE", "16384");
-        // It returns only if it failed; this process goes on as it is then.
+        // `exec` returns only on failure; then this process continues as it is.
         let _ = again.exec();
     }
 }
 
-/// What a library panics over and another turns into an error is told by that error alone.
+/// Suppresses the output of panics that a library catches and turns into errors.
 fn report_only_uncaught_panics() {
     let report = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
@@ -81,7 +81,7 @@ fn main() -> ExitCode {
     if let Ok(program) = std::env::current_exe() {
         chunkwright_engine::convert::contain_in(program);
     }
-    // A shell that asks for candidates has its answer, and the program ends here.
+    // If a shell asks for candidates, the program prints them and ends here.
     CompleteEnv::with_factory(Cli::command).var(candidates::VARIABLE).complete();
     interrupt::listen();
     let mut command = help::shaped(Cli::command());
@@ -95,7 +95,7 @@ fn main() -> ExitCode {
             run(&cli)
         }
         Err(error) if let Some(said) = wrong_value(&error) => Err(anyhow!(said)),
-        // Help and versions are results too: they may not go to nowhere in silence.
+        // Help and version texts are results too: a failure to print them is reported.
         Err(error) => match error.print().and_then(|()| io::stdout().flush()) {
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
             _ => return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2)),
@@ -107,10 +107,10 @@ fn main() -> ExitCode {
         Ok(Outcome::Failed) => ExitCode::from(2),
         Ok(Outcome::Partial) => ExitCode::from(3),
         Err(_) if output::is_reader_gone() => ExitCode::SUCCESS,
-        // Whatever else went wrong did so while the command ended.
+        // Other errors after a signal are consequences of it.
         Err(_) if interrupt::came() => interrupt::end(),
         Err(error) => {
-            // Nobody is left to tell if standard error is closed too.
+            // If standard error is closed too, the error is lost.
             let _ =
                 writeln!(anstream::stderr(), "{} {}", text::red("error:"), text::plain(&sentence(&error)));
             let code = error.downcast_ref::<chunkwright_engine::Error>().map(chunkwright_engine::Error::code);
@@ -119,8 +119,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// What is wrong with the value of a flag, in one sentence: clap adds where its help is, and has the words of Rust for
-/// numbers.
+/// A one-sentence error for an invalid flag value, without clap's pointer to help and Rust's wording for numbers.
 fn wrong_value(error: &clap::Error) -> Option<String> {
     let cause = error.source().filter(|_| error.kind() == ErrorKind::ValueValidation)?;
     let (flag, value) = (error.get(ContextKind::InvalidArg)?, error.get(ContextKind::InvalidValue)?);
@@ -129,13 +128,13 @@ fn wrong_value(error: &clap::Error) -> Option<String> {
         Some(_) => format!("it must be a whole number of at most {}", u32::MAX),
         None => cause.to_string(),
     };
-    // Without the name of its value, which clap shows beside a flag.
+    // The flag without the value name that clap appends.
     let flag = flag.to_string();
     let flag = flag.split(' ').next().unwrap_or_default();
     Some(format!("`{flag}` is `{value}`; {right}"))
 }
 
-/// An error and its causes, none of them said twice.
+/// An error and its causes, without repetitions.
 fn sentence(error: &anyhow::Error) -> String {
     let mut said = error.to_string();
     for cause in error.chain().skip(1).map(ToString::to_string) {
@@ -146,7 +145,7 @@ fn sentence(error: &anyhow::Error) -> String {
     said
 }
 
-/// Runs the command. Its files of results appear if it succeeds.
+/// Runs the command. Its result files appear if it succeeds.
 fn run(cli: &Cli) -> Result<Outcome> {
     let outcome = command::run(cli).inspect_err(|_| output::discard())?;
     output::settle(&cli.global, outcome)?;

@@ -1,9 +1,9 @@
 //! Destinations and formats of results.
 //!
-//! A command checks its flags before it begins ([`OutputFlags::check`]): a file that exists is refused unless `--force` is
-//! given, and one that the command reads is refused even then. Only the [`Destination`] that results can be opened, so no
-//! command can forget the check. A file that is whole waits until the exit status is known ([`settle`]), since a run that
-//! fails replaces nothing.
+//! A command checks its flags before it begins ([`OutputFlags::check`]): a file that exists is refused without
+//! `--force`, and a file that the command reads is refused even then. Only the resulting [`Destination`] can be opened,
+//! so no command can omit the check. A complete file is moved into place only when the exit status is known
+//! ([`settle`]), since a failed run replaces nothing.
 
 mod destination;
 
@@ -27,7 +27,7 @@ use crate::interrupt;
 use crate::text::plain;
 pub(crate) use destination::{Destination, Reads, TargetFlags, existing};
 
-/// Where a command writes a file; `-` is standard output.
+/// The path of a result file; `-` is standard output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct OutputPath(PathBuf);
 
@@ -44,7 +44,7 @@ impl fmt::Display for OutputPath {
 }
 
 impl OutputPath {
-    /// Whether it is standard output by another name.
+    /// Returns whether it is another name of standard output.
     pub(crate) fn is_stdout(&self) -> bool {
         self.0 == Path::new("-") || self.0 == Path::new("/dev/stdout")
     }
@@ -54,12 +54,12 @@ impl OutputPath {
         Some(self.0.extension()?.to_str()?.to_ascii_lowercase())
     }
 
-    /// Begins the file, which was checked and appears if the command succeeds.
+    /// Starts the file, which was checked, and which appears if the command succeeds.
     pub(crate) fn begin(&self, existing: Existing) -> Result<ResultFile> {
         ResultFile::create(self, existing)
     }
 
-    /// The path itself, for what writes files by its own means.
+    /// The path itself, for code that writes files by other means.
     pub(crate) fn path(&self) -> &Path {
         &self.0
     }
@@ -102,19 +102,19 @@ pub(crate) struct Output {
     format: Format,
     sink: Sink,
     fields: Option<Fields>,
-    /// Whether an object was written to the JSON array.
+    /// Whether the JSON array has an object yet.
     begun: bool,
 }
 
 enum Sink {
     Stdout(Box<dyn Write + Send>),
     File(BufWriter<ResultFile>),
-    /// A device or pipe: renaming would replace it.
+    /// A device or pipe, which renaming would replace.
     Device(BufWriter<File>),
 }
 
 impl OutputFlags {
-    /// Checks where the results of a command that reads these files go.
+    /// Checks the destination of a command that reads these files.
     ///
     /// # Errors
     ///
@@ -123,23 +123,23 @@ impl OutputFlags {
         self.target.check(global, reads, self.format, self.fields.clone())
     }
 
-    /// Whether `--force` is given.
+    /// Returns whether `--force` is given.
     pub(crate) fn force(&self) -> bool {
         self.target.force
     }
 
-    /// Whether results go to a standard output that was closed: the system put the null device in its place, open for
-    /// both, where a caller who wants no results opens it to write.
+    /// Returns whether standard output was closed by the caller: the system then put the null device in its place, open
+    /// for both reading and writing, whereas a caller who discards results opens it only for writing.
     pub(crate) fn is_lost(&self) -> bool {
         let is_stdout = self.target.file().is_none();
         let is_null = || fs::read_link("/proc/self/fd/1").is_ok_and(|path| path == Path::new("/dev/null"));
         let about = || fs::read_to_string("/proc/self/fdinfo/1").unwrap_or_default();
-        // The last digit of the flags, which are octal, says what it was opened for: 2 is both.
+        // The last octal digit of the flags is the access mode: 2 is both.
         let is_both = |line: &str| line.starts_with("flags:") && line.ends_with('2');
         is_stdout && is_null() && about().lines().any(is_both)
     }
 
-    /// Whether a field is wanted by its name.
+    /// Returns whether `--fields` names a field.
     pub(crate) fn names(&self, field: &str) -> bool {
         self.fields.fields.as_ref().is_some_and(|fields| fields.names().any(|name| name == field))
     }
@@ -147,14 +147,14 @@ impl OutputFlags {
 
 fn unwritable(path: &OutputPath, error: &io::Error) -> anyhow::Error {
     let kind = match error.kind() {
-        // It has words of its own.
+        // The error has its own message.
         io::ErrorKind::Other => error.to_string(),
         kind => kind.to_string(),
     };
     anyhow!("`{path}` could not be written ({kind}); name a file in a folder you can write to")
 }
 
-/// A file of results that is being written.
+/// A result file that is being written.
 #[derive(Debug)]
 pub(crate) struct ResultFile {
     file: AtomicFile,
@@ -162,17 +162,17 @@ pub(crate) struct ResultFile {
     existing: Existing,
 }
 
-/// Files that are whole and wait for the exit status.
+/// Complete files that wait for the exit status.
 static WHOLE: Mutex<Vec<ResultFile>> = Mutex::new(Vec::new());
 
 impl ResultFile {
-    /// Begins a file.
+    /// Creates a file.
     fn create(path: &OutputPath, existing: Existing) -> Result<Self> {
         let file = AtomicFile::create(&path.0).map_err(|error| unwritable(path, &error))?;
         Ok(Self { file, path: path.clone(), existing })
     }
 
-    /// Has the file appear if the command succeeds.
+    /// Marks the file as complete, to appear if the command succeeds.
     pub(crate) fn finish(self) {
         WHOLE.lock().push(self);
     }
@@ -215,20 +215,20 @@ pub(crate) fn settle(global: &Global, outcome: Outcome) -> Result<()> {
     Ok(())
 }
 
-/// Drops the files of a run that failed.
+/// Discards the files of a failed run.
 pub(crate) fn discard() {
     WHOLE.lock().clear();
 }
 
-/// Whether the reader of the results went away (`| head`).
+/// Whether the reader of the results has closed the pipe (`| head`).
 static READER_GONE: AtomicBool = AtomicBool::new(false);
 
-/// Whether the reader of the results went away: no error of ours, and not worth a word.
+/// Returns whether the reader of the results has closed the pipe, which is not reported as an error.
 pub(crate) fn is_reader_gone() -> bool {
     READER_GONE.load(Ordering::Relaxed)
 }
 
-/// Notes if the reader of the results went away, whatever a library makes of the error.
+/// Notes whether the reader has closed the pipe, before a library hides the error.
 fn noted<T>(result: io::Result<T>) -> io::Result<T> {
     result.inspect_err(|error| {
         if error.kind() == io::ErrorKind::BrokenPipe {
@@ -237,7 +237,7 @@ fn noted<T>(result: io::Result<T>) -> io::Result<T> {
     })
 }
 
-/// What became of a write, in our words.
+/// The result of a write, with our message.
 fn written(result: io::Result<()>) -> Result<()> {
     noted(result).context("the results could not be written")
 }
@@ -249,12 +249,12 @@ pub(crate) fn print(bytes: &[u8]) -> Result<()> {
 }
 
 impl Output {
-    /// Whether results are for people.
+    /// Returns whether results are for people.
     pub(crate) fn is_text(&self) -> bool {
         self.format == Format::Text
     }
 
-    /// Whether results appear on a terminal as they come.
+    /// Returns whether results are streamed to a terminal.
     pub(crate) fn is_on_terminal(&self) -> bool {
         matches!(self.sink, Sink::Stdout(_)) && io::stdout().is_terminal()
     }
@@ -264,12 +264,12 @@ impl Output {
         self.format
     }
 
-    /// Which fields are wanted; none if all are.
+    /// The selected fields; `None` for all.
     pub(crate) fn fields(&self) -> Option<&Fields> {
         self.fields.as_ref()
     }
 
-    /// Writes some of the results.
+    /// Writes several results.
     pub(crate) fn objects<'a, T: Serialize + 'a>(
         &mut self,
         objects: impl IntoIterator<Item = &'a T>,
@@ -277,7 +277,7 @@ impl Output {
         objects.into_iter().try_for_each(|object| self.object(object))
     }
 
-    /// Writes one of the results.
+    /// Writes one result.
     pub(crate) fn object(&mut self, object: &impl Serialize) -> Result<()> {
         let line = json_line(object, self.fields.as_ref())?;
         self.lines(&line)
@@ -310,7 +310,7 @@ impl Output {
         self.bytes(&document)
     }
 
-    /// Writes text for people. Colours stay only where they are wanted.
+    /// Writes text for people, with colours only where supported.
     pub(crate) fn text(&mut self, text: &str) -> Result<()> {
         match &self.sink {
             Sink::Stdout(_) => self.bytes(text.as_bytes()),
@@ -320,13 +320,13 @@ impl Output {
         }
     }
 
-    /// Writes bytes as they are. Fails if a signal came.
+    /// Writes raw bytes. Fails if a signal was received.
     pub(crate) fn bytes(&mut self, bytes: &[u8]) -> Result<()> {
         interrupt::check()?;
         written(self.write_all(bytes))
     }
 
-    /// Ends an array of results, if the format has one.
+    /// Closes the array of results, if the format has one.
     pub(crate) fn end_list(&mut self) -> Result<()> {
         match (self.format, self.begun) {
             (Format::Json, true) => self.bytes(b"]\n"),
@@ -335,7 +335,7 @@ impl Output {
         }
     }
 
-    /// Makes the results appear; a file when the command has succeeded.
+    /// Completes the results; a file appears when the command has succeeded.
     pub(crate) fn finish(self) -> Result<()> {
         let unseen = self.fields.as_ref().map(Fields::unseen).unwrap_or_default();
         if !unseen.is_empty() {
@@ -371,7 +371,7 @@ impl Write for Output {
     }
 }
 
-/// An object, or the wanted fields of it, as one line of JSON.
+/// An object, or its selected fields, as one line of JSON.
 pub(crate) fn json_line(object: &impl Serialize, fields: Option<&Fields>) -> Result<Vec<u8>> {
     Ok(match fields {
         Some(fields) => to_line(&fields.of(object)?)?,
@@ -379,13 +379,13 @@ pub(crate) fn json_line(object: &impl Serialize, fields: Option<&Fields>) -> Res
     })
 }
 
-/// Names as a sentence lists them.
+/// Names as listed in a sentence.
 fn listed(names: &[&str]) -> String {
     names.iter().map(|name| format!("`{}`", plain(name))).collect::<Vec<_>>().join(", ")
 }
 
-/// Says something on standard error.
+/// Prints a sentence to standard error.
 pub(crate) fn note(sentence: &str) {
-    // Nobody is left to tell if standard error is closed.
+    // If standard error is closed, the sentence is lost.
     let _ = writeln!(anstream::stderr(), "{sentence}");
 }

@@ -1,4 +1,4 @@
-//! A progress bar on standard error, for work over a second.
+//! A progress bar on standard error, for work that takes over a second.
 
 use parking_lot::Mutex;
 use std::time::{Duration, Instant};
@@ -7,13 +7,13 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle, WeakProgressBar}
 
 use crate::app::Global;
 
-/// Work takes this long before a bar appears.
+/// Delay before a bar appears.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// The bar that is on the terminal, for a command that is ended while it works.
+/// The visible bar, to be removed if the command is ended early.
 static SHOWN: Mutex<Option<WeakProgressBar>> = Mutex::new(None);
 
-/// Takes the bar away that is on the terminal, so that a last sentence has a line of its own.
+/// Removes the visible bar, so that a last sentence has its own line.
 pub(crate) fn clear() {
     let shown = SHOWN.lock().take();
     if let Some(bar) = shown.and_then(|bar| bar.upgrade()) {
@@ -30,7 +30,7 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Begins work on `total` of what `noun` says.
+    /// Starts a bar for `total` items, called `noun`.
     pub(crate) fn new(global: &Global, total: usize, noun: &str) -> Self {
         let bar = ProgressBar::with_draw_target(Some(total as u64), ProgressDrawTarget::hidden());
         let template = format!("{{bar:30}} {{human_pos}} of {{human_len}} {noun}, {{eta}} left");
@@ -40,7 +40,7 @@ impl Progress {
         Self { bar, started: Instant::now(), quiet: global.quiet }
     }
 
-    /// Begins work on so many bytes of files; what is done of it is said by [`reach`](Self::reach).
+    /// Starts a bar for this many bytes of files, advanced by [`reach`](Self::reach).
     pub(crate) fn of_bytes(global: &Global, bytes: u64) -> Self {
         let bar = ProgressBar::with_draw_target(Some(bytes.max(1)), ProgressDrawTarget::hidden());
         if let Ok(style) = ProgressStyle::with_template("{bar:30} {msg}, {eta} left") {
@@ -49,7 +49,7 @@ impl Progress {
         Self { bar, started: Instant::now(), quiet: global.quiet }
     }
 
-    /// Says that so many bytes are done, and what that is in words.
+    /// Sets the number of bytes done, and its description.
     pub(crate) fn reach(&self, bytes: u64, words: String) {
         self.bar.set_message(words);
         if bytes > self.bar.position() {
@@ -58,18 +58,18 @@ impl Progress {
         self.advance(0);
     }
 
-    /// How long the work has taken so far.
+    /// The elapsed time.
     pub(crate) fn seconds(&self) -> f64 {
         self.started.elapsed().as_secs_f64()
     }
 
-    /// Keeps the bar away: results appear on the same terminal meanwhile.
+    /// Hides the bar if results appear on the same terminal meanwhile.
     pub(crate) fn hidden_if(mut self, hidden: bool) -> Self {
         self.quiet |= hidden;
         self
     }
 
-    /// Says that `done` more are done.
+    /// Advances by `done` items.
     pub(crate) fn advance(&self, done: usize) {
         self.bar.inc(done as u64);
         if self.bar.is_hidden() && !self.quiet && self.started.elapsed() > PATIENCE {
@@ -78,7 +78,7 @@ impl Progress {
         }
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub(crate) fn finish(self) {
         self.bar.finish_and_clear();
     }

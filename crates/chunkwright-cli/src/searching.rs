@@ -1,4 +1,4 @@
-//! Flags that say how is searched, shared by `search`, `eval` and `tune`.
+//! Search flags that `search`, `eval` and `tune` share.
 
 use anyhow::{Result, bail};
 use chunkwright_engine::{Fusion, Mode};
@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 
 use crate::choice::choice;
 
-/// Takes the name of a mode of the search.
+/// A value parser for search modes.
 pub(crate) fn mode() -> impl TypedValueParser<Value = Mode> {
     choice(&[("hybrid", ""), ("dense", ""), ("sparse", ""), ("lexical", "")])
 }

@@ -1,8 +1,8 @@
-//! Text for people: neutralised, coloured, in columns.
+//! Text for people: sanitised, coloured, in columns.
 //!
-//! Names and contents of files are not ours: control characters in them could move the cursor, hide
-//! text or recolour the terminal, and direction overrides could reorder a line. All of it is shown as
-//! an escape, never sent. Colours are plain ANSI codes; the streams remove them where they do not belong.
+//! Names and contents of files are untrusted: control characters in them could move the cursor, hide text or recolour
+//! the terminal, and direction overrides could reorder a line. All of these are shown as escapes. Colours are plain
+//! ANSI codes, which the streams remove where they are not supported.
 
 use std::fmt;
 
@@ -31,8 +31,8 @@ fn escape(text: &str, keep: impl Fn(char) -> Option<char>) -> String {
     out
 }
 
-/// Characters that change what is seen without being seen: direction marks and overrides, zero-width
-/// space, byte order mark, tags. The joiners stay: scripts and emoji need them.
+/// Returns whether a character is invisible but changes what is shown: direction marks and overrides, zero-width space,
+/// byte order mark, tags. Joiners are kept: scripts and emoji need them.
 pub(crate) fn is_invisible(c: char) -> bool {
     matches!(c, '\u{61c}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
         | '\u{feff}' | '\u{e0000}'..='\u{e007f}')

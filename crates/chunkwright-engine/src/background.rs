@@ -228,8 +228,8 @@ impl Shared {
 }
 
 impl Settings {
-    /// Returns these settings with a store for `folder` alone, inside the data folder, unless they name a store. The
-    /// store's name is derived from the folder's path, so that a folder served without any set-up is not written to.
+    /// Returns these settings with a store for `folder` alone, unless they name a store. The store lies in the data
+    /// folder, named by the folder's path, so that a folder served without any set-up is not written to.
     ///
     /// # Errors
     ///

@@ -20,7 +20,7 @@ pub enum AmendError {
         /// `COLLECTION@N`.
         generation: String,
     },
-    /// An overlay that is on no chunk cannot be accepted.
+    /// An orphaned overlay cannot be accepted.
     #[error("the overlay of `{id}` is orphaned in `{generation}`; amend the chunk that it should apply to")]
     Orphaned {
         /// The id.
@@ -28,7 +28,7 @@ pub enum AmendError {
         /// `COLLECTION@N`.
         generation: String,
     },
-    /// A text that is over the limit.
+    /// A text over the limit.
     #[error("the text has {size} {unit}; the limit is {limit}")]
     TooLong {
         /// Its size.
@@ -44,14 +44,14 @@ pub enum AmendError {
     /// A merge over the limit.
     #[error("the chunk would have {size} {unit}; the limit is {limit}")]
     MergeTooLong {
-        /// The size that it would have, without the titles and other context that it is embedded with.
+        /// The size of the merged chunk, without the titles and other context that it is embedded with.
         size: usize,
         /// The limit.
         limit: usize,
         /// What both are counted in: `tokens` or `chars`.
         unit: &'static str,
     },
-    /// A place where a chunk cannot be divided, or where no two can be joined.
+    /// A place where no chunk can be divided and no two can be joined.
     #[error(
         "a chunk cannot be split or merged at line {line} of `{doc_id}`: a split needs text of the chunk on both sides, and a merge the line where the next chunk begins"
     )]
@@ -79,13 +79,13 @@ pub enum AmendError {
     Store(#[from] StoreError),
 }
 
-/// Whether an overlay that was carried, or is in conflict, is accepted on the chunk that it is on now.
+/// Whether to accept a carried or conflicting overlay on its present chunk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Review {
-    /// It stays as it is, unless the change gives it another text: that is one for the chunk as it is now.
+    /// It stays as it is, unless the change gives it another text, which then applies to the chunk as it is now.
     #[default]
     Leave,
-    /// It is one for that chunk from now on, as if it had been made for it.
+    /// It is bound to that chunk, as if it had been made for it.
     Accept,
 }
 
@@ -108,16 +108,16 @@ pub fn amend(
     overlay.ok_or_else(unknown)
 }
 
-/// Changes what was changed by hand of chunks: `change` gets the overlay on each, or an overlay that changes
-/// nothing, and what it makes of it is kept and put on the chunk at once, in every generation that can be searched.
-/// An id is that of a chunk, or the one that an overlay was made for.
+/// Changes the overlays of chunks: `change` gets the overlay on each chunk, or an empty one; the result is stored and
+/// applied to the chunk at once, in every generation that can be searched. An id is that of a chunk, or of the chunk
+/// that an overlay was made for.
 ///
-/// The limit holds where `tools` has the chunker of the generation. Any other chunker counts, and a text over its
+/// The limit is enforced if `tools` has the chunker of the generation. Any other chunker only counts: a text over its
 /// limit makes the chunk `oversize`.
 ///
 /// # Errors
 ///
-/// An unknown chunk, a text that is empty or over the limit; nothing is changed then.
+/// An unknown chunk, a text that is empty or over the limit. Nothing is changed in that case.
 pub fn amend_all(
     store: &dyn Store,
     generation: &Generation,
@@ -153,8 +153,8 @@ pub fn amend_all(
         overlays.put(overlay.clone());
         changed.push(overlay);
     }
-    // What is on a chunk is kept at any moment, so that a run that is killed leaves nothing that is not listed:
-    // what is added is kept before it is put on, and what is taken back is forgotten after it was taken off.
+    // Every overlay on a chunk is stored at any moment, so that a killed run leaves none unlisted: a new overlay is
+    // stored before it is applied, and a removed one is deleted after it was taken off its chunk.
     taken_back.retain(|id| overlays.get(id).is_none());
     let kept: Vec<Overlay> = changed.iter().filter(|overlay| !overlay.is_empty()).cloned().collect();
     store.put_overlays(&generation.collection, &kept)?;
@@ -185,13 +185,13 @@ pub(crate) fn unit_of(unit: Unit) -> &'static str {
     }
 }
 
-/// What ids of chunks and overlays stand for in a generation.
+/// Resolves ids of chunks and overlays in a generation.
 struct Targets<'a> {
     store: &'a dyn Store,
     generation: &'a Generation,
     /// The chunks that ids name.
     named: HashMap<ChunkId, Record>,
-    /// By chunk.
+    /// Applied overlays, by chunk.
     applied: HashMap<String, Applied>,
     /// The chunk that each overlay is on.
     places: HashMap<String, String>,
@@ -211,7 +211,7 @@ impl<'a> Targets<'a> {
         Ok(Self { store, generation, named, applied, places })
     }
 
-    /// The overlay that an id stands for, and the record of the chunk that it is on, as it is without overlays.
+    /// The overlay that an id refers to, and the record of its chunk as it is without overlays.
     fn find(&self, overlays: &Overlays, id: ChunkId) -> Result<(Overlay, Option<Record>), AmendError> {
         if let Some(record) = self.record(id)? {
             let name = record.chunk_id.to_string();

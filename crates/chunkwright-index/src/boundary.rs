@@ -12,15 +12,14 @@ use crate::amend::{AmendError, unit_of};
 use chunkwright_store::overlay::is_same_place;
 use chunkwright_store::{AppliedBoundary, Overlay, OverlayState, Overlays, SetBoundary};
 
-/// What has to be kept so that a chunk begins, or no chunk does, at byte `at` of a document: overlays that set a
-/// boundary, and empty ones in place of those to be taken back.
+/// Plans the overlays that make a chunk begin at byte `at` of a document, or stop beginning there: overlays that set a
+/// boundary, and empty ones for those to be removed.
 ///
-/// A boundary that says the opposite of the same place is taken back first, so that dividing and joining again leaves
-/// nothing behind.
+/// An opposite boundary at the same place is removed first, so that dividing and joining again leaves nothing behind.
 ///
 /// # Errors
 ///
-/// A place without text on both sides, or that could not be found again; a chunk that begins there already, or a
+/// A place without text on both sides, or one that could not be found again; a split where a chunk begins already, or a
 /// merge where none does; a merge over the limit.
 pub fn plan_boundary(
     overlays: &Overlays,
@@ -52,7 +51,7 @@ pub fn plan_boundary(
         conflicts(&overlays.cut(chunker, document).1).map(|it| it.id.clone()).collect();
     let is_done_by = |wanted: &Overlays| -> Result<bool, AmendError> {
         let (chunks, applied) = wanted.cut(chunker, document);
-        // Of merges side by side the last one would be given up, whichever was made first.
+        // Of adjacent merges, the last one would be dropped, whichever was made first.
         match conflicts(&applied).find(|it| !before.contains(&it.id)) {
             Some(refused) => Err(too_long(&chunks, chunker, source, refused).unwrap_or_else(nothing)),
             None => Ok(is_done(&chunks)),
@@ -78,7 +77,7 @@ fn conflicts(applied: &[AppliedBoundary]) -> impl Iterator<Item = &AppliedBounda
     applied.iter().filter(|applied| applied.state == OverlayState::Conflict)
 }
 
-/// Why the chunk that a merge is on cannot be joined to the one before it.
+/// The error for a merge whose chunk cannot be joined to the previous one.
 fn too_long(
     chunks: &Chunked<'_>,
     chunker: &Chunker,

@@ -33,7 +33,7 @@ pub enum Expand {
     Merge,
 }
 
-/// A text that names no expansion.
+/// An unknown expansion.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not an expansion; expected `parent`, `merge` or a number of neighbours, such as `1`")]
 pub struct ParseExpandError(String);
@@ -79,18 +79,18 @@ impl fmt::Display for Expand {
 pub struct Expansion<'a> {
     /// What a chunk is read with.
     pub expand: Expand,
-    /// Most tokens of a passage; a chunk that alone has more is a passage alone. Unless it is given,
-    /// [`DEFAULT_TOKENS`](Self::DEFAULT_TOKENS), but no limit for a number of neighbours.
+    /// Most tokens of a passage; a larger chunk is a passage of its own. `None` means
+    /// [`DEFAULT_TOKENS`](Self::DEFAULT_TOKENS), or no limit for a number of neighbours.
     pub max_tokens: Option<usize>,
-    /// What counts them.
+    /// The counter of tokens.
     pub counter: &'a dyn TokenCounter,
 }
 
-/// Most bytes of a token, on average over a passage: a longer text is over the limit uncounted.
+/// Most bytes per token, averaged over a passage: a longer text counts as over the limit without being counted.
 const TOKEN_BYTES: usize = 64;
 
 impl Expansion<'_> {
-    /// Most tokens of a section's text, or of merged hits, where no limit is given.
+    /// Most tokens of a section's text, or of merged hits, if no limit is given.
     pub const DEFAULT_TOKENS: usize = 1000;
 
     fn limit(&self) -> Option<usize> {
@@ -214,13 +214,12 @@ impl FoundChunk {
     }
 }
 
-/// Expands the hits of `answer`, each in the generation that it is of. A hit that went away since it was found,
-/// because its document was replaced or removed, is left out. One that cannot be expanded comes with its own
-/// text, and its passage says why; it fails no other.
+/// Expands the hits of `answer`, each in its own generation. A hit whose document was replaced or removed since is left
+/// out. A hit that cannot be expanded comes with its own text, and its passage says why; the others are unaffected.
 ///
 /// # Errors
 ///
-/// `generation` is gone.
+/// `generation` was removed.
 pub fn expand(
     store: &dyn Store,
     generation: &Generation,
@@ -287,7 +286,7 @@ pub fn expand(
     Ok(ExpandedAnswer { passages, mode: answer.mode, degraded: answer.degraded.clone() })
 }
 
-/// Whether a hit is not stored any more. A summary is no chunk of its document and is stored nevertheless.
+/// Returns whether a hit is no longer stored. A summary is not a chunk of its document, but is stored.
 fn went_away(store: &dyn Store, generation: &Generation, hit: &Hit) -> bool {
     store.chunks(generation, &[hit.record.chunk_id]).is_ok_and(|found| found == [None])
 }

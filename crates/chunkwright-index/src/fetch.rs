@@ -9,30 +9,30 @@ use chunkwright_store::{DocumentInfo, Generation, Store, StoreError, StoredDocum
 /// How to fetch.
 #[derive(Clone, Copy, Default)]
 pub struct FetchOptions<'a> {
-    /// What comes with a chunk. Documents and lines come as they are.
+    /// Expansion of a fetched chunk. Documents and lines are not expanded.
     pub expansion: Option<Expansion<'a>>,
-    /// What is read of its chunks. Those of a whole document are as large as the document.
+    /// Whether its chunks are read too. Those of a whole document are as large as the document.
     pub beside: Beside,
 }
 
-/// What is read beside a source.
+/// Data that is read beside a source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Beside {
     /// The records of its chunks.
     #[default]
     Chunks,
-    /// Nothing that need not be read.
+    /// Nothing that is not needed.
     Nothing,
 }
 
 /// What was fetched.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fetched {
-    /// The document it is of.
+    /// The document that it is part of.
     pub document: DocumentInfo,
     /// Outline of the document.
     pub doc_toc: String,
-    /// What part of the document it is.
+    /// The part of the document.
     pub extent: Extent,
     /// First line, 1-based.
     pub start_line: u32,
@@ -40,13 +40,13 @@ pub struct Fetched {
     pub end_line: u32,
     /// The decoded text: the exact slice of the decoded source.
     pub text: String,
-    /// What of the raw file this is, where its bytes are not those of `text`.
+    /// The bytes of the raw file, if they differ from those of `text`.
     pub raw: Raw,
     /// The chunks of this part, in order: those that touch it.
     pub records: Vec<Record>,
-    /// Id of the chunk that was asked for, where one was. It is inside, whatever came with it.
+    /// Id of the requested chunk, if one was requested; it is part of `text`.
     pub found: Option<ChunkId>,
-    /// Tokens of `text` by the expansion's counter, where one was asked for.
+    /// Tokens of `text` by the expansion's counter, if an expansion was requested.
     pub token_count: Option<usize>,
 }
 
@@ -55,25 +55,25 @@ pub struct Fetched {
 pub enum Raw {
     /// Those of the text.
     Text,
-    /// Others: the file has another encoding, or was converted.
+    /// Other bytes: the file has another encoding, or was converted.
     Bytes(Vec<u8>),
-    /// None: a part of a text that was converted is nowhere in the file.
+    /// None: a part of a converted text does not exist in the file.
     Converted,
 }
 
-/// What part of a document was fetched.
+/// The extent of what was fetched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
     /// All of it.
     Document,
-    /// A chunk, with what it was expanded to.
+    /// A chunk, with its expansion.
     Chunk,
     /// A range of lines.
     Lines,
 }
 
 impl Fetched {
-    /// What fetches its lines: `DOC_ID#L10-L80`, or the document's id for all of it.
+    /// The reference that fetches the same lines: `DOC_ID#L10-L80`, or the document's id for all of it.
     pub fn reference(&self) -> String {
         let doc_id = &self.document.doc_id;
         match self.extent {
@@ -86,7 +86,7 @@ impl Fetched {
     ///
     /// # Errors
     ///
-    /// A part of a document that was converted.
+    /// A part of a converted document.
     pub fn bytes(&self) -> Result<&[u8], FetchError> {
         match &self.raw {
             Raw::Text => Ok(self.text.as_bytes()),
@@ -99,7 +99,7 @@ impl Fetched {
     }
 }
 
-/// Why nothing was fetched.
+/// Errors of fetching.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FetchError {
@@ -110,7 +110,7 @@ pub enum FetchError {
     Unknown {
         /// The collection.
         collection: String,
-        /// What was asked for.
+        /// The reference.
         reference: String,
     },
     /// Lines that the document does not have.
@@ -135,13 +135,13 @@ pub enum FetchError {
         /// Index asked for.
         index: usize,
     },
-    /// A document that was stored anew while its source was read.
+    /// A document that was replaced while its source was read.
     #[error("`{doc_id}` was replaced while it was read; fetch it again")]
     Replaced {
         /// The document.
         doc_id: String,
     },
-    /// The bytes of a part of a document that was converted.
+    /// The raw bytes of a part of a converted document.
     #[error(
         "`{doc_id}` was converted from {format}, so a part of its text has no bytes in the file; fetch the whole document as `raw`, or this part as `text` or `json`"
     )]
@@ -157,11 +157,12 @@ pub enum FetchError {
 }
 
 /// Fetches what `reference` names in `generation`: a document's id, a chunk's id, `DOC_ID#INDEX` (also written
-/// `DOC_ID_chunkINDEX`) or `DOC_ID#L10-L80` (lines, both included). A document's id wins over every other reading.
+/// `DOC_ID_chunkINDEX`) or `DOC_ID#L10-L80` (lines, both included). A document's id takes precedence over every other
+/// reading.
 ///
 /// # Errors
 ///
-/// An unknown reference, a generation that is gone; lines or an index that the document does not have.
+/// An unknown reference, a removed generation; lines or an index that the document does not have.
 pub fn fetch(
     store: &dyn Store,
     generation: &Generation,
@@ -230,7 +231,7 @@ pub fn chunk_id(store: &dyn Store, generation: &Generation, reference: &str) -> 
     }
 }
 
-/// What stands behind the id of a document in a reference.
+/// The part of a reference after the id of a document.
 pub(crate) enum Place {
     Index(usize),
     Lines(usize, usize),
@@ -282,7 +283,7 @@ fn fetch_lines(shown: Shown, start: usize, end: usize) -> Result<Fetched, FetchE
     if start == 0 || start > end || start > last {
         return Err(FetchError::Lines { doc_id: shown.document.info.doc_id, last, start, end });
     }
-    // A range may reach over the end, as `sed -n` allows.
+    // A range may reach past the end, as `sed -n` allows.
     let end = end.min(last);
     let mut fetched =
         part(shown, Span { start: lines[start - 1].start, end: lines[end - 1].end }, Extent::Lines)?;
@@ -290,7 +291,7 @@ fn fetch_lines(shown: Shown, start: usize, end: usize) -> Result<Fetched, FetchE
     Ok(fetched)
 }
 
-/// A stretch of a document.
+/// A range of a document.
 fn part(shown: Shown, span: Span, extent: Extent) -> Result<Fetched, StoreError> {
     let (start_line, end_line) = shown.lines(span);
     let Shown { document, mut records, .. } = shown;
@@ -317,7 +318,7 @@ fn part(shown: Shown, span: Span, extent: Extent) -> Result<Fetched, StoreError>
     })
 }
 
-/// Storage engines do not notice a bit that flips inside a text.
+/// Checks the hash of a document, since storage engines do not detect a flipped bit inside a text.
 fn require_intact(document: &StoredDocument) -> Result<(), StoreError> {
     if document.is_intact() {
         return Ok(());
@@ -327,7 +328,7 @@ fn require_intact(document: &StoredDocument) -> Result<(), StoreError> {
     Err(StoreError::Damaged { problem })
 }
 
-/// The lines of a source, as editors count them: nothing stands after a final line break.
+/// The lines of a source, as editors count them: a final line break does not begin another line.
 fn lines(source: &str) -> Vec<Span> {
     LineIndex::new(source).spans(source.len()).filter(|line| !line.is_empty()).collect()
 }

@@ -34,7 +34,7 @@ fn sparse_weight() -> f64 {
 }
 
 impl Fusion {
-    /// What the literature uses for reciprocal rank fusion.
+    /// The usual constant of reciprocal rank fusion in the literature.
     pub const RRF_K: f64 = 60.0;
 
     /// The default weight of the dense stage. Measured as recall in 1,000 tokens: with static vectors on
@@ -43,10 +43,10 @@ impl Fusion {
     /// 0.4, 66.3 at 0.5, 60.8 for BM25 alone, and 66.8 for reciprocal rank fusion.
     pub const DENSE_WEIGHT: f64 = 0.4;
 
-    /// The default weight of the sparse stage beside that of words. With [`DENSE_WEIGHT`](Self::DENSE_WEIGHT) it
-    /// makes 0.4, 0.2 and 0.4 of dense, sparse and BM25: what the authors of BGE-M3 give the dense and sparse
-    /// scores in the example of their README, the rest being that of late interaction there. It is no measurement
-    /// of ours, and theirs is no rule: for long documents (MLDR) they fuse 0.2 dense with 0.8 sparse.
+    /// The default weight of the sparse stage against the lexical one. With [`DENSE_WEIGHT`](Self::DENSE_WEIGHT) it
+    /// weighs dense, sparse and BM25 by 0.4, 0.2 and 0.4: the weights of the dense and sparse scores in the README of
+    /// BGE-M3, where late interaction has the rest. We have not measured it, and its authors do not always use it: for
+    /// long documents (MLDR) they fuse 0.2 dense with 0.8 sparse.
     pub const SPARSE_WEIGHT: f64 = 1.0 / 3.0;
 
     /// A weighted sum with this weight of the dense stage.
@@ -54,15 +54,15 @@ impl Fusion {
         Self::WeightedSum { dense_weight, sparse_weight: Self::SPARSE_WEIGHT }
     }
 
-    /// One ranking of everything in any stage, best first; equal scores by chunk id. `sparse` is none where that
-    /// stage did not run.
+    /// One ranking of everything in any stage, best first; equal scores by chunk id. `sparse` is `None` if that stage
+    /// did not run.
     pub fn fuse(self, dense: &[Scored], sparse: Option<&[Scored]>, lexical: &[Scored]) -> Vec<Scored> {
         self.fuse_with_share(1.0, dense, sparse, lexical)
     }
 
-    /// As [`fuse`](Self::fuse), where the model reads a share of the query, from 0 to 1. Below a half the ranking is
-    /// that of words: a model that misses most of a question has nothing to say of it. Above, a weighted sum gives
-    /// the dense stage that much of its weight; reciprocal ranks know no weights.
+    /// As [`fuse`](Self::fuse), for a model that reads a share of the query, from 0 to 1. Below 0.5 only the lexical
+    /// stage counts, since such a model misses most of the question. From 0.5 on, a weighted sum scales the weight of
+    /// the dense stage by the share; reciprocal rank fusion has no weights.
     pub fn fuse_with_share(
         self,
         share: f64,
@@ -85,8 +85,8 @@ impl Fusion {
         fused
     }
 
-    /// What the dense, the sparse and the lexical stage add to the score of each of their candidates; none for a stage that
-    /// is left out of the fusion.
+    /// The contributions of the dense, the sparse and the lexical stage to the scores of their candidates; `None` for a
+    /// stage that is left out of the fusion.
     pub(crate) fn contributions(
         self,
         share: f64,
@@ -120,7 +120,7 @@ impl Fusion {
     }
 }
 
-/// What a stage adds to the fused score of its candidates.
+/// The contribution of a stage to the fused score of its candidates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Contribution {
     ByRank { k: f64 },
@@ -133,11 +133,11 @@ impl Contribution {
         Self::ByScore { least, span, weight }
     }
 
-    /// To the score of the candidate with this score at `index`, counted from 0.
+    /// The contribution to the candidate with this score at `index`, counted from 0.
     pub(crate) fn of(self, index: usize, score: f64) -> f64 {
         match self {
             Self::ByRank { k } => 1.0 / (k + index as f64 + 1.0),
-            // Candidates that all score the same are all the best.
+            // If all candidates score the same, all of them are the best.
             Self::ByScore { least, span, weight } => {
                 weight * if span > 0.0 { (score - least) / span } else { 1.0 }
             }
@@ -151,7 +151,7 @@ impl Default for Fusion {
     }
 }
 
-/// Least score and the distance to the greatest; a stage is ordered.
+/// Least score and the distance to the greatest; the scores of a stage are in order.
 fn range(stage: &[Scored]) -> (f64, f64) {
     match (stage.first(), stage.last()) {
         (Some(first), Some(last)) => (last.score, first.score - last.score),
@@ -199,7 +199,7 @@ mod tests {
         let sum = Fusion::WeightedSum { dense_weight: 0.5, sparse_weight: 0.4 };
         let expected = [(2, 0.725), (1, 0.5), (3, 0.2), (4, 0.0), (5, 0.0)];
         assert_eq!(fused(sum, Some(&sparse)), expected);
-        // A stage that ran and found nothing is another thing than one that did not run.
+        // A stage that ran and found nothing differs from one that did not run.
         assert_eq!(fused(sum, Some(&[]))[0], (2, 0.625));
         assert_eq!(fused(sum, None), fused(Fusion::weighted_sum(0.5), None));
         let rrf = fused(Fusion::Rrf { k: 60.0 }, Some(&sparse));

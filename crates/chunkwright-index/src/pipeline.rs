@@ -51,7 +51,7 @@ pub use remove::{remove_documents, remove_folder};
 use run::Run;
 use target::{Generations, Known};
 
-/// Brings a collection to the state of the files it is given.
+/// Updates a collection to the state of given files or documents.
 #[derive(Clone)]
 pub struct Pipeline {
     store: Arc<dyn Store>,
@@ -61,14 +61,14 @@ pub struct Pipeline {
     embedder: Option<Arc<dyn Embedder>>,
     /// Whether summaries of source code are stored.
     summaries: bool,
-    /// Whether keys and passwords in documents are replaced before anything else is done with them.
+    /// Whether keys and passwords in documents are replaced before any other processing.
     redacts: bool,
-    /// What a chat model writes.
+    /// Notes that a chat model writes.
     notes: Option<NoteOptions>,
     revise: Option<Arc<Revise>>,
 }
 
-/// Changes what is stored of the chunks of a document: their records, before anything is made of their texts.
+/// Changes the records of a document's chunks before their texts are processed.
 pub type Revise = dyn Fn(&Chunked<'_>, &mut [Record]) + Send + Sync;
 
 impl fmt::Debug for Pipeline {
@@ -87,45 +87,45 @@ impl fmt::Debug for Pipeline {
 #[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 #[derive(Clone, Debug, Default)]
 pub struct IndexOptions {
-    /// What files are taken.
+    /// The files that are indexed.
     pub walk: WalkOptions,
-    /// When, ISO 8601: what records say as `indexed_at`.
+    /// Time of the run, ISO 8601; stored in records as `indexed_at`.
     pub indexed_at: String,
-    /// When, in nanoseconds since 1970. A file that is as long and was modified when it was before is taken
-    /// as unchanged unread, unless it had been modified less than two seconds before it was read: some
-    /// file systems tell times no better. 0: every file is read.
+    /// Time of the run, in nanoseconds since 1970. A file whose length and modification time are unchanged is not read,
+    /// unless it had been modified less than two seconds before it was last read: some file systems have no finer
+    /// times. 0: every file is read.
     pub started: i64,
-    /// Read every file, whatever its time says.
+    /// Re-read every file, even if its size and modification time are unchanged.
     pub rehash: bool,
-    /// What a million tokens cost to embed, in the money of the user's choice.
+    /// Price of embedding a million tokens, in any currency.
     pub price: Option<f64>,
-    /// Which folders of the collection the paths are.
+    /// How the paths map to folders of the collection.
     pub folders: FolderOptions,
-    /// What happens to documents whose files are gone.
+    /// How documents are handled whose files are gone.
     pub prune: Prune,
-    /// How many generations of the collection stay when the run makes its own the current one, that one among them; none
-    /// for all. Those that were never completed are not counted, and stay.
+    /// Number of generations to keep when the run makes its own the current one, including that one; `None` keeps all.
+    /// Generations that were never completed are not counted, and stay.
     pub keep_generations: Option<NonZeroUsize>,
-    /// Count what would be done, and write nothing.
+    /// Count what would be done, without writing anything.
     pub dry_run: bool,
-    /// Take documents from memory even if their names or contents are those of files with credentials.
+    /// Accept documents from memory even if their names or contents suggest credentials.
     pub force: bool,
-    /// What the caller says of documents.
+    /// Metadata of documents.
     pub meta: Meta,
     /// Leave out generated and minified files (see [`chunkwright_source::generated`]).
     pub skip_generated: bool,
-    /// Measures the run, and has documents stored after some seconds of embedding; without it a window of documents is
-    /// stored at once, however long its texts take.
+    /// Measures the run, and lets documents be stored after some seconds of embedding; without it, a window of
+    /// documents is stored at once, however long its texts take.
     pub clock: Option<Clock>,
-    /// Becomes true when the caller wants the run to stop; what is committed stays.
+    /// Set to `true` to stop the run; committed documents stay.
     pub cancel: Option<Arc<AtomicBool>>,
-    /// The threads that read, cut and analyse; without them rayon's global ones. The store is written by the caller's
-    /// thread.
+    /// The threads that read, cut and analyse; `None` means rayon's global pool. The caller's thread writes to the
+    /// store.
     pub threads: Option<Arc<ThreadPool>>,
 }
 
 impl IndexOptions {
-    /// Runs `work`, and what it does in parallel, on the threads of the run.
+    /// Runs `work`, and its parallel parts, on the threads of the run.
     fn on_threads<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
         match &self.threads {
             Some(threads) => on_pool(threads, work),
@@ -153,7 +153,7 @@ pub enum Prune {
     Force,
 }
 
-/// How far a run is.
+/// Progress of a run.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Progress<'a> {
@@ -187,7 +187,7 @@ pub enum Progress<'a> {
     },
 }
 
-/// Why a run could not start or go on. What was committed before stays.
+/// Errors that prevent or end a run. Documents committed earlier stay.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum IndexError {
@@ -255,14 +255,14 @@ impl Pipeline {
         self
     }
 
-    /// Has `revise` change what is stored of chunks, such as an evaluation that hides what would give answers away. No
-    /// id and no boundary depends on it.
+    /// Lets `revise` change the records of chunks, for instance to hide what would give answers away in an evaluation.
+    /// Ids and boundaries do not depend on it.
     pub fn with_revision(mut self, revise: Arc<Revise>) -> Self {
         self.revise = Some(revise);
         self
     }
 
-    /// Has a chat model write notes.
+    /// Lets a chat model write notes.
     pub fn with_notes(mut self, notes: NoteOptions) -> Self {
         self.notes = Some(notes);
         self
@@ -274,8 +274,8 @@ impl Pipeline {
     ///
     /// # Errors
     ///
-    /// Paths that cannot be walked, a store that fails, a removal that was refused. A file that
-    /// cannot be indexed is no error: the report lists it.
+    /// Paths that cannot be walked, a failing store, a rejected removal. A file that cannot be indexed is not an error:
+    /// the report lists it.
     pub fn index(
         &self,
         paths: &[PathBuf],
@@ -286,7 +286,7 @@ impl Pipeline {
         let is_missing = |path: &&PathBuf| options.prune == Prune::Follow && !folder_of(path).exists();
         let (missing, there): (Vec<&PathBuf>, Vec<&PathBuf>) = paths.iter().partition(is_missing);
         let there: Vec<PathBuf> = there.into_iter().cloned().collect();
-        // Where all are missing, the walk says so.
+        // If all are missing, the walk reports it.
         let paths = if there.is_empty() { paths } else { &there };
         let mut walk = options.on_threads(|| walk(paths, &options.walk))?;
         let mut skipped = std::mem::take(&mut walk.skipped);
@@ -320,8 +320,7 @@ impl Pipeline {
         Ok(report)
     }
 
-    /// Sets the boundaries of documents that were renamed in the documents that they are now; answers whether there were
-    /// any.
+    /// Moves the manual boundaries of renamed documents to their new ids; returns whether there were any.
     fn follow(&self, overlays: &Overlays, report: &IndexReport) -> Result<bool, StoreError> {
         let mut is_any = false;
         for renamed in &report.renamed {
@@ -339,17 +338,17 @@ impl Pipeline {
         Ok(is_any)
     }
 
-    /// Indexes documents from memory, as [`index`](Self::index) does files: each is replaced whole, one that is unchanged is
+    /// Indexes documents from memory, as [`index`](Self::index) does files: each is replaced whole, an unchanged one is
     /// neither embedded nor written, and other documents stay as they are.
     ///
-    /// They are taken from the iterator some windows at a time, so that there may be more of them than memory holds. They
-    /// belong to no folder: no later run over folders takes their place or removes them, and a document whose id a folder's
-    /// document has is refused. [`IndexOptions::folders`], [`rehash`](IndexOptions::rehash) and
-    /// [`prune`](IndexOptions::prune) mean nothing here. `on_progress` is called from this thread.
+    /// They are taken from the iterator some windows at a time, so that there may be more of them than fit in memory.
+    /// They belong to no folder: later runs over folders neither replace nor remove them, and a document whose id a
+    /// folder's document has is rejected. [`IndexOptions::folders`], [`rehash`](IndexOptions::rehash) and
+    /// [`prune`](IndexOptions::prune) have no effect here. `on_progress` is called from this thread.
     ///
     /// # Errors
     ///
-    /// A store that fails. A document that cannot be indexed is no error: the report lists it.
+    /// A failing store. A document that cannot be indexed is not an error: the report lists it.
     pub fn put(
         &self,
         documents: impl IntoIterator<Item = NewSource>,
@@ -363,11 +362,11 @@ impl Pipeline {
             .put(&mut documents.into_iter())
     }
 
-    /// Indexes documents that are parsed already, as [`put`](Self::put) does documents from memory.
+    /// Indexes parsed documents, as [`put`](Self::put) does documents from memory.
     ///
     /// # Errors
     ///
-    /// As those of [`put`](Self::put).
+    /// As [`put`](Self::put).
     pub fn put_parsed(
         &self,
         documents: &[Document],
@@ -381,7 +380,7 @@ impl Pipeline {
             .put_parsed(documents)
     }
 
-    /// Whether the text of a document that is stored is that of a file, but for blanks.
+    /// Returns whether a stored document and a file have the same text, apart from blanks.
     fn has_text(
         &self,
         info: &DocumentInfo,
@@ -399,7 +398,7 @@ impl Pipeline {
         })
     }
 
-    /// What a run of documents that are of no folder begins with.
+    /// The initial state of a run over documents outside folders.
     fn state(&self, options: &IndexOptions) -> Result<(Generations, Known, Overlays), StoreError> {
         let (known, generations) = (self.known()?, self.generations(options)?);
         let overlays = self.overlays(&generations)?;
@@ -413,13 +412,13 @@ impl Pipeline {
         }
     }
 
-    /// What texts given by hand are counted and embedded with.
+    /// The tools that count and embed texts given by hand.
     fn tools(&self) -> Tools<'_> {
         Tools { chunker: Some(&self.chunker), embedder: self.embedder.as_deref() }
     }
 
-    /// Completes the generation of this pipeline, in which `written` are up to date: cuts all other documents that
-    /// searches see again, from the stored files, and makes it the current one.
+    /// Completes the generation of this pipeline, in which the documents `written` are up to date: cuts all other
+    /// visible documents again, from their stored files, and makes the generation the current one.
     ///
     /// # Errors
     ///

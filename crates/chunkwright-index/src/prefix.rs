@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 #[serde(try_from = "String", into = "String")]
 pub struct Prefix(String);
 
-/// A text that cannot be a [`Prefix`].
+/// An invalid [`Prefix`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{}` cannot be a prefix: {reason}; a prefix is a name or a relative path, such as `api` or `libs/api`",
@@ -26,7 +26,7 @@ pub struct PrefixError {
 }
 
 impl Prefix {
-    /// The prefix as ids begin with it, without a slash behind it.
+    /// The prefix as ids begin with it, without a trailing slash.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -37,7 +37,7 @@ impl FromStr for Prefix {
 
     fn from_str(text: &str) -> Result<Self, PrefixError> {
         let path = text.strip_suffix('/').unwrap_or(text);
-        // `%` is escaped in ids; whatever else is escaped cannot be seen.
+        // Ids escape `%`; everything else that they escape is unprintable.
         let is_printable = doc_id(path.replace('%', "").as_ref()) == path.replace('%', "");
         let reason = if path.trim().is_empty() {
             "it is empty"

@@ -9,10 +9,10 @@ use chunkwright_store::filter::{Condition, Field, Filter, FilterError, quoted};
 /// Longest query, in characters.
 pub const MAX_QUERY_CHARS: usize = 10_000;
 
-/// Most different terms of a query.
+/// Most distinct terms of a query.
 pub const MAX_QUERY_TERMS: usize = 4_096;
 
-/// Why a query cannot be asked.
+/// Errors of queries.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum QueryError {
@@ -48,7 +48,7 @@ pub fn check_query(query: &str) -> Result<(), QueryError> {
     }
 }
 
-/// Conditions that a query may hold, as words `KEY:VALUE`, and the fields that they are about.
+/// The keys of conditions `KEY:VALUE` in queries, and their fields.
 const KEYS: &[(&str, Field)] = &[
     ("symbol", Field::SYMBOL),
     ("path", Field::PATH),
@@ -61,12 +61,12 @@ const KEYS: &[(&str, Field)] = &[
     ("type", Field::CONTENT_TYPE),
 ];
 
-/// Takes the conditions out of a query: the words that are left, and `filter` with the conditions added.
+/// Extracts the conditions from a query; returns the remaining words, and `filter` with the conditions added.
 ///
-/// `symbol:NAME` (qualified as far as wanted), `path:PATTERN` (a [`Glob`]; without wildcards, any path that
-/// contains it), `lang:NAME`, `prose:NAME`, `artifact:NAME`, `category:NAME`, `type:CONTENT_TYPE`; with `-` before it, what is
-/// excluded. Of conditions on one field, one must hold. A value may stand in quotes, as in a [`Filter`]. Other
-/// words with a colon are words.
+/// `symbol:NAME` (qualified as far as wanted), `path:PATTERN` (a [`Glob`]; without wildcards, any path that contains
+/// it), `lang:NAME`, `prose:NAME`, `artifact:NAME`, `category:NAME`, `type:CONTENT_TYPE`; a leading `-` excludes. Of
+/// several conditions on one field, one must hold. A value may be quoted, as in a [`Filter`]. Other words with a colon
+/// are ordinary words.
 ///
 /// # Errors
 ///
@@ -103,22 +103,22 @@ pub fn parse_query(query: &str, filter: Filter) -> Result<(String, Filter), Filt
         _ => Condition::Or(conditions),
     });
     let filter = wanted.chain(unwanted).fold(filter, |filter, condition| filter.and(Filter::new(condition)));
-    // A symbol alone is looked for by its name.
+    // A query of a symbol alone searches for its name.
     let words = if words.is_empty() { symbol.unwrap_or_default() } else { words.join(" ") };
     Ok((words, filter))
 }
 
-/// The condition that `text` begins with: its field, whether it is negated, and what follows.
+/// The condition at the start of `text`: its field, whether it is negated, and the rest.
 fn condition(text: &str) -> Option<(Field, bool, &str)> {
     let (negated, plain) = text.strip_prefix('-').map_or((false, text), |plain| (true, plain));
     let begins = |key: &str| plain.strip_prefix(key).is_some_and(|rest| rest.starts_with(':'));
     let (key, field) = KEYS.iter().find(|(key, _)| begins(key))?;
     let after = &plain[key.len() + 1..];
-    // `std::path::Path` and `type: ignore` are words.
+    // `std::path::Path` and `type: ignore` are not conditions.
     (!after.starts_with([':', ' ']) && !after.is_empty()).then_some((*field, negated, after))
 }
 
-/// The value at the start of `text`, quotes taken off, and what follows.
+/// The value at the start of `text`, without quotes, and the rest.
 fn value(text: &str) -> (Cow<'_, str>, &str) {
     if let Some((value, after)) = text.strip_prefix('"').and_then(quoted) {
         return (value.into(), after);

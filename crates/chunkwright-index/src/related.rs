@@ -54,14 +54,13 @@ pub fn siblings(
     ids.sort_unstable();
     let at = ids.partition_point(|id| id.as_str() < doc_id);
     ids.retain(|id| id != doc_id);
-    // As many on both sides; where one side has fewer, the other gives more.
+    // As many on both sides; if one side has fewer, the other has more.
     let start = at.saturating_sub(nearest / 2).min(ids.len().saturating_sub(nearest));
     let end = (start + nearest).min(ids.len());
     Ok(Siblings { folder: own, count: ids.len(), nearest: ids[start..end].to_vec() })
 }
 
-/// The documents whose chunks are nearest to the mean of a document's vectors, best first; none if it has no
-/// vectors.
+/// The documents whose chunks are nearest to the mean of a document's vectors, best first; empty if it has no vectors.
 ///
 /// # Errors
 ///

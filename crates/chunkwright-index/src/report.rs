@@ -123,19 +123,18 @@ pub struct IndexReport {
 }
 
 impl IndexReport {
-    /// Whether [`seen`](Self::seen) is the sum of what became of the entries. Holds for every run that
-    /// was not cancelled.
+    /// Returns whether [`seen`](Self::seen) is the sum of the outcomes. True for every run that was not cancelled.
     pub fn adds_up(&self) -> bool {
         self.seen == self.indexed + self.unchanged + self.empty + self.skipped.len() + self.failed.len()
     }
 
-    /// Whether anything was written or failed, so that the collection is not as it was.
+    /// Returns whether anything was written or failed.
     pub fn changed_anything(&self) -> bool {
         let Self { indexed, empty, carried, pruned, left_out, failed, switched, .. } = self;
         indexed + empty + carried + pruned.len() + left_out.len() + failed.len() > 0 || switched.is_some()
     }
 
-    /// What is remembered of the run, which began at `at`.
+    /// The run as the store records it; it began at `at`.
     pub(crate) fn past(&self, at: &str) -> PastRun {
         PastRun {
             number: 0,
@@ -184,17 +183,17 @@ pub struct Dominant {
     pub all_tokens: usize,
 }
 
-/// How many tokens the chunks of each kind of files have.
+/// Token counts by kind of file.
 #[derive(Clone, Debug, Default)]
 pub struct TokensByKind(BTreeMap<String, (usize, usize)>);
 
-/// Extensions of data: what a person would hardly search for is a part of it, as a rule.
+/// Extensions of data files, whose parts are rarely what a user searches for.
 const DATA: &[&str] = &[
     "csv", "tsv", "json", "jsonl", "ndjson", "geojson", "ipynb", "log", "xml", "svg", "yaml", "yml", "lock",
     "map", "txt", "sql", "css",
 ];
 
-/// Fewest tokens of which it is worth saying that most are of one kind.
+/// Fewest tokens for which a dominant kind is reported.
 const LEAST_TOKENS: usize = 2_000;
 
 impl TokensByKind {
@@ -207,7 +206,7 @@ impl TokensByKind {
         *sum += tokens;
     }
 
-    /// The kind of data that more than half of the tokens are of, where there are other kinds.
+    /// The kind of data that has more than half of the tokens, if there are other kinds.
     pub fn dominant(&self) -> Option<Dominant> {
         let all_tokens: usize = self.0.values().map(|(_, tokens)| tokens).sum();
         let (extension, (files, tokens)) = self.0.iter().max_by_key(|(_, (_, tokens))| *tokens)?;

@@ -64,12 +64,12 @@ pub enum Duplicates {
     Keep,
 }
 
-/// The models that a search may ask.
+/// The models that a search may use.
 #[derive(Clone, Copy, Default)]
 pub struct Models<'a> {
     /// Makes the query's vector, which the dense stage needs.
     pub embedder: Option<&'a dyn Embedder>,
-    /// Reads the best chunks anew, with the query.
+    /// Reorders the best chunks by reading each with the query.
     pub reranker: Option<&'a dyn Reranker>,
     /// Measures the stages.
     pub watch: Option<&'a dyn StageWatch>,
@@ -77,22 +77,22 @@ pub struct Models<'a> {
 
 /// Measures how long the stages of searches take.
 pub trait StageWatch: Sync {
-    /// Nanoseconds since some moment.
+    /// Nanoseconds since a fixed moment.
     fn nanos(&self) -> i64;
 
-    /// Is told how long a stage took: `analyse` (terms and vector of the query), `lexical`, `dense`, `sparse`, `fuse` or
-    /// `rerank`.
+    /// Receives the duration of a stage: `analyse` (terms and vector of the query), `lexical`, `dense`, `sparse`,
+    /// `fuse` or `rerank`.
     fn took(&self, stage: &'static str, nanos: u64);
 }
 
 impl<'a> Models<'a> {
-    /// No model but this one.
+    /// This embedder and no other model.
     pub fn embedder(embedder: &'a dyn Embedder) -> Self {
         Self { embedder: Some(embedder), ..Self::default() }
     }
 }
 
-/// Does the work of a stage, and measures it where somebody wants to know.
+/// Runs the work of a stage, and measures it if there is a watch.
 fn measured<T>(watch: Option<&dyn StageWatch>, stage: &'static str, work: impl FnOnce() -> T) -> T {
     let Some(watch) = watch else { return work() };
     let started = watch.nanos();
@@ -226,7 +226,7 @@ pub struct Stage {
     pub contribution: Option<f64>,
 }
 
-/// Why a search has no answer.
+/// Errors of searches.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SearchError {
@@ -243,7 +243,7 @@ pub enum SearchError {
         field: &'static str,
         /// Its value.
         value: f64,
-        /// What would be right.
+        /// The valid range.
         range: &'static str,
     },
     /// The query has no visible character.
@@ -252,19 +252,19 @@ pub enum SearchError {
     /// The query is too long.
     #[error(transparent)]
     Query(#[from] QueryError),
-    /// Dense search was asked for and cannot be done.
+    /// Dense search was requested but is unavailable.
     #[error("dense search is not possible: {0}; use the mode `lexical` or `hybrid`")]
     NoDense(String),
-    /// Search by sparse vectors was asked for and cannot be done.
+    /// Sparse search was requested but is unavailable.
     #[error("sparse search is not possible: {0}; use the mode `lexical` or `hybrid`")]
     NoSparse(String),
-    /// A least relevance was asked for, and the relevance of hits is not known.
+    /// A least relevance was requested, but the relevance of hits is unknown.
     #[error("`min_relevance` is not possible: {0}; use the mode `lexical`, or leave it out")]
     NoRelevance(String),
     /// The embedder failed.
     #[error(transparent)]
     Embed(#[from] EmbedError),
-    /// The reranker failed. No search fails for that.
+    /// The reranker failed. No search fails because of it.
     #[error(transparent)]
     Rerank(#[from] RerankError),
     /// The store failed.
@@ -301,7 +301,7 @@ impl SearchOptions {
 }
 
 impl Below {
-    /// What is said of two lists together.
+    /// Combines the counts of two lists.
     pub fn sum(a: Option<Self>, b: Option<Self>) -> Option<Self> {
         match (a, b) {
             (Some(a), Some(b)) => Some(Self { count: a.count + b.count, best: a.best.max(b.best) }),
@@ -342,9 +342,10 @@ impl Mode {
 ///
 /// # Errors
 ///
-/// Options out of range, a generation that is gone, an embedder of another model than the generation's,
-/// a store that fails. An embedder that is not there or fails makes a hybrid search lexical, and the
-/// answer says so; so does one without the sparse stage. A dense or sparse search is an error then. A reranker that fails leaves the order as it is.
+/// Options out of range, a removed generation, an embedder of another model than the generation's, a failing store. If
+/// the embedder is missing or fails, a hybrid search becomes lexical and its answer says so; it also says so if only
+/// the sparse stage is missing. A dense or sparse search fails in these cases. A failing reranker leaves the order
+/// unchanged.
 pub fn search(
     store: &dyn Store,
     generation: &Generation,
@@ -355,11 +356,11 @@ pub fn search(
     let asked = measured(models.watch, "analyse", || ask(generation, models.embedder, query, options))?;
     let attempt = || attempt(store, generation, models, &asked, query, options);
     let (answer, is_whole) = attempt()?;
-    // What was ranked was replaced before it was read: the new version may be a hit.
+    // A ranked chunk was replaced before it was read: its new version may be a hit.
     if is_whole { Ok(answer) } else { Ok(attempt()?.0) }
 }
 
-/// Answers a query, and whether everything was there that was ranked.
+/// Runs a query; also returns whether all ranked chunks still existed.
 fn attempt(
     store: &dyn Store,
     generation: &Generation,
@@ -432,8 +433,8 @@ fn attempt(
     Ok((answer, is_whole))
 }
 
-/// Searches every generation of `collection`, and orders the hits of all by their scores. Generations of
-/// another model than the embedder's are searched by words.
+/// Searches every generation of `collection`, and orders all hits by score. Generations of another model than the
+/// embedder's get a lexical search.
 ///
 /// # Errors
 ///
@@ -467,7 +468,7 @@ pub fn search_all_versions(
                 answer.hits.extend(old.hits);
                 answer.below = Below::sum(answer.below, old.below);
             }
-            // It was removed meanwhile, has words of another analysis, or cannot be searched by meaning.
+            // It was removed meanwhile, has terms of another analysis, or has no dense search.
             Err(
                 SearchError::Store(StoreError::UnknownGeneration { .. } | StoreError::Analysis { .. })
                 | SearchError::NoDense(_)

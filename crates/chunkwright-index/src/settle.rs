@@ -32,7 +32,7 @@ pub struct OverlayCounts {
 }
 
 impl OverlayCounts {
-    /// Whether any has to be looked at.
+    /// Returns whether any overlay needs review.
     pub fn need_review(&self) -> bool {
         self.carried + self.conflict + self.orphaned > 0
     }
@@ -47,23 +47,23 @@ impl OverlayCounts {
     }
 }
 
-/// What texts of overlays are counted and embedded with.
+/// The tools that count and embed texts of overlays.
 #[derive(Clone, Copy, Default)]
 pub struct Tools<'a> {
     /// Counts tokens and knows the limit.
     pub chunker: Option<&'a Chunker>,
-    /// Embeds texts that were never embedded. Without one, or if it fails, chunks are found by words until the next run.
+    /// Embeds new texts. Without an embedder, or if it fails, only lexical searches find the chunks until the next run.
     pub embedder: Option<&'a dyn Embedder>,
 }
 
-/// How often a document is written again because another run wrote it meanwhile.
+/// Most attempts to write a document that another run wrote meanwhile.
 const ATTEMPTS: usize = 8;
 
-/// Puts overlays on the chunks of `generation`, and takes off it what overlays no longer say.
+/// Applies overlays to the chunks of `generation`, and reverts changes that overlays no longer make.
 ///
 /// # Errors
 ///
-/// A generation that is gone, a store that fails, documents that another run writes again and again.
+/// A removed generation, a failing store, documents that another run keeps writing.
 pub fn settle(
     store: &dyn Store,
     generation: &Generation,
@@ -72,7 +72,7 @@ pub fn settle(
     settle_but(store, generation, &[], tools)
 }
 
-/// [Settles](settle) as if there were no overlays of the chunks `without`.
+/// [Settles](settle), ignoring the overlays of the chunks `without`.
 pub(crate) fn settle_but(
     store: &dyn Store,
     generation: &Generation,
@@ -91,8 +91,8 @@ pub(crate) fn settle_but(
     Err(StoreError::Locked { path: generation.to_string(), holder: "another run".into() })
 }
 
-/// [Settles](settle) all generations of a collection but those that are not complete: the run that completes
-/// one settles it. Answers the counts of the current one.
+/// [Settles](settle) all complete generations of a collection; a run settles the generation that it completes. Returns
+/// the counts of the current one.
 ///
 /// # Errors
 ///
@@ -105,7 +105,7 @@ pub fn settle_all(
     settle_all_but(store, collection, &[], tools)
 }
 
-/// [Settles all](settle_all) as if there were no overlays of the chunks `without`.
+/// [Settles all](settle_all), ignoring the overlays of the chunks `without`.
 pub(crate) fn settle_all_but(
     store: &dyn Store,
     collection: &str,
@@ -117,7 +117,7 @@ pub(crate) fn settle_all_but(
         let counts = settle_but(store, &current, without, tools)?;
         for other in old_generations(store, &current)? {
             match settle_but(store, &other, without, tools) {
-                // It was removed meanwhile, or has terms of another analysis and cannot be searched.
+                // The generation was removed meanwhile, or has terms of another analysis and cannot be searched.
                 Ok(_) | Err(StoreError::UnknownGeneration { .. } | StoreError::Analysis { .. }) => {}
                 Err(error) => return Err(error),
             }
@@ -137,7 +137,7 @@ fn old_generations(store: &dyn Store, current: &Generation) -> Result<Vec<Genera
     Ok(old.map(|status| status.generation).collect())
 }
 
-/// Settles with these overlays; none if a document was written meanwhile.
+/// Settles with these overlays; `None` if a document was written meanwhile.
 fn settle_once(
     store: &dyn Store,
     generation: &Generation,
@@ -180,10 +180,10 @@ fn settle_once(
 /// Documents written at once.
 const CHANGES_AT_ONCE: usize = 128;
 
-/// What is to be on chunks of a document: the chunk, the overlay, and how it was found.
+/// The overlays planned for the chunks of a document: the chunk, the overlay, and how it was found.
 type Planned<'o> = Vec<(String, &'o Overlay, OverlayState)>;
 
-/// What is on the chunks of documents, where there is anything.
+/// The overlays now on the chunks of documents, for documents that have any.
 fn before(infos: &[DocumentInfo]) -> HashMap<&str, Vec<Applied>> {
     let mut before = HashMap::new();
     for info in infos {
@@ -205,7 +205,7 @@ fn is_same(was: &[Applied], now: &Planned<'_>) -> bool {
     })
 }
 
-/// Which chunk each overlay is to be on, by document.
+/// Assigns each overlay to its chunk, by document.
 fn plan<'o>(
     store: &dyn Store,
     generation: &Generation,
@@ -254,8 +254,8 @@ fn plan<'o>(
     Ok(plan)
 }
 
-/// Looks for overlays of documents that are gone in the others. All of them are read only when documents were added or
-/// removed since that was last done: only then can one have been renamed.
+/// Searches the other documents for overlays of missing documents. They are read only if documents were added or
+/// removed since the last search: only then can one have been renamed.
 fn elsewhere<'o>(
     store: &dyn Store,
     generation: &Generation,
@@ -288,7 +288,7 @@ fn elsewhere<'o>(
     Ok(search.found())
 }
 
-/// What a search in all documents depends on.
+/// Key of everything that a search in all documents depends on.
 fn search_key(generation: &Generation, gone: &[&Overlay], infos: &[DocumentInfo]) -> TextHash {
     let mut key = format!("overlays of {generation}\n");
     let names = gone.iter().map(|overlay| &overlay.chunk_id);
@@ -299,7 +299,8 @@ fn search_key(generation: &Generation, gone: &[&Overlay], infos: &[DocumentInfo]
     text_hash(&key)
 }
 
-/// The change that makes of what `was` on the chunks of a document what is to be `now`; none if they changed.
+/// The change that replaces the overlays that were on a document's chunks by those planned `now`; `None` if the chunks
+/// changed.
 fn rewrite(
     store: &dyn Store,
     generation: &Generation,
@@ -342,7 +343,7 @@ fn rewrite(
     Ok(Some(Change::Amend { doc_id, chunks, base, overlays }))
 }
 
-/// Sees to it that the texts of `chunks` have vectors, where they can be made.
+/// Embeds the texts of `chunks` that lack vectors, where possible.
 fn embed(
     store: &dyn Store,
     generation: &Generation,
@@ -356,7 +357,7 @@ fn embed(
     let hashes: Vec<TextHash> = chunks.iter().map(|chunk| chunk.text_hash).collect();
     let known = store.cache().vectors(&model.name, &hashes)?;
     for (chunk, _) in chunks.iter().zip(known).filter(|(_, known)| known.is_none()) {
-        // What fails now is tried again by the next run.
+        // The next run retries after a failure.
         if let Ok(embeddings) = embedder.embed(&[&chunk.record.text], Role::Passage) {
             let vectors = embeddings.into_iter().map(|embedding| (chunk.text_hash, embedding.into()));
             store.cache().put_vectors(&model.name, &vectors.collect::<Vec<_>>())?;
@@ -391,7 +392,7 @@ pub struct ListedOverlay {
 ///
 /// # Errors
 ///
-/// A generation that is gone, a store that fails.
+/// A removed generation, a failing store.
 pub fn list_overlays(store: &dyn Store, generation: &Generation) -> Result<Vec<ListedOverlay>, StoreError> {
     let overlays = store.overlays(&generation.collection)?;
     if overlays.is_empty() {

@@ -15,18 +15,18 @@ use chunkwright_store::{Access, MemoryStore, Store, StoreError, StoreLocation};
 pub struct StoreKind {
     /// The name that configuration uses.
     pub name: &'static str,
-    /// What it is for, in one sentence.
+    /// Its purpose, in one sentence.
     pub summary: &'static str,
-    /// What addresses of such stores begin with, before `://`; none where a store is in a folder, or nowhere.
+    /// The schemes of its addresses, before `://`; empty for a store in a folder or in memory.
     pub schemes: &'static [&'static str],
-    /// Opens a store at the place given. A folder need not exist when access is to write.
+    /// Opens a store at a location. A folder need not exist if access is to write.
     pub open: OpenStore,
 }
 
 /// Opens a store.
 pub type OpenStore = fn(&StoreLocation, Access) -> Result<Arc<dyn Store>, StoreError>;
 
-/// All kinds of stores of this build: each but the one in memory is a feature.
+/// All kinds of stores of this build: each except the in-memory one is a feature.
 pub static STORES: &[StoreKind] = &[
     #[cfg(feature = "sqlite")]
     StoreKind {
@@ -57,11 +57,11 @@ pub static STORES: &[StoreKind] = &[
     },
 ];
 
-/// Opens the store at `place`: of the kind that its scheme says, or in a folder.
+/// Opens the store at `place`: of the kind of its scheme, or in a folder.
 ///
 /// # Errors
 ///
-/// A scheme that no kind of store has, and what opening a store of that kind may fail by.
+/// An unknown scheme, and errors of opening that kind of store.
 pub fn open_store(place: &StoreLocation, access: Access) -> Result<Arc<dyn Store>, StoreError> {
     let kind = match place.scheme() {
         None => STORES.iter().find(|kind| kind.name == "sqlite"),

@@ -26,7 +26,7 @@ pub use lines::{MAX_LINE, lines};
 use chunkwright_store::StoreError;
 use chunkwright_store::{DocumentInfo, Generation, Overlay, Store};
 
-/// A record that is moved, and what comes with it.
+/// A record in transfer, with what comes with it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
     /// The chunk.
@@ -35,35 +35,35 @@ pub struct Row {
     /// Its document, on the first of its records.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub document: Option<MovedDocument>,
-    /// What was changed by hand in its document, on the first of its records.
+    /// Manual changes in its document, on the first of its records.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub overlays: Vec<Overlay>,
-    /// Its vector, where there is one and vectors are moved.
+    /// Its vector, if it has one and vectors are moved.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub vector: Option<Vec<f32>>,
-    /// Its sparse vector, pairs of token and weight, where its model gives such and vectors are moved.
+    /// Its sparse vector, as pairs of token and weight, if its model gives one and vectors are moved.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub sparse: Option<Vec<(u32, f32)>>,
 }
 
-/// A document that is moved.
+/// A document in transfer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MovedDocument {
-    /// What is known about it.
+    /// Its metadata.
     #[serde(flatten)]
     pub info: DocumentInfo,
     /// The decoded text.
     pub source: String,
-    /// The file in base64, where it is not the same bytes.
+    /// The file in base64, if its bytes differ from the text.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub raw_base64: Option<String>,
     /// The outline.
     pub doc_toc: String,
-    /// What a chat model said it is about.
+    /// Summary by a chat model.
     #[serde(default)]
     pub summary: String,
-    /// What a chat model wrote for the generation that it is of, as its specification says behind the first `+`; empty
-    /// for nothing. Summaries of code are not moved.
+    /// The notes of its generation, as in the specification after the first `+`; empty for none. Summaries of code are
+    /// not moved.
     #[serde(skip_serializing_if = "String::is_empty", default)]
     pub notes: String,
     /// The model of the vectors that are moved with its chunks.
@@ -71,10 +71,10 @@ pub struct MovedDocument {
     pub model: Option<String>,
 }
 
-/// Where in a file a row is: `line 12`, `row 12`; from 1.
+/// Position of a row in a file, from 1: `line 12`, `row 12`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowAt {
-    /// What is counted.
+    /// The unit that is counted.
     pub unit: &'static str,
     /// Its number.
     pub number: usize,
@@ -86,12 +86,12 @@ impl fmt::Display for RowAt {
     }
 }
 
-/// Gives every record of a generation to `each`, by document and in order, summaries of code left out; with
-/// vectors if that is asked for.
+/// Passes every record of a generation to `each`, by document and in order, without summaries of code, and with vectors
+/// if requested.
 ///
 /// # Errors
 ///
-/// A generation that is gone, a store that fails, and what `each` fails with.
+/// A removed generation, a failing store, and errors of `each`.
 pub fn export<E: From<StoreError>>(
     store: &dyn Store,
     generation: &Generation,
@@ -143,7 +143,7 @@ pub fn export<E: From<StoreError>>(
     Ok(())
 }
 
-/// What a generation's configuration says of notes: what stands behind the first `+`, without summaries of code.
+/// The part of a configuration hash about notes: what follows the first `+`, without summaries of code.
 fn notes_of(config_hash: &str) -> String {
     let parts = config_hash.split('+').skip(1).filter(|part| *part != "summaries");
     parts.map(|part| format!("+{part}")).collect()
@@ -152,8 +152,8 @@ fn notes_of(config_hash: &str) -> String {
 /// Whether vectors are moved with their chunks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Vectors {
-    /// They are.
+    /// They are moved.
     Moved,
-    /// They are made again where the records arrive.
+    /// They are left out, and made again after the import.
     Left,
 }

@@ -36,10 +36,10 @@ use tls::Tls;
 
 pub use tls::TlsError;
 
-/// How long is waited before the next connection, after one could not be accepted.
+/// Delay before the next accept, after one failed.
 const AFTER_FAILURE: Duration = Duration::from_millis(50);
 
-/// A server that listens and does not answer yet.
+/// A server that listens but does not answer yet.
 pub struct Running {
     server: Server,
     listener: TcpListener,
@@ -70,7 +70,7 @@ pub enum StartError {
     Listen {
         /// The address.
         address: SocketAddr,
-        /// What the system said.
+        /// The system error.
         error: io::Error,
     },
     /// Threads that cannot be started.
@@ -79,7 +79,7 @@ pub enum StartError {
 }
 
 impl Server {
-    /// Begins to listen.
+    /// Starts to listen.
     ///
     /// # Errors
     ///
@@ -96,7 +96,7 @@ impl Server {
 }
 
 impl Running {
-    /// Where it listens.
+    /// The address it listens on.
     ///
     /// # Errors
     ///
@@ -105,12 +105,13 @@ impl Running {
         self.listener.local_addr()
     }
 
-    /// Where it was asked to listen.
+    /// The address it was asked to listen on.
     pub(crate) fn server_address(&self) -> SocketAddr {
         self.server.options().listen
     }
 
-    /// Answers until `stop` is ready. Requests that were begun by then are answered, as far as the limit of time allows.
+    /// Answers until `stop` is ready. Requests that were in progress by then are still answered, as far as the time
+    /// limit allows.
     ///
     /// # Errors
     ///
@@ -127,14 +128,14 @@ impl Running {
         let mut stop = pin!(stop);
         app.ready();
         loop {
-            // A connection is taken before it has a place: idle ones make room only for one that is there.
+            // A connection is accepted before it gets a place: idle connections are closed only for one that exists.
             let accepted = tokio::select! {
                 () = &mut stop => break,
                 accepted = self.listener.accept() => accepted,
             };
             let (stream, peer) = match accepted {
                 Ok((stream, peer)) => (quick(stream), peer),
-                // No descriptor is free, or the client is gone already.
+                // No descriptor is free, or the client is already gone.
                 Err(error) => {
                     tracing::warn!(%error, "a connection was not accepted");
                     time::sleep(AFTER_FAILURE).await;
@@ -165,7 +166,7 @@ impl Running {
         drop(self.listener);
         stopping.cancel();
         tasks.close();
-        // Jobs stop at their next step while requests are answered: both have the same time.
+        // Jobs stop at their next step while requests are answered; both share the same timeout.
         let jobs = task::spawn_blocking(move || self.server.stop_jobs());
         let ended = async {
             tasks.wait().await;
@@ -178,7 +179,7 @@ impl Running {
     }
 }
 
-/// A connection that was accepted.
+/// An accepted connection.
 struct Connection {
     http: http1::Builder,
     front: Arc<Front>,
@@ -189,7 +190,7 @@ struct Connection {
 }
 
 impl Connection {
-    /// Answers what comes in, until the client or the server has enough.
+    /// Answers requests until the client or the server ends the connection.
     async fn serve(self, mut stream: impl AsyncRead + AsyncWrite + Unpin) {
         let Self { http, front, router, peer, place, stopping } = self;
         let begin = place.requests();
@@ -205,7 +206,7 @@ impl Connection {
                 if let Ok(response) = &mut answered {
                     unread.store(body.settle(response).await, Ordering::Relaxed);
                 }
-                // The request is in progress until the last of the answer is sent.
+                // The request is in progress until its answer is sent completely.
                 answered.map(|response| {
                     response.map(|body| {
                         body.map_frame(move |frame| {
@@ -244,7 +245,7 @@ impl Connection {
     }
 }
 
-/// Sends small answers at once.
+/// Disables Nagle's algorithm, so that small answers are sent at once.
 fn quick(stream: TcpStream) -> TcpStream {
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "small answers wait for larger ones");

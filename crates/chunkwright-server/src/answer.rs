@@ -21,10 +21,10 @@ use crate::guard::encoding::unencoded;
 use crate::openapi::{Input, Output, add_answer, add_header, add_header_parameter};
 use crate::problem::Problem;
 
-/// An answer as JSON, or what went wrong.
+/// An answer as JSON, or a problem.
 pub(crate) type Answer<T> = Result<Json<T>, Problem>;
 
-/// The tag of a content, as `ETag` has it: a hash of it, the same whenever the content is.
+/// The `ETag` of a content: its hash.
 pub(crate) fn tag(content: &[u8]) -> String {
     format!("\"{}\"", &blake3::hash(content).to_hex()[..32])
 }
@@ -39,23 +39,23 @@ impl Tags {
         Self(values.flat_map(|value| value.split(',')).map(|tag| tag.trim().to_owned()).collect())
     }
 
-    /// Whether `tag` is among them. A proxy that encodes a content makes a weak tag of a strong one; it says the same of
-    /// the content, and so does the tag of an encoding of ours.
+    /// Returns whether `tag` is among them. A proxy that compresses a content turns a strong tag into a weak one; it
+    /// still names the same content, and so does the tag of our own encoding.
     fn name(&self, tag: &str) -> bool {
         self.0.iter().any(|named| named == "*" || unencoded(named.trim_start_matches("W/")) == tag)
     }
 }
 
-/// What a client has already, by its tag.
+/// The tag of the content that a client already has (`If-None-Match`).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Has(Tags);
 
-/// What a client expects that it changes, by its tag; without one, whatever it is.
+/// The tag of the content that a client expects to change (`If-Match`); without one, any content.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Expects(Tags);
 
 impl Has {
-    /// The answer `value`, unless the client has it.
+    /// The answer `value`, unless the client already has it.
     pub(crate) fn tagged<T: Serialize>(&self, value: &T) -> Result<Tagged<T>, Problem> {
         let content = serde_json::to_vec(value).map_err(|_| Problem::internal())?;
         let tag = tag(&content);
@@ -63,7 +63,7 @@ impl Has {
         Ok(Tagged { tag, content, of: PhantomData })
     }
 
-    /// Whether the client has what has this tag.
+    /// Returns whether the client has the content with this tag.
     pub(crate) fn is(&self, tag: &str) -> bool {
         self.0.name(tag)
     }
@@ -76,7 +76,7 @@ impl Expects {
         if self.is_nothing() || self.0.name(&tag(&content)) { Ok(()) } else { Err(Problem::changed()) }
     }
 
-    /// Whether the client expects nothing.
+    /// Returns whether the client expects nothing.
     pub(crate) fn is_nothing(&self) -> bool {
         self.0.0.is_empty()
     }
@@ -112,7 +112,7 @@ impl Input for Expects {
     }
 }
 
-/// JSON with a tag, or nothing where the client has it.
+/// JSON with a tag, or nothing if the client already has it.
 pub(crate) struct Tagged<T> {
     tag: String,
     content: Option<Vec<u8>>,
@@ -137,13 +137,13 @@ impl<T: JsonSchema> Output for Tagged<T> {
     }
 }
 
-/// Something that was made, and where it is.
+/// A created resource and its location.
 pub(crate) struct Created<T> {
     pub(crate) location: String,
     pub(crate) body: T,
 }
 
-/// Something that is done later, and where it can be followed.
+/// Accepted work, and the location to follow it.
 pub(crate) struct Accepted<T> {
     pub(crate) location: String,
     pub(crate) body: T,
@@ -191,7 +191,7 @@ impl<T: JsonSchema> Output for Accepted<T> {
     }
 }
 
-/// Nothing to say: it is done.
+/// An answer without content.
 pub(crate) struct Done;
 
 impl IntoResponse for Done {
@@ -206,21 +206,21 @@ impl Output for Done {
     }
 }
 
-/// The bytes of a file, as one to be saved and never shown: they are whatever was uploaded.
+/// The bytes of a file, as a download that a browser never shows, since users may upload anything.
 pub(crate) struct File {
     pub(crate) name: String,
     pub(crate) media_type: String,
-    /// Its tag, as `ETag` has it.
+    /// Its `ETag`.
     pub(crate) tag: String,
 }
 
 impl File {
-    /// Whether the client has it.
+    /// Returns whether the client already has it.
     pub(crate) fn is_had(&self, has: &Has) -> bool {
         has.is(&self.tag)
     }
 
-    /// The file with its content, unless the client has it.
+    /// The file with its content, unless the client already has it.
     pub(crate) fn unless(self, has: &Has, content: impl FnOnce() -> Body) -> Response {
         let Self { name, media_type, tag } = self;
         if has.is(&tag) {
@@ -238,7 +238,7 @@ impl File {
     }
 }
 
-/// A text as a segment of a path: all but letters, digits and a few marks that mean nothing there are percent-encoded.
+/// Percent-encodes a text as a path segment: everything except letters, digits and a few marks without a meaning there.
 pub(crate) fn encoded(text: &str) -> String {
     let mut encoded = String::with_capacity(text.len());
     for byte in text.bytes() {

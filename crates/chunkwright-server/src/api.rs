@@ -1,4 +1,4 @@
-//! The resources of the API, one a file: each adds its operations, and with them itself to the OpenAPI document.
+//! The resources of the API, one per file: each adds its operations to the router and to the OpenAPI document.
 
 mod chunks;
 mod collections;
@@ -35,10 +35,10 @@ use crate::openapi::Resources;
 use crate::problem::Problem;
 use crate::proxy::Prefix;
 
-/// What adds a resource.
+/// A function that adds a resource.
 pub(crate) type Add = fn(Resources) -> Resources;
 
-/// The resources of our own API, in the order of documentation.
+/// The resources of our own API, in the order of the documentation.
 const RESOURCES: &[Add] = &[
     collections::add,
     documents::add,
@@ -55,13 +55,13 @@ const RESOURCES: &[Add] = &[
     log::add,
 ];
 
-/// What the API answers.
+/// The parts of the API.
 pub(crate) struct Api {
     /// The operations.
     pub(crate) operations: Router,
-    /// Which scope each of them needs.
+    /// The scope that each operation needs.
     pub(crate) scopes: Scopes,
-    /// What says how they are used, and nothing of what is indexed.
+    /// Descriptions of the API, which reveal nothing of what is indexed.
     pub(crate) descriptions: Router,
 }
 
@@ -114,7 +114,7 @@ pub(crate) struct Page {
 }
 
 impl Page {
-    /// The number of entries that is asked for.
+    /// The requested number of entries.
     pub(crate) fn limit(&self) -> Result<usize, Problem> {
         match self.limit {
             None => Ok(100),
@@ -123,14 +123,14 @@ impl Page {
         }
     }
 
-    /// Where the page begins.
+    /// The cursor of the page.
     pub(crate) fn after(&self) -> Option<Cursor> {
         self.cursor.as_ref().filter(|cursor| !cursor.is_empty()).map(Cursor::new)
     }
 }
 
 impl App {
-    /// Reads a collection, all of it in one generation.
+    /// Reads a collection; all reads see the same generation.
     pub(crate) async fn read<T: Send + 'static>(
         &self,
         collection: String,

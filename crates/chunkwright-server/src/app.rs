@@ -18,24 +18,24 @@ use crate::room::Room;
 use crate::work::Work;
 use crate::{api, health, page};
 
-/// What all handlers share.
+/// The state that all handlers share.
 pub(crate) struct App {
     pub(crate) engine: Engine,
-    /// The same for those who are not told where files of this machine are.
+    /// The same engine for callers who may not know where files are on this machine.
     pub(crate) discreet: Engine,
     pub(crate) options: ServerOptions,
     pub(crate) work: Work,
     pub(crate) jobs: Jobs,
-    /// The queries that were asked, where they are kept.
+    /// The log of queries, if it is kept.
     pub(crate) log: Option<Arc<QueryLog>>,
-    /// Where paths of requests may lead.
+    /// The folders below which requests may name paths.
     pub(crate) roots: Roots,
-    /// Held by whoever changes chunks by hand, so that nothing is changed that its client did not see.
+    /// Locked during changes by hand, so that a client changes only what it has seen.
     pub(crate) changing: tokio::sync::Mutex<()>,
     pub(crate) metrics: Arc<Metrics>,
-    /// That for what is stored.
+    /// The free space on the disk of the store.
     pub(crate) room: Arc<Room>,
-    /// Is cancelled when the server begins to stop: streams end then.
+    /// Cancelled when the server begins to stop: streams end then.
     pub(crate) stopping: CancellationToken,
     listens: AtomicBool,
 }
@@ -43,27 +43,28 @@ pub(crate) struct App {
 /// The state of the routers.
 pub(crate) type Shared = Arc<App>;
 
-/// The index of one engine as a server.
+/// An engine as a server.
 #[derive(Clone)]
 pub struct Server {
     app: Shared,
 }
 
 impl App {
-    /// Says that requests are taken from now on.
+    /// Marks the server as ready for requests.
     pub(crate) fn ready(&self) {
         self.listens.store(true, Ordering::Relaxed);
         self.metrics.set_ready(true);
     }
 
-    /// Whether requests are taken.
+    /// Returns whether the server is ready for requests.
     pub(crate) fn is_ready(&self) -> bool {
         self.listens.load(Ordering::Relaxed) && !self.stopping.is_cancelled()
     }
 }
 
 impl Server {
-    /// A server that answers by `engine`, counts what it does, and takes up the jobs that the one before left.
+    /// Creates a server that answers from `engine`, counts what the engine does, and resumes the jobs of its
+    /// predecessor.
     ///
     /// # Errors
     ///
@@ -98,24 +99,24 @@ impl Server {
         Ok(Self { app: Arc::new(app) })
     }
 
-    /// Lets jobs stop at their next step; they are taken up by the next server.
+    /// Stops jobs at their next step; the next server resumes them.
     pub(crate) fn stop_jobs(&self) {
         if !self.app.jobs.stop(self.options().limits.shutdown_timeout) {
             tracing::warn!("a job did not stop in time; the next server takes it up");
         }
     }
 
-    /// How it runs.
+    /// The options of the server.
     pub(crate) fn options(&self) -> &ServerOptions {
         &self.app.options
     }
 
-    /// What its handlers share.
+    /// The state that its handlers share.
     pub(crate) fn app(&self) -> &Shared {
         &self.app
     }
 
-    /// Everything that it answers on `address`, behind its guard, and what receives requests before.
+    /// The routes of the server at `address`, behind its guard, and the front that receives requests first.
     pub(crate) fn router(&self, address: SocketAddr) -> (Front, Router) {
         let app = &self.app;
         let Api { operations, mut scopes, descriptions } = api::router(app);

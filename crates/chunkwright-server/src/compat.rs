@@ -17,7 +17,7 @@ pub(crate) const RESOURCES: &[Add] = &[
     dify::add,
 ];
 
-/// Answers failures as the platforms expect them.
+/// Converts failures to the formats that the platforms expect.
 pub(crate) fn translate_failures(router: Router) -> Router {
     #[cfg(feature = "compat")]
     let router = router.layer(axum::middleware::from_fn(dify::answer_failures));

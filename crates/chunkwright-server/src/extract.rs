@@ -34,7 +34,7 @@ impl<S: Send + Sync, T: DeserializeOwned + JsonSchema + 'static> FromRequest<S> 
         }
         let bytes = Bytes::from_request(request, state).await;
         let bytes = bytes.map_err(|error| Problem::unreadable(error.status(), error.body_text()))?;
-        // What is not JSON at all the reader says.
+        // Bytes that are not JSON are reported by the reader.
         let mut json = bytes;
         if let Ok(mut value) = serde_json::from_slice::<Value>(&json) {
             let wrong = |sentence| Problem::unreadable(StatusCode::UNPROCESSABLE_ENTITY, sentence);
@@ -46,7 +46,7 @@ impl<S: Send + Sync, T: DeserializeOwned + JsonSchema + 'static> FromRequest<S> 
             Ok(axum::Json(value)) => Ok(Self(value)),
             Err(rejection) => {
                 let said = rejection.body_text();
-                // What serde says is of the shape; what a type says itself is of a value that it does not take.
+                // serde's own messages are about the shape; all others are of types that reject a value.
                 let is_value = !OF_SHAPE.iter().any(|begin| said.contains(begin));
                 let status = if is_value { StatusCode::BAD_REQUEST } else { rejection.status() };
                 Err(Problem::unreadable(status, said))
@@ -55,7 +55,7 @@ impl<S: Send + Sync, T: DeserializeOwned + JsonSchema + 'static> FromRequest<S> 
     }
 }
 
-/// How serde begins what it says of the shape of a value.
+/// The beginnings of serde's messages about the shape of a value.
 const OF_SHAPE: [&str; 8] = [
     "invalid type: ",
     "invalid value: ",
@@ -78,7 +78,7 @@ impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Query<T
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
-        // A list repeats its key, as OpenAPI has it, which axum's own reader does not take.
+        // In OpenAPI, a list repeats its key, which axum's own reader does not support.
         let query = parts.uri.query().unwrap_or_default();
         serde_html_form::from_str(query).map(Self).map_err(|error| {
             Problem::unreadable(StatusCode::BAD_REQUEST, format!("the query cannot be read: {error}"))

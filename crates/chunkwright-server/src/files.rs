@@ -13,10 +13,10 @@ pub enum FileError {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system error.
         error: io::Error,
     },
-    /// A file that others may change: who does so lets in whom they like.
+    /// A file that other users may change: they could let anyone in.
     #[error("others may change `{path}`; run `chmod go-w {path}`")]
     Writable {
         /// The file.
@@ -24,7 +24,7 @@ pub enum FileError {
     },
 }
 
-/// Adds a line to the file at `path`, durably; a file that is made is for its user alone.
+/// Appends a line to the file at `path` and syncs it; a new file is readable by its user alone.
 ///
 /// # Errors
 ///
@@ -41,7 +41,7 @@ pub fn append_line(path: &Path, line: &str) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Checks that nobody else may change the file at `path`; a warning if everybody may read it.
+/// Checks that no other user may change the file at `path`; returns a warning if all users may read it.
 ///
 /// # Errors
 ///

@@ -52,23 +52,23 @@ use hosts::Hosts;
 use rate::{Client, Rate};
 use refusal::Refusal;
 
-/// The address of a client's end of the connection.
+/// The address of the client's end of the connection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Peer(pub(crate) SocketAddr);
 
-/// Who sends a request, as an extension of it.
+/// The caller of a request, stored as an extension of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Caller {
-    /// The name of its key; without keys there is none.
+    /// The name of its key; `None` without keys.
     pub(crate) name: Option<Arc<str>>,
-    /// What it may do.
+    /// Its scope.
     pub(crate) scope: Scope,
-    /// Whether it is told where files of this machine are.
+    /// Whether it may know where files are on this machine.
     pub(crate) sees_places: bool,
 }
 
 impl Caller {
-    /// Fails unless it may do what needs `scope`, for what an operation needs only sometimes.
+    /// Fails unless the caller has the scope `needs`. For operations that need it only sometimes.
     pub(crate) fn check(&self, needs: Scope) -> Result<(), Problem> {
         if self.scope < needs { Err(Refusal::Scope { needs, has: self.scope }.problem()) } else { Ok(()) }
     }
@@ -87,19 +87,19 @@ impl Input for Caller {
 }
 
 task_local! {
-    /// Who sends the request that a task answers.
+    /// The caller of the request that a task answers.
     static CALLER: Caller;
 }
 
-/// Whether the request that this task answers is of a caller who is told where files of this machine are.
+/// Returns whether the caller of the current request may know where files are on this machine.
 pub(crate) fn sees_places() -> bool {
     CALLER.try_with(|caller| caller.sees_places).unwrap_or_default()
 }
 
-/// What an operation needs, by method and path as the router has it.
+/// The scope that each operation needs, by method and route.
 pub(crate) type Scopes = HashMap<(Method, String), Scope>;
 
-/// What the layers share.
+/// State shared by the layers.
 pub(crate) struct Guard {
     app: Shared,
     hosts: Hosts,
@@ -108,14 +108,14 @@ pub(crate) struct Guard {
 }
 
 impl Guard {
-    /// The guard of a server that listens on `address`.
+    /// Creates the guard of a server that listens on `address`.
     pub(crate) fn new(app: &Shared, address: SocketAddr, scopes: Scopes) -> Self {
         let options = &app.options;
         let hosts = Hosts::new(address, options.tls.is_some(), &options.admission);
         Self { app: Arc::clone(app), hosts, rate: options.limits.rate.map(Rate::new), scopes }
     }
 
-    /// What every request passes: `private` needs a key where there are any, `public` never.
+    /// Wraps the layers around the routes: `private` ones need a key if there are any keys, `public` ones never do.
     pub(crate) fn around(self, private: Router, public: Router) -> Router {
         let cors = self.cors();
         let guard = Arc::new(self);
@@ -142,7 +142,7 @@ impl Guard {
             .layer(from_fn_with_state(Arc::clone(&guard.app), observe))
     }
 
-    /// How browsers are told which pages of other sites may call; nothing where none may.
+    /// CORS headers for the allowed origins; `None` if there are none.
     fn cors(&self) -> Option<CorsLayer> {
         let origins = &self.app.options.admission.origins;
         let origins: Vec<HeaderValue> = origins.iter().filter_map(|origin| origin.parse().ok()).collect();
@@ -167,19 +167,19 @@ impl Guard {
         (!origins.is_empty()).then(cors)
     }
 
-    /// What the request needs: what its operation says; else to read for what reads, and everything for the rest.
+    /// The scope that a request needs: that of its operation, or else `read` for reads and `admin` for the rest.
     fn needs(&self, method: &Method, path: Option<&MatchedPath>) -> Scope {
         let method = if method == Method::HEAD { Method::GET } else { method.clone() };
         let stated = path.and_then(|path| self.scopes.get(&(method.clone(), path.as_str().to_owned())));
         match stated {
             Some(scope) => *scope,
-            // Nothing is there, and nothing is done.
+            // There is no such route, and nothing happens.
             None if path.is_none() || method == Method::GET => Scope::Read,
             None => Scope::Admin,
         }
     }
 
-    /// Who sends a request with these headers.
+    /// The caller of a request with these headers.
     fn caller(&self, headers: &HeaderMap) -> Result<Caller, Refusal> {
         let keys = &self.app.options.admission.keys;
         if keys.is_empty() {
@@ -212,7 +212,7 @@ pub(crate) fn peer(request: &Request) -> IpAddr {
     request.extensions().get::<Peer>().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |peer| peer.0.ip())
 }
 
-/// Lets pass what calls the server by a name of its own, and comes from no page of another site.
+/// Passes requests that name this server and do not come from a page of another site.
 async fn from_here(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
     match guard.hosts.check(&request) {
         Ok(()) => next.run(request).await,
@@ -220,7 +220,7 @@ async fn from_here(State(guard): State<Arc<Guard>>, request: Request, next: Next
     }
 }
 
-/// Lets pass whom a key allows what the request does, as often as the limit has it.
+/// Passes requests that their key allows, within the rate limit.
 async fn admit(State(guard): State<Arc<Guard>>, mut request: Request, next: Next) -> Response {
     let caller = guard.caller(request.headers());
     let path = request.uri().path().to_owned();
@@ -261,7 +261,7 @@ async fn admit(State(guard): State<Arc<Guard>>, mut request: Request, next: Next
     }
 }
 
-/// Bounds the time until the answer begins. A stream that has begun goes on.
+/// Limits the time until the answer begins. A stream that has begun continues.
 async fn in_time(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
     match time::timeout(guard.app.options.limits.request_timeout, next.run(request)).await {
         Ok(response) => response,
@@ -269,7 +269,7 @@ async fn in_time(State(guard): State<Arc<Guard>>, request: Request, next: Next) 
     }
 }
 
-/// The answer to what is not let in; it is counted by its reason.
+/// The answer to a refused request, which is counted by its reason.
 pub(crate) fn refuse(guard: &Guard, refusal: &Refusal) -> Response {
     refuse_at(guard, refusal, "")
 }
@@ -285,7 +285,7 @@ impl Guard {
     }
 }
 
-/// The answer of a handler that panicked. What it said is in the log, not in the answer.
+/// The answer of a handler that panicked. The panic message is in the log, not in the answer.
 #[expect(clippy::needless_pass_by_value, reason = "the layer hands it over")]
 fn answer_panic(panic: Box<dyn std::any::Any + Send>) -> Response {
     let said = panic.downcast_ref::<String>().map(String::as_str);

@@ -17,12 +17,13 @@ use crate::mcp::MCP;
 use crate::options::Authorization;
 use crate::problem::Problem;
 
-/// `/health`: the process answers. `/ready`: its store does, too, and has room. They tell nothing of what is indexed, and need no key.
+/// `/health`: the process answers. `/ready`: the store answers too, and has free space. Neither reveals what is
+/// indexed, nor needs a key.
 pub(crate) fn router(app: &Shared) -> Router {
     let router = Router::new()
         .route("/health", get(|| async { Json(json!({ "status": "ok" })) }))
         .route("/ready", get(ready));
-    // By RFC 9728 the path of a resource stands behind the name of its metadata.
+    // By RFC 9728, the path of a resource follows the name of its metadata.
     let public = app.options.admission.authorization.as_ref().map_or("", Authorization::path);
     let places = std::iter::once("").chain(Some(public).filter(|path| !path.is_empty()));
     let router = places.fold(router, |router, path| {
@@ -32,7 +33,8 @@ pub(crate) fn router(app: &Shared) -> Router {
     router.route_layer(from_fn(no_parameters)).with_state(Arc::clone(app))
 }
 
-/// Whether requests should be sent here: not while the server starts or stops, nor while its store fails or cannot grow.
+/// Reports whether the server should get requests: not while it starts or stops, nor while its store fails or the disk
+/// is full.
 async fn ready(State(app): State<Shared>) -> Response {
     if !app.is_ready() {
         return Problem::not_ready().into_response();
@@ -64,7 +66,7 @@ async fn resource_mcp(State(app): State<Shared>) -> Response {
     metadata(&app, MCP)
 }
 
-/// Who issues tokens for what is at a path, as RFC 9728 has it.
+/// The authorization servers for a path, by RFC 9728.
 fn metadata(app: &Shared, path: &str) -> Response {
     let Some(authorization) = &app.options.admission.authorization else {
         return Problem::no_such_path().into_response();

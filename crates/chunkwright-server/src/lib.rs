@@ -1,7 +1,7 @@
-//! The HTTP API: what an index answers to programs.
+//! An HTTP server for an index: its API, its web page, and MCP.
 //!
-//! The only crate with an async runtime, and one without policy: it translates a request into a call of the engine, runs the call on a
-//! thread that may block, and translates the answer.
+//! This is the only crate with an async runtime, and it has no policy: it translates a request into a call of the
+//! engine, runs the call on a thread that may block, and translates the answer.
 //!
 //! ```text
 //! socket --accept--> connection --guard--> router --api--> Engine --Problem or JSON--> client

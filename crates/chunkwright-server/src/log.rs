@@ -16,29 +16,29 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 
 use crate::traces::Traces;
 
-/// How lines of the log are written.
+/// The format of log lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LogFormat {
     /// For people.
     #[default]
     Text,
-    /// One object a line.
+    /// One JSON object per line.
     Json,
 }
 
-/// Why there is no log.
+/// Why logging could not start.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LogError {
-    /// A level that is none.
+    /// An invalid level.
     #[error(
         "`{level}` is not a level of the log; expected `error`, `warn`, `info`, `debug`, `trace`, or a filter such as `warn,chunkwright_server=debug`"
     )]
     Level {
-        /// What was given.
+        /// The given level.
         level: String,
     },
-    /// A log that was begun before.
+    /// Logging had already started.
     #[error("the log was begun before")]
     Twice,
 }
@@ -55,8 +55,8 @@ impl FromStr for LogFormat {
     }
 }
 
-/// Begins to log what is at least as important as `level`, which may be a filter by module, and to make traces where they
-/// are sent somewhere.
+/// Starts to log everything at least as important as `level`, which may be a filter by module, and to make traces if
+/// they are exported.
 ///
 /// # Errors
 ///
@@ -74,7 +74,7 @@ pub fn begin_log(format: LogFormat, level: &str, traces: Option<&Traces>) -> Res
     subscriber.with(traces.map(Traces::layer)).try_init().map_err(|_| LogError::Twice)
 }
 
-/// Standard error, without secrets.
+/// Standard error, with secrets redacted.
 struct Redacted;
 
 impl<'a> MakeWriter<'a> for Redacted {
@@ -86,7 +86,7 @@ impl<'a> MakeWriter<'a> for Redacted {
 }
 
 impl Write for Redacted {
-    /// Takes a whole line, as the log hands them over.
+    /// Writes a whole line, since the log passes whole lines.
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
         let mut out = io::stderr().lock();
         let redacted = str::from_utf8(line).ok().and_then(redact);

@@ -33,13 +33,14 @@ use crate::room::Room;
 use crate::traces;
 use format::Format;
 
-/// What `OpenMetrics` ends with.
+/// The end marker of `OpenMetrics`.
 const END: &str = "# EOF\n";
 
-/// Bounds of times, in seconds: from a search in memory to a run over a large folder.
+/// Bucket bounds of durations, in seconds: from a search in memory to a run over a large folder.
 const SECONDS: [f64; 13] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 60.0];
 
-/// Bounds of the sizes of chunks, in tokens: the band of seed texts for BGE-M3 and the levels of `token_level` among them.
+/// Bucket bounds of chunk sizes, in tokens: they include the band recommended for BGE-M3 and the levels of
+/// `token_level`.
 const TOKENS: [f64; 11] = [16.0, 32.0, 64.0, 128.0, 256.0, 410.0, 512.0, 614.0, 1_024.0, 2_048.0, 4_096.0];
 
 macro_rules! labels {
@@ -63,7 +64,7 @@ labels!(Cache { result: &'static str });
 
 type Times<L> = Family<L, Histogram, fn() -> Histogram>;
 
-/// What is counted while the server runs.
+/// The metrics of a running server.
 pub(crate) struct Metrics {
     registry: Registry,
     room: Arc<Room>,
@@ -87,7 +88,7 @@ pub(crate) struct Metrics {
     _started: Gauge<f64, AtomicU64>,
 }
 
-/// Something that goes on, and is counted until it is dropped.
+/// Something in progress, counted until it is dropped.
 pub(crate) struct GoingOn(Gauge);
 
 impl GoingOn {
@@ -207,29 +208,29 @@ impl Metrics {
         metrics
     }
 
-    /// A request began.
+    /// Counts a request that began.
     pub(crate) fn begin(&self) -> GoingOn {
         GoingOn::new(&self.in_flight)
     }
 
-    /// A connection was opened.
+    /// Counts a connection that was opened.
     pub(crate) fn connection(&self) -> GoingOn {
         GoingOn::new(&self.connections)
     }
 
-    /// A request was answered.
+    /// Counts an answered request.
     pub(crate) fn answered(&self, route: &str, method: &'static str, status: u16, took: Duration) {
         let route = route.to_owned();
         self.request_times.get_or_create(&Route { route: route.clone(), method }).observe(took.as_secs_f64());
         self.requests.get_or_create(&Request { route, method, status }).inc();
     }
 
-    /// A request was not let in.
+    /// Counts a refused request.
     pub(crate) fn refused(&self, reason: &'static str) {
         self.refused.get_or_create(&Reason { reason }).inc();
     }
 
-    /// Whether requests are taken.
+    /// Sets whether the server is ready for requests.
     pub(crate) fn set_ready(&self, is_ready: bool) {
         self.ready.set(is_ready.into());
     }
@@ -252,7 +253,7 @@ impl Observer for Metrics {
         };
         self.runs.get_or_create(&Outcome { outcome }).inc();
         if let Some(timings) = report.timings {
-            // Work of the stages alternates: each is one span as long as all of its work.
+            // The stages alternate; each becomes one span with the total of its time.
             let Timings { read_ms, cut_ms, embed_ms, store_ms, .. } = timings;
             for (stage, took) in
                 [("read", read_ms), ("cut", cut_ms), ("embed", embed_ms), ("store", store_ms)]
@@ -316,7 +317,7 @@ impl Observer for Metrics {
     }
 }
 
-/// `/metrics`.
+/// The route `/metrics`.
 pub(crate) fn router(app: &Shared) -> Router {
     Router::new()
         .route("/metrics", get(metrics))
@@ -324,7 +325,7 @@ pub(crate) fn router(app: &Shared) -> Router {
         .with_state(Arc::clone(app))
 }
 
-/// What this process counted, and the state of the store where it answers, in the format that the client asks for.
+/// The metrics of this process, and of the store if it answers, in the format that the client asks for.
 async fn metrics(State(app): State<Shared>, headers: HeaderMap) -> Response {
     let own = app.metrics.text();
     let stored = match app.call(Engine::metrics_at_hand).await {

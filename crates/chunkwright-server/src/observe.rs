@@ -18,23 +18,23 @@ use crate::app::Shared;
 use crate::guard::peer;
 use crate::traces::{self, RequestSpan};
 
-/// The header of a request's id, in both directions.
+/// The header with the id of a request, in both directions.
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// Most characters of an id that a client gives.
+/// Maximum length of an id from a client, in characters.
 const LONGEST_ID: usize = 128;
 
-/// What a path is called that no service has.
+/// The route name of paths without a route.
 pub(crate) const NO_ROUTE: &str = "none";
 
-/// Gives a request an id, and tells log and metrics of its answer.
+/// Gives a request an id, and records its answer in the log and the metrics.
 pub(crate) async fn observe(State(app): State<Shared>, mut request: Request, next: Next) -> Response {
     let started = Instant::now();
     let id = request_id(request.headers());
     let matched = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned());
     let method = known(request.method());
-    // The span of the log is inside that of the trace: what is known of the request later is recorded in the log's, and
-    // what is done for it is below both.
+    // The log's span is inside the trace's span. What becomes known of the request later is recorded in the log's span,
+    // and work for it is below both.
     let traced = traces::of_request(method, matched.as_deref(), &id, request.headers());
     request.extensions_mut().insert(RequestSpan(traced.clone()));
     let route = matched.unwrap_or_else(|| NO_ROUTE.to_owned());
@@ -56,7 +56,7 @@ pub(crate) async fn observe(State(app): State<Shared>, mut request: Request, nex
     response
 }
 
-/// The id that the client gives, if it is harmless in a log, or a new one.
+/// The id from the client if it is safe to log, or else a new one.
 fn request_id(headers: &HeaderMap) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
     let is_usable = |id: &&str| (1..=LONGEST_ID).contains(&id.len()) && id.bytes().all(is_plain);
@@ -64,14 +64,14 @@ fn request_id(headers: &HeaderMap) -> String {
     given.map_or_else(new_id, str::to_owned)
 }
 
-/// An id that no other request has, in this process or another.
+/// An id that is unique across requests and processes.
 fn new_id() -> String {
     static PROCESS: LazyLock<u64> = LazyLock::new(|| RandomState::new().build_hasher().finish());
     static NUMBER: AtomicU64 = AtomicU64::new(0);
     format!("{:016x}-{:x}", *PROCESS, NUMBER.fetch_add(1, Ordering::Relaxed))
 }
 
-/// The method, if it is one of HTTP: a client may send any word.
+/// The method if HTTP defines it: a client may send any word.
 fn known(method: &Method) -> &'static str {
     match *method {
         Method::GET => "GET",

@@ -22,10 +22,10 @@ use crate::app::Shared;
 use crate::extract::{Parameters, check_parameters};
 use crate::problem::Problem;
 
-/// Where the document has its schemas.
+/// The path of schemas in the document.
 const DEFINITIONS: &str = "#/components/schemas/";
 
-/// A method of HTTP.
+/// An HTTP method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Method {
     Get,
@@ -35,26 +35,26 @@ pub(crate) enum Method {
     Delete,
 }
 
-/// What a key must allow for an operation.
+/// The scope that an operation needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Scope {
-    /// To look at what is indexed.
+    /// Reads what is indexed.
     Read,
-    /// To change what is indexed.
+    /// Changes what is indexed.
     Write,
-    /// To change how the server works, and to remove collections.
+    /// Changes how the server works, and removes collections.
     Admin,
 }
 
-/// An operation of the API, beside what its handler says.
+/// An operation of the API, apart from the description by its handler.
 pub(crate) struct Operation {
     pub(crate) method: Method,
-    /// With parameters as `{name}`.
+    /// The path, with parameters as `{name}`.
     pub(crate) path: &'static str,
-    /// Unique, in snake case: clients that are generated call a function so.
+    /// Unique, in snake case: generated clients use it as a function name.
     pub(crate) id: &'static str,
-    /// What it does, in one sentence.
+    /// A one-sentence summary.
     pub(crate) summary: &'static str,
     pub(crate) scope: Scope,
 }
@@ -91,10 +91,10 @@ impl Operation {
     }
 }
 
-/// What each operation needs.
+/// The scope that each operation needs.
 pub(crate) type Scopes = Vec<(Method, &'static str, Scope)>;
 
-/// Operations with their handlers: a router, and the document about it.
+/// Operations with their handlers: a router, and its OpenAPI document.
 pub(crate) struct Resources {
     router: Router<Shared>,
     paths: Map<String, Value>,
@@ -119,7 +119,7 @@ impl Resources {
         }
     }
 
-    /// Adds an operation, under the group that documentation shows it in.
+    /// Adds an operation to a group of the documentation.
     pub(crate) fn add<H, T, A>(mut self, group: &str, operation: &Operation, handler: H) -> Self
     where
         H: Handler<T, Shared> + Described<A>,
@@ -150,7 +150,7 @@ impl Resources {
         self
     }
 
-    /// The router, the document, and what each operation needs.
+    /// Returns the router, the document, and the scope of each operation.
     pub(crate) fn finish(self, info: &Value) -> (Router<Shared>, Value, Scopes) {
         let Self { router, paths, mut read, mut written, scopes } = self;
         let mut schemas = written.take_definitions(true);
@@ -161,8 +161,8 @@ impl Resources {
             }
         }
         let mut paths = Value::Object(paths);
-        // What is read and written has one schema where both forms are equal; else the one that is read has a name of its
-        // own, and so has whatever refers to it.
+        // Types whose request and answer schemas are equal share one schema. Otherwise the request schema gets a name
+        // of its own, and so do all schemas that refer to it.
         let mut requests = Value::Object(read.take_definitions(true));
         while let Some(name) = differing(&requests, &schemas) {
             let (from, to) = (format!("{DEFINITIONS}{name}"), format!("{DEFINITIONS}{name}Input"));
@@ -199,14 +199,14 @@ impl Resources {
     }
 }
 
-/// The name of a schema that is another one where it is read than where it is written.
+/// Finds a schema whose request and answer forms differ.
 fn differing(requests: &Value, schemas: &Map<String, Value>) -> Option<String> {
     let mut requests = requests.as_object().into_iter().flatten();
     let found = requests.find(|(name, schema)| schemas.get(*name).is_some_and(|known| known != *schema));
     found.map(|(name, _)| name.clone())
 }
 
-/// Lets every reference to `from` be one to `to`.
+/// Changes every reference to `from` into one to `to`.
 fn rename(value: &mut Value, from: &str, to: &str) {
     match value {
         Value::Object(object) => {

@@ -9,43 +9,43 @@ use crate::guard::keys::Keys;
 use crate::mcp::McpOptions;
 use crate::proxy::Proxy;
 
-/// How a server runs.
+/// The options of a server.
 #[derive(Clone, Debug)]
 pub struct ServerOptions {
-    /// Where it listens; with port 0 on one that is free.
+    /// The address to listen on; port 0 means any free port.
     pub listen: SocketAddr,
-    /// The folders that requests may name paths in. Without any, no request may name a path.
+    /// The folders in which requests may name paths. Without any, no request may name a path.
     pub roots: Vec<PathBuf>,
-    /// Whom it answers.
+    /// Access rules.
     pub admission: Admission,
-    /// What is known of a proxy before it.
+    /// The proxy in front of the server.
     pub proxy: Proxy,
-    /// What it offers to agents at `/mcp`.
+    /// The options of MCP at `/mcp`.
     pub mcp: McpOptions,
-    /// How much it takes at once.
+    /// The limits of the server.
     pub limits: Limits,
-    /// The certificate and its key; without them it speaks plain HTTP.
+    /// The certificate and its key; without them, the server speaks plain HTTP.
     pub tls: Option<TlsFiles>,
-    /// Whether queries are kept in a file beside the store.
+    /// Whether queries are logged in a file beside the store.
     pub log_queries: bool,
 }
 
-/// Whom a server answers.
+/// The access rules of a server.
 #[derive(Clone, Debug, Default)]
 pub struct Admission {
-    /// The keys of clients; with at least one, every client needs one.
+    /// The keys of clients; if there is at least one, every client needs one.
     pub keys: Keys,
-    /// Whether clients of other machines need no key, because a proxy or the network asks who they are.
+    /// Whether clients on other machines need no key, because a proxy or the network authenticates them.
     pub anonymous: bool,
-    /// What clients may call it by beside the names of this machine: `NAME` or `NAME:PORT`, as in the header `Host`.
+    /// Names by which clients may call the server, beside those of this machine: `NAME` or `NAME:PORT`, as in `Host`.
     pub hosts: Vec<String>,
-    /// Whose pages may call it from a browser beside its own: origins, such as `https://example.com`.
+    /// Origins whose pages may call the server from a browser, beside its own, such as `https://example.com`.
     pub origins: Vec<String>,
-    /// Who issues tokens for it, as clients of MCP are told.
+    /// The authorization servers that are announced to MCP clients.
     pub authorization: Option<Authorization>,
 }
 
-/// Who issues tokens for a server, as RFC 9728 has it.
+/// The authorization metadata of a server, by RFC 9728.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Authorization {
     /// The address of this server as clients know it, such as `https://docs.example.com`.
@@ -57,35 +57,35 @@ pub struct Authorization {
 /// The files of a certificate. They are read again when they change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TlsFiles {
-    /// The certificate and those that it hangs by, PEM.
+    /// The certificate and its chain, in PEM.
     pub certificate: PathBuf,
-    /// Its private key, PEM.
+    /// Its private key, in PEM.
     pub key: PathBuf,
 }
 
-/// How much a server takes at once, and how long it waits.
+/// Limits on size, rate and time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Most bytes of the body of a request.
+    /// Maximum number of bytes in a request body.
     pub body_bytes: usize,
-    /// Most connections. Where there are more, the one that has been idle longest is closed; where none is idle, further
-    /// ones wait to be accepted.
+    /// Maximum number of connections. At the limit, the connection that has been idle longest is closed; if none is
+    /// idle, further connections wait to be accepted.
     pub connections: usize,
-    /// Most calls of the engine that are worked on at once; as many again wait, and further ones are refused.
+    /// Maximum number of concurrent engine calls; as many again wait, and further ones are refused.
     pub calls: usize,
-    /// Most requests a second of one client, known by its key or else its address; none for no limit.
+    /// Maximum number of requests per second of one client, identified by its key or address; `None` for no limit.
     pub rate: Option<NonZeroU32>,
-    /// How long a client may take for the head of a request, and how long a connection may be idle.
+    /// Timeout for the head of a request, and for an idle connection.
     pub header_timeout: Duration,
-    /// How long the body of a request may be waited for, beside the time that it takes at `body_rate`.
+    /// Time that may be spent waiting for the body of a request, in addition to the time that it takes at `body_rate`.
     pub body_timeout: Duration,
-    /// Bytes a second that a body has to come by at least, once `body_timeout` is spent.
+    /// Minimum rate of a body in bytes per second, once `body_timeout` is used up.
     pub body_rate: u32,
-    /// How long a client may read nothing of an answer that waits for it.
+    /// Timeout for a client that does not read a waiting answer.
     pub write_timeout: Duration,
-    /// How long a request may take until its answer begins.
+    /// Timeout until the answer to a request begins.
     pub request_timeout: Duration,
-    /// How long requests may go on once the server was told to stop.
+    /// Graceful shutdown timeout.
     pub shutdown_timeout: Duration,
 }
 
@@ -93,7 +93,7 @@ pub struct Limits {
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum OptionsError {
-    /// An address of other machines, and nobody is asked who they are.
+    /// An address that other machines can reach, without authentication.
     #[error(
         "`{listen}` can be reached from other machines and there is no API key; give keys (`--keys FILE`, made by `chunkwright key`, or `CHUNKWRIGHT_API_KEY`), listen on 127.0.0.1, or, behind a proxy that asks who clients are, give `--allow-anonymous`"
     )]
@@ -101,26 +101,26 @@ pub enum OptionsError {
         /// The address.
         listen: SocketAddr,
     },
-    /// A host that is none.
+    /// An invalid host.
     #[error("`{host}` is not a host; expected `NAME` or `NAME:PORT`, as clients write it in an address")]
     Host {
-        /// What was given.
+        /// The given value.
         host: String,
     },
-    /// An origin that is none.
+    /// An invalid origin.
     #[error(
         "`{origin}` is not an origin; expected a scheme and a host without a path, such as `https://example.com`"
     )]
     Origin {
-        /// What was given.
+        /// The given value.
         origin: String,
     },
-    /// An address of an authorization server or of this one that is none.
+    /// An invalid address of an authorization server or of this server.
     #[error(
         "`{url}` is not an address that clients can use; expected `https://HOST`, or `http://` on this machine"
     )]
     Url {
-        /// What was given.
+        /// The given value.
         url: String,
     },
 }
@@ -172,7 +172,8 @@ impl Default for Limits {
 }
 
 impl ServerOptions {
-    /// Whether only users of this machine can call it, as far as is known: nothing is before it that others could come through.
+    /// Returns whether, as far as is known, only users of this machine can reach the server: it listens on loopback,
+    /// and no anonymous access, further host, origin or proxy is configured.
     pub(crate) fn is_of_this_machine(&self) -> bool {
         let Self { listen, admission, proxy, .. } = self;
         let is_called_otherwise =

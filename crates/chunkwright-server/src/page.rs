@@ -1,10 +1,10 @@
-//! The web page: it holds no data and needs no key, what it shows it asks the API for.
+//! The web page: static files that need no key; the page gets its data from the API.
 //!
-//! Its places are paths as well (`/c/handbook`), which only its script knows. So a browser that visits a path where nothing
-//! else is gets the page; programs get the answer that they always got.
+//! Its views are also paths (`/c/handbook`), which only its script knows. Therefore a browser that visits a path
+//! without any other content gets the page; programs get the same answer as always.
 //!
-//! The page names its parts relative to itself. Where no proxy says below which path the server is, the depth of the visited
-//! path tells it: so the page also works behind a proxy that takes a prefix off and says nothing.
+//! The page refers to its files by relative paths. Unless a proxy names the path below which the server is, it derives
+//! the base from the depth of the visited path. So the page also works behind a proxy that strips a prefix silently.
 
 use axum::Router;
 use axum::body::Body;
@@ -19,14 +19,14 @@ use chunkwright_engine::web::{File, HOW_TO_BUILD};
 use crate::problem::Problem;
 use crate::proxy::{OWN_PATHS, Prefix, below};
 
-/// The page and its parts.
+/// The page and its files.
 pub(crate) fn router() -> Router {
     Router::new()
         .route("/", get(|request: Request| async move { index(&request) }))
         .route("/assets/{*name}", get(asset))
 }
 
-/// Answers visits of the page's places by the page, before a key is asked for.
+/// Answers browser visits to views of the page, before a key is required.
 pub(crate) async fn visits(request: Request, next: Next) -> Response {
     if is_visit(&request) { index(&request) } else { next.run(request).await }
 }
@@ -65,7 +65,7 @@ async fn asset(Path(name): Path<String>) -> Response {
     )
 }
 
-/// Where the page's own folder is, from a path that shows the page.
+/// The relative path from a view to the folder of the page.
 fn root(prefix: &str, path: &str) -> String {
     match (prefix, path.matches('/').count()) {
         ("", 0 | 1) => "./".to_owned(),

@@ -1,4 +1,4 @@
-//! Failures as RFC 9457 has them, by the engine's one table of codes.
+//! Problem details as in RFC 9457, from the engine's table of codes.
 
 use std::borrow::Cow;
 
@@ -29,7 +29,7 @@ pub(crate) struct Problem {
     link: Option<&'static str>,
 }
 
-/// A failure that the server itself finds, before or beside the engine.
+/// Declares the problems that the server itself detects, before or beside the engine.
 macro_rules! problems {
     ($($(#[$doc:meta])* $name:ident: $status:literal, $code:literal, $title:literal, $detail:literal $(, $link:expr)?;)*) => {
         impl Problem {
@@ -40,23 +40,23 @@ macro_rules! problems {
     };
 }
 
-/// Where the OpenAPI document is.
+/// The path of the OpenAPI document.
 const DOCUMENT: &str = "/api/openapi.json";
 
 problems! {
-    /// More is asked than can be worked on.
+    /// The server has too many requests in progress.
     overloaded: 503, "overloaded", "The server has too much to do.", "too many requests are being worked on; try again later";
-    /// A server that starts or stops, or whose store does not answer.
+    /// The server starts or stops, or its store does not answer.
     not_ready: 503, "not_ready", "The server is not ready.", "the server starts, stops, or its store does not answer; try again later";
-    /// A disk without room.
+    /// The disk is full.
     disk_full: 503, "disk_full", "The disk is full; what is stored is intact.", "the disk is full: searches are answered, and nothing can be stored; free space";
-    /// A call that ended without an answer.
+    /// A call ended without an answer.
     internal: 500, "internal", "The server failed.", "the request ended without an answer; the log of the server says why";
     /// No such path.
     no_such_path: 404, "no_such_path", "There is nothing at this path.", "nothing is at this path; `/api/openapi.json` lists what there is", DOCUMENT;
     /// A path that does not take the method.
     method: 405, "method_not_allowed", "The path does not take this method.", "the path does not take this method; `/api/openapi.json` lists what it takes", DOCUMENT;
-    /// Something that is not what the client saw.
+    /// The resource is not the one that the client saw.
     changed: 412, "changed", "It was changed meanwhile.", "it is not what `If-Match` says any more; read it again";
     /// A request that took too long.
     timeout: 504, "timeout", "The request took too long.", "the request took too long; what it changed by then stays";
@@ -79,33 +79,34 @@ impl Problem {
         Self::new(status.as_u16(), "invalid_request", "The request has an invalid value.", detail)
     }
 
-    /// A value that a request may not have.
+    /// A request has an invalid value.
     pub(crate) fn invalid(detail: impl Into<String>) -> Self {
         Self::unreadable(StatusCode::BAD_REQUEST, detail)
     }
 
-    /// The same with the path of the server that `detail` names.
+    /// The same problem with the path of the server that `detail` mentions.
     pub(crate) fn naming(self, link: &'static str) -> Self {
         Self { link: Some(link), ..self }
     }
 
-    /// The same where the server is below the path `prefix`; `None` if it names no path.
+    /// The same problem with the path below `prefix`; `None` if it mentions no path.
     pub(crate) fn below(&self, prefix: &str) -> Option<Self> {
         let link = self.link?;
         let detail = self.detail.replacen(&format!("`{link}`"), &format!("`{prefix}{link}`"), 1);
         Some(Self { detail, ..self.clone() })
     }
 
-    /// The same for those who are not told where files of this machine are; `None` if it says nothing of that.
+    /// The same problem for callers who may not know where files are on this machine; `None` if nothing has to be
+    /// hidden.
     pub(crate) fn without_places(&self) -> Option<Self> {
-        // Paths of the server are none of files.
+        // Paths of the server are not paths of files.
         match without_places(&self.detail) {
             Cow::Owned(detail) if self.link.is_none() => Some(Self { detail, ..self.clone() }),
             _ => None,
         }
     }
 
-    /// The answer in place of one that was made of another problem of this kind.
+    /// An answer with this problem in place of another one of the same kind.
     pub(crate) fn again(self, response: Response) -> Response {
         let (mut parts, _) = response.into_parts();
         let (new, body) = self.into_response().into_parts();
@@ -114,12 +115,12 @@ impl Problem {
         Response::from_parts(parts, body)
     }
 
-    /// What was wrong here.
+    /// The detail of the problem.
     pub(crate) fn detail(&self) -> &str {
         &self.detail
     }
 
-    /// The status of HTTP.
+    /// The HTTP status.
     pub(crate) fn status(&self) -> StatusCode {
         StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
     }

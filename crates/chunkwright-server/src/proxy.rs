@@ -1,8 +1,8 @@
-//! A reverse proxy before the server, which may have it below a path: `/lamp/` of `https://example.com/lamp/`.
+//! A reverse proxy in front of the server, which may serve it below a path: `/lamp/` of `https://example.com/lamp/`.
 //!
-//! A proxy passes requests with that path or takes it off. [`Front`] takes it off where it is still there, before a request is
-//! routed, and notes it as the [`Prefix`] that goes before every path in an answer. A proxy that takes the path off may name
-//! it in `X-Forwarded-Prefix`, and the client in `X-Forwarded-For`; both are believed only of addresses that are trusted.
+//! A proxy forwards requests with that path, or strips it. [`Front`] strips it if it is still there, before a request
+//! is routed, and stores it as the [`Prefix`] of every path in an answer. A proxy that strips the path may send it in
+//! `X-Forwarded-Prefix`, and the client's address in `X-Forwarded-For`; both are believed only from trusted addresses.
 
 use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
@@ -20,7 +20,7 @@ use ipnet::IpNet;
 use crate::guard::Peer;
 use crate::problem::Problem;
 
-/// What is known of a proxy before the server.
+/// What the server knows about the proxy in front of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Proxy {
     /// The path below which clients find the server.
@@ -41,15 +41,15 @@ pub struct TrustedProxy(IpNet);
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProxyError {
-    /// A base path with other characters than it may have.
+    /// A base path with invalid characters.
     #[error(
         "`{0}` is not a base path; expected `/NAME` or `/NAME/NAME`, of letters, digits, `-`, `.`, `_` and `~`"
     )]
     Path(String),
-    /// A base path that begins as a path of the server.
+    /// A base path that begins like a path of the server.
     #[error("`{path}` cannot be a base path, because `{own}` is a path of the server; choose another name")]
     Own {
-        /// What was given.
+        /// The given path.
         path: String,
         /// The path of the server.
         own: &'static str,
@@ -59,7 +59,7 @@ pub enum ProxyError {
     Address(String),
 }
 
-/// The first segments of the server's own paths but those of its page.
+/// The first segments of the server's own paths, except those of its page.
 pub(crate) const OWN_PATHS: &[&str] =
     &["/api", "/mcp", "/compat", "/health", "/ready", "/metrics", "/assets", "/.well-known"];
 
@@ -69,7 +69,7 @@ impl BasePath {
         &self.0
     }
 
-    /// The path of a header: as in an option, but proxies may have it below any path.
+    /// The path of a header: as in an option, but any path is allowed.
     fn parse(text: &str) -> Option<Self> {
         let path = text.trim_end_matches('/');
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
@@ -101,12 +101,12 @@ impl FromStr for TrustedProxy {
     }
 }
 
-/// What of `path` is below `base`: empty, or from a `/` on.
+/// The part of `path` below `base`: empty, or beginning with `/`.
 pub(crate) fn below<'a>(path: &'a str, base: &str) -> Option<&'a str> {
     path.strip_prefix(base).filter(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// What goes before the paths of the server in an answer: empty at the root of a host, and where it is not known.
+/// The prefix of the server's paths in an answer: empty at the root of a host, or if unknown.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Prefix(Arc<str>);
 
@@ -132,11 +132,11 @@ impl<S: Send + Sync> FromRequestParts<S> for Prefix {
 pub(crate) struct Front {
     base: Prefix,
     trusted: Vec<TrustedProxy>,
-    /// What stands behind the id of a document in paths, such as `source`.
+    /// Segments that may follow the id of a document in paths, such as `source`.
     parts: Vec<String>,
 }
 
-/// Where the documents of a collection are.
+/// The path of documents, by collection.
 const COLLECTIONS: &str = "/api/v1/collections/";
 const DOCUMENTS: &str = "/documents/";
 
@@ -149,12 +149,12 @@ impl Front {
         Self { base, trusted: proxy.trusted.clone(), parts: parts.collect() }
     }
 
-    /// Notes who sends a request and below which path, and leaves of its own path what is routed.
+    /// Determines the client and the prefix of a request, and strips the prefix from its path.
     pub(crate) fn receive<B>(&self, request: &mut axum::http::Request<B>, peer: SocketAddr) {
         let is_trusted = self.trusts(peer.ip());
         let prefix = is_trusted.then(|| forwarded_prefix(request.headers())).flatten();
         let peer = is_trusted.then(|| self.client(request.headers())).flatten().map_or(peer, |client| {
-            // The port is not passed on.
+            // The port is not forwarded.
             SocketAddr::new(client, 0)
         });
         let path = request.uri().path();
@@ -175,7 +175,7 @@ impl Front {
         self.trusted.iter().any(|TrustedProxy(network)| network.contains(&address))
     }
 
-    /// The last address in `X-Forwarded-For` that is not a proxy's: those before it are whatever a client wrote.
+    /// The last address in `X-Forwarded-For` that is not a trusted proxy: a client may have written those before it.
     fn client(&self, headers: &HeaderMap) -> Option<IpAddr> {
         let values = headers.get_all("x-forwarded-for").iter().filter_map(|value| value.to_str().ok());
         let named: Vec<&str> = values.flat_map(|value| value.split(',')).map(str::trim).collect();
@@ -186,8 +186,8 @@ impl Front {
             .find(|address: &IpAddr| !self.trusts(*address))
     }
 
-    /// A path whose document is one segment again: many proxies decode `%2F` while they take off a prefix. A document called
-    /// `NAME/source` is only reached behind proxies that do not.
+    /// Restores the document id as one segment of the path: many proxies decode `%2F` when they strip a prefix. A
+    /// document called `NAME/source` can only be reached behind proxies that do not.
     fn with_whole_id(&self, path: &str) -> Option<String> {
         let (collection, rest) = path.strip_prefix(COLLECTIONS)?.split_once('/')?;
         let rest = rest.strip_prefix(DOCUMENTS.trim_start_matches('/'))?;
@@ -199,7 +199,7 @@ impl Front {
     }
 }
 
-/// The path in `X-Forwarded-Prefix`: each proxy of several adds a value or a line.
+/// The path in `X-Forwarded-Prefix`: each of several proxies adds a value or a line.
 fn forwarded_prefix(headers: &HeaderMap) -> Option<Prefix> {
     let mut prefix = String::new();
     for value in headers.get_all("x-forwarded-prefix") {
@@ -210,7 +210,7 @@ fn forwarded_prefix(headers: &HeaderMap) -> Option<Prefix> {
     (headers.contains_key("x-forwarded-prefix")).then(|| Prefix(prefix.into()))
 }
 
-/// An address with another path.
+/// The same address with another path.
 fn with_path(uri: &Uri, path: &str) -> Option<Uri> {
     let query = uri.query().map(|query| format!("?{query}")).unwrap_or_default();
     let mut parts = uri.clone().into_parts();
@@ -218,7 +218,7 @@ fn with_path(uri: &Uri, path: &str) -> Option<Uri> {
     Uri::from_parts(parts).ok()
 }
 
-/// Puts the prefix before the paths that an answer names.
+/// Adds the prefix to paths in an answer.
 pub(crate) async fn links(request: Request, next: Next) -> Response {
     let prefix = Prefix::of(&request);
     let mut response = next.run(request).await;

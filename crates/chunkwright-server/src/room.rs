@@ -3,29 +3,29 @@
 use parking_lot::Mutex;
 use std::path::PathBuf;
 
-/// The least room in bytes: below it a disk counts as full.
+/// Minimum free space in bytes: below it, a disk counts as full.
 const LEAST: u64 = 1 << 20;
 
-/// The room on the disk of a store.
+/// The free space on the disk of a store.
 #[derive(Debug)]
 pub(crate) struct Room {
     folder: PathBuf,
-    /// How much there was when something could not be stored.
+    /// The free space when a write failed.
     missed: Mutex<Option<u64>>,
 }
 
 impl Room {
-    /// The room on the disk of `folder`.
+    /// Watches the disk of `folder`.
     pub(crate) fn of(folder: PathBuf) -> Self {
         Self { folder, missed: Mutex::default() }
     }
 
-    /// Notes that something could not be stored for lack of room.
+    /// Notes that a write failed for lack of space.
     pub(crate) fn note_missed(&self) {
         *self.missed.lock() = free(&self.folder);
     }
 
-    /// Whether there is none, or no more than there was when something could not be stored.
+    /// Returns whether the disk is full, or has no more free space than when a write failed.
     pub(crate) fn is_missing(&self) -> bool {
         let Some(free) = free(&self.folder) else { return false };
         let mut missed = self.missed.lock();
@@ -34,11 +34,11 @@ impl Room {
     }
 }
 
-/// The bytes that this process may still write where `folder` is; none where the system does not say.
+/// The free bytes for this process on the disk of `folder`; `None` if the system does not tell.
 #[cfg(unix)]
 fn free(folder: &std::path::Path) -> Option<u64> {
     let disk = rustix::fs::statvfs(folder).ok()?;
-    // What is not written to needs no room.
+    // A read-only file system needs no free space.
     if disk.f_flag.contains(rustix::fs::StatVfsMountFlags::RDONLY) {
         return None;
     }

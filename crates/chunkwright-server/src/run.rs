@@ -11,18 +11,18 @@ use tokio::time;
 use crate::accept::{StartError, Stopped};
 use crate::app::Server;
 
-/// How often the server looks whether it shall stop.
+/// Interval at which the cancel flag is checked.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// How long a thread that calls the engine waits for its next call. Each has memory of its own, so threads that come and go make a
+/// How long an idle thread for engine calls is kept. Each thread has its own memory, so threads that come and go make a
 /// server grow.
 const KEEP: Duration = Duration::from_hours(1);
 
-/// Threads beside those that call the engine: what waits for jobs and files.
+/// Number of threads besides those for engine calls: they wait for jobs and files.
 const OTHERS: usize = 4;
 
 impl Server {
-    /// Answers until `cancel` becomes true; `on_listening` is told where. This thread waits meanwhile.
+    /// Answers until `cancel` becomes true; `on_listening` gets the address. Blocks the calling thread.
     ///
     /// # Errors
     ///
@@ -49,7 +49,7 @@ impl Server {
             on_listening(running.address().map_err(failed)?);
             running.answer_until(stop).await.map_err(failed)
         });
-        // Calls of the engine that still run end with the process; what they change is changed whole.
+        // Engine calls that still run end with the process; their changes are atomic.
         runtime.shutdown_background();
         stopped
     }

@@ -21,11 +21,11 @@ pub use export::Traces;
 pub use export::{TraceError, TraceOptions};
 pub(crate) use export::{attribute, continues, ended};
 
-/// The span of a request, for what is done on another task for it.
+/// The span of a request, for work that another task does for it.
 #[derive(Clone, Debug)]
 pub(crate) struct RequestSpan(pub(crate) Span);
 
-/// The span of a request, which continues the trace of its client; of `route` where there is one.
+/// Creates the span of a request, named after its `route` if there is one, which continues the trace of the client.
 pub(crate) fn of_request(method: &'static str, route: Option<&str>, id: &str, headers: &HeaderMap) -> Span {
     if !span_enabled!(target: TRACE, Level::INFO) {
         return Span::none();
@@ -46,7 +46,7 @@ pub(crate) fn of_request(method: &'static str, route: Option<&str>, id: &str, he
     span
 }
 
-/// Says how a request was answered.
+/// Records the answer to a request.
 pub(crate) fn answered(span: &Span, status: StatusCode) {
     span.record("http.response.status_code", status.as_u16());
     if status.is_server_error() {
@@ -54,7 +54,7 @@ pub(crate) fn answered(span: &Span, status: StatusCode) {
     }
 }
 
-/// The span of a call of a tool, below that of the request that it came by.
+/// Creates the span of a tool call, below that of its request.
 pub(crate) fn of_tool(tool: &'static str, request: Option<&Parts>) -> Span {
     if !span_enabled!(target: TRACE, Level::INFO) {
         return Span::none();
@@ -72,12 +72,12 @@ pub(crate) fn of_tool(tool: &'static str, request: Option<&Parts>) -> Span {
     )
 }
 
-/// Says that a call of a tool failed.
+/// Records that a tool call failed.
 pub(crate) fn failed(span: &Span) {
     span.record("otel.status_code", "ERROR");
 }
 
-/// Notes a query, without secrets of known forms. Called where queries are kept.
+/// Records a query, with known forms of secrets redacted. Called only if queries are logged.
 pub(crate) fn query(query: &str) {
     attribute("query", || redact(query).unwrap_or_else(|| query.to_owned()));
 }

@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use chunkwright_engine::{Engine, Error, IndexAnswer, IndexRequest, Watched};
 
-/// How long after a first run that failed the next is made: a folder may not be mounted yet.
+/// Interval between attempts after a failed first run: a folder may not be mounted yet.
 const AGAIN: Duration = Duration::from_secs(5);
 
-/// Follows folders, on a thread of its own, until it is dropped.
+/// Follows folders on a thread of its own, until it is dropped.
 #[derive(Debug)]
 pub struct Watch {
     cancel: Arc<AtomicBool>,
@@ -18,8 +18,8 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Brings the collection that the settings name to the state of the paths of `request`, now and after every change of
-    /// them. Runs that changed something, failures and notices are logged.
+    /// Keeps the collection of the settings in step with the paths of `request`, now and after every change. Logs runs
+    /// that changed something, failures and notices.
     ///
     /// # Errors
     ///
@@ -29,7 +29,7 @@ impl Watch {
         let cancel = Arc::new(AtomicBool::new(false));
         let engine = engine.with(engine.settings().clone(), Arc::clone(&cancel));
         let collection = engine.default_collection();
-        // What makes every run impossible is said before the first.
+        // Errors that would fail every run are returned before the first.
         drop(collection.indexer(request.clone())?);
         let stop = Arc::clone(&cancel);
         let follow = move || {
@@ -56,7 +56,7 @@ impl Drop for Watch {
         self.cancel.store(true, Ordering::SeqCst);
         if let Some(thread) = self.thread.take() {
             thread.thread().unpark();
-            // A panic was told when it happened.
+            // A panic was already reported.
             let _ = thread.join();
         }
     }

@@ -12,8 +12,8 @@ use crate::app::App;
 use crate::guard;
 use crate::problem::Problem;
 
-/// Bounds the calls that are worked on at once, whichever door they come through. What would wait behind as many again is
-/// refused at once, so that an overloaded server says so in milliseconds instead of letting every request wait.
+/// Limits the concurrent calls across all interfaces. Calls beyond those in progress and as many waiting are refused at
+/// once, so that an overloaded server answers in milliseconds instead of letting every request wait.
 #[derive(Clone, Debug)]
 pub(crate) struct Work {
     working: Arc<Semaphore>,
@@ -23,7 +23,7 @@ pub(crate) struct Work {
 /// Why a call has no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NoAnswer {
-    /// Too many calls are being worked on.
+    /// Too many calls are in progress.
     Overloaded,
     /// It panicked.
     Panicked,
@@ -53,8 +53,8 @@ impl Work {
         })
     }
 
-    /// Runs `ask` on a thread that may block. What it is given becomes true when the future is dropped: it then ends early,
-    /// and gives its place back.
+    /// Runs `ask` on a thread that may block. If the future is dropped, the flag that `ask` gets becomes true, so that
+    /// it ends early and frees its place.
     pub(crate) async fn ask<T: Send + 'static>(
         &self,
         ask: impl FnOnce(Arc<AtomicBool>) -> T + Send + 'static,
@@ -65,7 +65,7 @@ impl Work {
     }
 }
 
-/// Becomes true when the future that holds it ends, or is dropped because nobody waits for it any more.
+/// Becomes true when the future that holds it ends or is dropped.
 #[derive(Default)]
 struct Stop(Arc<AtomicBool>);
 
@@ -76,7 +76,8 @@ impl Drop for Stop {
 }
 
 impl App {
-    /// Calls the engine on a thread that may block. Dropping the future does not stop it: what it changes is changed whole.
+    /// Calls the engine on a thread that may block. Dropping the future does not stop the call, so its changes are
+    /// never partial.
     pub(crate) async fn call<T: Send + 'static>(
         &self,
         call: impl FnOnce(&Engine) -> Result<T, Error> + Send + 'static,
@@ -85,7 +86,7 @@ impl App {
         self.answer(self.work.run(move || call(&engine)).await)
     }
 
-    /// Asks the engine, on a thread that may block, for what changes nothing. Dropping the future stops it.
+    /// Runs a read-only engine call on a thread that may block. Dropping the future stops it.
     pub(crate) async fn ask<T: Send + 'static>(
         &self,
         ask: impl FnOnce(&Engine) -> Result<T, Error> + Send + 'static,
@@ -94,7 +95,7 @@ impl App {
         self.answer(self.work.ask(move |stop| ask(&engine.stopped_by(stop))).await)
     }
 
-    /// The engine, which names files of this machine only to those who may know them.
+    /// The engine for the current caller, which names files of this machine only if the caller may know them.
     fn told(&self) -> Engine {
         if guard::sees_places() { &self.engine } else { &self.discreet }.clone()
     }

@@ -1,4 +1,4 @@
-//! Asks a server many times, and notes how soon it answered.
+//! A load generator that records status and latency.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-/// A connection that is kept.
+/// A persistent connection.
 pub(super) type Connection = BufReader<TcpStream>;
 
-/// What is asked, and how often.
+/// The requests, and their number.
 pub(super) struct Load<'a> {
     address: &'a str,
     requests: &'a [String],
@@ -21,18 +21,18 @@ pub(super) struct Load<'a> {
 
 #[derive(Clone, Copy)]
 enum Pace {
-    /// So many, each connection as soon as it has its answer.
+    /// This number of requests, each connection as soon as it has its answer.
     Number(usize),
-    /// For so long, each connection as soon as it has its answer.
+    /// For this time, each connection as soon as it has its answer.
     Time(Duration),
-    /// At a constant rate, so many.
+    /// This number of requests, at a constant rate.
     Rate { interval: Duration, number: usize },
 }
 
-/// What was answered.
+/// The recorded answers.
 #[derive(Default)]
 pub(super) struct Asked {
-    /// Status and time of each; 0 where nothing was answered.
+    /// Status and latency of each request; status 0 without an answer.
     seen: Vec<(u16, Duration)>,
     pub(super) took: Duration,
 }
@@ -56,8 +56,8 @@ impl<'a> Load<'a> {
         Self { address, requests, connections, pace: Pace::Time(Duration::from_secs(seconds.into())) }
     }
 
-    /// At a constant rate, whether or not earlier ones were answered. The time of each is taken from the moment when it was
-    /// due: a server that stalls is not asked less, and the wait of those behind counts.
+    /// Sends at a constant rate, whether or not earlier requests were answered. Latency counts from the time a request
+    /// was due: a stalled server gets no fewer requests, and the delay of those behind counts.
     pub(super) fn constant(
         address: &'a str,
         requests: &'a [String],
@@ -112,7 +112,7 @@ impl Asked {
         self.seen.len()
     }
 
-    /// Those with a status.
+    /// The answers with a status.
     pub(super) fn of(&self, status: u16) -> Self {
         let seen = self.seen.iter().filter(|(other, _)| *other == status).copied().collect();
         Self { seen, took: self.took }
@@ -123,7 +123,7 @@ impl Asked {
         self.took += other.took;
     }
 
-    /// The time within which this share was answered.
+    /// The latency within which this share was answered.
     pub(super) fn percentile(&self, share: f64) -> Duration {
         let mut times: Vec<Duration> = self.seen.iter().map(|(_, time)| *time).collect();
         times.sort();
@@ -140,7 +140,7 @@ pub(super) fn connect(address: &str) -> Result<Connection> {
     Ok(BufReader::new(stream))
 }
 
-/// Asks once, on the connection that there is or a new one; answers the status and the body.
+/// Sends one request, on the existing connection or a new one; returns the status and the body.
 pub(super) fn ask(
     connection: &mut Option<Connection>,
     address: &str,

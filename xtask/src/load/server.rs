@@ -1,4 +1,4 @@
-//! The server that is asked.
+//! The server under load.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -56,14 +56,14 @@ impl Server {
         self.post("/api/v1/search", body)
     }
 
-    /// Submits a job; answers its number.
+    /// Submits a job; returns its number.
     pub(super) fn job(&self, body: &Value) -> Result<u64> {
         let (status, answer) = ask(&mut None, &self.address, &self.post("/api/v1/jobs", body))?;
         let answer: Value = serde_json::from_slice(&answer)?;
         answer["id"].as_u64().with_context(|| format!("the job was answered by {status}: {answer}"))
     }
 
-    /// Whether a job is over.
+    /// Returns whether a job has ended.
     pub(super) fn is_over(&self, job: u64) -> Result<bool> {
         let (_, answer) = ask(&mut None, &self.address, &self.get(&format!("/api/v1/jobs/{job}")))?;
         let answer: Value = serde_json::from_slice(&answer)?;
@@ -74,7 +74,7 @@ impl Server {
         }
     }
 
-    /// Opens streams that follow a job; answers how many of them were told its end, once all are over.
+    /// Opens streams that follow a job; the result returns how many of them received its end, once all have ended.
     pub(super) fn follow(&self, job: u64, number: usize) -> Result<impl FnOnce() -> usize> {
         let request = self.get(&format!("/api/v1/jobs/{job}/events"));
         let mut streams = Vec::new();
@@ -90,7 +90,7 @@ impl Server {
         Ok(move || streams.into_iter().map(|stream| usize::from(stream.join().unwrap_or_default())).sum())
     }
 
-    /// Memory that it holds, in bytes.
+    /// Resident memory of the server, in bytes.
     pub(super) fn resident(&self) -> Result<u64> {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no VmRSS")?;

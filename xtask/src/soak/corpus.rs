@@ -1,4 +1,4 @@
-//! The texts that worlds begin with, and the edits that people make.
+//! The initial texts of worlds, and the edits of people.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use super::random::Random;
 use crate::shell;
 
-/// Folders and files of the repository that have texts in English, Chinese and Russian, and code.
+/// Files and folders of the repository with texts in English, Chinese and Russian, and code.
 const SOURCES: &[&str] = &[
     "README.md",
     "ARCHITECTURE.md",
@@ -17,10 +17,10 @@ const SOURCES: &[&str] = &[
     "crates/chunkwright-code/tests/samples",
 ];
 
-/// Longest text taken of a file, in bytes.
+/// Maximum length of a text, in bytes.
 const LONGEST: usize = 6_000;
 
-/// Folders that files are put in, and beginnings of names that are hard to handle.
+/// Folders for files, and prefixes of names that are hard to handle.
 const PLACES: &[&str] = &["", "", "guide/", "src/", "api/v1/", "заметки/", "说明 文件/", "a#0 ", "50+ "];
 
 /// Texts with the names of their files.
@@ -85,7 +85,7 @@ impl Corpus {
             10 if text.contains("\r\n") => return text.replace("\r\n", "\n"),
             10 => return text.replace('\n', "\r\n"),
             _ => {
-                // A brace or a fence that is lost.
+                // A lost brace or fence.
                 let marks: Vec<usize> =
                     text.match_indices(['{', '}', '`', '#', '(']).map(|(at, _)| at).collect();
                 let mut text = text.to_owned();
@@ -99,7 +99,7 @@ impl Corpus {
     }
 }
 
-/// Another letter in the place of one: the length stays.
+/// Replaces one letter by another, so that the length stays the same.
 pub(crate) fn letter(text: &str, random: &mut Random) -> String {
     let letters: Vec<usize> =
         text.char_indices().filter(|(_, letter)| letter.is_ascii_lowercase()).map(|(at, _)| at).collect();

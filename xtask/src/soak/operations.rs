@@ -21,9 +21,9 @@ use super::world::World;
 #[derive(Debug)]
 pub(crate) struct Kind {
     pub(crate) name: &'static str,
-    /// How often it is done, beside the others.
+    /// Relative frequency.
     weight: usize,
-    /// Whether only stores in folders have it.
+    /// Whether only stores in folders support it.
     is_local: bool,
     run: fn(&mut World<'_>, &mut Random) -> Result<()>,
 }
@@ -77,7 +77,7 @@ pub(crate) struct Operation {
 }
 
 impl Operation {
-    /// Some operation.
+    /// A random operation.
     pub(crate) fn any(is_remote: bool, random: &mut Random) -> Self {
         let kinds: Vec<&Kind> = KINDS.iter().filter(|kind| !(is_remote && kind.is_local)).collect();
         let mut at = random.within(0..kinds.iter().map(|kind| kind.weight).sum());
@@ -90,7 +90,7 @@ impl Operation {
         Self { kind: kind.unwrap_or(&KINDS[0]), number: random.next() as u32 }
     }
 
-    /// Does it.
+    /// Performs the operation.
     pub(crate) fn run(self, world: &mut World<'_>) -> Result<()> {
         (self.kind.run)(world, &mut Random::new(u64::from(self.number)))
     }

@@ -1,7 +1,7 @@
 //! Runs of the program under test, some of which are killed.
 //!
-//! A kill strikes at the n-th system call of a kind, so that a replay kills at the same place. Where programs
-//! cannot be traced it strikes after a time instead, and a replay may differ.
+//! A kill strikes at the n-th system call of a kind, so that a replay kills at the same place. If programs cannot be
+//! traced, it strikes after a time instead, and a replay may differ.
 
 use std::cell::Cell;
 use std::fmt;
@@ -16,10 +16,10 @@ use anyhow::{Context, Result};
 use super::random::Random;
 use super::{finding, must};
 
-/// No run takes as long.
+/// Longer than any run takes.
 const PATIENCE: Duration = Duration::from_mins(2);
 
-/// The program, and where and with which settings it runs.
+/// The program under test, with its folder and settings.
 #[derive(Debug)]
 pub(crate) struct Program {
     pub(crate) path: PathBuf,
@@ -46,7 +46,7 @@ pub(crate) enum Kill {
 }
 
 impl Kill {
-    /// Some kill.
+    /// A random kill.
     pub(crate) fn any(program: &Program, random: &mut Random) -> Self {
         // Small numbers are as likely as large ones.
         let reach = 1_usize << random.within(1..9);
@@ -66,13 +66,13 @@ impl Kill {
             "unlink" => 1 + at % 3,
             _ => 1 + at % 16,
         };
-        // A program may end itself in order when it is asked to.
+        // A program may handle a request to end in order.
         let signal =
             random.pick(&["KILL", "KILL", "KILL", "KILL", "TERM", "INT"]).copied().unwrap_or_default();
         Self::At(format!("{call}:signal={signal}:when={at}"))
     }
 
-    /// A kill in `percent` of 100 cases.
+    /// A random kill in `percent` of 100 cases.
     pub(crate) fn perhaps(percent: u64, program: &Program, random: &mut Random) -> Self {
         if random.chance(percent) { Self::any(program, random) } else { Self::Never }
     }
@@ -93,19 +93,19 @@ impl fmt::Display for Kill {
 pub(crate) struct Answer {
     /// The command line, for people.
     pub(crate) command: String,
-    /// The exit status; none if a signal ended it.
+    /// The exit status; `None` if a signal ended it.
     pub(crate) code: Option<i32>,
     pub(crate) out: Vec<u8>,
     pub(crate) err: String,
 }
 
 impl Answer {
-    /// Whether a signal ended it.
+    /// Returns whether a signal ended it.
     pub(crate) fn is_killed(&self) -> bool {
         matches!(self.code, None | Some(130 | 143))
     }
 
-    /// Whether it did all that it had to, of a program whose results are the last that it writes.
+    /// Returns whether it finished its work, for a program whose results are its last output.
     pub(crate) fn is_complete(&self) -> bool {
         !self.is_killed() || self.code.is_none() && !self.out.is_empty()
     }
@@ -114,7 +114,7 @@ impl Answer {
         String::from_utf8_lossy(&self.out).into_owned()
     }
 
-    /// Its exit status is one of those, or it was killed as planned.
+    /// Fails unless the exit status is one of these, or the run was killed as planned.
     pub(crate) fn expect(self, codes: &[i32]) -> Result<Self> {
         let is_right = self.is_killed() || self.code.is_some_and(|code| codes.contains(&code));
         must("exit status", is_right, || self.to_string())?;
@@ -187,19 +187,19 @@ impl Program {
 }
 
 impl Running {
-    /// Whether it has ended.
+    /// Returns whether it has ended.
     pub(crate) fn is_over(&mut self) -> Result<bool> {
         Ok(self.child.try_wait()?.is_some())
     }
 
-    /// Whether it has written a result.
+    /// Returns whether it has written a result.
     pub(crate) fn has_answered(&self) -> Result<bool> {
         Ok(fs::metadata(&self.files[0])?.len() > 0)
     }
 
-    /// Ends it where it is.
+    /// Kills it.
     pub(crate) fn stop(&mut self) -> Result<()> {
-        // `strace` does not take the program that it traces along.
+        // Killing `strace` does not kill the program that it traces.
         let children = format!("/proc/{0}/task/{0}/children", self.child.id());
         let traced = matches!(self.kill, Kill::At(_)).then(|| fs::read_to_string(children).ok()).flatten();
         for id in traced.iter().flat_map(|ids| ids.split_whitespace()) {

@@ -1,4 +1,4 @@
-//! Chance that a seed repeats.
+//! A random number generator that a seed reproduces.
 
 use std::ops::Range;
 
@@ -29,12 +29,12 @@ impl Random {
         self.next() % 100 < percent
     }
 
-    /// One of the items; none if there are none.
+    /// A random item; `None` if there are none.
     pub(crate) fn pick<'a, T>(&mut self, items: &'a [T]) -> Option<&'a T> {
         if items.is_empty() { None } else { items.get(self.within(0..items.len())) }
     }
 
-    /// A word that no text has: eight consonants.
+    /// A word that occurs in no text: eight consonants.
     pub(crate) fn word(&mut self) -> String {
         let letters = b"bcdfghjklmnpqrtvwxz";
         (0..8).filter_map(|_| self.pick(letters)).map(|&letter| char::from(letter)).collect()

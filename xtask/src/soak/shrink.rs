@@ -1,8 +1,8 @@
-//! The fewest operations that still fail: delta debugging.
+//! Delta debugging: finds a minimal list of operations that still fails.
 
 use std::time::{Duration, Instant};
 
-/// Takes parts of `items` out for as long as `fails` still holds of the rest, and for no longer than `patience`.
+/// Removes parts of `items` while `fails` still holds for the rest, for at most `patience`.
 pub(crate) fn shrink<T: Clone>(
     items: &[T],
     patience: Duration,

@@ -8,15 +8,15 @@ use serde_json::Value;
 use super::program::{Answer, Program};
 use super::{finding, must};
 
-/// What `check` says of what a kill left on a server.
+/// Messages of `check` about leftovers of a kill on a server.
 const LEFTOVERS: [&str; 2] = ["which the next write removes", "removed to its end; the next run"];
 
-/// What readers see of a collection.
+/// The state of a collection, as readers see it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct State {
     /// Whether there is a collection.
     pub(crate) exists: bool,
-    /// How it was cut: the hash of the configuration of its current generation.
+    /// The way of cutting: the hash of the configuration of the current generation.
     pub(crate) way: String,
     /// Files by document.
     pub(crate) documents: BTreeMap<String, Vec<u8>>,
@@ -27,7 +27,7 @@ pub(crate) struct State {
     pub(crate) generations: Vec<String>,
     /// Whether every chunk has a vector.
     has_vectors: bool,
-    /// What `export` writes.
+    /// The output of `export`.
     pub(crate) export: String,
 }
 
@@ -38,11 +38,11 @@ pub(crate) struct Chunk {
     pub(crate) doc_id: String,
     pub(crate) content: String,
     pub(crate) text: String,
-    /// What searches are asked for to find it.
+    /// The words by which searches find it.
     words: Vec<String>,
 }
 
-/// What was changed by hand of a chunk.
+/// The changes by hand of one chunk.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Change {
     pub(crate) disabled: bool,
@@ -61,35 +61,35 @@ impl Change {
 #[derive(Clone, Debug)]
 pub(crate) struct Overlay {
     pub(crate) change: Change,
-    /// The chunk that it is on.
+    /// The chunk that it applies to.
     pub(crate) on: Option<String>,
     /// `on`, `carried`, `conflict` or `orphaned`.
     pub(crate) standing: String,
-    /// Whether the next run has to put it on its chunk, as after a kill. Until then it may be in force or not.
+    /// Whether the next run has to apply it again, as after a kill. Until then it may or may not be in force.
     pub(crate) is_pending: bool,
 }
 
 impl Overlay {
-    /// Whether it is in force.
+    /// Returns whether it is in force.
     fn is_on(&self) -> bool {
         self.on.is_some() && !self.is_pending
     }
 
-    /// The text that is searched instead of the chunk's own: none if the two are in conflict.
+    /// The text that is searched instead of the chunk's own; `None` if the two are in conflict.
     fn text(&self) -> Option<&str> {
         self.change.text.as_deref().filter(|_| self.is_on() && self.standing != "conflict")
     }
 }
 
 impl State {
-    /// Looks at the collection, and checks all that must hold whatever was done before.
+    /// Reads the collection, and checks the invariants that always hold.
     pub(crate) fn look(program: &Program) -> Result<Self> {
         let check = program.run(&["check"])?;
         if check.code == Some(2) && is_missing(&check) {
             return Ok(Self::default());
         }
         let report: Value = serde_json::from_slice(&check.out).with_context(|| check.to_string())?;
-        // What a kill leaves on a server is seen by nobody, and no damage.
+        // Leftovers of a kill on a server are invisible to readers, and not damage.
         let is_left = |problem: &Value| LEFTOVERS.iter().any(|said| string_of(problem).contains(said));
         let problems = report["problems"].as_array();
         let is_sound = problems.is_some_and(|problems| {
@@ -103,7 +103,7 @@ impl State {
         let generations = rows(&versions.expect(&[0])?)?;
         let mut current: Vec<&Value> = generations.iter().filter(|row| row["state"] == "current").collect();
         if current.is_empty() {
-            // The first run was stopped.
+            // The first run was interrupted.
             current.extend(generations.first());
         }
         must("one generation is current", current.len() == 1, || format!("{generations:?}"))?;
@@ -131,7 +131,7 @@ impl State {
         Ok(state)
     }
 
-    /// Every document is there once, whole, and its chunks tile it.
+    /// Checks that every document occurs once, complete, and that its chunks tile it.
     fn read_documents(&mut self, program: &Program, listed: &[Value], records: &[Value]) -> Result<()> {
         let mut of: HashMap<String, Vec<&Value>> = HashMap::new();
         for record in records {
@@ -171,8 +171,8 @@ impl State {
         must("chunks have documents", of.is_empty(), || format!("{:?}", of.keys()))
     }
 
-    /// One search asks for words of every chunk and for all keywords: it finds all that is enabled and nothing else,
-    /// and what `overlays` says is what searches do.
+    /// Searches for words of every chunk and for all keywords at once. The result must be exactly the enabled chunks,
+    /// with the overlays that `overlays` lists.
     fn search_all(&self, program: &Program) -> Result<()> {
         let on: HashMap<&str, &Overlay> =
             self.overlays.iter().filter_map(|overlay| Some((overlay.on.as_deref()?, overlay))).collect();
@@ -225,7 +225,7 @@ impl State {
         self.search_words(program, &words(true), &words(false))
     }
 
-    /// Keywords of overlays that are on a chunk find it, others find nothing.
+    /// Checks that keywords of applied overlays find their chunk, and that others find nothing.
     fn search_words(&self, program: &Program, on: &[&str], off: &[&str]) -> Result<()> {
         if !on.is_empty() {
             let found = self.find(program, "lexical", &on.join(" "))?;
@@ -246,7 +246,7 @@ impl State {
         must("keywords of orphans find nothing", found.is_empty(), || format!("{off:?} find {found:?}"))
     }
 
-    /// The first answer to a pin is its chunk.
+    /// Checks that the first hit for a pin is its chunk.
     fn search_pins(&self, program: &Program) -> Result<()> {
         let on = self.overlays.iter().filter(|overlay| overlay.is_on() && !overlay.change.disabled);
         let pins = on.flat_map(|overlay| overlay.change.pins.iter().map(move |pin| (pin, &overlay.on)));
@@ -281,12 +281,12 @@ impl State {
     }
 }
 
-/// Whether a command found no store, or no collection in it.
+/// Returns whether a command found no store, or no collection in it.
 fn is_missing(answer: &Answer) -> bool {
     ["there is no store", "unknown collection"].iter().any(|sentence| answer.err.contains(sentence))
 }
 
-/// The records of a document are in order, own what they say, and leave nothing visible out.
+/// Checks that the records of a document are in order, own the text they claim, and leave out nothing visible.
 fn tile(source: &str, records: &[&Value]) -> Result<()> {
     let mut end = 0;
     for (index, record) in records.iter().enumerate() {
@@ -313,7 +313,7 @@ fn tile(source: &str, records: &[&Value]) -> Result<()> {
     must("chunks tile their document", rest.chars().all(is_blank), || format!("{rest:?} is in no chunk"))
 }
 
-/// Whether a reference is to the document of a chunk, or to lines of it that hold the chunk's.
+/// Returns whether a reference is to the document of a chunk, or to lines that contain the chunk's.
 fn holds(parent: &str, record: &Value) -> bool {
     let Some(lines) = parent.strip_prefix(string(record, "doc_id").as_str()) else { return false };
     let number = |name: &str| record[name].as_u64().unwrap_or_default();
@@ -345,7 +345,7 @@ fn overlay(row: &Value) -> Overlay {
     Overlay { change, standing: standing.to_owned(), on, is_pending: row["pending"] == true }
 }
 
-/// Words by which a text is surely found: its two longest.
+/// Words that certainly find a text: its two longest.
 fn words(text: &str) -> Vec<String> {
     let mut words: Vec<&str> = text
         .split(|character: char| !character.is_alphabetic())
@@ -365,7 +365,7 @@ pub(crate) fn rows(answer: &Answer) -> Result<Vec<Value>> {
         .map_err(|error| finding("results are JSON Lines", format!("{error}: {answer}")))
 }
 
-/// A text field of a JSON object; empty if it is none.
+/// A text field of a JSON object; empty if it is missing.
 pub(crate) fn string(object: &Value, name: &str) -> String {
     string_of(&object[name]).to_owned()
 }

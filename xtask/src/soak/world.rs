@@ -30,7 +30,7 @@ const WAYS: &[&[&str]] = &[
     &["--preset", "recursive"],
 ];
 
-/// Files that a world begins with.
+/// Number of initial files of a world.
 const FILES: usize = 10;
 
 /// A folder of documents, a store, and the model of both.
@@ -40,24 +40,24 @@ pub(crate) struct World<'c> {
     pub(crate) program: Program,
     /// The files that are indexed.
     pub(crate) files: Files,
-    /// Every file that was written, in order; those that were removed have no bytes.
+    /// Every file that was written, in order; removed files have no bytes.
     pub(crate) written: Vec<(String, Option<Vec<u8>>)>,
-    /// How many generations are kept after a switch.
+    /// Number of generations kept after a switch.
     pub(crate) keep: usize,
-    /// How they are cut.
+    /// The current way of cutting.
     pub(crate) way: &'static [&'static str],
-    /// What the store held when it was looked at last.
+    /// The state of the store when it was last read.
     pub(crate) state: State,
-    /// The hash of a way's configuration, where it is known.
+    /// The known hashes of configurations, by way of cutting.
     ways: BTreeMap<&'static [&'static str], String>,
-    /// What was run, for messages.
+    /// The commands that were run, for messages.
     pub(crate) log: RefCell<Vec<String>>,
     /// Runs that were killed.
     pub(crate) killed: Cell<usize>,
 }
 
 impl<'c> World<'c> {
-    /// A world in an empty folder; `store` is where its store is, in the folder if it is no address.
+    /// A world in an empty folder; `store` is the location of its store: a folder in it, or an address.
     pub(crate) fn new(
         corpus: &'c Corpus,
         path: &Path,
@@ -69,7 +69,7 @@ impl<'c> World<'c> {
         fs::create_dir_all(folder.join("data"))?;
         let has_vectors = random.chance(30) && link_models(&folder.join("data/models"));
         let is_remote = store.contains("://");
-        // Servers have no snapshots: who reads what is removed at a switch fails.
+        // Servers have no snapshots: reading what a switch removes fails.
         let keep = random.pick(&[2, 2, 2, if is_remote { 2 } else { 1 }, 3]).copied().unwrap_or(2);
         let settings = vec![
             ("CHUNKWRIGHT_KEEP_GENERATIONS", keep.to_string()),
@@ -105,7 +105,7 @@ impl<'c> World<'c> {
         Ok(world)
     }
 
-    /// Some way of cutting.
+    /// A random way of cutting.
     pub(crate) fn other_way(&self, random: &mut Random) -> &'static [&'static str] {
         random.pick(WAYS).copied().unwrap_or(self.way)
     }
@@ -134,7 +134,7 @@ impl<'c> World<'c> {
         Ok(())
     }
 
-    /// Removes the folders around what is gone that nothing else is in: one that is left looks as if it were not mounted.
+    /// Removes empty folders around a removed file: an empty folder looks as if it were not mounted.
     fn remove_empty(&self, name: &str) {
         let mut name = name;
         while let Some((folder, _)) = name.rsplit_once('/')
@@ -144,7 +144,7 @@ impl<'c> World<'c> {
         }
     }
 
-    /// Gives a folder another name, which no folder has.
+    /// Renames a folder to a name that no folder has.
     pub(crate) fn rename_folder(&mut self, from: &str, to: &str) -> Result<()> {
         fs::rename(self.path(from), self.path(to))?;
         self.remove_empty(from);
@@ -160,7 +160,7 @@ impl<'c> World<'c> {
         Ok(())
     }
 
-    /// Makes a file look older than it is, so that its time is trusted.
+    /// Backdates a file, so that its modification time is trusted.
     pub(crate) fn age(&self, name: &str, random: &mut Random) -> Result<()> {
         let age = Duration::from_secs(10 + random.within(0..100_000) as u64);
         let file = fs::File::options().write(true).open(self.path(name))?;
@@ -191,8 +191,8 @@ impl<'c> World<'c> {
         self.log.borrow_mut().push(what);
     }
 
-    /// Looks at the store and compares it with what it may hold: each document one of `documents`, the changes made
-    /// by hand one list of `changes`.
+    /// Reads the store and compares it with its possible contents: each document one of `documents`, the changes by
+    /// hand one list of `changes`.
     pub(crate) fn settle(&mut self, expected: &Expected) -> Result<()> {
         let seen = State::look(&self.program)?;
         let before = std::mem::take(&mut self.state);
@@ -205,21 +205,21 @@ impl<'c> World<'c> {
         Ok(())
     }
 
-    /// The configuration of the current way, if it was seen.
+    /// The hash of the current way's configuration, if it is known.
     pub(crate) fn way_hash(&self, way: &'static [&'static str]) -> Option<&String> {
         self.ways.get(way)
     }
 
-    /// Remembers the configuration of a way.
+    /// Stores the hash of a way's configuration.
     pub(crate) fn learn(&mut self, way: &'static [&'static str]) {
         self.ways.insert(way, self.state.way.clone());
     }
 }
 
-/// The model that some worlds embed with, where it is installed.
+/// The model that some worlds embed with, if it is installed.
 const STATIC: &str = "static";
 
-/// Makes the user's models those of a world; answers whether the one that is needed is among them.
+/// Links the user's models into a world; returns whether the required one is among them.
 fn link_models(link: &Path) -> bool {
     let data = env::var_os("CHUNKWRIGHT_DATA").map(PathBuf::from).or_else(|| {
         let home = || Some(PathBuf::from(env::var_os("HOME")?).join(".local/share"));
@@ -235,26 +235,26 @@ fn link_models(link: &Path) -> bool {
 /// The folder of documents in a world's folder.
 pub(crate) const DOCUMENTS: &str = "docs";
 
-/// What a store may hold after a run.
+/// The possible contents of a store after a run.
 #[derive(Clone, Debug)]
 pub(crate) struct Expected {
     /// One of these.
     pub(crate) states: Vec<May>,
 }
 
-/// What may be in a store.
+/// Possible contents of a store.
 #[derive(Clone, Debug)]
 pub(crate) struct May {
-    /// The configuration; any if it is not known.
+    /// The configuration; `None` allows any.
     pub(crate) way: Option<String>,
-    /// Each document has one of these files, or is not there.
+    /// Each document has one of these files, or does not exist.
     pub(crate) documents: BTreeMap<String, Vec<Option<Vec<u8>>>>,
     /// The changes are one of these lists.
     pub(crate) changes: Vec<Vec<Change>>,
 }
 
 impl May {
-    /// What a state holds, and nothing else.
+    /// Exactly the contents of a state.
     pub(crate) fn be(state: &State) -> Self {
         Self {
             way: Some(state.way.clone()),
@@ -282,7 +282,7 @@ impl May {
         wrong
     }
 
-    /// What of it is not so.
+    /// What contradicts it.
     fn contradicted(&self, seen: &State) -> String {
         let mut said = Vec::new();
         if let Some(way) = self.way.as_ref().filter(|way| **way != seen.way) {

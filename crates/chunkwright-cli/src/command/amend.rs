@@ -83,7 +83,7 @@ pub(super) struct ChunkFlags {
 }
 
 impl ChunkFlags {
-    /// Changes them.
+    /// Changes the selected chunks.
     pub(super) fn amend(&self, global: &Global, change: AmendRequest) -> Result<Outcome> {
         let filter = self.filter.iter().cloned().fold(Filter::default(), Filter::and);
         amend(global, &self.collection, &AmendRequest { chunks: self.chunks.clone(), filter, ..change })

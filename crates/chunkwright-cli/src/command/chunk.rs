@@ -74,7 +74,7 @@ enum ChunkFormat {
 }
 
 impl ChunkFormat {
-    /// The format that the name of a file asks for.
+    /// The format implied by the extension of a file.
     fn of(path: &OutputPath) -> Option<Self> {
         Self::from_str(&path.extension()?, false).ok().filter(|format| *format != Self::Text)
     }
@@ -102,7 +102,7 @@ impl Chunk {
         Ok(outcome)
     }
 
-    /// Writes what is printed of each document. Answers how many documents and chunks there are.
+    /// Writes the lines of each document. Returns the numbers of documents and chunks.
     fn lines(
         &self,
         documents: &mut Documents,
@@ -140,7 +140,7 @@ impl Chunk {
         Ok((read, chunks))
     }
 
-    /// Writes a table of all records. Answers how many documents and chunks there are.
+    /// Writes a table of all records. Returns the numbers of documents and chunks.
     fn table(
         &self,
         documents: &mut Documents,
@@ -175,7 +175,7 @@ impl Chunk {
             Some(ChunkFormat::Html) if self.fields.fields.is_some() => {
                 return Err(anyhow!("`--fields` picks columns; the page shows all of a chunk"));
             }
-            // Bytes of their own; the table picks the fields.
+            // These formats have their own bytes; the table selects the fields.
             Some(ChunkFormat::Html | ChunkFormat::Parquet | ChunkFormat::Csv) => {
                 (Some(Format::Jsonl), FieldFlags::default())
             }
@@ -184,10 +184,10 @@ impl Chunk {
     }
 }
 
-/// What chunks become.
+/// The rendering of chunks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Look {
-    /// JSON, one a line.
+    /// JSON, one object per line.
     Lines,
     /// A table.
     Table,
@@ -195,7 +195,7 @@ enum Look {
     Page,
 }
 
-/// What is printed of one document.
+/// Renders one document.
 fn render(cut: &ChunkedDocument, look: Look, fields: Option<&Fields>) -> Vec<u8> {
     let line = |record| json_line(record, fields).expect("a record of plain values is JSON");
     match look {

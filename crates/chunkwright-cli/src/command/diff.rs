@@ -105,7 +105,7 @@ impl Diff {
             output.objects(&answer.operations())?;
             output.end_list()?;
             output.finish()?;
-            // Only now: what was not written whole has to be told again.
+            // Only now, because operations that were not written completely must be printed again.
             self.state.iter().try_for_each(|state| write_state(state, &answer))?;
             return Ok(Outcome::Success);
         }
@@ -118,7 +118,7 @@ impl Diff {
         Ok(Outcome::Success)
     }
 
-    /// The two sides, of which a state is one.
+    /// The two sides, one of which may be a state.
     fn sides(&self) -> Result<(DiffSide, DiffSide)> {
         let Some(state) = &self.state else {
             let new = self.new.as_ref().context("a comparison has two sides; give the new one too, or `--state FILE`")?;
@@ -178,7 +178,7 @@ impl Diff {
     }
 }
 
-/// Writes what the operations lead to, as a file that appears when the command has succeeded.
+/// Writes the records after the operations to a file that appears when the command has succeeded.
 fn write_state(state: &OutputPath, answer: &DiffAnswer) -> Result<()> {
     let unwritten = || format!("the state `{state}` could not be written");
     let mut sink = BufWriter::with_capacity(1 << 16, state.begin(Existing::Replaced)?);
@@ -197,7 +197,7 @@ fn write_state(state: &OutputPath, answer: &DiffAnswer) -> Result<()> {
     Ok(())
 }
 
-/// What a side means; `-` is standard input.
+/// Resolves a side; `-` is standard input.
 fn side(path: &Path) -> DiffSide {
     if path == Path::new("-") { DiffSide::Documents(input(path, "-")) } else { DiffSide::named(path) }
 }

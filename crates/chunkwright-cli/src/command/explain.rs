@@ -63,7 +63,7 @@ impl Explain {
     }
 }
 
-/// One explanation, in words.
+/// One explanation in words.
 fn describe(chunk: &ExplainedChunk, total: usize) -> String {
     let ExplainedChunk { doc_id, explanation: it, content } = chunk;
     let unit = it.unit.noun();
@@ -103,10 +103,10 @@ fn describe(chunk: &ExplainedChunk, total: usize) -> String {
     format!("{}  {}\n{out}\n", bold(&title), dim(&it.chunk_id.to_string()))
 }
 
-/// Most places that are listed for people.
+/// Maximum number of boundaries listed for people.
 const LISTED: usize = 6;
 
-/// The best places that were not taken, in order.
+/// The best boundaries that were not used, in order.
 fn rejected(it: &Explanation) -> String {
     let say = |candidate: &&Candidate| {
         let what = match &candidate.level {

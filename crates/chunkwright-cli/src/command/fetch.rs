@@ -72,7 +72,7 @@ impl Fetch {
         let engine = global.engine(&[&self.collection], Access::Read)?;
         let collection = engine.default_collection();
         let request = FetchRequest { reference: self.reference.clone(), expand: self.expand.request() };
-        // The file of a document goes through in parts, and its chunks are not read.
+        // The file of a document is streamed in parts, and its chunks are not read.
         if format == FetchFormat::Raw
             && request.expand.is_none()
             && let Ok(source) = collection.read(|snapshot| snapshot.source(&self.reference, SourceForm::File))
@@ -90,7 +90,7 @@ impl Fetch {
             FetchFormat::Raw => match (fetched.bytes(), self.format) {
                 (Ok(bytes), _) => output.bytes(bytes)?,
                 (Err(error), Some(_)) => return Err(error.into()),
-                // Where no format was asked for, the converted text is what there is.
+                // Without a requested format, the converted text is the only one available.
                 (Err(_), None) => output.bytes(fetched.text.as_bytes())?,
             },
             FetchFormat::Json => output.only(&fetched)?,

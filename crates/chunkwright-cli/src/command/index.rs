@@ -111,7 +111,7 @@ pub(crate) struct Index {
     output: OutputFlags,
 }
 
-/// One word for what is refused otherwise.
+/// Help of the one flag for everything that is refused by default.
 const FORCE: &str = "Replace the file of the results if it exists; index standard input even if its name or content is that of a file with credentials";
 
 fn price(text: &str) -> Result<f64, String> {
@@ -132,7 +132,7 @@ pub(crate) enum PruneFlag {
 }
 
 impl PruneFlag {
-    /// What the flag means to a run, or to one that follows folders.
+    /// The pruning of a run, or of one that follows folders.
     pub(crate) fn prune(self, is_following: bool) -> Prune {
         match self {
             Self::Gone if is_following => Prune::Follow,
@@ -150,7 +150,7 @@ impl Index {
         let flags: [&dyn crate::keys::KeyFlags; 5] =
             [&self.cut, &self.files, &self.collection, &self.generations, &self.writer];
         let engine = if self.watch {
-            // What other commands write while this one runs, they write through it.
+            // Other commands write through this one while it runs.
             global.builder(Some(self.threads), &flags)?.owner().open(Access::Write)?
         } else {
             global.engine_on(Some(self.threads), &flags, Access::Write)?
@@ -171,7 +171,7 @@ impl Index {
         Self::show(global, &results, &answer)
     }
 
-    /// The paths that are meant. Flags that are about folders mean the working folder.
+    /// The paths to index. Flags about folders imply the working folder.
     fn paths(&self) -> Vec<PathBuf> {
         if self.paths.is_empty() && self.is_about_folders() { vec![".".into()] } else { paths_or_default(&self.paths) }
     }
@@ -181,7 +181,7 @@ impl Index {
         self.watch || self.prune.is_some() || is_of_folder
     }
 
-    /// Whether the document is on standard input.
+    /// Returns whether the document is on standard input.
     fn is_stdin(&self, paths: &[PathBuf]) -> Result<bool> {
         if !paths.iter().any(|path| path == Path::new("-")) {
             return Ok(false);
@@ -220,7 +220,7 @@ impl Index {
         }
     }
 
-    /// Indexes after every change. A run that wrote nothing, after an event that was no change, is not reported.
+    /// Indexes after every change. A run that wrote nothing, because the event was not a change, is not reported.
     fn follow(
         global: &Global,
         results: &Destination,
@@ -267,7 +267,7 @@ impl Index {
 
 }
 
-/// Says a run that followed a change, in one line.
+/// Prints a one-line report of a run that followed a change.
 fn show_change(
     global: &Global,
     results: &Destination,
@@ -283,7 +283,7 @@ fn show_change(
     Ok(tell(global, answer))
 }
 
-/// Says on standard error what a caller should know, and answers how the run ended.
+/// Prints notices to standard error, and returns the outcome of the run.
 fn tell(global: &Global, answer: &IndexAnswer) -> Outcome {
     report_skipped(global, &answer.report.skipped);
     for failure in &answer.report.failed {
@@ -297,7 +297,7 @@ fn tell(global: &Global, answer: &IndexAnswer) -> Outcome {
     }
 }
 
-/// The bar of a run, and what is kept if it ends now.
+/// The progress bar of a run, and what is kept if it ends now.
 struct Steps<'a> {
     global: &'a Global,
     state: Mutex<State>,
@@ -355,7 +355,7 @@ fn written(doc_ids: &[String]) -> String {
     }
 }
 
-/// A report in lines: documents, chunks, texts; and what else there is to say.
+/// A report in lines: documents, chunks, texts, and further topics if any.
 fn describe(answer: &IndexAnswer, verbose: bool) -> String {
     let it = answer.summary();
     let others = it.others.map_or_else(String::new, |others| format!("; {others}"));

@@ -33,7 +33,7 @@ pub(crate) struct Key {
     keys: PathBuf,
 }
 
-/// The time that `text` says: from now, a date in UTC whose end is meant, or a moment as RFC 3339 has it.
+/// Parses an expiry: a duration from now, a date in UTC that ends with that day, or a time as in RFC 3339.
 fn expiry(text: &str) -> Result<Timestamp, String> {
     let now = Timestamp::now();
     let after = |span: Span| now.to_zoned(TimeZone::UTC).checked_add(span).map(|at| at.timestamp());

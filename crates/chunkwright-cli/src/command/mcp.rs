@@ -49,11 +49,11 @@ pub(crate) struct Mcp {
     cut: CutFlags,
 }
 
-/// The tools that can be offered.
+/// The profiles of tools.
 const TOOLS: &[(&str, &str)] =
     &[("all", "All"), ("chatgpt", "`search(query)` and `fetch(id)` alone, as OpenAI's clients expect")];
 
-/// Where texts of answers can be.
+/// The places of texts in answers.
 const ANSWERS: &[(&str, &str)] = &[
     ("structured", "In `structuredContent`"),
     ("text", "In a text block, for clients that show their model nothing else"),
@@ -69,7 +69,7 @@ impl Mcp {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
         interrupt::keeps("stored data is intact; indexing resumes when the server is started again");
         let settings = global.settings(&[&self.cut, &self.files, &self.collection])?;
-        // The engine ends when the server has, whether a signal or the client ended it.
+        // The engine ends after the server, whether a signal or the client ended it.
         let stop = Arc::new(AtomicBool::new(false));
         let (engine, background) = match &self.path {
             Some(path) => follow(global, &settings, path, &stop)?,
@@ -93,7 +93,7 @@ impl Mcp {
         Ok(Outcome::Success)
     }
 
-    /// The store of the settings, to read unless a tool writes.
+    /// Opens the store of the settings, for reading unless a tool writes.
     fn open(&self, settings: Settings, stop: &Arc<AtomicBool>) -> Result<Engine> {
         let builder = Engine::builder(settings).cancel(Arc::clone(stop));
         Ok(if self.allow_write {
@@ -104,7 +104,7 @@ impl Mcp {
     }
 }
 
-/// The store of a folder, and what keeps it in step with the folder.
+/// Opens the store of a folder, and starts to keep it in step with the folder.
 fn follow(
     global: &Global,
     settings: &Settings,

@@ -50,7 +50,7 @@ impl Outline {
         Ok(ended(global, &documents))
     }
 
-    /// Shows documents of the collection in force.
+    /// Shows stored documents of the collection in force.
     fn stored(&self, global: &Global) -> Result<Outcome> {
         let results = self.output.check(global, &[])?;
         let engine = global.engine(&[&self.cut, &self.collection], Access::Read)?;

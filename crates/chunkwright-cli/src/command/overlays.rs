@@ -68,7 +68,7 @@ fn place(listed: &ListedOverlay) -> String {
     }
 }
 
-/// What an overlay changes, in words.
+/// The changes of an overlay in words.
 fn said(overlay: &Overlay) -> String {
     let mut said = Vec::new();
     if overlay.disabled {

@@ -119,7 +119,7 @@ impl Search {
             Found::Passages { passages } => output.objects(passages),
         };
         results.answer(&answer, lines, describe)?;
-        // Why there is nothing, a notice says.
+        // A notice explains why there are no hits.
         let says_why = [NoticeCode::NothingRelevant, NoticeCode::OverBudget];
         if answer.is_empty() && answer.notices.iter().any(|notice| says_why.contains(&notice.code)) {
             return Ok(Outcome::Nothing);
@@ -187,7 +187,7 @@ fn describe(answer: &SearchAnswer) -> String {
     shown.join("\n")
 }
 
-/// Where text stands, with its collection where there are several.
+/// The location of a text, with its collection if there are several.
 fn place(collection: &str, doc_id: &str, lines: (u32, u32), several: bool) -> String {
     let of = if several { format!("{} ", dim(&plain(collection))) } else { String::new() };
     format!("{of}{}", green(&format!("{}:{}-{}", plain(doc_id), lines.0, lines.1)))
@@ -221,7 +221,8 @@ fn describe_hit(hit: &Hit, several: bool) -> String {
     lines.join("\n   ") + "\n"
 }
 
-/// What the stages thought of a chunk; nothing of the sparse one where it did not find it, since few models have one.
+/// The scores of a chunk in each stage. The sparse stage is left out if it did not find the chunk, since few models
+/// have one.
 fn stages(score: f64, relevance: Option<f64>, [lexical, dense, sparse]: [Option<Stage>; 3]) -> String {
     let relevance = relevance.map_or_else(String::new, |relevance| format!(", relevance {relevance:.2}"));
     let stage = |name: &str, stage: Option<Stage>| {
@@ -231,7 +232,7 @@ fn stages(score: f64, relevance: Option<f64>, [lexical, dense, sparse]: [Option<
     format!("score {score:.3}{relevance}, {}, {}{sparse}", stage("lexical", lexical), stage("dense", dense))
 }
 
-/// A passage with its whole text, which is what it was asked for.
+/// A passage with its whole text.
 fn describe_passage(found: &FoundPassage, several: bool) -> String {
     let passage = &found.passage;
     let place = place(&found.collection, &passage.doc_id, (passage.start_line, passage.end_line), several);

@@ -53,7 +53,7 @@ pub(crate) struct Serve {
 
 impl Serve {
     pub(crate) fn run(&self, global: &Global) -> Result<Outcome> {
-        // The last traces are sent when everything else has ended.
+        // The last traces are sent after everything else has ended.
         let _traces = self.log.begin()?;
         let (admission, warnings) = self.admission.read()?;
         for warning in &warnings {
@@ -62,7 +62,7 @@ impl Serve {
         let limits = self.limits.read(self.listen);
         let tls = self.admission.tls();
         let options = ServerOptions { listen: self.listen, roots: self.root.clone(), admission, proxy: self.proxy.read(), limits, tls, log_queries: self.log_queries, ..ServerOptions::default() };
-        // What is wrong with the flags is said before a store is opened, which may take its time.
+        // Errors in flags are reported before a store is opened, which may take long.
         options.check()?;
         let engine = global.builder(None, &[&self.collection])?.owner().or_read().open(Access::Write)?;
         if engine.is_read_only() {
@@ -86,7 +86,7 @@ impl Serve {
         Ok(Outcome::Success)
     }
 
-    /// What keeps the collection in step with the paths watched.
+    /// The request that keeps the collection in step with the watched paths.
     fn followed(&self) -> IndexRequest {
         let usual = IndexRequest::following(self.watch.clone());
         IndexRequest { prune: self.prune.map_or(usual.prune, |flag| flag.prune(true)), ..usual }

@@ -80,7 +80,7 @@ fn distribution(name: &str, it: &Distribution) -> [String; 8] {
     [name.into(), format!("{:.1}", it.mean), min, p10, p50, p90, p99, max]
 }
 
-/// Most violations that are listed for people.
+/// Maximum number of violations listed for people.
 const LISTED: usize = 20;
 
 fn describe(measured: &DocumentStatistics, min_size: usize) -> String {

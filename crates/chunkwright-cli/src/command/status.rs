@@ -97,7 +97,7 @@ fn describe_runs(runs: &[PastRun]) -> String {
     table.if_any()
 }
 
-/// The model of a generation's vectors, in words.
+/// The model of a generation's vectors in words.
 pub(super) fn model(spec: &GenerationSpec) -> String {
     spec.model.as_ref().map_or_else(|| dim("none"), |model| format!("{} ({})", plain(&model.name), model.dimension))
 }

@@ -1,4 +1,4 @@
-//! Checks where results go, before a command begins.
+//! Checks the destination of results before a command begins.
 
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal};
@@ -27,13 +27,13 @@ pub(crate) struct TargetFlags {
     pub(crate) force: bool,
 }
 
-/// Something that names files and folders that a command reads.
+/// Flags or arguments that name files and folders which a command reads.
 pub(crate) trait Reads {
-    /// The files and folders, of which some may not exist.
+    /// The files and folders, some of which may not exist.
     fn files(&self) -> Vec<PathBuf>;
 }
 
-/// Tokenizers and the like may be files.
+/// Keys such as `tokenizer` may name files.
 impl<T: KeyFlags> Reads for T {
     fn files(&self) -> Vec<PathBuf> {
         let values = self.values().iter().filter_map(|(_, value)| value.as_str());
@@ -69,15 +69,15 @@ impl<T: Reads> Reads for Vec<T> {
     }
 }
 
-/// Where results go, and in which format; nothing there is lost by writing them.
+/// A checked destination and format of results; writing there loses no data.
 #[derive(Debug)]
 pub(crate) struct Destination {
     format: Option<Format>,
-    /// `None` for standard output.
+    /// The file; `None` for standard output.
     file: Option<OutputPath>,
     existing: Existing,
     fields: FieldFlags,
-    /// The file, if it lies in a folder that is read and holds the results of an earlier run: it is no document.
+    /// The file, if it lies in a folder that is read and holds the results of an earlier run: it is not a document.
     pub(crate) replaced: Option<PathBuf>,
 }
 
@@ -112,7 +112,7 @@ impl TargetFlags {
     }
 }
 
-/// What becomes of a file that exists, by whether `--force` is given.
+/// What to do with an existing file, depending on `--force`.
 pub(crate) fn existing(force: bool) -> Existing {
     if force { Existing::Replaced } else { Existing::Kept }
 }
@@ -124,7 +124,7 @@ impl OutputPath {
     }
 }
 
-/// Why an output is refused, with its name.
+/// The error for a refused output, with its name.
 fn refused(output: &OutputPath, error: &OutputError) -> anyhow::Error {
     match error {
         OutputError::Unwritable(error) => unwritable(output, error),
@@ -146,18 +146,18 @@ fn refused(output: &OutputPath, error: &OutputError) -> anyhow::Error {
     }
 }
 
-/// The refusal of a file that exists.
+/// The error for a file that exists.
 pub(super) fn exists(output: &OutputPath) -> anyhow::Error {
     anyhow!("`{output}` exists; name another file, or replace this one with `--force`")
 }
 
 impl Destination {
-    /// Writes the only result, for people as `describe` says.
+    /// Writes the only result, or for people the text from `describe`.
     pub(crate) fn only<T: Serialize>(&self, result: &T, describe: impl FnOnce(&T) -> String) -> Result<()> {
         self.answer(result, |output| output.only(result), describe)
     }
 
-    /// Writes an answer: as one JSON document, as `lines` of JSON, or for people as `describe` says.
+    /// Writes an answer: as one JSON document, as `lines` of JSON, or for people the text from `describe`.
     pub(crate) fn answer<T: Serialize>(
         &self,
         answer: &T,
@@ -173,7 +173,7 @@ impl Destination {
         output.finish()
     }
 
-    /// Writes results, for people as `describe` says of all of them.
+    /// Writes results, or for people the text from `describe` for all of them.
     pub(crate) fn list<T: Serialize>(
         &self,
         results: &[T],

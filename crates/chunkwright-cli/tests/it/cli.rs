@@ -1,4 +1,4 @@
-//! A folder with documents, and the program run in it.
+//! A folder with documents, in which the program runs.
 
 use std::fs;
 use std::io::Write;

@@ -1,4 +1,4 @@
-//! Files that are small and ask for much: each costs itself, and not the run.
+//! Small files that are expensive to process: each fails by itself, and not the run.
 
 use std::fmt::Write as _;
 use std::io::Write as _;

@@ -1,4 +1,4 @@
-//! The binary, run as a user runs it.
+//! The binary, run as users run it.
 #![expect(clippy::unwrap_used, reason = "helpers of tests are tests")]
 #![expect(clippy::print_stdout, reason = "a sweep says how many calls it struck")]
 

@@ -1,4 +1,4 @@
-//! `chunkwright mcp`, as an agent runs it, and what agents read to run it.
+//! `chunkwright mcp` as agents run it, and the documents that tell them how.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};

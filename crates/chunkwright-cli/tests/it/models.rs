@@ -1,4 +1,4 @@
-//! `models list|install|remove`, with a `python3` of ours in place of pip's.
+//! `models list|install|remove`, with a fake `python3` in place of pip's.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;

@@ -1,4 +1,4 @@
-//! Outputs: they destroy nothing, appear whole or not at all, and are what the system says they are.
+//! Outputs: they destroy nothing, appear completely or not at all, and keep links and permissions.
 #![cfg(unix)]
 
 use std::fs;

@@ -1,4 +1,4 @@
-//! A store that can only be read: a replica on a file system that is read-only, or of another user.
+//! Read-only stores: a replica on a read-only file system, or a store of another user.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;

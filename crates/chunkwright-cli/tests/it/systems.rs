@@ -1,4 +1,4 @@
-//! Configurations of the systems that the presets reproduce, word for word: each gives what that system does.
+//! Configurations of the systems that presets reproduce, verbatim: each gives the same result as its system.
 
 use serde_json::Value;
 

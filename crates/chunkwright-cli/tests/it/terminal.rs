@@ -1,4 +1,4 @@
-//! Journeys of new users in a terminal: a pseudo-terminal, which Python's `pty` opens, with the program in it.
+//! Journeys of new users in a terminal: the program runs in a pseudo-terminal that Python's `pty` opens.
 #![cfg(unix)]
 
 use std::fs;

@@ -1,7 +1,7 @@
 //! Turns members into blocks: attaches comments, and joins members that form one block.
 //!
-//! Knows bytes and lines but no syntax tree. Findings are first recorded as events, because a group such as `if
-//! TYPE_CHECKING:` is one block unless a symbol turns up inside.
+//! Knows bytes and lines but no syntax tree. Findings are first recorded as events, because a group such as
+//! `if TYPE_CHECKING:` is one block unless a symbol turns up inside.
 
 use std::ops::Range;
 

@@ -13,17 +13,17 @@ pub(crate) struct Shown {
     pub(crate) document: StoredDocument,
     pub(crate) records: Vec<Record>,
     lines: LineIndex,
-    /// The document parsed, where that was needed.
+    /// The parsed document, if it was needed.
     parsed: OnceCell<Document>,
 }
 
-/// A stretch of a document, and the positions in the list of what was found that are inside it.
+/// A range of a document, and the indexes of the found chunks inside it.
 pub(crate) struct Area {
     pub(crate) span: Span,
     pub(crate) found: Vec<usize>,
 }
 
-/// How often a document that is replaced while it is read is read again.
+/// Most attempts to read a document that is replaced meanwhile.
 const READINGS: usize = 8;
 
 impl Shown {
@@ -37,7 +37,7 @@ impl Shown {
             let Some(document) = store.document(generation, doc_id)? else { return Ok(None) };
             let records = store.records(generation, doc_id)?;
             let is_of = |record: &Record| document.source.get(span(record).range()) == Some(&*record.content);
-            // Summaries are counted with a document's chunks, and are not among its records.
+            // Summaries are counted among a document's chunks, but are not among its records.
             let total = records.first().map_or(document.info.chunks, |first| first.total_chunks);
             if records.len() == total as usize && records.iter().all(is_of) {
                 let lines = LineIndex::new(&document.source);
@@ -48,7 +48,7 @@ impl Shown {
         Err(StoreError::Damaged { problem })
     }
 
-    /// A document of which no chunk is asked for.
+    /// A document whose chunks are not needed.
     pub(crate) fn without_chunks(document: StoredDocument) -> Self {
         let lines = LineIndex::new(&document.source);
         Self { document, records: Vec::new(), lines, parsed: OnceCell::new() }
@@ -65,7 +65,7 @@ impl Shown {
                 continue;
             }
             let wanted = self.wanted(index, expansion.expand);
-            // Hits side by side meet without sharing a byte.
+            // Adjacent hits touch without sharing a byte.
             let reach = match expansion.expand {
                 Expand::Merge => self.span(index.saturating_sub(1), (index + 1).min(self.records.len() - 1)),
                 _ => wanted,
@@ -96,7 +96,7 @@ impl Shown {
         areas
     }
 
-    /// What is shown of a chunk where there is no limit.
+    /// The range shown for a chunk if there is no limit.
     fn wanted(&self, index: usize, expand: Expand) -> Span {
         match expand {
             Expand::Neighbours(number) => {
@@ -108,8 +108,8 @@ impl Shown {
         }
     }
 
-    /// What a chunk's `parent` refers to. Older programs stored some parents that do not hold their chunk; those
-    /// are computed again.
+    /// The range that a chunk's `parent` refers to. Older versions stored some parents that do not contain their chunk;
+    /// those are recomputed.
     fn section(&self, record: &Record) -> Span {
         let whole = Span::new(0, self.document.source.len());
         let lines = self.lines.count();
@@ -124,8 +124,8 @@ impl Shown {
         if holds(section, span(record)) { section } else { whole }
     }
 
-    /// A chunk with as many whole neighbours inside `within` as fit, on both sides in turn; none that is
-    /// shown already.
+    /// A chunk with as many whole neighbours inside `within` as fit, added on both sides in turn, without those already
+    /// shown.
     fn grow(&self, index: usize, within: Span, shown: &[Area], expansion: Expansion<'_>) -> Span {
         let may_come = |index: usize| {
             self.records.get(index).is_some_and(|record| {
@@ -136,7 +136,7 @@ impl Shown {
         let limit = expansion.limit().unwrap_or(usize::MAX);
         let count = |span: Span| expansion.counter.count(span.of(&self.document.source));
         let (mut first, mut last) = (index, index);
-        // The sum of what was added, each counted alone: near enough to choose, and each counted once.
+        // The sum of the parts, each counted once and alone: precise enough to choose.
         let mut tokens = count(self.span(first, last));
         let mut added = Vec::new();
         let mut open = [Side::After, Side::Before].map(Some);
@@ -145,7 +145,7 @@ impl Shown {
                 let Some(side) = *slot else { continue };
                 let (from, to) = match side {
                     Side::After => (first, last + 1),
-                    // Past the first there is none.
+                    // Before the first chunk, the index wraps to one that does not exist.
                     Side::Before => (first.wrapping_sub(1), last),
                 };
                 let new = if side == Side::After { to } else { from };
@@ -170,7 +170,7 @@ impl Shown {
                 }
             }
         }
-        // The whole may have a token more than its pieces.
+        // The whole may have a token more than the sum of its parts.
         while count(self.span(first, last)) > limit {
             match added.pop() {
                 Some(Side::After) => last -= 1,
@@ -186,7 +186,7 @@ impl Shown {
         Span { start: self.records[first].start_byte, end: self.records[last].end_byte }
     }
 
-    /// First and last line of a stretch.
+    /// First and last line of a range.
     pub(crate) fn lines(&self, span: Span) -> (u32, u32) {
         let (start, end) = self.lines.lines(span);
         (start as u32, end as u32)
@@ -210,7 +210,7 @@ impl Shown {
     }
 }
 
-/// Where a neighbour stands.
+/// The side of a neighbour.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Side {
     Before,

@@ -8,19 +8,19 @@ use chunkwright_models::{Embedder, Embedding, Role, TextHash};
 use super::Progress;
 use chunkwright_store::{Cache, Model, NewDocument, StoreError, Vector};
 
-/// Texts that one call of the embedder gets. What was embedded is stored after each.
+/// Texts per call of the embedder. Vectors are stored after each call.
 const BATCH: usize = 64;
 
-/// After this many failed calls in a row the embedder is left alone for the rest of the run: what is
-/// down stays down for a while, and every call may wait for its time-out.
+/// After this many failed calls in a row, the embedder is not called for the rest of the run: an outage lasts a while,
+/// and every call may wait for its timeout.
 const MAX_FAILURES: usize = 2;
 
-/// Embeds what is not known and counts.
+/// Embeds unknown texts, and counts.
 pub(super) struct Vectors<'a> {
     embedder: Option<&'a dyn Embedder>,
     cache: &'a dyn Cache,
     dry_run: bool,
-    /// Failed calls in a row, the last ones.
+    /// Number of consecutive failed calls up to now.
     pub(super) failures: usize,
     /// Tokens of the texts that had no vector.
     pub(super) tokens: usize,
@@ -51,7 +51,7 @@ impl<'a> Vectors<'a> {
         }
     }
 
-    /// How many texts of each document have no vector yet, each text counted once.
+    /// The number of texts of each document without a vector, each text counted once.
     pub(super) fn missing(&self, documents: &[&NewDocument]) -> Result<Vec<usize>, StoreError> {
         let Some(embedder) = self.embedder else { return Ok(vec![0; documents.len()]) };
         let mut seen = HashSet::new();
@@ -65,13 +65,13 @@ impl<'a> Vectors<'a> {
         Ok(counts)
     }
 
-    /// Whether the embedder is asked at all.
+    /// Returns whether the embedder may be called.
     pub(super) fn is_asked(&self) -> bool {
         self.embedder.is_some() && !self.dry_run && self.failures < MAX_FAILURES
     }
 
-    /// Sees to it that the cache knows the vectors of all texts of `documents`; answers how many chunks
-    /// have none nevertheless.
+    /// Ensures that the cache has the vectors of all texts of `documents`; returns the number of chunks that still have
+    /// none.
     pub(super) fn add(
         &mut self,
         documents: &[&NewDocument],
@@ -96,7 +96,7 @@ impl<'a> Vectors<'a> {
             return Ok(0);
         }
         self.found += missing.len();
-        // Texts of like length together: a batch is as slow as its longest.
+        // Groups texts of similar length: a batch is as slow as its longest text.
         missing.sort_by_key(|hash| (texts[hash].text.len(), *hash));
         let mut without: HashSet<TextHash> = HashSet::new();
         for batch in missing.chunks(BATCH) {
@@ -110,7 +110,7 @@ impl<'a> Vectors<'a> {
         Ok(chunks().filter(|chunk| without.contains(&chunk.text_hash)).count())
     }
 
-    /// Embeds one batch and stores its vectors; adds to `without` what got none.
+    /// Embeds one batch and stores its vectors; adds texts without a vector to `without`.
     fn embed(
         &mut self,
         embedder: &dyn Embedder,
@@ -127,7 +127,7 @@ impl<'a> Vectors<'a> {
                         break;
                     }
                 },
-                // Where one text is at fault, the others are embedded without it.
+                // If one text is at fault, the others are embedded without it.
                 Err(error) => {
                     let Some(index) = error.index().filter(|index| *index < batch.len()) else {
                         self.fail(error.to_string());
@@ -161,7 +161,7 @@ impl<'a> Vectors<'a> {
     }
 }
 
-/// The vectors, one for each text and all such as the model gives, and how many texts were not read whole.
+/// Checks that there is one vector of the model for each text; returns the vectors, and the number of truncated texts.
 fn checked(
     embedder: &dyn Embedder,
     embeddings: Vec<Embedding>,

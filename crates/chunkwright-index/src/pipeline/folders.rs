@@ -27,19 +27,18 @@ use crate::prefix::Prefix;
 use crate::report::{Away, Failure, Moved, WhyAway};
 use chunkwright_store::{DocumentInfo, Generation, Store, StoreError};
 
-/// What names folders of a collection.
+/// Options that name the folders of a collection.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FolderOptions {
-    /// What stands before the ids of the paths given. Remembered: later runs need not say it.
+    /// Prefix of the ids of the given paths. It is stored, so that later runs need not repeat it.
     pub prefix: Option<Prefix>,
-    /// The folder that ids are relative to, which holds the paths given, instead of each path. Remembered as a
-    /// prefix.
+    /// A folder around the given paths that ids are relative to, instead of each path. It is stored, like a prefix.
     pub root: Option<PathBuf>,
-    /// Where the path given was before: its documents are those of that folder.
+    /// Earlier location of the given path: it takes over the documents of that folder.
     pub moved_from: Option<PathBuf>,
 }
 
-/// Why paths cannot be folders of a collection. Nothing was written.
+/// Errors of paths that cannot be folders of a collection. Nothing was written.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FolderError {
@@ -51,12 +50,12 @@ pub enum FolderError {
     Taken {
         /// The new folder.
         folder: String,
-        /// The folder of the other documents; empty for documents that are of none.
+        /// The folder of the other documents; empty for documents outside folders.
         other: String,
         /// The ids, in order; never empty.
         doc_ids: Vec<String>,
     },
-    /// Documents of a folder would get other ids than they have.
+    /// The ids of a folder's documents would change.
     #[error(
         "{} of `{folder}` {} indexed already {}; index without `--prefix` and `--root` to keep their ids, or remove them first with `chunkwright delete --folder {known}`",
         count(*.documents), if *.documents == 1 { "is" } else { "are" }, with_prefix(.prefix)
@@ -71,7 +70,7 @@ pub enum FolderError {
         /// Number of the documents.
         documents: usize,
     },
-    /// A path that is not in the folder that ids are to be relative to.
+    /// A path outside the folder that ids are relative to.
     #[error("`{path}` is not inside `{root}`; `--root` must be a folder that contains every given path")]
     Outside {
         /// The path.
@@ -79,12 +78,12 @@ pub enum FolderError {
         /// The folder.
         root: String,
     },
-    /// The folder that ids are to be relative to cannot be read.
+    /// The folder that ids are relative to cannot be read.
     #[error("`{root}` cannot be read: {reason}; `--root` must be a folder that contains every given path")]
     Root {
         /// The folder.
         root: String,
-        /// What the system said.
+        /// The error of the system.
         reason: String,
     },
     /// A folder that the collection does not have, or several paths for one.
@@ -92,7 +91,7 @@ pub enum FolderError {
     Unknown {
         /// The folder.
         folder: String,
-        /// Those that there are.
+        /// The existing folders.
         known: String,
     },
 }
@@ -116,7 +115,7 @@ fn with_prefix(prefix: &str) -> String {
     if prefix.is_empty() { "without a prefix".into() } else { format!("with the prefix `{prefix}`") }
 }
 
-/// The first few of a list, and how many more there are.
+/// The first few of a list, and the number of the rest.
 fn listed(doc_ids: &[String]) -> String {
     const SHOWN: usize = 3;
     let shown: Vec<String> = doc_ids.iter().take(SHOWN).map(|doc_id| format!("`{doc_id}`")).collect();
@@ -138,12 +137,12 @@ pub struct Folder {
     pub documents: usize,
 }
 
-/// The folders that the documents of a generation are of, in order. Files that were given alone are one entry for
-/// each folder that they are in.
+/// The folders of the documents of a generation, in order. Files that were given alone are one entry per folder that
+/// they are in.
 ///
 /// # Errors
 ///
-/// A generation that is gone, a store that fails.
+/// A removed generation, a failing store.
 pub fn folders(store: &dyn Store, generation: &Generation) -> Result<Vec<Folder>, StoreError> {
     let mut counts: BTreeMap<(String, String), usize> = BTreeMap::new();
     for info in store.documents(generation)? {
@@ -158,32 +157,32 @@ pub fn folders(store: &dyn Store, generation: &Generation) -> Result<Vec<Folder>
     Ok(counts.into_iter().map(folder).collect())
 }
 
-/// The files of a run, each with its id, and where the documents known are.
+/// The files of a run with their ids, and the locations of known documents.
 #[derive(Debug, Default)]
 pub(super) struct Placed {
     pub(super) files: Vec<SourceFile>,
     pub(super) roots: Vec<Root>,
-    /// Files whose ids are those of documents of other folders.
+    /// Files whose ids belong to documents of other folders.
     pub(super) clashes: Vec<Failure>,
-    /// Files that are left out for what they are, and whose ids other documents have.
+    /// Files that are left out because of their kind, and whose ids other documents have.
     pub(super) left_out: Vec<Skipped>,
-    /// What became of folders that are gone.
+    /// Folders that were moved.
     pub(super) moved: Vec<Moved>,
-    /// Where files are.
+    /// Locations of files.
     found: HashSet<String>,
-    /// Where entries are that could not be read now.
+    /// Locations of entries that could not be read.
     unreadable: HashSet<String>,
-    /// Folders that look as if they were not mounted, and the number of their documents.
+    /// Folders that look unmounted, with the number of their documents.
     unmounted: BTreeMap<String, usize>,
 }
 
 impl Placed {
-    /// Where the file of a document is or was; none for a document that no file was read for.
+    /// The location of a document's file, now or earlier; `None` for a document without a file.
     pub(super) fn location(&self, info: &DocumentInfo) -> Option<String> {
         location(&self.root(info), info)
     }
 
-    /// The folder of a document, where it is now.
+    /// The present location of a document's folder.
     fn root(&self, info: &DocumentInfo) -> String {
         let moved = self
             .moved
@@ -192,13 +191,13 @@ impl Placed {
         moved.unwrap_or_else(|| info.root.clone())
     }
 
-    /// A document whose folder was moved, as one of the folder where it is now; none for any other.
+    /// The document with its folder's new location, if the folder was moved; `None` otherwise.
     pub(super) fn moved(&self, info: &DocumentInfo) -> Option<DocumentInfo> {
         let root = self.root(info);
         (root != info.root).then(|| DocumentInfo { root, ..info.clone() })
     }
 
-    /// Which of the paths scanned a document is of, where that holds all of it that there is.
+    /// The index of the scanned path that a document is of, if that path was scanned completely.
     pub(super) fn scope(&self, info: &DocumentInfo) -> Option<usize> {
         let location = self.location(info)?;
         let is_of = |root: &Root| {
@@ -207,14 +206,14 @@ impl Placed {
         self.roots.iter().position(is_of)
     }
 
-    /// Whether the file of a document is there, or may be.
+    /// Returns whether the file of a document exists or may exist.
     pub(super) fn may_exist(&self, info: &DocumentInfo) -> bool {
         let Some(location) = self.location(info) else { return true };
         let is_away = |entry: &str| self.unreadable.contains(entry) || self.unmounted.contains_key(entry);
         self.found.contains(&location) || upward(&location).any(is_away)
     }
 
-    /// A path that does not exist, of whose documents nothing is known now.
+    /// A report of a path that does not exist, so that its documents stay.
     pub(super) fn missing(&self, path: &Path, visible: &[&DocumentInfo]) -> Away {
         let folder = absolute(&folder_of(path));
         let is_of = |info: &&&DocumentInfo| {
@@ -224,7 +223,7 @@ impl Placed {
         Away { folder, documents, why: WhyAway::Missing }
     }
 
-    /// The folders that look as if they were not mounted.
+    /// Reports of the folders that look unmounted.
     pub(super) fn empty(&self) -> impl Iterator<Item = Away> {
         let away = |(folder, documents): (&String, &usize)| Away {
             folder: folder.clone(),
@@ -234,7 +233,7 @@ impl Placed {
         self.unmounted.iter().map(away)
     }
 
-    /// Finds the folders that are empty although files were known in them, and that nothing was removed from.
+    /// Finds the empty folders in which files were known and from which nothing was removed.
     fn find_unmounted(&mut self, visible: &[&DocumentInfo]) {
         let mut seen: HashMap<String, Option<String>> = HashMap::new();
         let mut empty: BTreeMap<String, (usize, &str)> = BTreeMap::new();
@@ -258,15 +257,14 @@ fn upward(path: &str) -> impl Iterator<Item = &str> {
     std::iter::successors(Some(path), |path| Some(parent(path)).filter(|parent| !parent.is_empty()))
 }
 
-/// The innermost folder around what was in `folder` that is there, if nothing is in it.
+/// The innermost existing folder at or above `folder`, if it is empty.
 fn empty_folder(folder: &str) -> Option<&str> {
     let there = upward(folder).find(|folder| !is_gone(folder))?;
     fs::read_dir(unescape(there)).is_ok_and(|mut entries| entries.next().is_none()).then_some(there)
 }
 
-/// Whether nothing was removed from an empty folder since something in it was indexed. Where a file system is not
-/// mounted, the folder in its place never had an entry, so that it was changed last when it was made; or it had some
-/// long ago.
+/// Returns whether nothing was removed from an empty folder since something in it was indexed. An unmounted mount point
+/// usually never had entries, so it was last changed when it was created; or it had some long ago.
 fn is_untouched(folder: &str, indexed: &str) -> bool {
     let Ok(metadata) = fs::metadata(unescape(folder)) else { return true };
     let Ok(modified) = metadata.modified() else { return true };
@@ -274,8 +272,8 @@ fn is_untouched(folder: &str, indexed: &str) -> bool {
         || indexed.parse().is_ok_and(|indexed: Timestamp| modified < SystemTime::from(indexed))
 }
 
-/// Gives the files of a walk their ids. `visible` is what searches see of the collection, `has_text` whether the
-/// text of a document that was imported is that of a file.
+/// Gives the files of a walk their ids. `visible` are the documents that searches see; `has_text` returns whether an
+/// imported document has the text of a file.
 pub(super) fn place(
     walk: Walk,
     skipped: &[Skipped],
@@ -303,7 +301,7 @@ pub(super) fn place(
             known.entry(location).or_default().push(claim);
         }
         claims.entry(root).or_insert_with(|| info.prefix.clone());
-        // What another program stored is none of ours; beginning a generation refuses it.
+        // Documents of another program are not ours; beginning a generation rejects such a collection.
         if !info.file_hash.is_empty() {
             owners.insert(&info.doc_id, info);
         }
@@ -327,7 +325,7 @@ pub(super) fn place(
         let doc_id = join(&prefix, below(&location, &root).unwrap_or(&location));
         match owners.get(doc_id.as_str()) {
             None => placed.files.push(SourceFile { doc_id, root, prefix, ..file }),
-            // A file that is not read takes no id.
+            // A file that is not read does not take an id.
             Some(_) if let Some(reason) = file.left_out => {
                 placed.left_out.push(Skipped { path: doc_id, reason });
             }
@@ -354,19 +352,19 @@ pub(super) fn place(
     Ok(placed)
 }
 
-/// Whether a document was imported from its records alone, which may be those of any file.
+/// Returns whether a document was imported from its records alone, so that it may be of any file.
 fn is_imported(info: &DocumentInfo) -> bool {
     info.root.is_empty() && info.format.is_empty()
 }
 
-/// What a document says of its file.
+/// The id, folder and prefix that a document gives its file.
 struct Claim {
     doc_id: String,
     root: String,
     prefix: String,
 }
 
-/// Makes the paths given folders of the collection where they are in none that is known; answers which are new.
+/// Makes the given paths folders of the collection if no known folder contains them; returns the new ones.
 fn claim_roots(
     placed: &Placed,
     visible: &[&DocumentInfo],
@@ -407,7 +405,7 @@ fn claim_roots(
                 documents: 1 + renamed.count(),
             });
         }
-        // A folder around it that gives the same ids keeps it.
+        // An outer folder that gives the same ids keeps the path.
         let outer = innermost(claims, &path);
         let is_known = outer.is_some_and(|(root, known)| {
             below(&path, &root).is_some_and(|rest| join(&known, rest) == prefix)
@@ -429,10 +427,10 @@ fn relative(path: &str, root: &Path) -> Result<String, FolderError> {
     rest.ok_or_else(|| FolderError::Outside { path: path.to_owned(), root })
 }
 
-/// Files that are read to tell whether a folder was moved.
+/// Files that are compared to decide whether a folder was moved.
 const SAMPLE: usize = 16;
 
-/// Which folders were moved to the paths given.
+/// Finds the folders that were moved to the given paths.
 fn moved(
     roots: &[Root],
     files: &[SourceFile],
@@ -450,7 +448,7 @@ fn moved(
         let documents = visible.iter().filter(|info| below(&info.root, &from).is_some()).count();
         let [to] = given.as_slice() else { return Err(unknown(from, &by_root)) };
         return match documents {
-            // A run after the one that moved it.
+            // A run after the one that moved the folder.
             0 if by_root.contains_key(to.as_str()) => Ok(Vec::new()),
             0 => Err(unknown(from, &by_root)),
             _ if from == *to => Ok(Vec::new()),
@@ -497,7 +495,7 @@ fn unknown(folder: String, by_root: &BTreeMap<&str, Vec<&DocumentInfo>>) -> Fold
     FolderError::Unknown { folder, known }
 }
 
-/// A path as documents name their folder. It need not exist.
+/// The absolute form of a path by which documents name their folder. It need not exist.
 pub(super) fn absolute(path: &Path) -> String {
     let absolute = path.canonicalize().or_else(|_| std::path::absolute(path));
     doc_id(absolute.as_deref().unwrap_or(path))
@@ -509,7 +507,7 @@ fn is_gone(root: &str) -> bool {
         .is_err_and(|error| matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory))
 }
 
-/// The innermost folder known that holds the file at `location`, and its prefix.
+/// The innermost known folder that contains the file at `location`, and its prefix.
 fn innermost(claims: &HashMap<String, String>, location: &str) -> Option<(String, String)> {
     let mut at = location;
     loop {
@@ -526,19 +524,19 @@ fn innermost(claims: &HashMap<String, String>, location: &str) -> Option<(String
     }
 }
 
-/// Where the file of a document was when it was read; none for a document that no file was read for.
+/// The location of a document's file when it was read; `None` for a document without a file.
 pub fn file_of(info: &DocumentInfo) -> Option<PathBuf> {
     location(&info.root, info).map(|location| unescape(&location))
 }
 
-/// Where the file of a document is whose folder is at `root`.
+/// The location of a document's file in the folder at `root`.
 fn location(root: &str, info: &DocumentInfo) -> Option<String> {
     let rest = below(&info.doc_id, &info.prefix).unwrap_or(&info.doc_id);
     (!root.is_empty()).then(|| join(root, rest))
 }
 
-/// What a path is below a folder, empty for the folder itself; none for a path elsewhere. The empty folder holds
-/// everything.
+/// The part of a path below a folder, empty for the folder itself; `None` for a path elsewhere. The empty folder
+/// contains everything.
 pub(super) fn below<'a>(path: &'a str, folder: &str) -> Option<&'a str> {
     let folder = folder.trim_end_matches('/');
     let rest = path.strip_prefix(folder)?;

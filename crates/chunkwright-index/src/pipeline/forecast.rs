@@ -8,25 +8,25 @@ use crate::settle::OverlayCounts;
 use chunkwright_store::overlay::OverlaySearch;
 use chunkwright_store::{Applied, DocumentInfo, Generation, OverlayState, Overlays, Store, StoreError};
 
-/// What a dry run found out of overlays so far.
+/// The state of overlays that a dry run has found so far.
 pub(super) struct Forecast<'o> {
     overlays: &'o Overlays,
     states: HashMap<String, OverlayState>,
-    /// Documents that were looked at.
+    /// Documents that were examined.
     seen: HashSet<String>,
-    /// Looks for overlays whose documents will be gone; none if all documents will be there.
+    /// The search for overlays of documents that will be gone; `None` if there are none.
     search: Option<OverlaySearch<'o>>,
 }
 
 impl<'o> Forecast<'o> {
-    /// `is_there` answers whether a document will be there after the run.
+    /// `is_there` returns whether a document will exist after the run.
     pub(super) fn new(overlays: &'o Overlays, is_there: impl Fn(&str) -> bool) -> Self {
         let gone: Vec<_> = overlays.iter().filter(|overlay| !is_there(&overlay.doc_id)).collect();
         let search = (!gone.is_empty()).then(|| OverlaySearch::new(gone));
         Self { overlays, states: HashMap::new(), seen: HashSet::new(), search }
     }
 
-    /// Notes a document that would be written, and what would be on its chunks.
+    /// Adds a document that would be written, with the overlays on its chunks.
     pub(super) fn add<'r>(
         &mut self,
         doc_id: &str,
@@ -45,12 +45,12 @@ impl<'o> Forecast<'o> {
         }
     }
 
-    /// Notes how a document would be cut, or is.
+    /// Adds the manual boundaries that a document is or would be cut by.
     pub(super) fn add_boundaries(&mut self, info: &DocumentInfo) {
         self.states.extend(info.boundaries().into_iter().map(|applied| (applied.id, applied.state)));
     }
 
-    /// Counts, with the documents of `target` that would stay as they are.
+    /// The counts, including documents of `target` that would stay unchanged.
     pub(super) fn counts<'d>(
         mut self,
         store: &dyn Store,

@@ -13,18 +13,18 @@ use chunkwright_store::parsed::format_of;
 /// Most documents of a window.
 pub(super) const WINDOW_DOCUMENTS: usize = 128;
 
-/// Most bytes of a window, unless one file alone has more.
+/// Most bytes of a window, unless a single file has more.
 pub(super) const WINDOW_BYTES: u64 = 16 << 20;
 
-/// What a document is made of.
+/// The input of a document.
 pub(super) enum Input<'a> {
     /// A file that was found.
     File(&'a SourceFile),
     /// A document from memory.
     Memory(&'a NewSource),
-    /// A document that is parsed already.
+    /// A parsed document.
     Parsed(&'a Document),
-    /// What the current generation has of it.
+    /// A document that the current generation has stored.
     Stored(&'a DocumentInfo),
 }
 
@@ -54,7 +54,7 @@ impl Input<'_> {
         }
     }
 
-    /// What its format is.
+    /// Its format.
     pub(super) fn format(&self, bytes: &[u8]) -> Format {
         match self {
             Self::File(file) => Format::of(&file.path, bytes),
@@ -64,7 +64,7 @@ impl Input<'_> {
         }
     }
 
-    /// Its name, as that of a file.
+    /// Its name, as a file path.
     pub(super) fn path(&self) -> Cow<'_, Path> {
         match self {
             Self::File(file) => Cow::Borrowed(&file.path),
@@ -74,12 +74,12 @@ impl Input<'_> {
         }
     }
 
-    /// What the store has of a document stays, whatever is left out from now on.
+    /// The context for this input: stored documents stay, even if new ones of their kind are left out.
     pub(super) fn context<'c>(&self, context: Context<'c>) -> Context<'c> {
         Context { skip_generated: context.skip_generated && self.is_given(), ..context }
     }
 
-    /// Whether the run was given it, and did not find it in the store.
+    /// Returns whether it was given to the run rather than found in the store.
     pub(super) fn is_given(&self) -> bool {
         !matches!(self, Self::Stored(_))
     }
@@ -94,7 +94,7 @@ impl Input<'_> {
     }
 }
 
-/// Consecutive documents that are worked on together.
+/// Divides inputs into windows of consecutive documents that are processed together.
 pub(super) fn windows<'a, 'i>(inputs: &'a [Input<'i>]) -> impl Iterator<Item = &'a [Input<'i>]> {
     let mut rest = inputs;
     std::iter::from_fn(move || {

@@ -13,24 +13,24 @@ use rayon::prelude::*;
 use super::IndexOptions;
 use chunkwright_store::{Cache, NewChunk, NewDocument, StoreError};
 
-/// What a chat model writes.
+/// The notes that a chat model writes.
 #[derive(Clone)]
 pub struct NoteOptions {
     /// The chat model.
     pub writer: Arc<Writer>,
-    /// Before each chunk, what it is about.
+    /// Whether to write a context for each chunk: what it is about.
     pub contexts: bool,
-    /// Of each document, a summary, shown with what is found in it.
+    /// Whether to write a summary of each document, returned with its hits.
     pub summaries: bool,
 }
 
-/// Fewest words of a note; fewer say nothing.
+/// Fewest words of a useful note.
 const LEAST_WORDS: usize = 5;
 
-/// After this many failures in a row the model is left alone for the rest of the run.
+/// After this many failures in a row, the model is not called for the rest of the run.
 const MAX_FAILURES: usize = 2;
 
-/// Requests that are made side by side and kept together.
+/// Requests that are made concurrently and cached together.
 const BATCH: usize = 16;
 
 /// Writes notes and counts.
@@ -41,13 +41,13 @@ pub(super) struct Notes<'a> {
     failures: usize,
     pub(super) written: usize,
     pub(super) reused: usize,
-    /// Notes that could not be had.
+    /// Notes that could not be obtained.
     pub(super) pending: usize,
     pub(super) usage: Usage,
     pub(super) error: Option<String>,
 }
 
-/// Where a note belongs.
+/// The place of a note.
 #[derive(Clone, Copy)]
 enum Place {
     Chunk(usize, usize),

@@ -12,15 +12,15 @@ use chunkwright_store::Timings;
 /// Nanoseconds of embedding after which documents are stored.
 const MOST_NANOS: u64 = 2_000_000_000;
 
-/// Fewest texts that are embedded before documents are stored, and how many are at first.
+/// Fewest texts that are embedded before documents are stored; also the initial number.
 const LEAST_TEXTS: usize = 8;
 
-/// Tells how much time has passed since some moment, in nanoseconds.
+/// Measures the time since a fixed moment, in nanoseconds.
 #[derive(Clone)]
 pub struct Clock(Arc<dyn Fn() -> u64 + Send + Sync>);
 
 impl Clock {
-    /// A clock that `nanos` reads.
+    /// A clock read by `nanos`.
     pub fn new(nanos: impl Fn() -> u64 + Send + Sync + 'static) -> Self {
         Self(Arc::new(nanos))
     }
@@ -36,7 +36,7 @@ impl fmt::Debug for Clock {
     }
 }
 
-/// What the time of a run is spent on.
+/// A stage of a run that time is spent on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
     Read,
@@ -59,7 +59,7 @@ impl Meter {
         Self { clock, started, nanos: Default::default() }
     }
 
-    /// Does `work`, a part of `stage`.
+    /// Runs `work` as part of `stage`, and measures it.
     pub(super) fn measure<T>(&self, stage: Stage, work: impl FnOnce() -> T) -> T {
         let start = self.now();
         let done = work();
@@ -67,7 +67,7 @@ impl Meter {
         done
     }
 
-    /// Whether time is measured.
+    /// Returns whether time is measured.
     pub(super) fn is_running(&self) -> bool {
         self.clock.is_some()
     }
@@ -94,7 +94,7 @@ impl Meter {
     }
 }
 
-/// How many texts are embedded before documents are stored.
+/// The number of texts that are embedded before documents are stored.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pace {
     pub(super) texts: usize,
@@ -107,7 +107,7 @@ impl Default for Pace {
 }
 
 impl Pace {
-    /// Learns that so many texts took so long.
+    /// Records that `texts` texts took `nanos` nanoseconds.
     pub(super) fn learn(&mut self, texts: usize, nanos: u64) {
         if texts > 0 {
             let fit = u128::from(MOST_NANOS) * texts as u128 / u128::from(nanos.max(1));

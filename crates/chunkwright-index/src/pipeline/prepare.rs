@@ -16,40 +16,40 @@ use super::{IndexOptions, Pipeline};
 use chunkwright_store::meta::KnownMeta;
 use chunkwright_store::{DocumentInfo, Generation, NewChunk, NewDocument, Overlays, StoredDocument};
 
-/// Longest outline that is stored, in bytes; the rest of a longer one is left out.
+/// Longest stored outline, in bytes; longer ones are truncated.
 const MAX_OUTLINE: usize = 32 << 10;
 
-/// What a file turned out to be.
+/// The result of preparing an input.
 pub(super) enum Prepared {
-    /// Its stored version is still right; the file was modified then.
+    /// The stored version is up to date; with the file's new modification time, if that changed.
     Unchanged(Option<i64>),
     /// A document to store.
     Ready(Box<NewDocument>, Option<Generated>),
-    /// No document.
+    /// Not a document.
     Skipped(SkipReason),
     /// A document that cannot be stored.
     Failed(String),
 }
 
-/// What a document is made of, beside its file.
+/// The context that documents are prepared in, beside their files.
 #[derive(Clone, Copy)]
 pub(super) struct Context<'a> {
     pub(super) options: &'a IndexOptions,
-    /// Where the files of documents are that were not found on disk.
+    /// The generation that has the stored files of documents not found on disk.
     pub(super) current: Option<&'a Generation>,
     /// Whether generated files are left out.
     pub(super) skip_generated: bool,
     pub(super) meter: &'a Meter,
     pub(super) meta: &'a KnownMeta,
-    /// Whose boundaries documents are cut with.
+    /// The overlays whose boundaries documents are cut by.
     pub(super) overlays: &'a Overlays,
 }
 
-/// A file's time is trusted if it is this much older than the reading, in nanoseconds.
+/// A file's modification time is trusted if it is at least this much older than the read, in nanoseconds.
 const SETTLED: i64 = 2_000_000_000;
 
 impl Pipeline {
-    /// Reads, decodes, cuts and analyses a file, unless `stored` is still right.
+    /// Reads, decodes, cuts and analyses a file, unless `stored` is up to date.
     pub(super) fn prepare(
         &self,
         input: &Input<'_>,
@@ -97,7 +97,7 @@ impl Pipeline {
         let settled = options.started.saturating_sub(SETTLED);
         let format = input.format(&bytes);
         let length = bytes.len() as u64;
-        // What is stored and hashed is what is left without secrets. A document that was cut elsewhere stays as it is.
+        // Secrets are removed before hashing and storing. A document that was cut elsewhere stays as it is.
         let bytes = match input {
             Input::Parsed(_) => bytes,
             _ if self.redacts => redact_bytes(format, bytes),
@@ -122,7 +122,7 @@ impl Pipeline {
             return Prepared::Unchanged(Some(info.modified).filter(|modified| *modified != stored.modified));
         }
         let base = stored.map_or(0, |stored| stored.version);
-        // Parsers cannot fail by their contract. If one breaks it, one document pays and not the run.
+        // By contract, parsers do not fail. If one panics nevertheless, only its document fails, not the run.
         let cut = catch_unwind(AssertUnwindSafe(|| {
             let cut = || self.cut(input, info, (format, &bytes), base, input.context(context));
             context.meter.measure(Stage::Cut, cut)
@@ -132,7 +132,7 @@ impl Pipeline {
         })
     }
 
-    /// The file of a document that is stored.
+    /// The file of a stored document.
     fn stored_bytes(&self, info: &DocumentInfo, current: Option<&Generation>) -> Result<Vec<u8>, String> {
         let document = current.map(|current| self.store.document(current, &info.doc_id)).transpose();
         match document.map_err(|error| error.to_string())?.flatten() {
@@ -152,7 +152,7 @@ impl Pipeline {
     ) -> Prepared {
         let document = match input {
             Input::Parsed(document) => Cow::Borrowed(*document),
-            // The bytes of a text have none left.
+            // The bytes of a text are already redacted.
             _ => match if self.redacts { read_redacted(format, bytes) } else { read_as(format, bytes) } {
                 Ok(source) => {
                     source.encoding.clone_into(&mut info.encoding);
@@ -220,7 +220,7 @@ impl Pipeline {
     }
 }
 
-/// What must hold of the chunks of a document before its version before is given up.
+/// Checks the chunks of a document before they replace its earlier version.
 fn verify(source: &str, records: &[Record]) -> Result<(), String> {
     let mut ids = HashSet::with_capacity(records.len());
     let mut end = 0;

@@ -8,7 +8,7 @@ use super::embed::Vectors;
 use super::input::{WINDOW_BYTES, WINDOW_DOCUMENTS};
 use chunkwright_store::{Change, Generation, NewDocument, Store, StoreError};
 
-/// Why a document cannot be put.
+/// The reason why a document cannot be put.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum SourceRefusal {
     #[error(transparent)]
@@ -19,10 +19,10 @@ pub(super) enum SourceRefusal {
     Twice,
 }
 
-/// Windows that are taken from an iterator at once: while one of them is stored, the next ones are cut.
+/// Windows taken from an iterator at once: while one of them is stored, the next ones are cut.
 const WINDOWS_AT_ONCE: usize = 4;
 
-/// The next documents, as many as are worked on at once; none at the end.
+/// The next documents, as many as are processed at once; empty at the end.
 pub(super) fn next_sources(documents: &mut dyn Iterator<Item = NewSource>) -> Vec<NewSource> {
     let (mut sources, mut bytes) = (Vec::new(), 0);
     while sources.len() < WINDOWS_AT_ONCE * WINDOW_DOCUMENTS
@@ -35,12 +35,12 @@ pub(super) fn next_sources(documents: &mut dyn Iterator<Item = NewSource>) -> Ve
     sources
 }
 
-/// Stores documents in place of all that a generation has of them, with the chunks that they come with. Answers what the
-/// embedder said when it failed last; a chunk without a vector is found by its words.
+/// Stores documents with the chunks that they come with, replacing their versions in the generation. Returns the
+/// embedder's last error, if any; lexical searches still find a chunk without a vector.
 ///
 /// # Errors
 ///
-/// A store that fails, an id that two chunks have.
+/// A failing store, two chunks with the same id.
 pub fn put_cut(
     store: &dyn Store,
     generation: &Generation,

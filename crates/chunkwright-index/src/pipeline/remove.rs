@@ -25,8 +25,8 @@ pub fn remove_documents(
     )
 }
 
-/// Removes the documents of a generation that are of a folder, which need not exist any more, or of one inside it;
-/// answers which. A dry run removes none.
+/// Removes the documents of a folder, or of one inside it, from a generation, and returns them. The folder need not
+/// exist. A dry run removes none.
 ///
 /// # Errors
 ///

@@ -15,7 +15,7 @@ use chunkwright_store::{DocumentInfo, NewDocument, StoreError};
 /// The documents that are new in a run.
 #[derive(Default)]
 pub(super) struct Renames {
-    /// Whether there are files that are gone; not known before a document is new.
+    /// Whether any files are gone; `None` until the first new document.
     pub(super) are_possible: Option<bool>,
     /// Ids by the hash of the file.
     by_hash: HashMap<String, String>,
@@ -24,7 +24,7 @@ pub(super) struct Renames {
 }
 
 impl Renames {
-    /// Notes a new document.
+    /// Adds a new document.
     pub(super) fn add(&mut self, document: &NewDocument) {
         let info = &document.document.info;
         self.by_hash.insert(info.file_hash.clone(), info.doc_id.clone());
@@ -36,7 +36,8 @@ impl Renames {
         self.lines.is_empty()
     }
 
-    /// Those that are one of `gone`, in the order of the names before. `records` reads what is stored of a document.
+    /// The new documents that are one of `gone`, in the order of their old names. `records` reads the records of a
+    /// stored document.
     pub(super) fn found(
         mut self,
         gone: &[&DocumentInfo],

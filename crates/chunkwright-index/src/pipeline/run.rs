@@ -25,7 +25,7 @@ use crate::report::{Failure, IndexReport, TokensByKind};
 use chunkwright_store::meta::KnownMeta;
 use chunkwright_store::{DocumentInfo, Overlays, StoreError};
 
-/// A run under way.
+/// A run in progress.
 pub(super) struct Run<'a> {
     pipeline: &'a Pipeline,
     options: &'a IndexOptions,
@@ -34,21 +34,21 @@ pub(super) struct Run<'a> {
     notes: Notes<'a>,
     generations: Arc<Generations>,
     overlays: &'a Overlays,
-    /// The overlays as they are now: people change chunks while a run goes on.
+    /// The latest overlays: chunks may be changed by hand during a run.
     fresh: Option<Overlays>,
-    /// How the overlays would stand; in a dry run of a collection that has any.
+    /// Forecast of overlay states, in a dry run of a collection that has overlays.
     forecast: Option<Forecast<'a>>,
-    /// What the generation had when the run began.
+    /// The generation's documents when the run began.
     stored: Arc<HashMap<String, DocumentInfo>>,
-    /// What searches saw when the run began, where that is another generation.
+    /// The documents that searches saw when the run began, if they are of another generation.
     seen: HashMap<String, DocumentInfo>,
     placed: Placed,
-    /// Ids of files that documents of other folders have.
+    /// Ids of files that belong to documents of other folders.
     clashing: HashSet<String>,
     report: IndexReport,
     /// Documents that are done, and their bytes.
     done: (usize, u64),
-    /// Ids of files that turned out to be no documents when they were read.
+    /// Ids of files that turned out not to be documents when they were read.
     left_out: HashSet<String>,
     tokens: TokensByKind,
     renames: Renames,
@@ -139,12 +139,12 @@ impl<'a> Run<'a> {
     ) -> Result<IndexReport, IndexError> {
         let mut found: HashSet<String> = HashSet::new();
         loop {
-            // A dry run has to know all ids first.
+            // A dry run must know all ids first.
             let sources = if self.options.dry_run { documents.collect() } else { next_sources(documents) };
             if sources.is_empty() || self.report.cancelled {
                 break;
             }
-            // Those that were refused are done too.
+            // Rejected documents count as done.
             self.done.0 = self.report.seen;
             self.report.seen += sources.len();
             let bytes: u64 = sources.iter().map(|source| source.bytes.len() as u64).sum();
@@ -174,7 +174,7 @@ impl<'a> Run<'a> {
         Ok(self.finish()?)
     }
 
-    /// Indexes documents that are parsed already.
+    /// Indexes parsed documents.
     pub(super) fn put_parsed(mut self, documents: &[Document]) -> Result<IndexReport, IndexError> {
         let mut found: HashSet<String> = HashSet::new();
         self.report.seen = documents.len();
@@ -195,7 +195,7 @@ impl<'a> Run<'a> {
         Ok(self.finish()?)
     }
 
-    /// Whether a document of so many bytes may be put, unless a check refused it; notes why not, or its id.
+    /// Returns whether a document of `bytes` bytes may be put, and records either its id or the reason why not.
     fn accepts(
         &mut self,
         doc_id: &str,
@@ -239,15 +239,15 @@ impl<'a> Run<'a> {
         self.finish()
     }
 
-    /// The documents of folders that were moved that no file was found for, as of where their folder is now.
+    /// The documents of moved folders for which no file was found, with their folder's new location.
     fn moved_without(&self, files: &[SourceFile]) -> Vec<DocumentInfo> {
         let found: HashSet<&str> = files.iter().map(|file| file.doc_id.as_str()).collect();
         let others = self.visible().values().filter(|info| !found.contains(info.doc_id.as_str()));
         others.filter_map(|info| self.placed.moved(info)).collect()
     }
 
-    /// Documents among those that `is_wanted` that were cut with other boundaries than are set in them now. All
-    /// documents of a generation that is built are cut anyway.
+    /// The wanted documents whose manual boundaries have changed since they were cut. Empty while a generation is
+    /// built, since all of its documents are cut anyway.
     fn cut_otherwise(&self, is_wanted: impl Fn(&str) -> bool) -> Vec<DocumentInfo> {
         if self.is_building() || self.report.cancelled {
             return Vec::new();
@@ -258,12 +258,12 @@ impl<'a> Run<'a> {
         divided
     }
 
-    /// Whether the generation is another than the one that searches see.
+    /// Returns whether the generation differs from the one that searches see.
     fn is_building(&self) -> bool {
         self.generations.current.is_some() && self.generations.target != self.generations.current
     }
 
-    /// Two paths given may have files of one relative name; only the first can be a document.
+    /// Two given paths may have files with the same relative name; only the first becomes a document.
     fn without_duplicates(&mut self, files: Vec<SourceFile>) -> Vec<SourceFile> {
         let mut kept: Vec<SourceFile> = Vec::with_capacity(files.len());
         for file in files {
@@ -288,14 +288,14 @@ impl<'a> Run<'a> {
         self.report.failed.push(Failure { doc_id, message });
     }
 
-    /// Whether the caller wants the run to stop; the report says so then.
+    /// Returns whether the caller wants the run to stop, and records that in the report.
     fn is_cancelled(&mut self) -> bool {
         let is_cancelled = self.options.cancel.as_ref().is_some_and(|cancel| cancel.load(Ordering::Relaxed));
         self.report.cancelled |= is_cancelled;
         is_cancelled
     }
 
-    /// What searches see: documents by id.
+    /// The documents that searches see, by id.
     fn visible(&self) -> &HashMap<String, DocumentInfo> {
         if self.is_building() { &self.seen } else { &self.stored }
     }

@@ -6,7 +6,7 @@ use super::{IndexOptions, Pipeline};
 use chunkwright_store::{DocumentInfo, Generation, GenerationSpec, Model, StoreError};
 
 impl Pipeline {
-    /// What the collection has before anything is written.
+    /// The documents of the collection before anything is written.
     pub(super) fn known(&self) -> Result<Known, StoreError> {
         let target = self.store.find(&self.collection, &self.spec())?;
         let current = self.store.lookup(&self.collection)?;
@@ -19,13 +19,13 @@ impl Pipeline {
         Ok(Known { is_building: current.is_some() && target != current, current, stored, seen })
     }
 
-    /// What all chunks that this pipeline makes have in common.
+    /// The specification that all chunks of this pipeline share.
     pub fn spec(&self) -> GenerationSpec {
         let model = self.embedder.as_ref().map(|embedder| embedder.model());
         let chunks = self.chunker.config_hash();
         let summaries = if self.summaries { "+summaries" } else { "" };
         let redacted = if self.redacts { "+redacted" } else { "" };
-        // Other notes are other texts.
+        // Different notes make different texts.
         let notes = self.notes.as_ref().map_or(String::new(), |notes| {
             let kinds = [("contexts", notes.contexts), ("summary", notes.summaries)];
             let kinds = kinds.into_iter().filter(|(_, is_on)| *is_on);
@@ -38,16 +38,16 @@ impl Pipeline {
         }
     }
 
-    /// This pipeline with the name that a generation of `spec` has for the same settings, be it of an earlier version;
-    /// `None` if the settings are others.
+    /// This pipeline with the configuration hash that `spec` has for the same settings, possibly from an earlier
+    /// version; `None` if the settings differ.
     pub fn known_as(&self, spec: &GenerationSpec) -> Option<Self> {
         let config_hash = spec.config_hash.split('+').next()?;
         let chunker = self.chunker.clone().known_as(config_hash)?;
         Some(Self { chunker, ..self.clone() }).filter(|pipeline| pipeline.spec() == *spec)
     }
 
-    /// This pipeline with the name that the collection has for its settings: a generation that an earlier version
-    /// began is updated, not rebuilt.
+    /// This pipeline with the configuration hash that the collection has for its settings, so that a generation begun
+    /// by an earlier version is updated, not rebuilt.
     pub(super) fn as_stored(&self) -> Result<Self, StoreError> {
         let Some(current) = self.store.lookup(&self.collection)? else { return Ok(self.clone()) };
         if let Some(known) = self.known_as(&current.spec) {
@@ -66,7 +66,7 @@ impl Pipeline {
         Ok(self.clone())
     }
 
-    /// The generation to bring up to date and the one that searches see. A dry run makes none.
+    /// The generation to update and the one that searches see. A dry run creates none.
     pub(super) fn generations(&self, options: &IndexOptions) -> Result<Generations, StoreError> {
         let spec = self.spec();
         let target = if options.dry_run {
@@ -82,11 +82,11 @@ impl Pipeline {
 pub(super) struct Known {
     /// The generation that searches see.
     pub(super) current: Option<Generation>,
-    /// What the generation to bring up to date has.
+    /// The documents of the generation to update.
     pub(super) stored: HashMap<String, DocumentInfo>,
-    /// What searches see, where that is another generation.
+    /// The documents that searches see, if they are of another generation.
     pub(super) seen: HashMap<String, DocumentInfo>,
-    /// Whether it is.
+    /// Whether they are.
     pub(super) is_building: bool,
 }
 
@@ -99,8 +99,8 @@ impl Known {
 
 /// The generations of a run.
 pub(super) struct Generations {
-    /// The one to bring up to date; none in a dry run that would begin it.
+    /// The one to update; `None` in a dry run that would begin it.
     pub(super) target: Option<Generation>,
-    /// The one that searches see; none before the first.
+    /// The one that searches see; `None` before the first.
     pub(super) current: Option<Generation>,
 }

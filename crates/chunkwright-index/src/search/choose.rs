@@ -12,8 +12,8 @@ use chunkwright_store::bm25::query_ids;
 use chunkwright_store::cancel;
 use chunkwright_store::{DocumentInfo, Generation, Overlay, Scored, Store, StoreError, StoredChunk};
 
-/// Puts the best of `order` in the order of `reranker`; answers their scores, best first. Those that
-/// it was not asked about follow as they were, with no score above its least.
+/// Reorders the best of `order` by `reranker`; returns their scores, best first. The others follow in their old order,
+/// with scores capped at the reranker's least.
 pub(super) fn rerank(
     store: &dyn Store,
     generation: &Generation,
@@ -47,21 +47,21 @@ pub(super) struct Chosen {
     pub(super) scored: Scored,
     pub(super) chunk: StoredChunk,
     pub(super) relevance: Option<f64>,
-    /// Ids of those that say the same.
+    /// Ids of chunks with the same content.
     pub(super) duplicates: Vec<ChunkId>,
 }
 
-/// What was chosen of an order.
+/// The chunks chosen from an order.
 pub(super) struct Choice {
     pub(super) chosen: Vec<Chosen>,
-    /// What stands above the last that was chosen and is not relevant enough.
+    /// The chunks above the last chosen one that are not relevant enough.
     pub(super) below: Option<Below>,
-    /// Whether all were there that were looked at: a chunk may have gone since it was ranked.
+    /// Whether all examined chunks exist: one may have been removed since it was ranked.
     pub(super) is_whole: bool,
 }
 
-/// The first `top_k` of `order` that there are, of one moment, and that are relevant enough or pinned: no more of a
-/// document, and none twice, than the options allow.
+/// The first `top_k` of `order` that exist, in one snapshot, and are relevant enough or pinned, within the options'
+/// limits on hits per document and duplicates.
 pub(super) fn chosen(
     (store, generation): (&dyn Store, &Generation),
     order: &[Scored],
@@ -120,7 +120,7 @@ pub(super) fn chosen(
     }
 }
 
-/// The chunks that somebody pinned to this query, and that the filter lets pass.
+/// The chunks that are pinned to this query and pass the filter.
 pub(super) fn pinned(
     store: &dyn Store,
     generation: &Generation,

@@ -120,7 +120,7 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// Says why the chunk `id` is or is not in the answer to `query`.
+/// Explains why the chunk `id` is or is not among the hits for `query`.
 ///
 /// # Errors
 ///
@@ -153,7 +153,7 @@ pub fn explain(
     explained.doc_id = Some(chunk.record.doc_id.clone());
     explained.matched_terms = matched(&terms, &chunk);
     explained.embedded = chunk.embedded;
-    // Every chunk of the generation is a candidate, so that each stage tells of this one.
+    // Every chunk of the generation is a candidate, so that each stage ranks this one.
     let all = SearchOptions { candidates: usize::MAX / 2, ..options.clone() };
     let ranked = rank(store, generation, models.embedder, query, &all)?;
     let find = |ranking: &[Scored], contribution| {
@@ -200,7 +200,7 @@ pub fn explain(
     Ok(explained)
 }
 
-/// What each stage thought of it.
+/// Its place in each stage.
 fn stages(explained: &Explained) -> [Option<Stage>; 3] {
     [explained.dense, explained.sparse, explained.lexical]
 }

@@ -9,19 +9,19 @@ use super::relevance::{Calibration, LEXICAL, QueryWords};
 use super::{Mode, Ranked, SearchError, SearchOptions, Stage, places};
 use chunkwright_store::{Generation, Store, StoreError, StoredChunk};
 
-/// What judges the chunks of one search.
+/// Judges the relevance of the chunks of one search.
 pub(super) struct Judge<'a> {
     store: &'a dyn Store,
     generation: &'a Generation,
     asked: &'a Asked,
     scale: Option<Scale>,
-    /// The candidates of the dense stage, where cosines are read.
+    /// The candidates of the dense stage, if cosines are used.
     dense: HashMap<ChunkId, Stage>,
     least: Option<f64>,
 }
 
 impl<'a> Judge<'a> {
-    /// The judge of what was `ranked` for `query`.
+    /// The judge of the chunks `ranked` for `query`.
     pub(super) fn new(
         (store, generation): (&'a dyn Store, &'a Generation),
         asked: &'a Asked,
@@ -41,13 +41,13 @@ impl<'a> Judge<'a> {
         Ok(Self { store, generation, asked, scale, dense, least })
     }
 
-    /// The least relevance that is wanted; none where no relevance is known.
+    /// The least relevance of a hit; `None` if relevance is unknown.
     pub(super) fn least(&self) -> Option<f64> {
         self.least
     }
 
-    /// How relevant chunks are. The cosine of one that is no candidate of the dense stage is that of its vector in the
-    /// cache, from which the stage has it too.
+    /// The relevance of chunks. If a chunk is not a candidate of the dense stage, its cosine is computed from its
+    /// vector in the cache.
     pub(super) fn relevance(&self, chunks: &[&StoredChunk]) -> Result<Vec<Option<f64>>, StoreError> {
         let Some(scale) = &self.scale else { return Ok(vec![None; chunks.len()]) };
         let known = |chunk: &StoredChunk| self.dense.get(&chunk.record.chunk_id).map(|stage| stage.score);
@@ -66,8 +66,8 @@ impl<'a> Judge<'a> {
     }
 }
 
-/// How the hits of a search are judged. A model that reads less than half of the query has no say in the ranking, and
-/// none in this.
+/// The relevance scale of a search. A model that reads less than half of the query affects neither the ranking nor the
+/// scale.
 pub(super) fn scale(generation: &Generation, query: &str, ranked: &Ranked) -> Option<Scale> {
     let model = generation.spec.model.as_ref().map(|model| model.name.as_str());
     match ranked.mode() {
@@ -83,27 +83,27 @@ fn no_relevance(generation: &Generation) -> SearchError {
     SearchError::NoRelevance(format!("the scores of model `{model}` have no calibration in this mode"))
 }
 
-/// How the hits of one search are judged.
+/// The relevance scale of one search.
 #[derive(Clone, Debug)]
 pub(super) struct Scale {
     words: QueryWords,
-    /// Of the model whose vectors were compared, or of words.
+    /// That of the model whose vectors were compared, or the lexical one.
     calibration: &'static Calibration,
 }
 
 impl Scale {
-    /// The scale of a search; none where no relevance is known. `model` is that whose vectors were compared.
+    /// The scale of a search; `None` if relevance is unknown. `model` is the one whose vectors were compared.
     fn new(query: &str, model: Option<&str>) -> Option<Self> {
         let calibration = model.map_or(Some(&LEXICAL), Calibration::of_model)?;
         Some(Self { words: QueryWords::of(query), calibration })
     }
 
-    /// Whether it reads cosines.
+    /// Returns whether it uses cosines.
     pub(super) fn reads_cosine(&self) -> bool {
         self.calibration.model.is_some()
     }
 
-    /// The relevance of a chunk; none where it is not known. One without a vector is judged by its words.
+    /// The relevance of a chunk; `None` if unknown. A chunk without a vector is judged lexically.
     pub(super) fn relevance(&self, cosine: Option<f64>, chunk: &StoredChunk) -> Option<f64> {
         let coverage = self.words.coverage(&chunk.terms);
         match cosine {
@@ -117,7 +117,7 @@ impl Scale {
         }
     }
 
-    /// The least relevance of a hit where the search names none.
+    /// The default least relevance of a hit.
     fn min_relevance(&self) -> f64 {
         self.calibration.min_relevance
     }

@@ -10,20 +10,19 @@ use chunkwright_store::bm25::{TermId, query_ids};
 use chunkwright_store::cancel;
 use chunkwright_store::{Generation, Scored, Store, StoreError};
 
-/// What the stages of a search ranked, before they become one ranking.
+/// The rankings of the stages of a search, before fusion.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ranked {
-    /// The dense stage's candidates, best first; none if it did not run.
+    /// The dense stage's candidates, best first; `None` if it did not run.
     pub dense: Option<Vec<Scored>>,
-    /// The sparse stage's candidates, best first; none if it did not run, as where the model gives no sparse
-    /// vectors.
+    /// The sparse stage's candidates, best first; `None` if it did not run, such as for a model without sparse vectors.
     pub sparse: Option<Vec<Scored>>,
-    /// The lexical stage's candidates, best first; none if it did not run.
+    /// The lexical stage's candidates, best first; `None` if it did not run.
     pub lexical: Option<Vec<Scored>>,
-    /// Why the dense stage, or the sparse one alone, did not run although it was asked for; none if all ran.
+    /// The reason why the dense stage, or the sparse one alone, did not run although requested; `None` if all ran.
     pub degraded: Option<String>,
-    /// How much of the query the model reads, from 0 to 1: what a model of English thinks of a question in Chinese
-    /// is noise, and weighs that much less.
+    /// Share of the query that the model reads, from 0 to 1. The ranking of a Chinese question by an English model is
+    /// noise, and weighs accordingly less.
     pub dense_share: f64,
 }
 
@@ -38,8 +37,8 @@ impl Ranked {
         }
     }
 
-    /// What the dense, the sparse and the lexical stage add to the fused score; none for a stage that is left
-    /// out of the fusion, and where only one stage ran.
+    /// The contributions of the dense, the sparse and the lexical stage to the fused score; `None` for a stage that is
+    /// left out of the fusion, and for all if only one stage ran.
     pub(crate) fn contributions(&self, fusion: Fusion) -> [Option<Contribution>; 3] {
         let (dense, sparse, lexical) =
             (self.dense.as_deref(), self.sparse.as_deref(), self.lexical.as_deref());
@@ -50,7 +49,7 @@ impl Ranked {
         fusion.contributions(self.dense_share, dense, sparse, lexical)
     }
 
-    /// One ranking: all stages by `fusion`, or the only one.
+    /// A single ranking: all stages fused by `fusion`, or the only one.
     pub fn fused(&self, fusion: Fusion) -> Vec<Scored> {
         let stages = (self.dense.as_deref(), self.sparse.as_deref(), self.lexical.as_deref());
         match stages {
@@ -64,8 +63,8 @@ impl Ranked {
     }
 }
 
-/// Ranks the chunks of `generation` for `query`, stage by stage: what [`search`] does before fusion, for
-/// whoever compares modes and fusions.
+/// Ranks the chunks of `generation` for `query`, stage by stage, as [`search`] does before fusion. For comparing modes
+/// and fusions.
 ///
 /// # Errors
 ///
@@ -83,14 +82,14 @@ pub fn rank(
 /// A query as the stages read it.
 pub(super) struct Asked {
     terms: Vec<TermId>,
-    /// Its vectors, and why there is no sparse one where there should be; none if they are not wanted or not to be had.
+    /// The vectors, and the reason a sparse vector is missing; `None` if not requested or unavailable.
     vectors: Option<(Embedding, Option<String>)>,
-    /// Why they are not to be had.
+    /// The reason why the vectors are unavailable.
     degraded: Option<String>,
     dense_share: f64,
 }
 
-/// Reads a query, which may take a model; whoever ranks again need not do it again.
+/// Analyses and embeds a query, once for all rankings of it.
 pub(super) fn ask(
     generation: &Generation,
     embedder: Option<&dyn Embedder>,
@@ -126,7 +125,7 @@ pub(super) fn ask(
 }
 
 impl Asked {
-    /// The dot product of the query's vector and that of each text, where the store's cache knows it.
+    /// The dot product of the query's vector and that of each text; `None` if the cache lacks a vector.
     pub(super) fn cosines_of(
         &self,
         store: &dyn Store,
@@ -146,7 +145,7 @@ impl Asked {
         Ok(known.into_iter().map(|vector| vector.map(|vector| cosine(&vector.dense))).collect())
     }
 
-    /// What the stages think of the chunks that there are now.
+    /// Runs the stages over the present chunks.
     pub(super) fn rank(
         &self,
         store: &dyn Store,
@@ -169,7 +168,7 @@ impl Asked {
     }
 }
 
-/// Runs the stages that compare vectors. `failed` says why the query has no sparse one.
+/// Runs the stages that compare vectors. `failed` is the reason why the query has no sparse vector.
 fn by_vectors(
     store: &dyn Store,
     generation: &Generation,
@@ -207,7 +206,7 @@ fn by_vectors(
     Ok(())
 }
 
-/// The query's vectors, and why there is no sparse one where there should be.
+/// The query's vectors, and the reason a sparse vector is missing.
 fn query_vectors(
     generation: &Generation,
     embedder: Option<&dyn Embedder>,

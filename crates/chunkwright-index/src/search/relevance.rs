@@ -31,10 +31,10 @@ use std::sync::LazyLock;
 use chunkwright_store::analysis;
 use chunkwright_store::bm25::{TermCounts, TermId, term_id};
 
-/// How a relevance is computed of cosine and coverage, and which one is needed by default.
+/// The coefficients that turn cosine and coverage into a relevance, with the default threshold.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Calibration {
-    /// The model's name, as it is stored beside vectors; none for words alone.
+    /// The model's name, as stored beside vectors; `None` for the lexical calibration.
     pub model: Option<&'static str>,
     /// The constant of the sum.
     pub intercept: f64,
@@ -44,11 +44,11 @@ pub struct Calibration {
     pub coverage_weight: f64,
     /// Whether the model reads several scripts, so that a text may answer a question in another one.
     pub is_multilingual: bool,
-    /// The least relevance of a hit where a search names none.
+    /// The default least relevance of a hit.
     pub min_relevance: f64,
 }
 
-/// The calibration for words alone.
+/// The lexical calibration.
 pub const LEXICAL: Calibration = Calibration {
     model: None,
     intercept: -4.2,
@@ -59,7 +59,8 @@ pub const LEXICAL: Calibration = Calibration {
 };
 
 /// The calibrations of models. Fitted by logistic regression, on one half of the question sets that `eval/relevance.md`
-/// names, to tell chunks that hold the answer from what nonsense finds; that page has the figures of the other half.
+/// names, to separate chunks that contain the answer from the results of nonsense queries; that page has the figures of
+/// the other half.
 pub const CALIBRATIONS: &[Calibration] = &[
     Calibration {
         model: Some("multilingual-e5-small"),
@@ -79,10 +80,10 @@ pub const CALIBRATIONS: &[Calibration] = &[
     },
 ];
 
-/// What a function word counts in the coverage, where any other word counts 1.
+/// Weight of a function word in the coverage; any other word counts 1.
 pub(super) const FUNCTION_WORD: f64 = 0.1;
 
-/// Words that nearly every text has, and every question: English, Russian.
+/// Words that nearly every text and question has: English, Russian.
 const FUNCTION_WORDS: &str = "a about after all also an and any are as at be been before being between but by can could \
     did do does done during each for from had has have he how i if in into is it its many may me might more most much \
     must my no not of on one or our shall she should so some such than that the their them then there these they this \
@@ -94,7 +95,7 @@ const FUNCTION_WORDS: &str = "a about after all also an and any are as at be bee
     того тоже той только том тот ту ты у уже хотя чего чей чем через что чтобы чье чья эта эти этих это этого этой \
     этом этот эту я";
 
-/// Characters of Chinese function words: a pair of characters with one of them is such a word too.
+/// Characters of Chinese function words: a pair of characters that contains one counts as a function word.
 const FUNCTION_CHARACTERS: &str = "的了是在和与或有也不这那什么怎哪谁何为被把从到对于以及其之吗呢吧着过个们你我他她它您将就都而且但如可能会要用些多少几时";
 
 static FUNCTION_TERMS: LazyLock<HashSet<TermId>> =
@@ -107,7 +108,7 @@ pub struct QueryWords {
     script: Option<Script>,
 }
 
-/// Ways of writing, as far as words of one may match words of another.
+/// Groups of scripts: words can match within a group only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Script {
     Latin,
@@ -118,7 +119,8 @@ enum Script {
 }
 
 impl Script {
-    /// That of most letters, where a character of an unspaced script counts as three; none of a text without letters.
+    /// The script of most letters, where a character of an unspaced script counts as three; `None` for a text without
+    /// letters.
     fn of(text: &str) -> Option<Self> {
         let mut counts = [(0_u32, Self::Latin), (0, Self::Cyrillic), (0, Self::Unspaced), (0, Self::Other)];
         for letter in text.chars().filter(|c| c.is_alphabetic()) {
@@ -141,7 +143,7 @@ struct Word {
     range: Range<usize>,
     /// The term of an identifier as a whole.
     whole: Option<TermId>,
-    /// The term, or the parts of an identifier, with their lengths in characters.
+    /// The term, or the terms of an identifier's parts, with their lengths in characters.
     parts: Vec<(TermId, usize)>,
     weight: f64,
 }
@@ -152,7 +154,7 @@ impl QueryWords {
         let mut words: Vec<Word> = Vec::new();
         analysis::analyze(query, &mut |term, range| {
             let id = term_id(term);
-            // An identifier as a whole comes after its parts, which are the last words.
+            // A whole identifier comes after its parts, which are the last words.
             if words.last().is_some_and(|last| range.start <= last.range.start) {
                 let first = words.partition_point(|word| word.range.start < range.start);
                 let mut parts = std::mem::take(&mut words[first].parts);
@@ -169,13 +171,14 @@ impl QueryWords {
         Self { words, script: Script::of(query) }
     }
 
-    /// Whether it has function words, as questions do, and `text` is in another script, so that its words say nothing.
+    /// Returns whether it has function words, as questions do, and `text` is in another script, so that coverage means
+    /// nothing.
     pub fn is_question_across(&self, text: &str) -> bool {
         let has_function_word = self.words.iter().any(|word| word.weight < 1.0);
         has_function_word && self.script.zip(Script::of(text)).is_some_and(|(query, text)| query != text)
     }
 
-    /// The share of the words that a text has, from 0 to 1; 0 where the query has no word.
+    /// The share of the words that a text has, from 0 to 1; 0 if the query has no words.
     pub fn coverage(&self, terms: &TermCounts) -> f64 {
         let (mut all, mut had) = (0.0, 0.0);
         for word in &self.words {
@@ -187,8 +190,8 @@ impl QueryWords {
 }
 
 impl Word {
-    /// How much of it a text has, from 0 to 1. Of an identifier that is not there as a whole, its parts by their
-    /// lengths, but for single letters and digits, which any text has.
+    /// The share of the word that a text has, from 0 to 1. If an identifier is not there as a whole, its parts count by
+    /// length, except single letters and digits, which any text has.
     fn coverage(&self, terms: &TermCounts) -> f64 {
         match self.whole {
             Some(whole) if terms.has(whole) => return 1.0,
@@ -202,12 +205,12 @@ impl Word {
 }
 
 impl Calibration {
-    /// The calibration of a model by its name; none if there is none.
+    /// The calibration of a model by name; `None` if there is none.
     pub fn of_model(name: &str) -> Option<&'static Self> {
         CALIBRATIONS.iter().find(|calibration| calibration.model == Some(name))
     }
 
-    /// The relevance, from 0 to 1, to 3 decimals: vectors are compared to 5 at least, in every store.
+    /// The relevance, from 0 to 1, to 3 decimals: every store compares vectors to at least 5.
     pub fn relevance(&self, cosine: f64, coverage: f64) -> f64 {
         let sum = self.intercept + self.cosine_weight * cosine + self.coverage_weight * coverage;
         (1000.0 / (1.0 + (-sum).exp())).round() / 1000.0
@@ -236,7 +239,7 @@ mod tests {
 
     #[test]
     fn many_words_are_each_looked_at_once() {
-        // By looks at all words before each, this would take longer than anybody waits.
+        // A comparison of each word with all earlier ones would take far too long.
         for unit in ["max_size{} ", "word{} ", "字", "Ａ"] {
             let query: String = (0..100_000).map(|number| unit.replace("{}", &number.to_string())).collect();
             assert!(QueryWords::of(&query).coverage(&TermCounts::of("nothing of it")) < 1e-9, "{unit}");

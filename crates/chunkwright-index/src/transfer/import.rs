@@ -47,25 +47,25 @@ pub struct Imported {
     pub carried: usize,
 }
 
-/// What an import may use.
+/// Tools of an import.
 pub struct ImportOptions<'a> {
-    /// What counts tokens.
+    /// The token counters.
     pub counters: &'a Counters,
-    /// A pipeline that cuts as the specification says, if there is one: other documents of the collection are then cut
-    /// again rather than hidden.
+    /// A pipeline that cuts by a specification, if available: other documents of the collection are then cut again
+    /// rather than hidden.
     pub pipeline: &'a dyn Fn(&GenerationSpec) -> Option<Pipeline>,
-    /// The time of that, ISO 8601.
+    /// The time of the import, ISO 8601.
     pub now: &'a str,
 }
 
-/// Why records were not taken in.
+/// Errors of imports.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ImportError {
-    /// What is not a record.
+    /// A row that is not a record.
     #[error("{}not a chunk record: {reason}", .at.map(|at| format!("{at} is ")).unwrap_or_default())]
     Unreadable {
-        /// Where, if a row is at fault.
+        /// The row, if one is at fault.
         at: Option<RowAt>,
         /// What is wrong.
         reason: String,
@@ -77,12 +77,12 @@ pub enum ImportError {
         at: RowAt,
         /// Its document.
         doc_id: String,
-        /// What is not true.
+        /// The finding.
         finding: Box<Finding>,
-        /// How many more findings its document has.
+        /// Number of further findings in its document.
         more: usize,
     },
-    /// Records of a document that do not stand together and in order.
+    /// Records of a document that are not together and in order.
     #[error(
         "{at}: the records of `{doc_id}` are not together and in order; sort them by `doc_id` and `chunk_index`"
     )]
@@ -102,7 +102,7 @@ pub enum ImportError {
         /// What is wrong.
         error: base64::DecodeError,
     },
-    /// Records cut in two ways, which cannot be one generation.
+    /// Records cut in two ways, which cannot be in one generation.
     #[error(
         "{at}: `{doc_id}` was cut by `{found}`, those before by `{expected}`; records of one strategy version and configuration make a collection"
     )]
@@ -139,12 +139,12 @@ pub enum ImportError {
         hidden: usize,
         /// The first of them.
         names: String,
-        /// How the collection is cut and embedded.
+        /// The configuration of the collection.
         stored: String,
-        /// How the records are.
+        /// The configuration of the records.
         found: String,
     },
-    /// Documents of the collection could not be cut again, so that searches still see the generation before.
+    /// Documents of the collection could not be cut again, so that searches still see the previous generation.
     #[error(
         "the other documents of the collection could not be carried over, so searches see it as it was: {reason}"
     )]
@@ -152,7 +152,7 @@ pub enum ImportError {
         /// Why.
         reason: String,
     },
-    /// Another run writes the document again and again.
+    /// Another run keeps writing the document.
     #[error("`{doc_id}` is being written by another run; import again when that is done")]
     Busy {
         /// The document.
@@ -170,11 +170,11 @@ fn and_more(more: usize) -> String {
     if more == 0 { String::new() } else { format!(" (and {more} more findings in this document)") }
 }
 
-/// Takes records into `collection`. `open` begins to read them, and is called twice.
+/// Imports records into `collection`. `open` starts reading them, and is called twice.
 ///
 /// # Errors
 ///
-/// [`ImportError`]; of a file that is refused nothing is written.
+/// [`ImportError`]; nothing of a rejected file is written.
 pub fn import<I: Iterator<Item = Result<(RowAt, Row), ImportError>>>(
     store: &dyn Store,
     collection: &str,
@@ -191,7 +191,7 @@ pub fn import<I: Iterator<Item = Result<(RowAt, Row), ImportError>>>(
         && (&current.spec.strategy_version, &current.spec.config_hash)
             == (&spec.strategy_version, &spec.config_hash)
     {
-        // The next run embeds what came without vectors.
+        // The next run embeds texts that came without vectors.
         spec.model.clone_from(&current.spec.model);
     }
     let pipeline = not_hiding(store, current.as_ref(), &spec, &proof, options)?;
@@ -200,7 +200,7 @@ pub fn import<I: Iterator<Item = Result<(RowAt, Row), ImportError>>>(
     taker.finish(pipeline, options)
 }
 
-/// A pipeline to carry over what would be hidden; none if nothing would be.
+/// The pipeline that carries over documents that would be hidden; `None` if there are none.
 fn not_hiding(
     store: &dyn Store,
     current: Option<&Generation>,
@@ -254,14 +254,14 @@ fn each_document(
     if document.is_empty() { Ok(()) } else { each(document) }
 }
 
-/// A document that was read, and its records as they were rendered.
+/// A document that was read, and its records as they were originally rendered.
 struct Read {
     document: StoredDocument,
     records: Vec<Record>,
     is_rebuilt: bool,
 }
 
-/// The document of `rows`, whose `document` is taken out.
+/// Reads the document of `rows`, and takes `document` out of them.
 fn read(rows: &mut Rows) -> Result<Read, ImportError> {
     let moved = rows.first_mut().and_then(|(at, row)| Some((*at, row.document.take()?)));
     let records: Vec<Record> = rows.iter().map(|(_, row)| row.record.clone()).collect();
@@ -287,7 +287,7 @@ fn whole(at: RowAt, moved: MovedDocument) -> Result<StoredDocument, ImportError>
     Ok(StoredDocument { info, source, raw, doc_toc, summary })
 }
 
-/// What the first reading finds out.
+/// The result of the first reading.
 #[derive(Default)]
 struct Proof {
     /// Strategy version and configuration of all records.
@@ -295,7 +295,7 @@ struct Proof {
     /// The model of their vectors.
     model: Option<Model>,
     doc_ids: HashSet<String>,
-    /// The document of each chunk id, as its number.
+    /// The document of each chunk id, as an index into `order`.
     ids: HashMap<ChunkId, usize>,
     /// The documents in order.
     order: Vec<String>,
@@ -358,7 +358,7 @@ impl Proof {
         Ok(())
     }
 
-    /// All vectors are of one model.
+    /// Checks that all vectors are of one model.
     fn vectors(&mut self, rows: &Rows, doc_id: &str) -> Result<(), ImportError> {
         let name = rows.first().and_then(|(_, row)| row.document.as_ref()?.model.clone());
         for (at, row) in rows {
@@ -396,14 +396,14 @@ impl Proof {
     }
 }
 
-/// How often a document that another run writes is tried again.
+/// Most attempts to write a document that another run writes too.
 const ATTEMPTS: usize = 8;
 
 /// The second reading.
 struct Taker<'a> {
     store: &'a dyn Store,
     generation: Generation,
-    /// What is in force here from now on.
+    /// The overlays after the import.
     overlays: Overlays,
     doc_ids: HashSet<String>,
     imported: Imported,
@@ -449,7 +449,7 @@ impl<'a> Taker<'a> {
         let at = rows.first().map(|(at, _)| *at);
         let Read { mut document, mut records, is_rebuilt } = read(&mut rows)?;
         let doc_id = document.info.doc_id.clone();
-        // The file may be another one by now.
+        // The file may have been replaced since the first reading.
         let found = verify::records(&self.generation.spec, &document, &records, counters);
         if let (Some(finding), Some(at)) = (found.into_iter().next(), at) {
             return Err(ImportError::Untrue { at, doc_id, finding: finding.into(), more: 0 });
@@ -461,7 +461,7 @@ impl<'a> Taker<'a> {
         for (chunk, record) in
             chunks.iter_mut().zip(in_force).filter(|(chunk, record)| chunk.record.text == record.text)
         {
-            // Counted as the file says, which was proven.
+            // Token counts are those of the file, which were verified.
             chunk.record = record;
         }
         let count = chunks.len();
@@ -484,7 +484,7 @@ impl<'a> Taker<'a> {
         Err(ImportError::Busy { doc_id })
     }
 
-    /// Makes what was taken in what searches see, with all that they saw.
+    /// Makes the imported documents visible to searches, together with those that were visible.
     fn finish(
         mut self,
         pipeline: Option<Pipeline>,
@@ -502,7 +502,7 @@ impl<'a> Taker<'a> {
         settle(self.store, &self.generation, Tools::default())?;
         let current = self.store.open(&self.generation.collection)?;
         if current != self.generation {
-            // What an old generation has and searches do not see any more was removed since.
+            // Documents that an old generation has but searches no longer see were removed since.
             let over = self.store.documents(&self.generation)?.into_iter().map(|info| info.doc_id);
             let over = over.filter(|doc_id| !self.doc_ids.contains(doc_id));
             let changes: Vec<Change> = over.map(|doc_id| Change::Remove { doc_id }).collect();
@@ -518,7 +518,7 @@ impl<'a> Taker<'a> {
     }
 }
 
-/// Whether two overlays of a chunk say the same, whenever they were made.
+/// Returns whether two overlays of a chunk make the same change, whenever they were made.
 fn is_same_change(here: &Overlay, moved: &Overlay) -> bool {
     let said = |overlay: &Overlay| {
         (overlay.disabled, overlay.text.clone(), overlay.keywords.clone(), overlay.pins.clone())
@@ -526,7 +526,7 @@ fn is_same_change(here: &Overlay, moved: &Overlay) -> bool {
     said(here) == said(moved)
 }
 
-/// Which texts of records without their document were given by hand.
+/// Finds the texts given by hand among records without their document.
 fn replaced(records: &[Record], overlays: &Overlays) -> Vec<Applied> {
     let on = |record: &Record| {
         let overlay = overlays.get(&record.chunk_id.to_string())?;

@@ -4,15 +4,15 @@ use std::io::{BufRead, Read as _};
 
 use super::{ImportError, Row, RowAt};
 
-/// Most bytes of a line (256 MiB): a document and its file are on one.
+/// Most bytes of a line (256 MiB): a line may hold a document and its file.
 pub const MAX_LINE: u64 = 256 << 20;
 
-/// The rows of JSON Lines. Blank lines and summaries are passed over.
+/// The rows of JSON Lines. Blank lines and summaries are skipped.
 pub fn lines(reader: impl BufRead) -> impl Iterator<Item = Result<(RowAt, Row), ImportError>> {
     lines_within(reader, MAX_LINE)
 }
 
-/// As [`lines`], of lines of at most `most` bytes.
+/// As [`lines`], with lines of at most `most` bytes.
 fn lines_within(
     mut reader: impl BufRead,
     most: u64,
@@ -36,12 +36,12 @@ fn lines_within(
     })
 }
 
-/// What the next line of a file is.
+/// The next line of a file.
 enum Line {
     Row(Box<Row>),
     /// Blank, or a summary.
     Passed,
-    /// There is none.
+    /// The end of the file.
     End,
 }
 

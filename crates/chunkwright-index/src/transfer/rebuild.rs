@@ -5,19 +5,20 @@ use chunkwright_source::format::file_hash;
 
 use chunkwright_store::{DocumentInfo, StoredDocument};
 
-/// A document as its records describe it: between the chunks stand blanks, with a line break where a line ends, and as
-/// many characters and bytes as the records count. What they say wrongly is found when they are proven against it.
+/// A document as its records describe it: the gaps between chunks are filled with blanks and line breaks, so that
+/// lines, characters and bytes are as the records count them. Wrong records are found when they are verified against
+/// it.
 pub(super) fn rebuilt(records: &[Record]) -> StoredDocument {
     let mut source = String::new();
     let (mut chars, mut line) = (0_u32, 1_u32);
     for record in records {
         let bytes = (record.start_byte as usize).saturating_sub(source.len());
-        // What no text can have is not made: a gap is not longer than four times the records.
+        // Guards against impossible records: a gap is at most `MAX_GAP` bytes.
         let bytes = bytes.min(MAX_GAP);
         let count = (record.start_char.saturating_sub(chars) as usize).min(bytes);
         let breaks = (record.start_line.saturating_sub(line) as usize).min(count);
         source.push_str(&"\n".repeat(breaks));
-        // Blanks of one, two and three bytes make up any number of bytes of a number of characters.
+        // Blanks of one, two and three bytes give any number of bytes for a number of characters.
         let (mut extra, left) = (bytes - count, count - breaks);
         for _ in 0..left {
             let blank = match extra {

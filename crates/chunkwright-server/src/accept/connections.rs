@@ -14,13 +14,13 @@ use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 pub(super) struct Connections {
     free: Arc<Semaphore>,
     open: Mutex<HashMap<u64, Arc<Activity>>>,
-    /// Counts connections and requests; tells which came first.
+    /// Counts connections and requests, to order them in time.
     ticks: AtomicU64,
 }
 
-/// What a connection does.
+/// The activity of a connection.
 pub(super) struct Activity {
-    /// When it became idle, in ticks; 0 while it has a request.
+    /// The tick at which it became idle; 0 while it has a request.
     idle_since: AtomicU64,
     leave: Notify,
 }
@@ -45,7 +45,7 @@ impl Connections {
         Arc::new(Self { free, open: Mutex::default(), ticks: AtomicU64::new(1) })
     }
 
-    /// Waits for a place, and has the connection leave that has been idle longest if there is none.
+    /// Waits for a place. If none is free, asks the connection that has been idle longest to close.
     pub(super) async fn place(self: &Arc<Self>) -> Place {
         let permit = if let Ok(permit) = Arc::clone(&self.free).try_acquire_owned() {
             permit
@@ -81,7 +81,7 @@ impl Connections {
 }
 
 impl Place {
-    /// Is ready when the connection shall make room. It has no request then.
+    /// Waits until the connection has to make room. It has no request then.
     pub(super) async fn told_to_leave(&self) {
         loop {
             self.activity.leave.notified().await;
@@ -91,7 +91,7 @@ impl Place {
         }
     }
 
-    /// Says which requests the connection has.
+    /// Returns a function that marks the beginning of a request; the request ends when its result is dropped.
     pub(super) fn requests(&self) -> impl Fn() -> Busy + Clone + Send + Sync + use<> {
         let (connections, activity) = (Arc::clone(&self.connections), Arc::clone(&self.activity));
         move || {

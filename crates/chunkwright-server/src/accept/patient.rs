@@ -22,7 +22,7 @@ impl<S> Patient<S> {
         Self { inner, timeout, waiting: None }
     }
 
-    /// What a write came to, or the end of the wait for it.
+    /// Fails a pending write when its timeout has passed.
     fn waited<T>(&mut self, context: &mut Context<'_>, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if written.is_ready() {
             self.waiting = None;

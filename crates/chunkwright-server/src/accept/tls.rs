@@ -18,14 +18,14 @@ use tokio_rustls::rustls::{self, ServerConfig, crypto::ring};
 use crate::files::{FileError, readable_by_us_alone};
 use crate::options::TlsFiles;
 
-/// How often the files are looked at.
+/// Interval at which the files are checked.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// Why a certificate cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TlsError {
-    /// A file that cannot be read, or that is not PEM of what it should be.
+    /// A file that cannot be read, or that does not contain the expected PEM.
     #[error("`{path}` cannot be used: {error}; expected a file of PEM")]
     File {
         /// The file.
@@ -41,7 +41,7 @@ pub enum TlsError {
     Pair(#[from] rustls::Error),
 }
 
-/// The certificate in force.
+/// The certificate in use.
 pub(super) struct Tls {
     files: TlsFiles,
     loaded: Mutex<Loaded>,
@@ -49,7 +49,7 @@ pub(super) struct Tls {
 
 struct Loaded {
     acceptor: TlsAcceptor,
-    /// When the files were made that it is from, and when they were looked at.
+    /// The modification times of its files, and when they were last checked.
     made: [Option<SystemTime>; 2],
     looked: Instant,
 }
@@ -61,7 +61,7 @@ impl Tls {
         Ok(Self { files: files.clone(), loaded: Mutex::new(loaded) })
     }
 
-    /// What answers the next connection. While new files cannot be used, the old certificate stays.
+    /// The acceptor for the next connection. If new files cannot be used, the old certificate stays.
     pub(super) fn acceptor(&self) -> TlsAcceptor {
         let mut loaded = self.loaded.lock();
         if loaded.looked.elapsed() >= LOOK {

@@ -1,7 +1,7 @@
-//! Bodies of requests that were answered before they were read, such as that of a request without a key.
+//! Unread bodies of requests that are already answered, for example because they had no key.
 //!
-//! What is left of a body comes before the next request on the connection. It is read and forgotten where it is short;
-//! otherwise the client is told that the connection ends, and has time to read that.
+//! The rest of a body precedes the next request on the connection. A short rest is read and discarded; otherwise the
+//! client is told that the connection ends, and gets time to read that.
 
 use parking_lot::Mutex;
 use std::pin::Pin;
@@ -16,23 +16,23 @@ use hyper::{HeaderMap, Response};
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::time;
 
-/// Most bytes that are read to keep a connection.
+/// Maximum number of bytes that are read to keep a connection.
 const MOST: u64 = 256 << 10;
 
-/// How long they are waited for.
+/// Time limit for reading them.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// How long a client that still sends may take to read that the connection ends.
+/// Time that a client which is still sending has to read that the connection ends.
 const LINGER: Duration = Duration::from_secs(2);
 
-/// The body of a request, which stays with the connection after the handler has dropped its own end of it.
+/// The body of a request, kept with the connection after the handler has dropped its end.
 #[derive(Clone)]
 pub(super) struct Shared(Arc<Mutex<Left>>);
 
 struct Left {
     body: Incoming,
     is_read: bool,
-    /// Whether the client sends it only when it is asked to.
+    /// Whether the client sends it only when asked to (`Expect`).
     is_awaited: bool,
 }
 
@@ -42,8 +42,8 @@ impl Shared {
         Self(Arc::new(Mutex::new(Left { body, is_read: false, is_awaited })))
     }
 
-    /// Makes sure that the next request on the connection is understood: reads what is left, or says in the answer that
-    /// there is no next one. Returns whether the connection ends before all was read.
+    /// Keeps the connection usable for the next request: reads the rest of the body, or announces in the answer that
+    /// the connection closes. Returns whether it closes with data unread.
     pub(super) async fn settle<B>(mut self, response: &mut Response<B>) -> bool {
         let close = HeaderValue::from_static("close");
         let is_closing = response.headers().get(CONNECTION) == Some(&close);
@@ -59,7 +59,7 @@ impl Shared {
         !is_read
     }
 
-    /// Reads what is left; returns whether that was all.
+    /// Reads the rest; returns whether that was everything.
     async fn drained(&mut self) -> bool {
         let mut bytes = 0;
         while let Some(frame) = self.frame().await {
@@ -96,8 +96,8 @@ impl Body for Shared {
     }
 }
 
-/// Reads what a client still sends after the connection was ended: a system that throws it away unread tells the client so,
-/// which then may lose the answer.
+/// Reads what a client still sends after the connection was ended. If the system discarded it, it would reset the
+/// connection, and the client might lose the answer.
 pub(super) async fn linger(stream: &mut (impl AsyncRead + Unpin)) {
     let mut bytes = vec![0; 64 << 10];
     let ended = async { while stream.read(&mut bytes).await.is_ok_and(|read| read > 0) {} };

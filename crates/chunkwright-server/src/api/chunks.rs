@@ -203,7 +203,7 @@ struct OverlayPage {
     next: Option<Cursor>,
 }
 
-/// A filter of a query; none for an empty text.
+/// Parses the filter of a query; an empty text gives an empty filter.
 pub(super) fn filter(text: &str) -> Result<Filter, Problem> {
     if text.trim().is_empty() {
         return Ok(Filter::default());
@@ -250,7 +250,7 @@ async fn amend_one(
         accept,
         ..AmendRequest::default()
     };
-    // From the check to the change nobody else changes anything by hand.
+    // Prevents other changes by hand between the check and the change.
     let _changing = app.changing.lock().await;
     if !expects.is_nothing() {
         let chunk = chunk.clone();

@@ -28,7 +28,7 @@ pub(super) fn add(resources: Resources) -> Resources {
         "put_documents",
         "Stores documents, as JSON or as files of a form; answers when they are stored durably.",
     );
-    // What goes by a pattern may be everything.
+    // A pattern may match everything.
     let delete_some = Operation::admin(
         Method::Delete,
         ALL,

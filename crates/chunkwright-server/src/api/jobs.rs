@@ -1,4 +1,4 @@
-//! Work that outlives the request that asked for it.
+//! Jobs: work that outlives its request.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -34,7 +34,7 @@ use crate::problem::Problem;
 const ALL: &str = "/api/v1/jobs";
 const ONE: &str = "/api/v1/jobs/{job}";
 
-/// How often a job that is followed is looked at.
+/// Interval at which a followed job is polled.
 const LOOK: Duration = Duration::from_millis(200);
 
 pub(super) fn add(resources: Resources) -> Resources {
@@ -105,7 +105,7 @@ struct JobPage {
     next: Option<Cursor>,
 }
 
-/// The last event that a client saw, when it comes back.
+/// The id of the last event that a reconnecting client saw.
 struct LastEvent(Option<u64>);
 
 impl<S: Send + Sync> FromRequestParts<S> for LastEvent {
@@ -124,8 +124,8 @@ impl Input for LastEvent {
     }
 }
 
-/// Events, each with the job as data and its revision as id; none where the client has the last one, so that it does
-/// not come back.
+/// Events, each with the job as data and its revision as id; `None` if the client already has the last one, so that it
+/// does not reconnect.
 struct Events(Option<ReceiverStream<Result<Event, Infallible>>>);
 
 impl IntoResponse for Events {
@@ -157,7 +157,7 @@ impl Output for Events {
     }
 }
 
-/// Lines of JSON, read from a file as the client reads them.
+/// Lines of JSON, streamed from a file at the client's pace.
 struct Lines(Response);
 
 impl IntoResponse for Lines {
@@ -195,7 +195,7 @@ async fn result_of(State(app): State<Shared>, Path(OfJob { job }): Path<OfJob>) 
 }
 
 impl App {
-    /// The job as the caller may know it.
+    /// The job as the caller may see it.
     fn shown(&self, job: Job) -> Job {
         if guard::sees_places() { job } else { job.without_places(&self.roots) }
     }
@@ -224,7 +224,7 @@ async fn list(
         let is_of = collection.as_deref().is_none_or(|name| job.task.collection() == Some(name));
         is_of && state.is_none_or(|state| job.state == state)
     });
-    // Newest first is ascending by what is left to the greatest number.
+    // Newest first means ascending by the distance to the greatest number.
     let key = |job: &Job| format!("{:020}", u64::MAX - job.id);
     let (jobs, next) = paging::page(jobs, key, &("jobs", collection, state), after.as_ref(), limit)?;
     let jobs = jobs.into_iter().map(|job| app.shown(job)).collect();
@@ -274,14 +274,14 @@ async fn follow(
         loop {
             tokio::select! {
                 _ = looks.tick() => {}
-                // The client comes back to the next server.
+                // The client reconnects to the next server.
                 () = stopping.cancelled() => return,
             }
             let newer = match seen {
                 None => jobs.get(job).map(Some),
                 Some(seen) => jobs.wait_newer(job, seen, Duration::ZERO),
             };
-            // A job that is forgotten by now has ended.
+            // A job that is no longer kept has ended.
             let Ok(newer) = newer else { return };
             let Some(now) = newer else {
                 let is_over = jobs.get(job).is_ok_and(|job| job.state.is_over());
@@ -296,7 +296,7 @@ async fn follow(
                 Some(roots) => now.without_places(roots),
                 None => now,
             };
-            // Readers of events that take lines as Python does end one at U+2028 too.
+            // Some readers of events split lines as Python does, also at U+2028.
             let Some(data) = to_line(&now).ok().and_then(|line| String::from_utf8(line).ok()) else { return };
             let event = Event::default().event(name).id(now.revision.to_string()).data(data.trim_end());
             if sender.send(Ok(event)).await.is_err() || now.state.is_over() {

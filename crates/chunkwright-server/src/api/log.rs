@@ -19,7 +19,7 @@ pub(super) fn add(resources: Resources) -> Resources {
     let read =
         Operation::read(Method::Get, PATH, "list_queries", "Lists queries that were asked, latest first.");
     let clear = Operation::write(Method::Delete, PATH, "clear_queries", "Forgets all queries.");
-    // What others look for is not for everybody who may look at the index.
+    // Queries of others are not for everyone who may read the index.
     let [read, clear] = [read, clear].map(|operation| Operation { scope: Scope::Admin, ..operation });
     resources.add("log", &read, list).add("log", &clear, forget)
 }

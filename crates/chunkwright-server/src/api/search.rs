@@ -122,7 +122,7 @@ async fn answer(app: &Shared, request: SearchRequest) -> Answer<SearchAnswer> {
     Ok(Json(app.ask(search).await?))
 }
 
-/// Keeps a query. A log that cannot be written fails no search.
+/// Logs a query. A search does not fail if the log cannot be written.
 fn keep(log: &QueryLog, request: SearchRequest, answer: &SearchAnswer, started: Instant) {
     let (hits, best) = match &answer.found {
         Found::Hits { hits } => (hits.len(), hits.first().map(|hit| hit.found.relevance)),

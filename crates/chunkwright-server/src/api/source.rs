@@ -50,7 +50,7 @@ enum Form {
     Text,
 }
 
-/// Bytes of any type.
+/// Bytes of any media type.
 struct Source(Response);
 
 impl IntoResponse for Source {
@@ -86,7 +86,7 @@ async fn source_of(
         return whole(app, collection, doc_id, form, name, has).await;
     }
     let fetched = app.read(collection, move |snapshot| {
-        // What is asked for is a document, whatever its id looks like.
+        // The path names a document, whatever its id looks like.
         snapshot.document(&doc_id)?;
         snapshot.fetch_text(&reference)
     });
@@ -103,8 +103,8 @@ async fn source_of(
     Ok(Source(File { name, media_type, tag }.unless(&has, || bytes.into())))
 }
 
-/// The whole source, part by part: however large it is and however slowly it is read, an answer takes the memory of a few
-/// parts. What the client has already is not read at all.
+/// Streams the whole source, part by part: an answer takes only the memory of a few parts, however large it is and
+/// however slowly it is read. If the client already has it, nothing is read.
 async fn whole(
     app: Shared,
     collection: String,
@@ -118,7 +118,7 @@ async fn whole(
     if file.is_had(&has) {
         return Ok(Source(file.unless(&has, Body::empty)));
     }
-    // What cannot be read is said before the answer begins.
+    // An error in the first part is reported before the answer begins.
     let mut parts = source.parts();
     let read = app.call(move |_| parts.next_part().map(|part| (parts, part.unwrap_or_default()))).await?;
     let (parts, first) = read;
@@ -129,7 +129,7 @@ async fn whole(
     Ok(Source(response))
 }
 
-/// A body that is read as the client reads it. Where a part cannot be read, it breaks off before its length.
+/// A body that is read at the client's pace. If a part cannot be read, the body ends before its announced length.
 fn in_parts(mut parts: SourceParts, first: Vec<u8>) -> Body {
     let (sender, receiver) = mpsc::channel(1);
     tokio::spawn(async move {
@@ -160,7 +160,7 @@ fn in_parts(mut parts: SourceParts, first: Vec<u8>) -> Body {
     Body::from_stream(ReceiverStream::new(receiver))
 }
 
-/// `L10-L80` of `10-80`.
+/// Converts `10-80` to `L10-L80`.
 fn range(lines: &str) -> Result<String, Problem> {
     let (first, last) = lines.split_once('-').unwrap_or((lines, lines));
     let numbers = first.parse::<u32>().ok().zip(last.parse::<u32>().ok());

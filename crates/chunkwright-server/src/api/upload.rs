@@ -17,12 +17,12 @@ use crate::extract::Body;
 use crate::openapi::Input;
 use crate::problem::Problem;
 
-/// A request as JSON, or as a form with files.
+/// A request, from JSON or from a form with files.
 pub(super) struct Upload<T>(pub(super) T);
 
-/// What can be read of a form.
+/// A type that can be read from a form.
 pub(super) trait FromForm: Sized {
-    /// The fields beside `file`, as properties of a schema.
+    /// The fields other than `file`, as properties of a schema.
     fn fields() -> Value;
 
     fn from_form(form: Form) -> Result<Self, Problem>;
@@ -96,7 +96,7 @@ impl Form {
         Ok(read)
     }
 
-    /// Takes a field that is text.
+    /// Takes a text field.
     fn text(&mut self, name: &str) -> Option<String> {
         self.fields.remove(name)
     }
@@ -111,7 +111,7 @@ impl Form {
         })
     }
 
-    /// Fails if a field was not taken, which is none of those of `T`.
+    /// Fails if a field was not taken: it does not belong to `T`.
     fn end<T: FromForm>(self) -> Result<Vec<FormFile>, Problem> {
         let Some(name) = self.fields.into_keys().next() else { return Ok(self.files) };
         let fields = T::fields();
@@ -121,8 +121,8 @@ impl Form {
     }
 }
 
-/// The name of a file as its program meant it: browsers write `%22`, `%0D` and `%0A` for what would end the name, and
-/// everything else as it is; older clients of Python write all that is not ASCII by RFC 5987.
+/// The original name of a file. Browsers escape only what would end the name, as `%22`, `%0D` and `%0A`; older Python
+/// clients encode everything except ASCII by RFC 5987.
 fn file_name(field: &Field<'_>) -> String {
     if let Some(name) = field.file_name() {
         return name.replace("%22", "\"").replace("%0D", "\r").replace("%0A", "\n");
@@ -135,11 +135,11 @@ fn file_name(field: &Field<'_>) -> String {
 }
 
 impl FormFile {
-    /// The document that the file is, called `doc_id`.
+    /// The document of the file, with the id `doc_id` if given.
     fn document(self, doc_id: Option<String>, kind: Option<&str>) -> GivenDocument {
         let hint = match (kind, &self.media_type) {
             (Some(kind), _) => Some(FormatHint::Format(kind.to_owned())),
-            // A name tells more than the type that a program makes of it.
+            // An extension is more reliable than the media type that a program derives from it.
             (None, _) if self.name.contains('.') => Some(FormatHint::FileName(self.name.clone())),
             (None, Some(media_type)) => Some(FormatHint::MediaType(media_type.clone())),
             (None, None) => None,

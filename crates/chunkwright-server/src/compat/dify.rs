@@ -1,7 +1,7 @@
 //! A collection as external knowledge of Dify: its API word for word.
 //!
-//! Dify expects scores from 0 to 1 and an object of metadata with every record. Relevance is such a score, the same for
-//! every query, so that its threshold means what it says.
+//! Dify expects scores from 0 to 1, and a metadata object in every record. The relevance is such a score, on the same
+//! scale for every query, so that Dify's threshold has a fixed meaning.
 
 use axum::Json;
 use axum::extract::{Request, State};
@@ -19,7 +19,7 @@ use crate::extract::Body;
 use crate::openapi::{Method, Operation, Output, Resources, add_answer};
 use crate::problem::Problem;
 
-/// How the paths of its API begin.
+/// Prefix of the paths of its API.
 const PATHS: &str = "/compat/dify/";
 
 pub(super) fn add(resources: Resources) -> Resources {
@@ -166,7 +166,7 @@ struct Failure {
     error_msg: String,
 }
 
-/// A problem, which [`answer_failures`] answers as Dify expects it.
+/// A problem, which [`answer_failures`] converts to Dify's format.
 struct Refused(Problem);
 
 impl From<Problem> for Refused {
@@ -181,7 +181,7 @@ impl IntoResponse for Refused {
     }
 }
 
-/// Answers failures as Dify expects them, wherever they were found: by a handler, or by what stands before it.
+/// Converts failures to Dify's format, whether a handler or a layer before it found them.
 pub(super) async fn answer_failures(request: Request, next: Next) -> Response {
     let is_dify = request.uri().path().starts_with(PATHS);
     let is_key_readable = request.headers().get(AUTHORIZATION).is_some_and(is_bearer);
@@ -237,7 +237,7 @@ impl MetadataCondition {
         if conditions.is_empty() {
             return Ok(Filter::default());
         }
-        // A filter is checked where it is read.
+        // A filter is validated when it is parsed.
         serde_json::from_value(json!({ joint: conditions }))
             .map_err(|error| Problem::invalid(format!("`metadata_condition` cannot be used: {error}")))
     }
@@ -260,7 +260,7 @@ impl DifyCondition {
             None => json!({ "meta": name, test: value }),
         };
         let not = |condition: Value| json!({ "not": condition });
-        // What is said of documents is text.
+        // Metadata values are text.
         let bound =
             || self.given().map(|value| if field.is_some() { value.clone() } else { text(value).into() });
         Ok(match self.comparison_operator {
@@ -299,12 +299,12 @@ fn text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// A pattern that a value alone matches.
+/// A pattern that matches only this value.
 fn literal(value: &Value) -> String {
     Glob::literal(&text(value)).into()
 }
 
-/// A pattern that whatever contains a value matches.
+/// A pattern that matches everything that contains this value.
 fn containing(value: &Value) -> Value {
     let literal = literal(value);
     format!("{{**/*{literal}*,**/*{literal}*/**}}").into()
@@ -325,7 +325,7 @@ impl From<Hit> for DifyRecord {
         for part in [&mut metadata, &mut json!(record.meta), &mut known.clone()] {
             all.append(part.as_object_mut().unwrap_or(&mut Map::new()));
         }
-        // An outline is longer than the text.
+        // The outline may be longer than the text.
         all.remove("doc_toc");
         let title = record.section_path.first().unwrap_or(&hit.metadata.file_name).clone();
         let content = format!("{}{}", record.context, record.content);
@@ -344,7 +344,7 @@ async fn retrieve(State(app): State<Shared>, Body(asked): Body<Retrieval>) -> Re
     };
     let knowledge = asked.knowledge_id;
     let answer = app.ask(move |engine| {
-        // Nothing is asked where a form was sent without a question.
+        // A form that was sent without a question searches nothing.
         if request.query.trim().is_empty() {
             engine.collection(&knowledge).snapshot()?;
             return Ok(Vec::new());

@@ -192,13 +192,13 @@ struct ChunkDetail {
     metadata: Map<String, Value>,
 }
 
-/// A chapter that was found.
+/// The document of a chapter.
 pub(super) struct FoundChapter {
     pub(super) collection: String,
     pub(super) doc_id: String,
 }
 
-/// `course_id` and `chapter_file`.
+/// Splits a reference into `course_id` and `chapter_file`.
 fn split(temp_ref: &str) -> Result<(&str, &str), Problem> {
     let parts =
         temp_ref.split_once('/').filter(|(course, chapter)| !course.is_empty() && !chapter.is_empty());
@@ -218,12 +218,12 @@ pub(super) fn collection_of(engine: &Engine, course_id: &str) -> Result<String, 
     }
 }
 
-/// The document of a chapter.
+/// Finds the document of a chapter.
 pub(super) fn chapter_of(engine: &Engine, course_id: &str, chapter: &str) -> Result<FoundChapter, Error> {
     let collection = collection_of(engine, course_id)?;
     let doc_id = engine.collection(&collection).read(|snapshot| match snapshot.document(chapter) {
         Ok(info) => Ok(info.doc_id),
-        // Where courses were indexed from the folder above them.
+        // The courses may have been indexed from their parent folder.
         Err(error) => match snapshot.document(&format!("{course_id}/{chapter}")) {
             Ok(info) => Ok(info.doc_id),
             Err(_) => Err(error),
@@ -232,7 +232,7 @@ pub(super) fn chapter_of(engine: &Engine, course_id: &str, chapter: &str) -> Res
     Ok(FoundChapter { collection, doc_id })
 }
 
-/// `course_id/chapter_file`, of the query or the body.
+/// The chapter named in the query or the body.
 pub(super) fn asked(query: AskedChapter, body: AskedChapter) -> Result<(String, String), Problem> {
     match (query.temp_ref, body.temp_ref) {
         (Some(query), Some(body)) if query != body => Err(Problem::invalid(format!(
@@ -245,14 +245,14 @@ pub(super) fn asked(query: AskedChapter, body: AskedChapter) -> Result<(String, 
     }
 }
 
-/// The failure of a request for a collection that a job works on.
+/// The problem that a job already works on the collection.
 fn busy(collection: &str) -> Problem {
     let detail = format!("a job works on `{collection}` already; `/api/v1/jobs` lists it");
     Problem::new(409, "busy", "A job works on the collection already.", detail).naming("/api/v1/jobs")
 }
 
 impl App {
-    /// Begins jobs, each for a collection, unless one works on any of them.
+    /// Submits one job for each collection, unless a job already works on any of them.
     async fn reindex(&self, requests: Vec<JobRequest>) -> Result<Vec<Accepted<Reindex>>, Problem> {
         let _submitting = self.changing.lock().await;
         let is_busy =
@@ -315,7 +315,7 @@ async fn reindex_chapter(
     let find = move |engine: &Engine| {
         let FoundChapter { collection, doc_id } = chapter_of(engine, &course_id, &chapter)?;
         let info = engine.collection(&collection).read(|snapshot| snapshot.document(&doc_id))?;
-        // The file is read again where it is still, if the server may, and else what is stored of it is cut again.
+        // The file is read again if it still exists and the server may read it; otherwise its stored text is cut again.
         let file = chunkwright_engine::file_of(&info)
             .filter(|file| roots.below(file).is_ok_and(|real| real == *file));
         Ok((collection, file))
@@ -324,7 +324,7 @@ async fn reindex_chapter(
     let settings = Map::new();
     let request = match file {
         None => JobRequest::Reindex { collection, settings },
-        // It is known, whatever folder it is of.
+        // The file is known, whatever folder it is in.
         Some(file) => {
             let request = IndexRequest { paths: vec![file], rehash: true, ..IndexRequest::default() };
             JobRequest::Index { collection, request, settings }
@@ -348,12 +348,12 @@ fn chunks_of(snapshot: &Snapshot, doc_id: &str) -> Result<Vec<ListedChunk>, Erro
     }
 }
 
-/// The course of a collection.
+/// The course id of a collection.
 fn course_of(collection: &str) -> &str {
     collection.strip_prefix("course_").unwrap_or(collection)
 }
 
-/// What the platform calls what is known of a chunk.
+/// The metadata of a chunk, with the platform's names.
 fn metadata(collection: &str, record: &Record) -> Map<String, Value> {
     let course_id = course_of(collection);
     let chapter = record.doc_id.strip_prefix(&format!("{course_id}/")).unwrap_or(&record.doc_id);

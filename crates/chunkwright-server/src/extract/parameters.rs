@@ -1,7 +1,8 @@
-//! Refuses parameters of a query that an operation does not know.
+//! Rejects unknown query parameters.
 //!
-//! A parameter that is ignored lets an operation do something else than its client asked for: with `dry-run` in place of
-//! `dry_run` it removes what it was only to list. So this stands before every handler, and none can forget it.
+//! If unknown parameters were ignored, an operation could do something else than its client asked for: with `dry-run`
+//! instead of `dry_run` it would remove what it should only list. This check runs before every handler, so that none
+//! can omit it.
 
 use std::sync::Arc;
 
@@ -22,12 +23,12 @@ struct Parameter {
     name: String,
     /// Whether it may be given several times.
     is_list: bool,
-    /// Whether it is a number, or true or false, which nothing is not.
+    /// Whether it is a number or a boolean, which cannot be empty.
     is_value: bool,
 }
 
 impl Parameters {
-    /// Those that the description of an operation has.
+    /// The parameters in the description of an operation.
     pub(crate) fn described(operation: &Map<String, Value>) -> Self {
         let parameters = operation.get("parameters").and_then(Value::as_array).into_iter().flatten();
         let of_query = parameters.filter(|it| it["in"] == "query");
@@ -42,12 +43,12 @@ impl Parameters {
         )
     }
 
-    /// The one parameter called `name`.
+    /// A single parameter called `name`.
     pub(crate) fn one(name: &str) -> Self {
         Self([Parameter { name: name.to_owned(), is_list: false, is_value: false }].into())
     }
 
-    /// Fails if `query` has a parameter that is unknown, or one twice of which there is one.
+    /// Fails if `query` has an unknown parameter, or repeats one that is not a list.
     pub(crate) fn check(&self, query: &str) -> Result<(), Problem> {
         let unreadable = |error| Problem::invalid(format!("the query cannot be read: {error}"));
         let given: Vec<(String, String)> = serde_html_form::from_str(query).map_err(unreadable)?;
@@ -74,13 +75,13 @@ impl Parameters {
     }
 }
 
-/// Whether a type, or one of several, is of numbers or truth.
+/// Returns whether a type, or one of several, is numeric or boolean.
 fn is_value(types: &Value) -> bool {
     let is_one = |kind: &Value| ["integer", "number", "boolean"].iter().any(|known| kind == known);
     types.as_array().map_or_else(|| is_one(types), |types| types.iter().any(is_one))
 }
 
-/// Lets pass only what the operation knows.
+/// Rejects requests with parameters that the operation does not know.
 pub(crate) async fn check_parameters(
     State(known): State<Parameters>,
     request: Request,
@@ -92,7 +93,7 @@ pub(crate) async fn check_parameters(
     }
 }
 
-/// Lets pass only requests without a parameter.
+/// Rejects requests with any parameter.
 pub(crate) async fn no_parameters(request: Request, next: Next) -> Response {
     check_parameters(State(Parameters::default()), request, next).await
 }

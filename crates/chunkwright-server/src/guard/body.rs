@@ -26,8 +26,8 @@ const FINE: u8 = 0;
 const TOO_LARGE: u8 = 1;
 const SLOW: u8 = 2;
 
-/// Bounds the size of a body and the time that it takes. Whatever a handler makes of a body that broke off, the client is
-/// told why it did.
+/// Limits the size and the duration of a body. If a body is cut off, the client gets the reason, whatever the handler
+/// answers.
 pub(crate) async fn watch(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
     let limits = guard.app().options.limits;
     let too_large = Refusal::TooLarge { most: limits.body_bytes };
@@ -52,7 +52,7 @@ pub(crate) async fn watch(State(guard): State<Arc<Guard>>, request: Request, nex
     }
 }
 
-/// Why a body broke off.
+/// Why a body was cut off.
 #[derive(Debug, thiserror::Error)]
 enum BodyError {
     #[error("the body is larger than the limit")]
@@ -63,14 +63,14 @@ enum BodyError {
     Inner(#[from] axum::Error),
 }
 
-/// A body that is watched.
+/// A body with limits.
 struct Watched {
     inner: Body,
     left: usize,
     rate: u32,
-    /// How much longer it may be waited for.
+    /// The remaining time that may be spent waiting for it.
     patience: Duration,
-    /// Since when it is waited for, and until when.
+    /// When the current wait began, and when it times out.
     waiting: Option<(Instant, Pin<Box<Sleep>>)>,
     fault: Arc<AtomicU8>,
 }

@@ -1,4 +1,4 @@
-//! Encodings of bodies: which are read of requests, and the tags of answers in one.
+//! Content encodings: rejects encoded request bodies, and gives compressed answers their own tags.
 
 use axum::extract::Request;
 use axum::http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, ETAG, IF_NONE_MATCH, VARY};
@@ -6,10 +6,10 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::middleware::Next;
 use axum::response::Response;
 
-/// What stands at the end of the tag of an answer that is compressed: its bytes are others.
+/// Suffix of the tag of a compressed answer, whose bytes differ.
 const COMPRESSED: &str = "-gzip\"";
 
-/// The encoding of a body, where it is one that is not read.
+/// The encoding of a body, if it is one that cannot be read.
 pub(super) fn of(headers: &HeaderMap) -> Option<String> {
     let values =
         headers.get_all(CONTENT_ENCODING).into_iter().map(|value| String::from_utf8_lossy(value.as_bytes()));
@@ -19,7 +19,7 @@ pub(super) fn of(headers: &HeaderMap) -> Option<String> {
     names.into_iter().find(|name| !name.is_empty() && !name.eq_ignore_ascii_case("identity"))
 }
 
-/// Whether a client accepts gzip.
+/// Returns whether a client accepts gzip.
 fn takes_gzip(headers: &HeaderMap) -> bool {
     let values = headers.get_all(ACCEPT_ENCODING).into_iter().filter_map(|value| value.to_str().ok());
     values.flat_map(|value| value.split(',')).any(|range| {
@@ -32,15 +32,15 @@ fn takes_gzip(headers: &HeaderMap) -> bool {
     })
 }
 
-/// The tag of a content, of the tag of an encoding of it.
+/// The tag of a content, from the tag of its encoding.
 pub(crate) fn unencoded(tag: &str) -> String {
     tag.strip_suffix(COMPRESSED).map_or_else(|| tag.to_owned(), |content| format!("{content}\""))
 }
 
-/// Gives an answer that was compressed a tag of its own, and one that says that the client has it the tag that the client
-/// knows it by.
+/// Gives compressed answers a tag of their own. In answers to clients that already have the content, returns the tag by
+/// which the client knows it.
 pub(super) async fn tag(mut request: Request, next: Next) -> Response {
-    // What is done is done: a client that takes no encoding of ours gets the answer as it is, not 406 in its place.
+    // Encodings are optional: a client that accepts none of ours gets the plain answer, not 406.
     if !takes_gzip(request.headers()) {
         request.headers_mut().remove(ACCEPT_ENCODING);
     }

@@ -5,7 +5,7 @@
 use axum::http::header::{CACHE_CONTROL, HeaderName};
 use axum::http::{HeaderValue, Response};
 
-/// Set on every answer; only what may be cached, a handler knows better.
+/// Set on every answer, except that a handler may set its own caching.
 const HEADERS: [(&str, &str); 8] = [
     (
         "content-security-policy",
@@ -17,7 +17,7 @@ const HEADERS: [(&str, &str); 8] = [
     ("cross-origin-opener-policy", "same-origin"),
     ("cross-origin-resource-policy", "same-origin"),
     ("permissions-policy", "camera=(), geolocation=(), microphone=()"),
-    // An answer may hold what only the holder of a key may read.
+    // An answer may hold data for the holder of the key only.
     ("cache-control", "private, no-cache"),
 ];
 

@@ -13,11 +13,11 @@ use axum::http::{HeaderValue, Method};
 use super::refusal::Refusal;
 use crate::options::Admission;
 
-/// The names that a server is called by.
+/// The names of a server.
 pub(crate) struct Hosts {
     address: SocketAddr,
     usual_port: u16,
-    /// Listed names, each with the port that it is listed with.
+    /// Listed names, each with its port if it is listed with one.
     listed: Vec<(String, Option<u16>)>,
     origins: Vec<String>,
 }
@@ -36,7 +36,7 @@ impl Hosts {
         }
     }
 
-    /// Refuses what is called by another name, and what a page of another site sends.
+    /// Refuses requests that call the server by another name, and requests from pages of other sites.
     pub(crate) fn check(&self, request: &Request) -> Result<(), Refusal> {
         let authority =
             authority(request).filter(|authority| self.is_known(authority)).ok_or(Refusal::Host)?;
@@ -48,7 +48,7 @@ impl Hosts {
         }
         let of_site = header(request.headers(), "sec-fetch-site");
         let is_foreign = matches!(of_site, Some("cross-site" | "same-site"));
-        // A link to the server that somebody follows shows it, and the page that has the link sees nothing of it.
+        // Following a link to the server is allowed: the page with the link cannot see the result.
         let is_visit = *request.method() == Method::GET
             && header(request.headers(), "sec-fetch-mode") == Some("navigate");
         if is_foreign && !is_visit { Err(Refusal::Origin) } else { Ok(()) }
@@ -67,14 +67,14 @@ impl Hosts {
         let listens = self.address.ip();
         let ip: Option<IpAddr> = host.trim_start_matches('[').trim_end_matches(']').parse().ok();
         match ip {
-            // No name stands behind an address that could be pointed elsewhere.
+            // An IP address has no name that could be pointed elsewhere.
             Some(_) if listens.is_unspecified() => true,
             Some(ip) => ip == listens || listens.is_loopback() && ip.is_loopback(),
             None => host == "localhost" && (listens.is_loopback() || listens.is_unspecified()),
         }
     }
 
-    /// Whether an origin is that of the server itself, or listed.
+    /// Returns whether an origin is that of the server itself, or listed.
     fn is_friend(&self, origin: &str, authority: &Authority) -> bool {
         let origin = origin.to_ascii_lowercase();
         if self.origins.contains(&origin) {
@@ -89,7 +89,7 @@ impl Hosts {
     }
 }
 
-/// What a request calls the server by; `None` for nothing, several names, or what is none.
+/// The host that a request names; `None` if there is none, several, or an invalid one.
 fn authority(request: &Request) -> Option<Authority> {
     let mut hosts = request.headers().get_all(HOST).iter();
     let host = hosts.next();

@@ -18,31 +18,31 @@ use self::file::KeyFile;
 pub use self::file::KeyFileError;
 pub use crate::openapi::Scope;
 
-/// What the hash of a key is derived for, so that it is of no use elsewhere.
+/// The context for deriving key hashes, which makes them useless elsewhere.
 const CONTEXT: &str = "chunkwright 2026-11 API key";
 
-/// How a key begins, so that scanners for leaked secrets know it.
+/// Prefix of all keys, by which scanners for leaked secrets recognise them.
 const PREFIX: &str = "chunkwright_";
 
-/// Fewest characters of a key that was chosen by hand.
+/// Minimum length of a key that was chosen by hand.
 const SHORTEST: usize = 16;
 
 /// The keys of clients.
 #[derive(Clone, Debug, Default)]
 pub struct Keys {
     keys: Vec<Key>,
-    /// More of them, which change while the server runs.
+    /// Further keys from a file, which may change while the server runs.
     file: Option<Arc<KeyFile>>,
 }
 
 /// A key, without the key itself.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Key {
-    /// What logs call its holder.
+    /// The name of its holder in logs.
     pub name: Arc<str>,
-    /// What it allows.
+    /// Its scope.
     pub scope: Scope,
-    /// Until when it can be used; without it for good.
+    /// When it expires; `None` if it does not.
     pub expires: Option<Timestamp>,
     hash: [u8; 32],
 }
@@ -51,7 +51,7 @@ pub struct Key {
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeyError {
-    /// A line that is none of a file of keys.
+    /// A line that is not an entry of a file of keys.
     #[error(
         "line {line} has no key; expected `NAME SCOPE HASH`, and perhaps when it expires, as `chunkwright key` writes it"
     )]
@@ -59,7 +59,7 @@ pub enum KeyError {
         /// Its number, from 1.
         line: usize,
     },
-    /// A name that is there already.
+    /// A name that already has a key.
     #[error("the name `{name}` has two keys; give each its own")]
     Name {
         /// The name.
@@ -81,7 +81,7 @@ pub enum KeyError {
     Random,
 }
 
-/// A scope that is none.
+/// An unknown scope.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown scope `{0}`; known are `read`, `write`, `admin`")]
 pub struct ScopeError(String);
@@ -110,7 +110,7 @@ impl fmt::Display for Scope {
 }
 
 impl Key {
-    /// The key `secret` of `name`.
+    /// The key of `name`, whose holder sends `secret`.
     ///
     /// # Errors
     ///
@@ -126,7 +126,7 @@ impl Key {
         Ok(Self { name: name.into(), scope, expires: None, hash: hash(secret) })
     }
 
-    /// A new key for `name`, and what its holder sends, which is known to nobody else and shown once.
+    /// A new key for `name`, and the secret that its holder sends. The secret is stored nowhere and shown once.
     ///
     /// # Errors
     ///
@@ -139,7 +139,7 @@ impl Key {
     }
 }
 
-/// The line of a file of keys.
+/// Formats the line of a file of keys.
 impl fmt::Display for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {} {}", self.name, self.scope, hex(&self.hash))?;
@@ -154,7 +154,7 @@ impl fmt::Debug for Key {
 }
 
 impl Keys {
-    /// The keys of a file.
+    /// Parses the keys of a file.
     ///
     /// # Errors
     ///
@@ -178,7 +178,8 @@ impl Keys {
         Ok(keys)
     }
 
-    /// The keys of the file at `path`, which is read again when it changes; and a warning if everybody may read it.
+    /// Opens the file of keys at `path`, which is read again when it changes; also returns a warning if all users may
+    /// read it.
     ///
     /// # Errors
     ///
@@ -201,12 +202,13 @@ impl Keys {
         Ok(())
     }
 
-    /// Whether no client needs one: there is none, nor a file that could have one.
+    /// Returns whether clients need no key: there are none, and no file that could have some.
     pub fn is_empty(&self) -> bool {
         self.keys.is_empty() && self.file.is_none()
     }
 
-    /// The key that a client sent, if it is one. The time that it takes tells nothing of which, nor of how much of it is right.
+    /// Finds the key that a client sent. The time that this takes reveals neither which key it is, nor how much of it
+    /// is right.
     pub(crate) fn find(&self, secret: &str) -> Option<Key> {
         let given = hash(secret);
         let of_file = self.file.as_ref().map(|file| file.keys());

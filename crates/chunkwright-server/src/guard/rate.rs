@@ -11,15 +11,15 @@ use governor::{Quota, RateLimiter};
 
 use super::refusal::Refusal;
 
-/// After so many requests those clients are forgotten that could ask as often as they like again.
+/// After this many requests, clients that have their full rate again are forgotten.
 const FORGET_AFTER: u32 = 10_000;
 
-/// Who is counted as one.
+/// Identifies a client for the rate limit.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Client {
     /// The holder of a key.
     Key(Arc<str>),
-    /// An address; of IPv6 the network, in which one machine has any number of them.
+    /// An address. For IPv6 its network, since one machine has any number of addresses there.
     Address(IpAddr),
 }
 
@@ -32,7 +32,7 @@ impl Client {
     }
 }
 
-/// A limit of requests a second for each client. One that was quiet may send as many at once.
+/// A limit of requests per second for each client. A client that was quiet may send that many at once.
 pub(crate) struct Rate {
     limiter: RateLimiter<Client, HashMapStateStore<Client>, DefaultClock>,
     clock: DefaultClock,
@@ -45,7 +45,7 @@ impl Rate {
         Self { limiter, clock: DefaultClock::default(), asked: AtomicU32::new(0) }
     }
 
-    /// Counts a request.
+    /// Counts a request; fails if the client exceeds the limit.
     pub(crate) fn check(&self, client: &Client) -> Result<(), Refusal> {
         if self.asked.fetch_add(1, Ordering::Relaxed) % FORGET_AFTER == FORGET_AFTER - 1 {
             self.limiter.retain_recent();

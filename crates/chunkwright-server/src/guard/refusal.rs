@@ -12,36 +12,36 @@ use crate::openapi::Scope;
 use crate::options::Authorization;
 use crate::problem::Problem;
 
-/// Where the metadata of RFC 9728 is.
+/// The path of the metadata of RFC 9728.
 pub(crate) const METADATA: &str = "/.well-known/oauth-protected-resource";
 
-/// Why a request is not let in.
+/// Why a request is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
-    /// No name of this server in `Host`, or none at all.
+    /// `Host` is missing, or is not a name of this server.
     Host,
     /// A page of another site.
     Origin,
     /// A key is needed.
     NoKey,
-    /// The key is none of ours.
+    /// The key is unknown.
     WrongKey,
-    /// The key was of use until then.
+    /// The key has expired.
     ExpiredKey { at: Timestamp },
-    /// The key does not allow it.
+    /// The key lacks the scope.
     Scope { needs: Scope, has: Scope },
     /// Too many requests.
     Rate { wait: Duration },
     /// A body over the limit, in bytes.
     TooLarge { most: usize },
-    /// A body that does not come.
+    /// A body that arrives too slowly.
     SlowBody,
-    /// A body in an encoding that is not read.
+    /// A body in an unsupported encoding.
     Encoding { name: String },
 }
 
 impl Refusal {
-    /// The reason, as metrics count it.
+    /// The name of the reason in metrics.
     pub(crate) fn reason(&self) -> &'static str {
         match self {
             Self::Host => "host",
@@ -123,12 +123,12 @@ impl Refusal {
         Problem::new(status, code, title, detail)
     }
 
-    /// The answer to a request of `path`, with what clients need to do better.
+    /// The answer to a request for `path`, with what the client needs to correct it.
     pub(crate) fn answer(&self, authorization: Option<&Authorization>, path: &str) -> Response {
         let mut response = self.problem().into_response();
         let headers = response.headers_mut();
         let metadata = authorization.map(|authorization| {
-            // A client has to find the resource that it asked for in what it reads there.
+            // The metadata must name the resource that the client asked for.
             let resource = if path == MCP { MCP } else { "" };
             format!(", resource_metadata=\"{}{METADATA}{resource}\"", authorization.url())
         });

@@ -1,6 +1,6 @@
-//! Schemas of tools, and the arguments that are checked by them.
+//! Schemas of tools, and the validation of arguments by them.
 //!
-//! The schemas are what arguments are checked by: see [`read`].
+//! Arguments are validated by the published schemas: see [`read`].
 
 mod read;
 mod schema;

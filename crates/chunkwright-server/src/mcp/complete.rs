@@ -11,7 +11,7 @@ use super::{McpServer, prompts, protocol_error, scope, unknown};
 /// The argument of the template of resources that names a document.
 const REFERENCE: &str = "reference";
 
-/// Names of collections, and of documents, that begin with what was typed.
+/// Names of collections, and of documents, that begin with the typed text.
 pub(super) fn complete(
     server: &McpServer,
     request: &CompleteRequestParams,
@@ -46,7 +46,7 @@ pub(super) fn complete(
 
 fn documents(server: &McpServer, collection: Option<&str>) -> Result<Vec<String>, Error> {
     let name = scope::collection(server.engine(), collection)?;
-    // What does not exist has no documents.
+    // A collection that does not exist has no documents.
     let documents = server.engine().collection(name).read(Snapshot::documents).unwrap_or_default();
     Ok(documents.into_iter().map(|document| document.doc_id).collect())
 }

@@ -1,7 +1,7 @@
 //! The MCP server over streamable HTTP.
 //!
-//! Every request is answered by itself, as JSON: there are no sessions, for older clients neither, who may do without by
-//! their own specification. So nothing has to expire, and any number of clients take no memory between two requests.
+//! Every request is answered separately, as JSON. There are no sessions, not even for older clients, whose
+//! specification makes them optional. So nothing can expire, and clients take no memory between requests.
 
 use parking_lot::Mutex;
 use std::convert::Infallible;
@@ -28,33 +28,33 @@ use crate::extract::Parameters;
 use crate::guard::{Caller, Scopes};
 use crate::openapi::Scope;
 
-/// Where the server has it.
+/// The path of the MCP server.
 pub(crate) const PATH: &str = "/mcp";
 
 const JSON: &str = "application/json";
 
-/// Most bytes of a refusal of the SDK.
+/// Maximum number of bytes of an SDK refusal.
 const MAX_SAID: usize = 16 << 10;
 
-/// How requests over HTTP are checked.
+/// Checks on requests over HTTP.
 #[derive(Clone, Debug)]
 pub struct HttpOptions {
-    /// Values of `Host` that are answered, with or without a port; none for all, where another layer checks them.
+    /// Allowed values of `Host`, with or without a port; empty allows all, if another layer checks them.
     pub allowed_hosts: Vec<String>,
-    /// Values of `Origin` that are answered, such as `https://app.example.com:443` or `http://localhost:*`. A request
-    /// from a page at another origin is refused; a request without an origin is of no page.
+    /// Allowed values of `Origin`, such as `https://app.example.com:443` or `http://localhost:*`. A request from a page
+    /// at another origin is refused; a request without an origin does not come from a page.
     pub allowed_origins: Vec<String>,
-    /// Most bytes of a request.
+    /// Maximum number of bytes in a request.
     pub max_body_bytes: usize,
-    /// Ends every request and refuses new ones.
+    /// Ends all requests and refuses new ones when cancelled.
     pub cancel: CancellationToken,
 }
 
 impl Default for HttpOptions {
-    /// As a server on loopback checks requests.
+    /// The checks of a server on loopback.
     fn default() -> Self {
         let hosts = ["localhost", "127.0.0.1", "::1"];
-        // A page that this machine serves is no page of somebody else.
+        // Pages served by this machine are trusted.
         let origins = ["http://localhost:*", "http://127.0.0.1:*", "http://[::1]:*"];
         Self {
             allowed_hosts: hosts.map(str::to_owned).to_vec(),
@@ -67,15 +67,15 @@ impl Default for HttpOptions {
 
 type Served = StreamableHttpService<McpServer, NeverSessionManager>;
 
-/// Answers requests over HTTP, with the tools that `?tools=` names: `all`, which is the default, or `chatgpt`.
+/// Answers requests over HTTP, with the tools named by `?tools=`: `all` (the default) or `chatgpt`.
 #[derive(Clone)]
 pub struct HttpService {
     told: Profiles,
-    /// For those who are not told where files of this machine are.
+    /// For callers who may not know where files are on this machine.
     discreet: Profiles,
 }
 
-/// The service with each of the tools that a request may name.
+/// The service with each of the profiles that a request may name.
 #[derive(Clone)]
 struct Profiles {
     usual: Served,
@@ -99,7 +99,7 @@ impl std::fmt::Debug for HttpService {
     }
 }
 
-/// The service of `server`, to be mounted at a path.
+/// A service for `server`, to be mounted at a path.
 pub fn http_service(server: &McpServer, options: &HttpOptions) -> HttpService {
     let discreet = Profiles::new(&server.without_places(), options);
     HttpService { told: Profiles::new(server, options), discreet }
@@ -127,7 +127,7 @@ impl Service<Request<Body>> for HttpService {
     }
 
     fn call(&mut self, request: Request<Body>) -> Self::Future {
-        // Outside a guard it is the program's own.
+        // Without a guard, the service belongs to the embedding program.
         let sees_places = request.extensions().get::<Caller>().is_none_or(|caller| caller.sees_places);
         let profiles = if sees_places { &self.told } else { &self.discreet };
         let served = match profile(request.uri().query().unwrap_or_default()) {
@@ -142,7 +142,7 @@ impl Service<Request<Body>> for HttpService {
     }
 }
 
-/// The tools that a query asks for.
+/// The profile that a query asks for.
 fn profile(query: &str) -> Result<Option<Profile>, String> {
     Parameters::one("tools").check(query).map_err(|problem| problem.detail().to_owned())?;
     match query.split('&').find_map(|pair| pair.strip_prefix("tools=")) {
@@ -153,7 +153,7 @@ fn profile(query: &str) -> Result<Option<Profile>, String> {
     }
 }
 
-/// Lets the SDK answer, and answers as JSON what the SDK refuses in words.
+/// Lets the SDK answer, and converts refusals that the SDK writes as text to JSON.
 async fn answer(served: &Served, request: Request<Body>) -> Response {
     let (mut head, body) = request.into_parts();
     if head.method == Method::POST {
@@ -161,7 +161,7 @@ async fn answer(served: &Served, request: Request<Body>) -> Response {
             let said = "the answer is `application/json`, which `Accept` does not take";
             return refused(StatusCode::NOT_ACCEPTABLE, &message::invalid(None, said));
         }
-        // The SDK asks for both by name, whatever it answers.
+        // The SDK requires both media types, whatever it answers.
         head.headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
     }
     let sends_json = head.headers.get(CONTENT_TYPE).is_some_and(is_json);
@@ -181,7 +181,7 @@ async fn answer(served: &Served, request: Request<Body>) -> Response {
         return response;
     }
     if status == StatusCode::UNSUPPORTED_MEDIA_TYPE && sends_json {
-        // The SDK read the body, and did not understand it.
+        // The SDK read the body, but did not understand it.
         let read = read.lock();
         let notification = || message::invalid(None, "`params` are not what the notification takes");
         return refused(StatusCode::BAD_REQUEST, &message::refusal(&read).unwrap_or_else(notification));
@@ -193,7 +193,7 @@ async fn answer(served: &Served, request: Request<Body>) -> Response {
     response
 }
 
-/// Whether a client takes JSON, which everything is answered as.
+/// Returns whether a client accepts JSON, the format of all answers.
 fn takes_json(headers: &HeaderMap) -> bool {
     let mut ranges = headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok()).peekable();
     let takes = |range: &str| {
@@ -217,7 +217,7 @@ fn refused(status: StatusCode, error: &JsonRpcError) -> Response {
     (status, Json(error)).into_response()
 }
 
-/// The service at `/mcp` of the server, inside its guard, and what its requests need.
+/// The service at `/mcp` of the server, inside its guard, and the scopes of its requests.
 pub(crate) fn mounted(app: &Shared) -> (Router, Scopes) {
     let options = &app.options;
     let server = McpServer::working(app.engine.clone(), options.mcp.clone(), app.work.clone());
@@ -226,7 +226,7 @@ pub(crate) fn mounted(app: &Shared) -> (Router, Scopes) {
     let named = named.flat_map(|host| [format!("http://{host}"), format!("https://{host}")]);
     let origins = usual.allowed_origins.iter().cloned().chain(options.admission.origins.iter().cloned());
     let http = HttpOptions {
-        // The guard has checked it.
+        // The guard has already checked it.
         allowed_hosts: Vec::new(),
         allowed_origins: origins.chain(named).collect(),
         max_body_bytes: usual.max_body_bytes.min(options.limits.body_bytes),

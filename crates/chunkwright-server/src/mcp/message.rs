@@ -1,14 +1,14 @@
-//! Refuses messages that are not of the protocol, and says why.
+//! Rejects messages that do not follow the protocol, with a reason.
 
 use chunkwright_engine::suggestion;
 use rmcp::ErrorData;
 use rmcp::model::{ErrorCode, JsonRpcError, ProtocolVersion, RequestId};
 use serde_json::Value;
 
-/// Most bytes of a message.
+/// Maximum number of bytes in a message.
 pub(super) const MAX_BYTES: usize = 1 << 20;
 
-/// The methods that are answered.
+/// The supported methods.
 const METHODS: &[&str] = &[
     "initialize",
     "ping",
@@ -23,10 +23,10 @@ const METHODS: &[&str] = &[
     "completion/complete",
 ];
 
-/// Those that the protocol has no more, since 2026-07-28.
+/// Methods that the protocol removed in 2026-07-28.
 const REMOVED: &[&str] = &["initialize", "ping"];
 
-/// The answer to bytes that the SDK does not read as a message; none to a notification, which is never answered.
+/// The answer to bytes that the SDK does not parse as a message; `None` for a notification, which is never answered.
 pub(super) fn refusal(bytes: &[u8]) -> Option<JsonRpcError> {
     let message = match serde_json::from_slice(bytes) {
         Ok(Value::Object(message)) => message,
@@ -63,8 +63,7 @@ pub(super) fn too_long() -> JsonRpcError {
     invalid(None, format!("the message has more than {MAX_BYTES} bytes"))
 }
 
-/// Why a request of a client of `version` is not answered, where the SDK knows no such method, or could not read what the
-/// method takes.
+/// The error for a client of `version` whose method is unknown to the SDK, or whose parameters the SDK could not parse.
 pub(super) fn unread(method: &str, version: Option<ProtocolVersion>) -> ErrorData {
     let is_newest = version.is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str());
     let known = METHODS.iter().copied().filter(|known| !is_newest || !REMOVED.contains(known));
@@ -75,7 +74,7 @@ pub(super) fn unread(method: &str, version: Option<ProtocolVersion>) -> ErrorDat
     ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None)
 }
 
-/// The answer to what is not a request.
+/// The answer to an invalid request.
 pub(super) fn invalid(id: Option<RequestId>, said: impl Into<String>) -> JsonRpcError {
     JsonRpcError::new(id, ErrorData::invalid_request(said.into(), None))
 }

@@ -1,6 +1,6 @@
 //! Prompts that a user can choose.
 //!
-//! What a user typed is a message of its own, so that no sentence of ours is made of it.
+//! The user's text is a message of its own, so that it never becomes part of a sentence of ours.
 
 use rmcp::ErrorData;
 use rmcp::model::{GetPromptResult, JsonObject, Prompt, PromptArgument, PromptMessage, Role};
@@ -8,12 +8,12 @@ use serde_json::Value;
 
 use super::unknown;
 
-/// A prompt: what it is for, what it takes, and what the model is told.
+/// A prompt: its purpose, its arguments, and the text for the model.
 struct Template {
     name: &'static str,
     title: &'static str,
     description: &'static str,
-    /// The argument that has to be given, and what it is.
+    /// The required argument and its description.
     argument: (&'static str, &'static str),
     instructions: &'static str,
 }

@@ -1,7 +1,7 @@
 //! Resources: the indexed documents, their chunks and lines.
 //!
-//! A document is a resource, `chunk://COLLECTION/DOC_ID`; so are a chunk and lines of a document, by a template. A cursor
-//! of the list is the URI of the last document before it, so that it needs no state and survives a restart.
+//! Each document is a resource, `chunk://COLLECTION/DOC_ID`; a template gives its chunks and lines. A cursor of the
+//! list is the URI of the last document on the page before, so that it needs no state and survives a restart.
 
 use chunkwright_engine::DocumentInfo;
 use rmcp::ErrorData;
@@ -16,10 +16,10 @@ use super::tools::fetch;
 use super::uri::Uri;
 use super::{McpServer, protocol_error};
 
-/// Documents of a page.
+/// Documents per page.
 const PAGE: usize = 100;
 
-/// The template of what can be read.
+/// The URI template of resources.
 pub(super) const TEMPLATE: &str = "chunk://{collection}/{+reference}";
 
 pub(super) fn templates() -> Vec<ResourceTemplate> {
@@ -69,7 +69,7 @@ fn resource((uri, document): &(Uri, DocumentInfo)) -> Resource {
         .with_size(document.bytes)
 }
 
-/// What the text of a document is.
+/// The media type of a document's text.
 fn mime_type(format: &str) -> &'static str {
     match format {
         "markdown" => "text/markdown",
@@ -78,7 +78,7 @@ fn mime_type(format: &str) -> &'static str {
     }
 }
 
-/// Reads a document, a chunk or lines: all of it, or a page with the URI of the next one.
+/// Reads a document, a chunk or lines: completely, or a page with the URI of the next one.
 pub(super) fn read(server: &McpServer, uri: &str) -> Result<ReadResourceResult, ErrorData> {
     let not_found = |message: String| ErrorData::resource_not_found(message, Some(json!({ "uri": uri })));
     let parsed = uri.parse().map_err(|()| not_found(CallError::Uri(uri.to_owned()).to_string()))?;

@@ -1,10 +1,10 @@
-//! Resolves the collection and the document that a call means.
+//! Resolves the collection and the document of a call.
 
 use chunkwright_engine::{CollectionPage, Engine, Error, ListCollectionsRequest};
 
 use super::uri::{SCHEME, Uri};
 
-/// Why a call has no answer, as the model reads it.
+/// Why a call failed, in words for the model.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum CallError {
     /// The engine failed.
@@ -13,10 +13,10 @@ pub(super) enum CallError {
     /// A URI that cannot be read.
     #[error("`{0}` is not a URI of an indexed document; expected `chunk://COLLECTION/DOC_ID`")]
     Uri(String),
-    /// A page of another version of a document.
+    /// A page of an older version of the document.
     #[error("the document changed since this page was named; fetch `{0}` again from its beginning")]
     Changed(String),
-    /// A page behind the end of a text.
+    /// A page that does not begin at a character of the text.
     #[error("`{0}` does not begin at a character of the document; fetch it from its beginning")]
     Page(String),
     /// An answer that cannot be written.
@@ -24,7 +24,7 @@ pub(super) enum CallError {
     Json(#[from] serde_json::Error),
 }
 
-/// The collection that is meant: the one that is named, else that of the settings, else the only one.
+/// The collection of a call: the named one, else that of the settings, else the only one.
 pub(super) fn collection(engine: &Engine, given: Option<&str>) -> Result<String, Error> {
     if let Some(name) = given {
         return Ok(name.to_owned());
@@ -37,17 +37,18 @@ pub(super) fn collection(engine: &Engine, given: Option<&str>) -> Result<String,
     })
 }
 
-/// Whether a call that names no collection means all of them: there are several, and none has the name in the settings.
+/// Returns whether a call without a collection means all of them: there are several, and none has the name in the
+/// settings.
 pub(super) fn means_all(engine: &Engine) -> Result<bool, Error> {
     Ok(first(engine)?.total > 1 && !engine.has_collection(&engine.settings().collection)?)
 }
 
-/// The first collection, and how many there are.
+/// The first collection, and the number of all collections.
 fn first(engine: &Engine) -> Result<CollectionPage, Error> {
     engine.list_collections(&ListCollectionsRequest { limit: 1, ..ListCollectionsRequest::default() })
 }
 
-/// What an `id` names: a `chunk://` URI, or a reference in `named` or in the collection that is meant.
+/// Resolves an `id`: a `chunk://` URI, or a reference in `named` or in the default collection.
 pub(super) fn target(engine: &Engine, id: &str, named: Option<&str>) -> Result<Uri, CallError> {
     if id.starts_with(SCHEME) {
         return id.parse().map_err(|()| CallError::Uri(id.to_owned()));

@@ -1,6 +1,6 @@
 //! The MCP server over stdio.
 //!
-//! Standard output belongs to the protocol: nothing else may be written there while this serves.
+//! Standard output belongs to the protocol: nothing else may write there while this serves.
 
 mod transport;
 
@@ -19,7 +19,7 @@ use crate::options::Limits;
 use transport::Lines;
 pub(super) use transport::Place;
 
-/// How often the caller's wish to stop is looked for.
+/// Interval at which the cancel flag is checked.
 const STEP: Duration = Duration::from_millis(50);
 
 /// Why stdio could not be served.
@@ -40,7 +40,7 @@ pub enum StdioError {
 ///
 /// Threads that cannot be started, a client that does not speak the protocol.
 pub fn serve_stdio(server: McpServer, cancel: &Arc<AtomicBool>) -> Result<(), StdioError> {
-    // Requests are handled one after the other; the engine's work is done on its own threads.
+    // Requests are handled one after another; the engine's work is done on its own threads.
     let runtime = Builder::new_current_thread().enable_all().build()?;
     let ended = runtime.block_on(async {
         tokio::select! {
@@ -48,7 +48,7 @@ pub fn serve_stdio(server: McpServer, cancel: &Arc<AtomicBool>) -> Result<(), St
             () = cancelled(cancel) => Ok(()),
         }
     });
-    // A read of standard input cannot be interrupted everywhere.
+    // Reading standard input cannot be interrupted on every system.
     runtime.shutdown_background();
     ended
 }
@@ -62,7 +62,7 @@ async fn serve(server: McpServer) -> Result<(), StdioError> {
         Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => return Ok(()),
         Err(error) => return Err(StdioError::Client(Box::new(error))),
     };
-    // However it ended, nobody is left to be told.
+    // However the service ended, there is no client left to report it to.
     let _ = running.waiting().await;
     Ok(())
 }

@@ -1,7 +1,8 @@
 //! The trait of a tool: its name, its schemas, its effect and its work.
 //!
-//! A tool is one file below `tools` that implements [`Tool`], and a line in the list of its profile there. What all tools
-//! share is here: arguments are checked by the schema, and an answer is sent in the form and within the tokens of its client.
+//! A tool is one file below `tools` that implements [`Tool`], and an entry in the list of its profile there. This
+//! module has what all tools share: arguments are validated by the schema, and an answer is sent in the format and
+//! within the token budget of its client.
 
 use std::sync::Arc;
 
@@ -19,23 +20,23 @@ use super::scope::CallError;
 
 /// A tool that a model can call.
 pub(super) trait Tool {
-    /// The name that a model calls; unique in a profile.
+    /// The name that a model calls; unique within a profile.
     const NAME: &'static str;
-    /// The name that a person reads.
+    /// The name for people.
     const TITLE: &'static str;
-    /// What a model reads to choose between tools.
+    /// The text by which a model chooses between tools.
     const DESCRIPTION: &'static str;
     /// What a call changes.
     const EFFECT: Effect;
-    /// What it takes. Field docs are the descriptions that a model reads.
+    /// The arguments. Field docs are the descriptions that a model reads.
     type Arguments: DeserializeOwned + JsonSchema + Send + 'static;
-    /// What it answers.
+    /// The answer.
     type Answer: Answer;
 
-    /// The schema of [`Tool::Answer`]; `None` for clients that read text blocks alone.
+    /// The schema of [`Tool::Answer`]; `None` for clients that read only text blocks.
     fn output() -> Option<Arc<JsonObject>>;
 
-    /// The format that a call asks for, if it does.
+    /// The format that a call asks for, if any.
     fn format(arguments: &Self::Arguments) -> Option<Format>;
 
     /// Does the work and logs that the tool was used. May block. The engine stops when the client leaves.
@@ -45,15 +46,15 @@ pub(super) trait Tool {
 /// What a call of a tool changes. No tool reaches anything outside the index or loses data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Effect {
-    /// Nothing.
+    /// A call changes nothing.
     Reads,
-    /// The index. Such a tool is listed only where the server allows writes.
+    /// A call changes the index. Such a tool is listed only if the server allows writes.
     Writes,
 }
 
 /// A tool in the list of a profile.
 pub(super) struct Member {
-    /// The tool as clients see it. Its schemas are made once.
+    /// The tool as clients see it. Its schemas are generated once.
     pub(super) listed: model::Tool,
     pub(super) effect: Effect,
     prepare: fn(&model::Tool, Option<Value>) -> Result<Call, Invalid>,
@@ -61,7 +62,7 @@ pub(super) struct Member {
 
 /// A call whose arguments are valid.
 pub(super) struct Call {
-    /// The format that was asked for, if any.
+    /// The requested format, if any.
     pub(super) format: Option<Format>,
     work: Box<Work>,
 }

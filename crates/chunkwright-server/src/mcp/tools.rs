@@ -1,4 +1,4 @@
-//! The registry of tools: one list a profile, one file a tool.
+//! The registry of tools: one list per profile, one file per tool.
 
 mod chatgpt_fetch;
 mod chatgpt_search;
@@ -50,8 +50,8 @@ pub(super) fn find(options: &McpOptions, name: &str) -> Option<&'static Member> 
     list(options).find(|member| member.listed.name == name)
 }
 
-/// Calls a tool. Invalid arguments and failures of the engine are answers that the model reads; a tool that does not exist
-/// is an error of the protocol.
+/// Calls a tool. Invalid arguments and engine failures are answers for the model to read; an unknown tool is a protocol
+/// error.
 pub(super) async fn call(
     server: &McpServer,
     name: &str,

@@ -1,9 +1,9 @@
-//! `chunk://` URIs: names of documents, chunks and pages across collections.
+//! `chunk://` URIs, which name documents, chunks and pages across collections.
 //!
-//! `chunk://COLLECTION/REFERENCE`, where the reference is a document's id or a chunk's id, percent-encoded but for `/`, then
-//! `#L10-L80` for lines. `?from=OFFSET.LINE-HASH` before that is a page: from a byte of the text on, in this line, of the
-//! document whose file has a hash with this beginning, so that a page of another version is refused instead of being
-//! garbled. The line is there so that nobody counts what is before the page; without it, it is counted.
+//! The form is `chunk://COLLECTION/REFERENCE`, where the reference is the id of a document or chunk, percent-encoded
+//! except for `/`, followed by `#L10-L80` for lines. `?from=OFFSET.LINE-HASH` before that names a page: it begins at
+//! this byte of the text, in this line, of the document whose file hash begins like this. So a page of another version
+//! is refused instead of garbled. The line saves counting the lines before the page; without it, they are counted.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,37 +11,37 @@ use std::str::FromStr;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
-/// How a URI begins.
+/// The scheme of the URIs.
 pub(super) const SCHEME: &str = "chunk://";
 
-/// What is escaped: all but what URIs call unreserved.
+/// Escaped characters: all but the unreserved ones of URIs.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// What is escaped in a path.
+/// Characters escaped in a path.
 const ESCAPED_IN_PATH: &AsciiSet = &ESCAPED.remove(b'/');
 
-/// Digits of a hash in a page.
+/// Number of hash digits in a page.
 const HASH_DIGITS: usize = 8;
 
-/// What a `chunk://` URI names.
+/// The target of a `chunk://` URI.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Uri {
     /// The collection.
     pub(super) collection: String,
-    /// What the engine fetches: `DOC_ID`, `CHUNK_ID` or `DOC_ID#L10-L80`.
+    /// The reference for the engine: `DOC_ID`, `CHUNK_ID` or `DOC_ID#L10-L80`.
     pub(super) reference: String,
-    /// Where in its text the page begins.
+    /// The page of its text.
     pub(super) page: Option<Page>,
 }
 
 /// A page of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Page {
-    /// Where it begins, in bytes.
+    /// Its offset in bytes.
     pub(super) offset: usize,
-    /// The line of the text that it begins in, from 1; none where that has to be counted.
+    /// The line of the text that it begins in, from 1; `None` if it has to be counted.
     pub(super) line: Option<usize>,
-    /// How the hash of the file begins.
+    /// The beginning of the file's hash.
     pub(super) hash: String,
 }
 
@@ -50,7 +50,7 @@ impl Uri {
         Self { collection: collection.into(), reference: reference.into(), page: None }
     }
 
-    /// The page of the same that begins at `offset`, in this line.
+    /// The page of the same target that begins at `offset`, in this line.
     pub(super) fn at(&self, offset: usize, line: usize, file_hash: &str) -> Self {
         let hash = file_hash.chars().take(HASH_DIGITS).collect();
         Self { page: Some(Page { offset, line: Some(line), hash }), ..self.clone() }
@@ -58,7 +58,7 @@ impl Uri {
 }
 
 impl Page {
-    /// Whether it is one of the file with this hash.
+    /// Returns whether the page is of the file with this hash.
     pub(super) fn is_of(&self, file_hash: &str) -> bool {
         file_hash.starts_with(&self.hash)
     }
@@ -116,7 +116,7 @@ fn page(query: &str) -> Result<Page, ()> {
     Ok(Page { offset, line: line.filter(|&line| line > 0), hash: hash.to_owned() })
 }
 
-/// A reference and its lines, `#L10-L80` or nothing.
+/// Splits a reference from its lines, `#L10-L80` or nothing.
 fn split_lines(reference: &str) -> (&str, &str) {
     let at = reference.rfind("#L").filter(|at| {
         let mut numbers = reference[at + 2..].splitn(2, "-L");

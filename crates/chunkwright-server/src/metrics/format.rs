@@ -1,4 +1,4 @@
-//! The text formats of metrics: `OpenMetrics`, and that of Prometheus, which is older and which more programs read.
+//! The text formats of metrics: `OpenMetrics`, and the older one of Prometheus, which more programs read.
 
 use axum::http::HeaderMap;
 use axum::http::header::ACCEPT;
@@ -11,7 +11,7 @@ pub(super) enum Format {
 }
 
 impl Format {
-    /// The one that a client accepts rather. Who names none can read that of Prometheus.
+    /// The format that a client prefers. Without a preference, that of Prometheus.
     pub(super) fn asked(headers: &HeaderMap) -> Self {
         let values = headers.get_all(ACCEPT).into_iter().filter_map(|value| value.to_str().ok());
         let ranges: Vec<&str> = values.flat_map(|value| value.split(',')).collect();
@@ -30,7 +30,7 @@ impl Format {
         }
     }
 
-    /// A text of `OpenMetrics` in this format.
+    /// Converts a text of `OpenMetrics` to this format.
     pub(super) fn text(self, open_metrics: String) -> String {
         match self {
             Self::OpenMetrics => open_metrics,
@@ -39,7 +39,7 @@ impl Format {
     }
 }
 
-/// How much a client likes a media type, by one range of its header `Accept`.
+/// The weight of a media type in one range of the header `Accept`.
 fn weight_of(range: &str, media_type: &str) -> Option<f32> {
     let mut parts = range.split(';').map(str::trim);
     if !parts.next()?.eq_ignore_ascii_case(media_type) {
@@ -48,8 +48,8 @@ fn weight_of(range: &str, media_type: &str) -> Option<f32> {
     Some(parts.find_map(|part| part.strip_prefix("q=")).map_or(1.0, |weight| weight.parse().unwrap_or(0.0)))
 }
 
-/// The text in the format of Prometheus: a family is called what its samples are called, and is of no type but counter,
-/// gauge and histogram.
+/// Converts to the format of Prometheus: a family has the name of its samples, and the only types are counter, gauge
+/// and histogram.
 fn prometheus(open_metrics: &str) -> String {
     let mut text = String::with_capacity(open_metrics.len());
     let mut help = "";
@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn the_format_is_the_one_that_the_client_accepts_rather() {
-        // As Prometheus 3 and 2.5 ask, then curl, browsers and agents.
+        // The headers of Prometheus 3 and 2.5, then of curl, browsers and agents.
         for (accept, format) in [
             (
                 "application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.6,application/openmetrics-text;version=0.0.1;q=0.5,\

@@ -9,12 +9,12 @@ use serde_json::{Map, Value, json};
 use crate::extract::{Body, Path, Query};
 use crate::problem::Problem;
 
-/// What an argument of a handler adds to the description of an operation.
+/// Describes an argument of a handler in an operation.
 pub(crate) trait Input {
     fn describe(operation: &mut Map<String, Value>, schemas: &mut SchemaGenerator);
 }
 
-/// What the answer of a handler adds.
+/// Describes the answer of a handler.
 pub(crate) trait Output {
     fn describe(operation: &mut Map<String, Value>, schemas: &mut SchemaGenerator);
 }
@@ -77,7 +77,7 @@ impl<T: JsonSchema> Input for Path<T> {
     }
 }
 
-/// Each property of `T` is a parameter.
+/// Adds each property of `T` as a parameter.
 fn add_parameters<T: JsonSchema>(
     place: &str,
     operation: &mut Map<String, Value>,
@@ -101,7 +101,7 @@ fn add_parameters<T: JsonSchema>(
     }
 }
 
-/// A parameter that is absent is not there: a query has no `null`.
+/// Removes `null`: in a query, an absent parameter is omitted.
 fn without_null(property: &mut Value) {
     let Value::Object(schema) = property else { return };
     if schema.get("default").is_some_and(Value::is_null) {
@@ -123,14 +123,14 @@ pub(crate) fn add_header_parameter(operation: &mut Map<String, Value>, name: &st
     }
 }
 
-/// Says which header the answer under a status has.
+/// Adds a header to the answer with a status.
 pub(crate) fn add_header(operation: &mut Map<String, Value>, status: u16, name: &str, description: &str) {
     let answers = operation.entry("responses").or_insert_with(|| json!({}));
     answers[status.to_string()]["headers"][name] =
         json!({ "description": description, "required": true, "schema": { "type": "string" } });
 }
 
-/// Says what is answered under a status.
+/// Adds the answer with a status.
 pub(crate) fn add_answer(
     operation: &mut Map<String, Value>,
     status: u16,

@@ -27,56 +27,56 @@ use tracing_subscriber::filter::filter_fn;
 use tracing_subscriber::layer::Layer;
 use tracing_subscriber::registry::LookupSpan;
 
-/// How long the last spans are waited for when the process ends.
+/// Time to send the last spans when the process ends.
 const FLUSH: Duration = Duration::from_secs(3);
 
-/// How long a collector may take for a batch.
+/// Timeout of a collector for one batch.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Most bytes of a collector's answer that are read.
+/// Maximum number of bytes read of a collector's answer.
 const MOST_ANSWER: u64 = 64 << 10;
 
-/// Where traces of collectors are put, below the address of the collector.
+/// The path of traces, below the address of the collector.
 const PATH: &str = "/v1/traces";
 
-/// The tracer of the process, once there is one.
+/// The tracer of the process, once set.
 static TRACER: OnceLock<SdkTracer> = OnceLock::new();
 
-/// Where traces go.
+/// The destination of traces.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TraceOptions {
-    /// The address of the collector, such as `http://127.0.0.1:4318`; without it, that of the variables of OpenTelemetry,
-    /// which name headers, sampling and the size of batches as well.
+    /// The address of the collector, such as `http://127.0.0.1:4318`; by default, that of the OpenTelemetry variables,
+    /// which also set headers, sampling and batch sizes.
     pub endpoint: Option<String>,
-    /// What the service is called; without it, as the variables of OpenTelemetry say.
+    /// The service name; by default, that of the OpenTelemetry variables.
     pub service: Option<String>,
 }
 
-/// Why there are no traces.
+/// Why traces could not start.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TraceError {
-    /// An address that is none.
+    /// An invalid address.
     #[error("`{endpoint}` is not the address of a collector; expected one such as `http://127.0.0.1:4318`")]
     Endpoint {
-        /// What was given.
+        /// The given address.
         endpoint: String,
     },
-    /// Variables of OpenTelemetry that cannot be used.
+    /// OpenTelemetry variables that cannot be used.
     #[error("traces cannot be sent: {0}")]
     Exporter(#[from] ExporterBuildError),
-    /// Traces that were begun before.
+    /// Traces had already started.
     #[error("traces were begun before")]
     Twice,
 }
 
-/// Sends traces until it is dropped, which waits a moment for the last ones.
+/// Sends traces until it is dropped; dropping waits briefly for the last spans.
 pub struct Traces {
     provider: SdkTracerProvider,
 }
 
 impl Traces {
-    /// Begins to send traces.
+    /// Starts to send traces.
     ///
     /// # Errors
     ///
@@ -100,7 +100,7 @@ impl Traces {
         Ok(Self { provider })
     }
 
-    /// What makes traces of our spans.
+    /// The `tracing` layer that makes traces of our spans.
     pub(crate) fn layer<S>(&self) -> impl Layer<S> + use<S>
     where
         S: Subscriber + for<'span> LookupSpan<'span>,
@@ -127,7 +127,7 @@ impl fmt::Debug for Traces {
     }
 }
 
-/// The address that traces are posted to, of that of a collector.
+/// The address to post traces to, from that of a collector.
 fn address(endpoint: &str) -> Result<String, TraceError> {
     let wrong = || TraceError::Endpoint { endpoint: endpoint.to_owned() };
     let uri: Uri = endpoint.parse().map_err(|_| wrong())?;
@@ -139,16 +139,16 @@ fn address(endpoint: &str) -> Result<String, TraceError> {
     Ok(if base.ends_with(PATH) { base.to_owned() } else { format!("{base}{PATH}") })
 }
 
-/// Continues the trace that the headers of a request name.
+/// Continues the trace named in the headers of a request.
 pub(crate) fn continues(span: &Span, headers: &HeaderMap) {
     let context = TraceContextPropagator::new().extract(&HeaderExtractor(headers));
     if context.span().span_context().is_valid() {
-        // A span that was just made has no parent yet.
+        // A new span has no parent yet.
         let _ = span.set_parent(context);
     }
 }
 
-/// Adds a span that ended just now below the current one, if there is one.
+/// Adds a span that has just ended below the current one, if there is one.
 pub(crate) fn ended<const N: usize>(
     name: &'static str,
     took: Duration,
@@ -172,7 +172,7 @@ pub(crate) fn attribute(name: &'static str, value: impl FnOnce() -> String) {
     }
 }
 
-/// Posts to a collector, on the thread that sends traces, which may block.
+/// Posts to a collector, from the exporting thread, which may block.
 #[derive(Debug)]
 struct Collector {
     agent: ureq::Agent,
@@ -181,7 +181,7 @@ struct Collector {
 
 impl Collector {
     fn new() -> Self {
-        // What is sent to one address, with its headers, is not for another.
+        // Data and headers for one address must not follow a redirect to another.
         let config = ureq::Agent::config_builder().timeout_global(Some(TIMEOUT)).max_redirects(0);
         let config = config.max_redirects_will_error(false).http_status_as_error(false).build();
         Self { agent: config.into(), is_down: AtomicBool::new(false) }
@@ -193,7 +193,7 @@ impl Collector {
         Ok(Response::from_parts(head, body.into()))
     }
 
-    /// Says once that traces are not taken, and once that they are again.
+    /// Logs once that traces are not accepted, and once that they are again.
     fn note(&self, failure: Option<String>) {
         let was_down = self.is_down.swap(failure.is_some(), Ordering::Relaxed);
         match failure {

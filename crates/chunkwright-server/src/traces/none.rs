@@ -1,4 +1,4 @@
-//! A program that was built without traces.
+//! Stubs for a program that was built without traces.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use tracing::{Span, Subscriber};
 use tracing_subscriber::Layer;
 use tracing_subscriber::layer::Identity;
 
-/// What there is none of.
+/// The type of traces, of which there are no values.
 #[derive(Debug)]
 pub enum Traces {}
 

@@ -1,4 +1,4 @@
-//! A client that sends what it is told to, byte by byte, and reads what comes back.
+//! A client that sends given bytes and reads the response.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};

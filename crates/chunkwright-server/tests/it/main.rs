@@ -1,4 +1,4 @@
-//! The server as its clients meet it: over sockets.
+//! The server over real sockets, as clients use it.
 #![expect(clippy::unwrap_used, reason = "a test ends where something is not as expected")]
 
 mod api;

@@ -1,4 +1,4 @@
-//! The web page: who gets it, under what headers, and what is still not it.
+//! The web page: which requests get it, its headers, and which paths are not the page.
 
 use chunkwright_engine::web::HOW_TO_BUILD;
 

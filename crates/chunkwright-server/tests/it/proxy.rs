@@ -1,4 +1,4 @@
-//! A proxy before the server: below which path clients find it, and who they are.
+//! A proxy in front of the server: its base path, and the addresses of clients.
 
 use std::num::NonZeroU32;
 

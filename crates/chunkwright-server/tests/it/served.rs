@@ -1,4 +1,4 @@
-//! A server with a few documents, and models that do as they are told.
+//! A server with a few documents, and scripted models.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Condvar, Mutex};

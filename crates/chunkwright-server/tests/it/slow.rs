@@ -1,4 +1,4 @@
-//! Clients that take their time, take too much, or keep what they took.
+//! Clients that are slow, send too much, or keep connections open.
 
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};

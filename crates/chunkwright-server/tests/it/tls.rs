@@ -1,4 +1,4 @@
-//! TLS by files.
+//! TLS with certificate files.
 
 use std::fs;
 use std::net::SocketAddr;

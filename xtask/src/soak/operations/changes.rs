@@ -1,4 +1,4 @@
-//! Changes by hand, and what is removed on purpose.
+//! Changes by hand, and removals.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::super::random::Random;
 use super::super::state::Change;
 use super::super::world::{Expected, May, World, either};
 
-/// Share of runs that are killed.
+/// Percentage of runs that are killed.
 const KILLED: u64 = 35;
 
 /// Hides chunks.
@@ -22,7 +22,7 @@ pub(super) fn disable(world: &mut World<'_>, random: &mut Random) -> Result<()> 
     change(world, &arguments, &ids, random, &|change| change.disabled = true)
 }
 
-/// Shows chunks again, hidden ones before others.
+/// Shows chunks again, preferring hidden ones.
 pub(super) fn enable(world: &mut World<'_>, random: &mut Random) -> Result<()> {
     let hidden = world.state.overlays.iter().filter(|overlay| overlay.change.disabled);
     let hidden: Vec<String> = hidden.filter_map(|overlay| overlay.on.clone()).collect();
@@ -35,7 +35,7 @@ pub(super) fn enable(world: &mut World<'_>, random: &mut Random) -> Result<()> {
     change(world, &arguments, &ids, random, &|change| change.disabled = false)
 }
 
-/// Gives a chunk another text, keywords, or a pin, or takes all that back.
+/// Gives a chunk another text, keywords or a pin, or resets it.
 pub(super) fn amend(world: &mut World<'_>, random: &mut Random) -> Result<()> {
     let ids = some(world, 1, random);
     let Some(id) = ids.first() else { return Ok(()) };
@@ -87,7 +87,7 @@ fn some(world: &World<'_>, count: usize, random: &mut Random) -> Vec<String> {
     ids
 }
 
-/// The changes of a world after `edit` was made to a chunk.
+/// The changes of a world after `edit` is applied to a chunk.
 pub(super) fn after(
     world: &World<'_>,
     changes: &[Change],
@@ -107,7 +107,7 @@ pub(super) fn after(
     changes
 }
 
-/// Changes chunks one after another: what was acknowledged is there, and the one under way was changed or was not.
+/// Changes chunks one after another: acknowledged changes are there, and the interrupted one may or may not be.
 fn change(
     world: &mut World<'_>,
     arguments: &[&str],
@@ -121,7 +121,7 @@ fn change(
     let kill = Kill::perhaps(KILLED, &world.program, random);
     let mut answer = world.run_killed(arguments, &kill)?.expect(&[0])?;
     if answer.is_killed() && world.program.is_remote {
-        // A server has no transactions: the change may be listed and not be on its chunk until it is made again.
+        // A server has no transactions: the change may be listed without being applied, until it is repeated.
         answer = world.run(arguments)?.expect(&[0])?;
     }
     let mut steps = vec![world.state.changes()];
@@ -134,7 +134,7 @@ fn change(
     world.settle(&Expected { states: vec![May { changes: changes.to_vec(), ..May::be(&world.state) }] })
 }
 
-/// Removes a document from the store, whose file may stay.
+/// Removes a document from the store; its file may stay.
 pub(super) fn delete(world: &mut World<'_>, random: &mut Random) -> Result<()> {
     let doc_ids: Vec<String> = world.state.documents.keys().cloned().collect();
     let Some(doc_id) = random.pick(&doc_ids) else { return Ok(()) };
@@ -182,7 +182,7 @@ pub(super) fn prune(world: &mut World<'_>, random: &mut Random) -> Result<()> {
     must("old generations are removed", is_pruned, || format!("{answer}; {:?}", world.state.generations))
 }
 
-/// Whether a run was not killed, or said before that it was done.
+/// Returns whether a run was not killed, or had reported its end before.
 fn is_done(answer: &Answer) -> bool {
     !answer.is_killed()
 }

@@ -38,7 +38,7 @@ pub(super) fn edit_changed(world: &mut World<'_>, random: &mut Random) -> Result
         return Ok(());
     };
     let new = match random.within(0..8) {
-        // What it says moves, or is said twice.
+        // Its content moves, or occurs twice.
         0 => text.replacen(&content, "", 1) + "\n" + &content,
         1 => format!("{text}\n\n{content}\n"),
         2 => text.replacen(&content, "", 1),
@@ -92,7 +92,7 @@ pub(super) fn rename_folder(world: &mut World<'_>, random: &mut Random) -> Resul
     world.rename_folder(&from, &to)
 }
 
-/// Writes a file again as it is, or gives it another time.
+/// Rewrites a file unchanged, or changes its modification time.
 pub(super) fn touch(world: &mut World<'_>, random: &mut Random) -> Result<()> {
     let names: Vec<String> = world.files.keys().cloned().collect();
     let Some(name) = random.pick(&names) else { return Ok(()) };

@@ -9,7 +9,7 @@ use super::super::random::Random;
 use super::super::state::{State, rows};
 use super::super::world::{DOCUMENTS, Expected, Files, May, World, either, one};
 
-/// A run that is planned.
+/// A planned run.
 pub(super) struct Run {
     pub(super) way: &'static [&'static str],
     prune: Option<&'static str>,
@@ -17,7 +17,7 @@ pub(super) struct Run {
 }
 
 impl Run {
-    /// A run that cuts in this way.
+    /// A run with this way of cutting.
     pub(super) fn of(way: &'static [&'static str]) -> Self {
         Self { way, prune: None, rehash: false }
     }
@@ -35,13 +35,13 @@ impl Run {
         kept.into_iter().chain(world.files.clone()).collect()
     }
 
-    /// Documents whose files are gone, and whether a run is refused to remove so many.
+    /// The number of documents whose files are gone, and whether a run would refuse to remove that many.
     fn gone(&self, world: &World<'_>) -> (usize, bool) {
         let gone = world.state.documents.keys().filter(|doc_id| !world.files.contains_key(*doc_id)).count();
         (gone, self.prune == Some("--prune") && gone * 2 > world.state.documents.len())
     }
 
-    /// What is in the store when the run has ended, by how it ended.
+    /// The possible contents of the store after the run, depending on how it ended.
     pub(super) fn expected(&self, world: &World<'_>, answer: &Answer) -> Vec<May> {
         let before = May::be(&world.state);
         let (_, is_refused) = self.gone(world);
@@ -51,7 +51,7 @@ impl Run {
         let documents = self.documents(world);
         let known = world.way_hash(self.way).cloned();
         let done = May { way: known.clone(), documents: one(&documents), ..before.clone() };
-        // The report is the last thing that a run writes.
+        // The report is the last output of a run.
         if answer.is_complete() {
             return vec![done];
         }
@@ -64,13 +64,13 @@ impl Run {
     }
 }
 
-/// Indexes as before.
+/// Indexes with the current way of cutting.
 pub(super) fn index(world: &mut World<'_>, random: &mut Random) -> Result<()> {
     let run = Run { rehash: random.chance(10), ..Run::of(world.way) };
     go(world, &run, random)
 }
 
-/// Indexes in another way, or in one that was given up.
+/// Indexes with another way of cutting, or with one that was abandoned.
 pub(super) fn switch(world: &mut World<'_>, random: &mut Random) -> Result<()> {
     let run = Run::of(world.other_way(random));
     go(world, &run, random)
@@ -83,7 +83,7 @@ pub(super) fn prune_gone(world: &mut World<'_>, random: &mut Random) -> Result<(
     go(world, &Run { way, prune: Some(prune), rehash: false }, random)
 }
 
-/// Runs, killed or not, and again after a kill in half of the cases.
+/// Runs, possibly killed, and in half of the cases again after a kill.
 fn go(world: &mut World<'_>, run: &Run, random: &mut Random) -> Result<()> {
     let kill = Kill::perhaps(45, &world.program, random);
     once(world, run, &kill)?;
@@ -115,7 +115,7 @@ fn once(world: &mut World<'_>, run: &Run, kill: &Kill) -> Result<()> {
     Ok(())
 }
 
-/// The counts of a report add up, and are those of the store.
+/// Checks that the counts of a report add up and match the store.
 fn count(report: &Value, world: &World<'_>, run: &Run, before: &State, gone: usize) -> Result<()> {
     let about = || format!("{report} before {} documents", before.documents.len());
     let number = |name: &str| report[name].as_u64().unwrap_or_default() as usize;
@@ -151,7 +151,7 @@ fn count(report: &Value, world: &World<'_>, run: &Run, before: &State, gone: usi
     Ok(())
 }
 
-/// After a switch only the last generations are there.
+/// Checks that after a switch only the last generations are kept.
 pub(super) fn generations(world: &World<'_>) -> Result<()> {
     let states = &world.state.generations;
     let old = states.iter().filter(|state| *state == "old").count();
@@ -175,7 +175,7 @@ pub(super) fn again(world: &mut World<'_>, random: &mut Random) -> Result<()> {
     must("an unchanged folder leaves the store as it is", is_same, || differing(&before, &world.state.export))
 }
 
-/// Says what a run would do: the store stays as it is.
+/// Reports what a run would do: the store stays unchanged.
 pub(super) fn dry_run(world: &mut World<'_>, random: &mut Random) -> Result<()> {
     let way = if random.chance(50) { world.other_way(random) } else { world.way };
     let arguments = [&Run::of(way).arguments()[..], &["--dry-run"]].concat();
@@ -185,7 +185,7 @@ pub(super) fn dry_run(world: &mut World<'_>, random: &mut Random) -> Result<()> 
     must("a dry run writes nothing", before == world.state.export, || differing(&before, &world.state.export))
 }
 
-/// An export without the time of files, which is noted once it can be trusted.
+/// An export without the modification times of files, which are stored only once they can be trusted.
 fn trusted(export: &str) -> Vec<Value> {
     let rows = export.lines().filter_map(|line| serde_json::from_str(line).ok());
     rows.map(|mut row: Value| {

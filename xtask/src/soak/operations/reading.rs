@@ -1,4 +1,4 @@
-//! Searches and fetches: they never fail, and show what is stored.
+//! Searches and fetches, which never fail and show what is stored.
 
 use anyhow::Result;
 
@@ -7,7 +7,7 @@ use super::super::random::Random;
 use super::super::state::{rows, string};
 use super::super::world::World;
 
-/// Ways of showing what is found.
+/// Ways to show results.
 const SHOWN: &[&[&str]] = &[
     &["--expand", "parent"],
     &["--expand", "parent", "--expand-tokens", "120"],
@@ -20,7 +20,7 @@ const SHOWN: &[&[&str]] = &[
     &["--fusion", "rrf"],
 ];
 
-/// Searches for words of some chunk in some way.
+/// Searches for words of a random chunk, in a random way.
 pub(super) fn search(world: &mut World<'_>, random: &mut Random) -> Result<()> {
     for _ in 0..3 {
         let Some(chunk) = random.pick(&world.state.chunks) else { return Ok(()) };
@@ -47,7 +47,7 @@ pub(super) fn search(world: &mut World<'_>, random: &mut Random) -> Result<()> {
     Ok(())
 }
 
-/// Fetches a document, a chunk and lines: all are the source's bytes.
+/// Fetches a document, a chunk and lines: all are bytes of the source.
 pub(super) fn fetch(world: &mut World<'_>, random: &mut Random) -> Result<()> {
     let doc_ids: Vec<&String> = world.state.documents.keys().collect();
     let Some(&doc_id) = random.pick(&doc_ids) else { return Ok(()) };

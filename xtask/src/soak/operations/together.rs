@@ -1,4 +1,4 @@
-//! Several programs at once on one store.
+//! Concurrent programs on one store.
 
 use anyhow::Result;
 
@@ -10,7 +10,7 @@ use super::super::world::{Expected, May, World};
 use super::changes::after;
 use super::indexing::Run;
 
-/// Two programs that write, of which one may be killed: the second waits or is refused in a sentence.
+/// Two writing programs, one of which may be killed: the second waits, or is refused with a message.
 pub(super) fn writers(world: &mut World<'_>, random: &mut Random) -> Result<()> {
     let Some(chunk) = random.pick(&world.state.chunks).cloned() else { return Ok(()) };
     let way = if random.chance(30) { world.other_way(random) } else { world.way };
@@ -28,7 +28,7 @@ pub(super) fn writers(world: &mut World<'_>, random: &mut Random) -> Result<()> 
     world.note(&first);
     let is_refused = |answer: &Answer| answer.code == Some(2) && answer.err.contains("is being written by");
     let is_amend = second[0] != "prune";
-    // Its chunk may be gone when its turn comes.
+    // The chunk may be gone by then.
     let is_late = answer.code == Some(2) && answer.err.contains("there is no chunk");
     let is_right =
         answer.code == Some(0) || is_refused(&answer) || is_late || !is_amend && answer.code == Some(1);
@@ -54,7 +54,7 @@ pub(super) fn writers(world: &mut World<'_>, random: &mut Random) -> Result<()> 
     Ok(())
 }
 
-/// Programs that read while one writes: none fails, and each sees one generation.
+/// Reading programs beside a writing one: none fails, and each sees one generation.
 pub(super) fn readers(world: &mut World<'_>, random: &mut Random) -> Result<()> {
     if !world.state.exists {
         return Ok(());

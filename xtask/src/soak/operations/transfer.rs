@@ -1,4 +1,4 @@
-//! Backups and exports: what comes out of them is what went in.
+//! Backups and exports: their contents equal the store's.
 
 use std::fs;
 
@@ -11,7 +11,7 @@ use super::super::state::{State, rows, string};
 use super::super::world::{Expected, May, World};
 use super::indexing::differing;
 
-/// Copies the store and makes a store of the copy, which goes on in the place of the first.
+/// Copies the store and restores the copy, which replaces the original.
 pub(super) fn backup(world: &mut World<'_>, random: &mut Random) -> Result<()> {
     if !world.state.exists {
         return Ok(());
@@ -32,7 +32,7 @@ pub(super) fn backup(world: &mut World<'_>, random: &mut Random) -> Result<()> {
     let kill = Kill::perhaps(20, &world.program, random);
     let answer = world.run_killed(&restore, &kill)?.expect(&[0])?;
     if answer.is_killed() {
-        // A store that is there is whole; if none is, the command makes it.
+        // An existing store is complete; if none exists, the command creates it.
         let again = world.run(&restore)?;
         let is_there = again.code == Some(2) && again.err.contains("exists");
         must("restoring can be repeated", again.code == Some(0) || is_there, || again.to_string())?;
@@ -53,7 +53,7 @@ pub(super) fn backup(world: &mut World<'_>, random: &mut Random) -> Result<()> {
     Ok(())
 }
 
-/// Writes all records and reads them into an empty store: it answers as the first does.
+/// Exports all records and imports them into an empty store, which then answers like the original.
 pub(super) fn export(world: &mut World<'_>, random: &mut Random) -> Result<()> {
     if world.state.chunks.is_empty() {
         return Ok(());
@@ -102,7 +102,7 @@ pub(super) fn export(world: &mut World<'_>, random: &mut Random) -> Result<()> {
     Ok(())
 }
 
-/// The program with another store, in a folder.
+/// The program with another store in a folder.
 fn other(program: &Program, store: &str) -> Program {
     let settings = program.settings.iter().cloned();
     let settings =

@@ -14,14 +14,14 @@ use super::super::world::{Expected, Files, May, World};
 use super::files;
 use super::indexing::{Run, generations};
 
-/// Longest time until a change is seen.
+/// Maximum time until a change is seen.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// Time between two looks.
+/// Interval between two checks.
 const STEP: Duration = Duration::from_millis(50);
 
-/// Follows files that are edited, removed and moved: the store becomes as they are. A kill leaves it between what it
-/// was and what they are.
+/// Watches files that are edited, removed and moved, until the store matches them. After a kill, each document is in
+/// its old or its new state.
 pub(super) fn watch(world: &mut World<'_>, random: &mut Random) -> Result<()> {
     let way = if random.chance(20) { world.other_way(random) } else { world.way };
     let run = Run::of(way);
@@ -30,7 +30,7 @@ pub(super) fn watch(world: &mut World<'_>, random: &mut Random) -> Result<()> {
     arguments.extend(is_forced.then_some("--prune=force"));
     let before = world.state.clone();
     world.written = world.files.iter().map(|(name, bytes)| (name.clone(), Some(bytes.clone()))).collect();
-    // More than half of the documents stay, where they are not to go whatever happens. Renamed ones do not count.
+    // If more than half of the documents are gone, they stay, unless removal is forced. Renamed ones do not count.
     let missing =
         |files: &Files| before.documents.keys().filter(|doc_id| !files.contains_key(*doc_id)).count();
     let may_stay = !is_forced && missing(&world.files) * 2 > before.documents.len();
@@ -58,14 +58,14 @@ pub(super) fn watch(world: &mut World<'_>, random: &mut Random) -> Result<()> {
     }
     let answer = running.wait()?;
     world.note(&answer);
-    // It ends by a signal alone.
+    // It ends only by a signal.
     answer.expect(&[])?;
     let known = world.way_hash(way).cloned();
     let mut documents: BTreeMap<String, Vec<Option<Vec<u8>>>> =
         world.files.iter().map(|(doc_id, bytes)| (doc_id.clone(), vec![Some(bytes.clone())])).collect();
     let changes = vec![before.changes()];
     if !is_over {
-        // What was written last of them is there, or what was indexed before.
+        // Each document has its last written content, or the content indexed before.
         let seen = |doc_id: &String| -> Vec<Option<Vec<u8>>> {
             let written = world.written.iter().filter(|(name, _)| name == doc_id);
             let all = written.map(|(_, bytes)| bytes.clone()).chain([before.documents.get(doc_id).cloned()]);
@@ -94,14 +94,14 @@ pub(super) fn watch(world: &mut World<'_>, random: &mut Random) -> Result<()> {
     }
     states.extend((!before.exists).then(|| May::be(&before)));
     world.settle(&Expected { states })?;
-    // What was learned of a way that no store was seen in would be that of another.
+    // What was learned about a way that no store was seen in would belong to another.
     if world.state.exists && known.is_some_and(|known| known == world.state.way) {
         world.way = way;
     }
     Ok(())
 }
 
-/// Waits until something is so; false if the program ended before.
+/// Waits until a condition holds; false if the program ended before.
 fn wait(running: &mut Running, mut is_so: impl FnMut(&Running) -> Result<bool>) -> Result<bool> {
     let started = Instant::now();
     loop {
@@ -118,7 +118,7 @@ fn wait(running: &mut Running, mut is_so: impl FnMut(&Running) -> Result<bool>) 
     }
 }
 
-/// Whether the store has what the files say, and nothing that is gone.
+/// Returns whether the store matches the files, and contains nothing that is gone.
 fn is_in_step(world: &World<'_>, gone: &BTreeSet<String>, may_stay: bool) -> Result<bool> {
     let listed = world.program.run(&["status", "--documents"])?.expect(&[0, 1])?;
     let export = world.program.run(&["export"])?.expect(&[0, 1])?;

@@ -8,7 +8,7 @@ use chunkwright_engine::evaluation::{Report, Run};
 
 use crate::text::{Table, bold, count, green, grouped, plain, red};
 
-/// The report for people: in percent, and of the measures those that are steered by.
+/// The report for people: percentages, and only the main measures.
 pub(super) fn describe(answer: &EvaluateAnswer) -> String {
     let EvaluateAnswer { report, main_measures } = answer;
     let run = &report.run;
@@ -116,7 +116,7 @@ fn edits(report: &Report) -> Table {
     table
 }
 
-/// What was measured, in one line.
+/// A one-line description of what was measured.
 fn described(run: &Run) -> String {
     let mut parts = Vec::new();
     if run.questions > 0 {

@@ -1,4 +1,4 @@
-//! Flags of `chunkwright serve`: whom it answers, how much it takes, what it logs.
+//! Flags of `chunkwright serve`: access rules, limits, log.
 
 use std::env;
 use std::net::SocketAddr;
@@ -15,11 +15,11 @@ use chunkwright_server::{
 #[cfg(feature = "otlp")]
 use chunkwright_server::TraceOptions;
 
-/// The variables of OpenTelemetry that name where traces go.
+/// The OpenTelemetry variables that set the destination of traces.
 #[cfg(feature = "otlp")]
 const OTLP_ENDPOINTS: [&str; 2] = ["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"];
 
-/// Requests a second of one client of another machine, where nothing else is said.
+/// Default limit of requests per second of one client on another machine.
 const USUAL_RATE: u32 = 100;
 
 /// Whom it answers.
@@ -109,7 +109,7 @@ pub(super) struct LogFlags {
 }
 
 impl AdmissionFlags {
-    /// The flags, the files that they name, the variable; and what to warn of.
+    /// Reads the flags, the files that they name, and the variable; also returns warnings.
     pub(super) fn read(&self) -> Result<(Admission, Vec<String>)> {
         let mut warnings = Vec::new();
         let mut keys = Keys::default();
@@ -148,7 +148,7 @@ impl ProxyFlags {
 }
 
 impl LimitFlags {
-    /// The limits of a server that listens there.
+    /// The limits of a server on this address.
     pub(super) fn read(&self, listen: SocketAddr) -> Limits {
         let usual = Limits::default();
         let usual_rate = if listen.ip().is_loopback() { 0 } else { USUAL_RATE };
@@ -166,7 +166,7 @@ impl LimitFlags {
 }
 
 impl LogFlags {
-    /// Begins to log, and to send traces where somebody asks for them: until what is returned is dropped.
+    /// Starts to log, and to send traces if requested, until the returned value is dropped.
     pub(super) fn begin(&self) -> Result<Option<Traces>> {
         let traces = self.traces()?;
         let usual = if self.log == LogFormat::Json { "info" } else { "warn" };

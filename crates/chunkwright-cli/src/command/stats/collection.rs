@@ -1,4 +1,4 @@
-//! Statistics of what a collection holds.
+//! Statistics of the chunks in a collection.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

@@ -8,7 +8,7 @@ use crate::report::{Away, WhyAway};
 use chunkwright_store::{Change, DocumentInfo, StoreError};
 
 impl Run<'_> {
-    /// Of each path scanned the number of documents known, and those of them whose files are gone.
+    /// For each scanned path, the number of its known documents, and those whose files are gone.
     fn gone(&self) -> Vec<(usize, Vec<String>)> {
         let mut gone = vec![(0, Vec::new()); self.placed.roots.len()];
         let failed: HashSet<&str> =
@@ -27,14 +27,14 @@ impl Run<'_> {
         gone
     }
 
-    /// The documents of the paths scanned whose files are gone, in order.
+    /// The documents of the scanned paths whose files are gone, in order.
     pub(super) fn vanished(&self) -> Vec<String> {
         let mut vanished: Vec<String> = self.gone().into_iter().flat_map(|(_, vanished)| vanished).collect();
         vanished.sort_unstable();
         vanished
     }
 
-    /// The documents to be removed because their files are gone, and the folders of which too many are.
+    /// The documents to remove because their files are gone, and the folders that lost too many.
     pub(super) fn removable(&self) -> (Vec<String>, Vec<Away>) {
         let (mut removable, mut away) = (Vec::new(), Vec::new());
         let renamed: HashSet<&String> = self.report.renamed.iter().map(|renamed| &renamed.from).collect();
@@ -53,7 +53,7 @@ impl Run<'_> {
         (removable, away)
     }
 
-    /// Whether a document that is new may be one whose file is gone.
+    /// Returns whether a new document may be a renamed one.
     pub(super) fn may_rename(&mut self) -> bool {
         if self.renames.are_possible.is_none() {
             self.renames.are_possible = Some(!self.vanished().is_empty());
@@ -61,7 +61,7 @@ impl Run<'_> {
         self.renames.are_possible == Some(true)
     }
 
-    /// Finds out which of the new documents are what files said that are gone.
+    /// Finds the new documents whose content is that of files that are gone.
     pub(super) fn note_renames(&mut self) -> Result<(), StoreError> {
         let renames = std::mem::take(&mut self.renames);
         if renames.is_empty() {
@@ -86,7 +86,7 @@ impl Run<'_> {
         if vanished * 2 > known { Err(IndexError::MassDelete { vanished, known }) } else { Ok(()) }
     }
 
-    /// Removes documents whose files are there, and left out now for what they are.
+    /// Removes documents whose files exist but are now left out because of their kind.
     pub(super) fn remove_left_out(&mut self) -> Result<(), StoreError> {
         let left_out = std::mem::take(&mut self.report.left_out);
         for doc_id in &left_out {

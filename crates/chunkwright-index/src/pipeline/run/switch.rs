@@ -25,7 +25,7 @@ impl<'a> Run<'a> {
         Forecast::new(self.overlays, is_there)
     }
 
-    /// Brings what is stored to what overlays say now, and counts how they stand, or would stand after a dry run.
+    /// Settles the overlays and counts their states; a dry run counts the states that they would have.
     pub(super) fn settle(&mut self) -> Result<(), StoreError> {
         let store = &*self.pipeline.store;
         let Some(current) = &self.generations.current else { return Ok(()) };
@@ -49,17 +49,17 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Makes of a generation that is built all that searches see, and then the current one.
+    /// Completes a generation that is being built with all documents that searches see, and makes it the current one.
     pub(super) fn complete(&mut self, found: &HashSet<&str>) -> Result<(), StoreError> {
         let removed = self.report.pruned.iter().chain(&self.report.left_out);
         let pruned: HashSet<String> = removed.cloned().collect();
         let seen = std::mem::take(&mut self.seen);
-        // Where a file has the id of another folder's document, that document is not what failed.
+        // If a file has the id of another folder's document, it is not that document that failed.
         let failures = self.report.failed.iter().map(|failure| failure.doc_id.clone());
         let failed: HashSet<String> = failures.filter(|doc_id| !self.clashing.contains(doc_id)).collect();
         let skipped: HashSet<String> =
             self.report.skipped.iter().map(|skipped| skipped.path.clone()).collect();
-        // A file that could not be read now counts as what the store has of it.
+        // A file that could not be read is carried over from the store.
         let is_carried = |info: &&DocumentInfo| {
             let doc_id = &info.doc_id;
             !pruned.contains(doc_id)
@@ -77,7 +77,7 @@ impl<'a> Run<'a> {
             (self.on_progress)(Progress::Found { files, bytes });
         }
         self.index_all(&inputs)?;
-        // What an old generation has and searches do not see any more was removed meanwhile.
+        // Documents that an old generation has but searches no longer see were removed meanwhile.
         let is_over = |doc_id: &&String| !seen.contains_key(*doc_id) && !found.contains(doc_id.as_str());
         let over: Vec<String> = self.stored.keys().filter(is_over).cloned().collect();
         self.remove(&over)?;
@@ -107,8 +107,8 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Removes what was current before the last few generations, and answers which they were. The one that searches saw
-    /// until now is the last to go: it is what people go back to.
+    /// Removes old generations beyond the number to keep, and returns their numbers. The one that searches saw until
+    /// now is removed last, since it is what users return to.
     fn drop_old(&self, current: &Generation) -> Result<Vec<i64>, StoreError> {
         let store = &*self.pipeline.store;
         let Some(kept) = self.options.keep_generations.map(NonZeroUsize::get) else { return Ok(Vec::new()) };
@@ -126,8 +126,8 @@ impl<'a> Run<'a> {
         Ok(dropped)
     }
 
-    /// Makes the first generation of a collection, which searches see while it is built, its current one: if it has
-    /// documents and nothing stopped the run.
+    /// Makes the first generation of a collection, which searches see while it is built, the current one, if it has
+    /// documents and the run was not stopped.
     pub(super) fn complete_first(&mut self) -> Result<(), StoreError> {
         let report = &self.report;
         let is_empty = report.indexed + report.unchanged + report.empty == 0 && self.stored.is_empty();

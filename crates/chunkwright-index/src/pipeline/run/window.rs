@@ -17,7 +17,7 @@ use super::Run;
 use crate::report::Nuls;
 use chunkwright_store::{Change, DocumentInfo, NewChunk, NewDocument, Outcome, StoreError};
 
-/// Windows that are cut and wait to be stored, beside the one that is stored and the one that is cut.
+/// Cut windows that wait to be stored, beside the one being stored and the one being cut.
 const WINDOWS_READY: usize = 1;
 
 impl Run<'_> {
@@ -36,7 +36,7 @@ impl Run<'_> {
         thread::scope(|scope| {
             let (sender, ready) = mpsc::sync_channel(WINDOWS_READY);
             scope.spawn(move || {
-                // Whoever stops receiving wants no more.
+                // A closed channel means that no more windows are wanted.
                 windows(inputs).try_for_each(|window| sender.send((window, prepare(window))))
             });
             for (window, prepared) in ready {
@@ -56,7 +56,7 @@ impl Run<'_> {
         })
     }
 
-    /// Embeds and stores a window; `before` are the files done before it, and their bytes.
+    /// Embeds and stores a window; `before` is the number of files done earlier, and their bytes.
     fn index_window(
         &mut self,
         window: &[Input<'_>],
@@ -115,7 +115,7 @@ impl Run<'_> {
         meter.measure(Stage::Store, || self.store_changes(&changes, &HashMap::new()))
     }
 
-    /// How many texts of each document have to be embedded, if that says when documents are stored.
+    /// The number of texts to embed for each document, if it decides when documents are stored.
     fn missing(&self, documents: &[(Box<NewDocument>, bool)]) -> Result<Vec<usize>, StoreError> {
         let texts: usize = documents.iter().map(|(document, _)| document.chunks.len()).sum();
         if !self.meter.is_running() || !self.vectors.is_asked() || texts <= self.pace.texts {
@@ -124,7 +124,7 @@ impl Run<'_> {
         self.vectors.missing(&documents.iter().map(|(document, _)| &**document).collect::<Vec<_>>())
     }
 
-    /// How many of the next documents, of which each has so many texts to embed, are stored together.
+    /// The number of next documents to store together; `missing` has the number of texts to embed for each.
     fn group(&self, missing: &[usize]) -> usize {
         let mut room = self.pace.texts;
         let fits = |texts: &&usize| {
@@ -172,8 +172,8 @@ impl Run<'_> {
         meter.measure(Stage::Store, || self.store_changes(&changes, &are_files))
     }
 
-    /// Puts on the chunks of a new document what was changed of them by hand, so that it is in force as soon as
-    /// searches see them.
+    /// Applies manual changes to the chunks of a new document, so that they are in force as soon as searches see the
+    /// chunks.
     fn put_overlays_on(&mut self, document: &mut NewDocument) {
         let overlays = self.fresh.as_ref().unwrap_or(self.overlays);
         if overlays.is_empty() {
@@ -195,7 +195,7 @@ impl Run<'_> {
         document.document.info.set_applied(&applied);
     }
 
-    /// Counts what becomes of the chunks that searches see, or saw, of a document.
+    /// Counts how a document's chunks change against those that searches see or saw.
     fn compare(&mut self, new: &NewDocument) -> Result<(), StoreError> {
         let doc_id = &new.document.info.doc_id;
         let generation = if self.stored.contains_key(doc_id) {
@@ -219,7 +219,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Stores changes together and counts what became of them; a dry run counts them as if they were stored.
+    /// Stores changes together and counts their outcomes; a dry run counts them as if they were stored.
     fn store_changes(
         &mut self,
         changes: &[Change],
@@ -253,7 +253,7 @@ impl Run<'_> {
                     settle(self, change, outcome);
                 }
             }
-            // One document is at fault: the others are stored without it.
+            // A single document is at fault: the others are stored without it.
             Err(StoreError::IdCollision { .. }) => {
                 for change in changes {
                     match store.write(&target, std::slice::from_ref(change)) {
@@ -279,7 +279,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Counts a document. One that was not found as a file is no entry that was seen.
+    /// Counts a document. One that was not found as a file does not count as a seen entry.
     fn count(&mut self, document: &NewDocument, outcome: Outcome, is_file: bool) {
         match outcome {
             Outcome::Written => {

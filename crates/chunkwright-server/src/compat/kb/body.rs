@@ -1,4 +1,4 @@
-//! A body of JSON that a request may leave out.
+//! A JSON body that a request may omit.
 
 use axum::body::Bytes;
 use axum::extract::{FromRequest, Request};
@@ -10,7 +10,7 @@ use crate::extract::Body;
 use crate::openapi::Input;
 use crate::problem::Problem;
 
-/// The body of a request as JSON, or the default where it has none.
+/// The body of a request as JSON, or the default without a body.
 pub(super) struct AnyBody<T>(pub(super) T);
 
 impl<S: Send + Sync, T: DeserializeOwned + Default + JsonSchema + 'static> FromRequest<S> for AnyBody<T> {

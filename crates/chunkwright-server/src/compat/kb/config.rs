@@ -104,7 +104,7 @@ impl ChapterConfig {
         }
     }
 
-    /// Its settings by the platform's names, which select the preset that reproduces it.
+    /// The settings of an update with the platform's keys, which select the preset that reproduces it.
     fn values(&self, update: Update) -> Map<String, Value> {
         let values = json!({
             "preset": "course",
@@ -155,7 +155,7 @@ async fn write(
         let collection = engine.collection(&name);
         let planned = match collection.planned() {
             Ok(planned) if planned.preset == "course" => planned,
-            // Sizes that were made for other rules mean nothing by these.
+            // Sizes made for other rules mean nothing here.
             Ok(_) | Err(Error::UnknownConfiguration { .. }) => course(engine)?,
             Err(error) => return Err(error),
         };

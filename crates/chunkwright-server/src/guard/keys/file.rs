@@ -1,4 +1,4 @@
-//! The file of keys, read again when it changes: a key is given or taken back while the server runs.
+//! The file of keys, reloaded when it changes, so that keys are added and revoked while the server runs.
 
 use parking_lot::Mutex;
 use std::fs;
@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use super::{KeyError, Keys};
 use crate::files::{FileError, readable_by_us_alone};
 
-/// How often the file is looked at.
+/// Interval at which the file is checked.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// Why a file of keys cannot be used.
@@ -21,7 +21,7 @@ pub enum KeyFileError {
     /// A file that cannot be read, or that others may change.
     #[error(transparent)]
     File(#[from] FileError),
-    /// A line that is none of a file of keys.
+    /// A line that is not an entry of a file of keys.
     #[error("`{path}` cannot be used: {error}")]
     Key {
         /// The file.
@@ -29,7 +29,7 @@ pub enum KeyFileError {
         /// Why.
         error: KeyError,
     },
-    /// A file without a key, which would let nobody in.
+    /// A file without keys, which would lock out every client.
     #[error("`{path}` has no key; `chunkwright key NAME --keys {path}` adds one")]
     Empty {
         /// The file.
@@ -47,7 +47,7 @@ pub(super) struct KeyFile {
 #[derive(Debug)]
 struct Loaded {
     keys: Arc<Keys>,
-    /// What the file was when it was read, and when it was looked at.
+    /// The time and length of the file when it was read, and when it was last checked.
     made: Option<(SystemTime, u64)>,
     looked: Instant,
 }
@@ -63,7 +63,8 @@ impl KeyFile {
         Ok((Self { path: path.to_owned(), loaded: Mutex::new(loaded) }, warning))
     }
 
-    /// The keys now. While the file cannot be used, those it had before stay; a file without keys lets nobody in.
+    /// The current keys. If the file cannot be used, its previous keys stay; a file without keys locks out every
+    /// client.
     pub(super) fn keys(&self) -> Arc<Keys> {
         let mut loaded = self.loaded.lock();
         if loaded.looked.elapsed() >= LOOK {
@@ -84,7 +85,7 @@ impl KeyFile {
     }
 }
 
-/// When the file was written, and its length.
+/// The modification time of the file, and its length.
 fn made(path: &Path) -> Option<(SystemTime, u64)> {
     let metadata = fs::metadata(path).ok()?;
     Some((metadata.modified().ok()?, metadata.len()))

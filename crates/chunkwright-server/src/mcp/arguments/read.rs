@@ -1,8 +1,8 @@
 //! Reads the arguments of a call by the schema of its tool.
 //!
-//! A model that is told what was wrong and what would be right calls again; one that gets an error of the protocol often
-//! cannot see it. So everything that is wrong is named at once, in a sentence. What is certain is taken: models write
-//! `"5"` for 5, `"true"` for true, and `null` for what they leave out.
+//! A model that learns what was wrong and what would be right calls again; it often cannot see a protocol error.
+//! Therefore one sentence names everything that is wrong. Values with a clear meaning are converted: models write `"5"`
+//! for 5, `"true"` for true, and `null` for omitted arguments.
 
 use std::fmt;
 
@@ -11,10 +11,10 @@ use rmcp::model::{JsonObject, Tool};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-/// Most characters of a name or a value that a sentence repeats.
+/// Maximum number of characters of a name or value that a sentence repeats.
 const MAX_SHOWN: usize = 60;
 
-/// Arguments that a tool does not take: what was wrong, and what would be right.
+/// Arguments that a tool does not accept: what was wrong, and what would be right.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("invalid arguments of `{tool}`: {faults}")]
 pub(in crate::mcp) struct Invalid {
@@ -47,7 +47,7 @@ pub(in crate::mcp) fn read<T: DeserializeOwned>(tool: &Tool, given: Option<Value
     serde_json::from_value(Value::Object(arguments)).map_err(|error| invalid(error.to_string()))
 }
 
-/// The arguments as the schema has them, or everything that is wrong with them.
+/// The arguments converted to the types of the schema, or everything that is wrong with them.
 fn checked(schema: &JsonObject, given: JsonObject) -> Result<JsonObject, Vec<String>> {
     let no_properties = JsonObject::new();
     let properties = schema.get("properties").and_then(Value::as_object).unwrap_or(&no_properties);
@@ -76,7 +76,7 @@ fn required(schema: &JsonObject) -> impl Iterator<Item = &str> {
     schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
 }
 
-/// The smallest arguments that a tool takes.
+/// The smallest valid arguments of a tool.
 fn example(schema: &JsonObject) -> JsonObject {
     let of = |name: &str| match schema["properties"][name]["type"].as_str() {
         Some("integer" | "number") => json!(1),
@@ -86,7 +86,8 @@ fn example(schema: &JsonObject) -> JsonObject {
     required(schema).map(|name| (name.to_owned(), of(name))).collect()
 }
 
-/// The value as the type has it; the same value where it is not of the type, or outside its range.
+/// Converts a value to the type of the property; returns it unchanged as an error if it has another type or is out of
+/// range.
 fn typed(property: &Value, value: Value) -> Result<Value, Value> {
     let kind = property["type"].as_str().unwrap_or_default();
     let meant = match &value {
@@ -102,16 +103,16 @@ fn typed(property: &Value, value: Value) -> Result<Value, Value> {
         "integer" => whole(&meant).filter(|number| number.as_f64().is_some_and(|number| in_range(&number))),
         "number" => meant.as_f64().filter(in_range).map(|_| meant),
         "boolean" => meant.as_bool().map(Value::from),
-        // How long a text may be is for the engine to say, at every door alike.
+        // The engine limits the length of texts, in every interface alike.
         "string" => Some(meant).filter(|text| text.is_string() && is_listed(property, text)),
         _ => Some(meant),
     };
     taken.ok_or(value)
 }
 
-/// The number, if it is whole; models write 5.0 for 5 too.
+/// The number, if it is an integer; models also write 5.0 for 5.
 fn whole(value: &Value) -> Option<Value> {
-    /// Up to here every whole number is a number of JavaScript.
+    /// Up to here, every integer is exact in JavaScript.
     const MOST: f64 = 9_007_199_254_740_991.0;
     if value.is_i64() || value.is_u64() {
         return Some(value.clone());
@@ -124,12 +125,12 @@ fn is_listed(property: &Value, value: &Value) -> bool {
     property["enum"].as_array().is_none_or(|values| values.contains(value))
 }
 
-/// What would be right instead of a name that is not known.
+/// Suggests what would be right instead of an unknown name.
 fn unknown<'a>(name: &str, known: impl Iterator<Item = &'a String>) -> String {
     format!("unknown argument `{}`; {}", Short(name), suggestion(name, known.map(String::as_str)))
 }
 
-/// A text as a sentence repeats it: its beginning.
+/// The beginning of a text, to repeat in a sentence.
 struct Short<'a>(&'a str);
 
 impl fmt::Display for Short<'_> {
@@ -141,7 +142,7 @@ impl fmt::Display for Short<'_> {
     }
 }
 
-/// A value as a sentence repeats it.
+/// A value, to repeat in a sentence.
 struct Shown<'a>(&'a Value);
 
 impl fmt::Display for Shown<'_> {
@@ -154,7 +155,7 @@ impl fmt::Display for Shown<'_> {
     }
 }
 
-/// What a property takes, in words.
+/// What a property accepts, in words.
 struct Expected<'a>(&'a Value);
 
 impl fmt::Display for Expected<'_> {

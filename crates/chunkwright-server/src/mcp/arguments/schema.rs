@@ -1,7 +1,7 @@
-//! Schemas of tools, in the few words of JSON Schema that every client reads.
+//! Schemas of tools, in the subset of JSON Schema that every client reads.
 //!
-//! Some clients hand a schema on to a service that refuses what it does not know: `format` of numbers, `default: null`,
-//! a reference, alternatives where a list of values would do.
+//! Some clients pass a schema on to a service that rejects what it does not know: `format` of numbers, `default: null`,
+//! references, alternatives where a list of values would do.
 
 use std::sync::Arc;
 
@@ -12,12 +12,12 @@ use schemars::transform::{RecursiveTransform, Transform as _};
 use schemars::{JsonSchema, Schema};
 use serde_json::{Value, json};
 
-/// The schema of what a tool takes.
+/// The schema of a tool's arguments.
 pub(in crate::mcp) fn input<T: JsonSchema>() -> Arc<JsonObject> {
     plain::<T>(of_requests().with(|settings| settings.inline_subschemas = true))
 }
 
-/// The schema of what a tool answers.
+/// The schema of a tool's answer.
 pub(in crate::mcp) fn output<T: JsonSchema>() -> Arc<JsonObject> {
     plain::<T>(of_answers())
 }
@@ -32,14 +32,14 @@ fn plain<T: JsonSchema>(settings: SchemaSettings) -> Arc<JsonObject> {
     Arc::new(object.into_iter().filter(|(key, _)| key != "title" && key != "description").collect())
 }
 
-/// Takes out of one schema what says no more than the rest of it.
+/// Removes redundant keywords from a schema.
 fn simplify(schema: &mut Schema) {
     if let Some([kind]) = schema.get("type").and_then(Value::as_array).map(Vec::as_slice) {
         schema.insert("type".into(), kind.clone());
     }
     if schema.get("type").is_some_and(|kind| kind == "integer" || kind == "number") {
         schema.remove("format");
-        // The greatest number of a type is no bound that a model needs to know.
+        // A model does not need the maximum of an integer type.
         if schema.get("maximum").and_then(Value::as_u64).is_some_and(|most| most > u64::from(u32::MAX)) {
             schema.remove("maximum");
         }

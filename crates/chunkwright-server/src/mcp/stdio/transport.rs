@@ -1,7 +1,7 @@
-//! Takes messages line by line, no faster than they are answered.
+//! Reads messages line by line, no faster than they are answered.
 //!
-//! As many requests are worked on at once as the server works on; as many answers wait to be written. Further messages
-//! wait in a queue, and when that is full, no more is read: the client waits, and nothing is refused. A client that writes
+//! The number of requests in progress and the number of unwritten answers are limited. Further messages wait in a
+//! queue. When the queue is full, reading stops: the client waits, and nothing is refused. So a client that writes
 //! thousands of requests before it reads the first answer is served too, as long as the queue holds them.
 
 use std::collections::VecDeque;
@@ -21,31 +21,31 @@ use tokio_util::codec::{AnyDelimiterCodec, AnyDelimiterCodecError, FramedRead};
 
 use crate::mcp::message::{self, MAX_BYTES};
 
-/// Most bytes of the messages that wait, as they came and as they are kept.
+/// Maximum number of bytes of waiting messages, as received and as stored.
 const MAX_WAITING: usize = 4 << 20;
 
-/// A place among the requests that are worked on, for as long as it is kept somewhere.
+/// A place among the requests in progress, taken until all clones are dropped.
 pub(in crate::mcp) type Place = Arc<OwnedSemaphorePermit>;
 
 /// The lines of one client.
 pub(super) struct Lines<R, W> {
     input: FramedRead<R, AnyDelimiterCodec>,
-    /// The codec gives an end after a line that is too long, and goes on.
+    /// Whether the codec, which reports an end after a line that is too long, is about to continue.
     is_paused: bool,
     is_at_end: bool,
     waiting: VecDeque<Waiting>,
     waiting_bytes: usize,
-    /// Whether a request came that the protocol begins with; what comes before and asks for nothing means nothing.
+    /// Whether a request that can begin the protocol has come; earlier messages that ask for nothing are ignored.
     is_begun: bool,
-    /// A place for each request that is worked on.
+    /// One place for each request in progress.
     working: Arc<Semaphore>,
-    /// A place for each answer that is not written.
+    /// One place for each unwritten answer.
     unwritten: Arc<Semaphore>,
     places: u32,
     output: Arc<Mutex<W>>,
 }
 
-/// A line that waits.
+/// A waiting line.
 struct Waiting {
     line: Line,
     bytes: usize,
@@ -53,12 +53,12 @@ struct Waiting {
 
 enum Line {
     Message(ClientJsonRpcMessage),
-    /// The answer to what was not a message.
+    /// The answer to an invalid message.
     Refused(ServerJsonRpcMessage),
 }
 
 impl<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin + 'static> Lines<R, W> {
-    /// Takes messages from `input`, of which `places` requests are worked on at once.
+    /// Reads messages from `input`, of which at most `places` requests are in progress at once.
     pub(super) fn new(input: R, output: W, places: usize) -> Self {
         let places = u32::try_from(places.max(1)).unwrap_or(u32::MAX);
         let semaphore = || Arc::new(Semaphore::new(places as usize));
@@ -80,7 +80,7 @@ impl<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin + 'static> Lines<
         }
     }
 
-    /// Puts what was read with those that wait.
+    /// Adds what was read to the queue.
     fn take(&mut self, read: Option<&Result<impl AsRef<[u8]>, AnyDelimiterCodecError>>) {
         let line = match read {
             None => {
@@ -96,7 +96,7 @@ impl<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin + 'static> Lines<
                 self.is_at_end = true;
                 return;
             }
-            // Shells of Windows begin with a byte order mark.
+            // Windows shells may send a byte order mark first.
             Some(Ok(line)) => {
                 let line = line.as_ref();
                 line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line).trim_ascii()
@@ -110,7 +110,7 @@ impl<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin + 'static> Lines<
                 let ClientNotification::CancelledNotification(cancelled) = &notification.notification else {
                     return self.wait(line.len(), Line::Message(JsonRpcMessage::Notification(notification)));
                 };
-                // It does not wait behind the request that it is about.
+                // A cancellation does not wait behind the request that it cancels.
                 let id = cancelled.params.request_id.clone();
                 if !id.is_some_and(|id| self.cancel(&id)) && self.is_begun {
                     let line = Line::Message(JsonRpcMessage::Notification(notification));
@@ -132,7 +132,7 @@ impl<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin + 'static> Lines<
         self.waiting.push_back(Waiting { line, bytes });
     }
 
-    /// Takes back a request that waits. One that does not is for the server to stop.
+    /// Removes a waiting request. If it is not waiting, the server has to stop it.
     fn cancel(&mut self, id: &RequestId) -> bool {
         let is_it = |waiting: &Waiting| matches!(&waiting.line, Line::Message(JsonRpcMessage::Request(request)) if request.id == *id);
         let found = self.waiting.iter().position(is_it).and_then(|at| self.waiting.remove(at));
@@ -140,7 +140,7 @@ impl<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin + 'static> Lines<
         found.is_some()
     }
 
-    /// The first of those that wait, in its places: one to be worked on, and one for its answer.
+    /// Takes the first waiting message, with its places: one for the work, and one for its answer.
     fn pass(
         &mut self,
         places: Option<(OwnedSemaphorePermit, OwnedSemaphorePermit)>,
@@ -150,7 +150,7 @@ impl<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin + 'static> Lines<
         match line {
             Line::Message(JsonRpcMessage::Request(mut request)) => {
                 self.is_begun = self.is_begun || begins(&request.request);
-                // The place is free again when the request is forgotten, however that comes about.
+                // The place is free again when the request is dropped, for whatever reason.
                 if let Some((working, _)) = places {
                     request.request.extensions_mut().insert(Place::new(working));
                 }
@@ -169,7 +169,7 @@ impl<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin + 'static> Lines<
     }
 }
 
-/// Whether the protocol may begin with the request, for the SDK.
+/// Returns whether the SDK accepts the request as the beginning of the protocol.
 fn begins(request: &ClientRequest) -> bool {
     match request {
         ClientRequest::InitializeRequest(_) => true,
@@ -195,7 +195,7 @@ impl<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin + 'static> Transp
         }
     }
 
-    /// The next message, once there is room for it. At the end of the input, everything is answered first.
+    /// The next message, once there is room for it. At the end of the input, waits until everything is answered.
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
         loop {
             let needs_places = match self.waiting.front().map(|waiting| &waiting.line) {
@@ -232,7 +232,7 @@ impl<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin + 'static> Transp
     }
 }
 
-/// Writes a message and the end of its line.
+/// Writes a message and its line end.
 async fn write<W: AsyncWrite + Unpin>(
     output: Arc<Mutex<W>>,
     message: ServerJsonRpcMessage,
@@ -258,7 +258,7 @@ mod tests {
 
     type Request = JsonRpcRequest<ClientRequest>;
 
-    /// A client whose pipes hold little, and what takes two of its requests at once.
+    /// A client whose pipes hold little, and a server that works on two of its requests at once.
     struct Client {
         requests: DuplexStream,
         answers: BufReader<DuplexStream>,
@@ -291,7 +291,7 @@ mod tests {
         request.id.clone().into_json_value().as_i64().unwrap()
     }
 
-    /// Whether `future` is not ready, however often it is asked.
+    /// Returns whether `future` stays pending, however often it is polled.
     async fn waits<T>(future: impl Future<Output = T>) -> bool {
         let mut future = pin!(future);
         for _ in 0..10_000 {
@@ -311,11 +311,11 @@ mod tests {
         }
         let (first, second) = (client.take().await, client.take().await);
         assert!(waits(client.lines.receive()).await);
-        // The place of a request is free when the request is, in whatever way it ends.
+        // The place of a request is free when the request ends, however it ends.
         drop(second);
         let third = client.take().await;
         assert_eq!((number(&first), number(&third)), (0, 2));
-        // One that waits is taken back, and its cancellation with it.
+        // A waiting request is removed, and its cancellation with it.
         client
             .write(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":3}}"#)
             .await;
@@ -323,7 +323,7 @@ mod tests {
         drop(first);
         let fifth = client.take().await;
         assert_eq!(number(&fifth), 4);
-        // At the end of the input, what is worked on is waited for.
+        // At the end of the input, requests in progress are awaited.
         let Client { requests, mut lines, .. } = client;
         drop((requests, fifth));
         assert!(waits(lines.receive()).await);
@@ -351,7 +351,7 @@ mod tests {
         assert!(waits(read).await);
         let most = MAX_WAITING / size_of::<Waiting>();
         assert!((1_000..i64::try_from(most).unwrap()).contains(&written), "{written} of {most}");
-        // Answers that cannot be written hold up requests, as requests that are worked on do.
+        // Answers that cannot be written hold up requests, as requests in progress do.
         let long = || JsonRpcMessage::error(ErrorData::internal_error("a".repeat(2_000), None), None);
         let sent = [0, 1].map(|_| tokio::spawn(lines.send(long())));
         drop(first);

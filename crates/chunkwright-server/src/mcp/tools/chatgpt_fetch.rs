@@ -22,7 +22,7 @@ pub(super) struct Arguments {
     id: String,
 }
 
-/// A document, as the specification of `OpenAI`'s connectors has it.
+/// A document, as specified for `OpenAI`'s connectors.
 #[derive(Clone, Debug)]
 pub(super) struct Document {
     answer: FetchAnswer,

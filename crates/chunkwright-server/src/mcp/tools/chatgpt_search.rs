@@ -26,7 +26,7 @@ pub(super) struct Arguments {
     query: String,
 }
 
-/// The results, as the specification of `OpenAI`'s connectors has them.
+/// The results, as specified for `OpenAI`'s connectors.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Results {
     results: Vec<OpenAiResult>,

@@ -1,7 +1,7 @@
 //! The tool `fetch`: the exact source of a document, a chunk or lines.
 //!
-//! The exact slice of the source. Where it is larger than an answer may be, a page of it, cut at the end of a line, and
-//! `next`, which names the page after it. All pages in a row are the source again, byte for byte.
+//! It returns the exact slice of the source. If that is larger than an answer may be, it returns a page, cut at the end
+//! of a line, and `next`, which names the next page. All pages together are the source, byte for byte.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -24,13 +24,13 @@ use crate::mcp::uri::{Page, Uri};
 
 pub(super) struct Fetch;
 
-/// Bytes that a token has at most, in texts that people write. A page is looked for in no more than that.
+/// Maximum number of bytes per token in natural text. The search for the end of a page covers no more than that.
 const BYTES_OF_TOKEN: usize = 6;
 
-/// Where a line is too long for an answer, it is cut at multiples of this many characters.
+/// A line that is too long for an answer is cut at multiples of this many characters.
 const STEP_IN_LINE: usize = 64;
 
-/// Share of the tokens of an answer that the outline of the document may take, in bytes.
+/// Divisor of an answer's size, in bytes, that gives the room for the outline of the document.
 const SHARE_OF_OUTLINE: usize = 8;
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -84,20 +84,20 @@ pub(in crate::mcp) struct FetchAnswer {
     source: Source,
 }
 
-/// What a page is taken from.
+/// The source of a page.
 #[derive(Clone, Debug)]
 struct Source {
     uri: Uri,
     file_hash: String,
-    /// The text from the beginning of the page on, as much as may fit.
+    /// The text from the beginning of the page, as much as may fit.
     text: String,
-    /// Where it begins in all that was asked for, in bytes.
+    /// The offset of the text in the requested range, in bytes.
     offset: usize,
-    /// Length of all that was asked for, in bytes.
+    /// Length of the requested range, in bytes.
     length: usize,
-    /// The line where it begins.
+    /// The line where the text begins.
     line: usize,
-    /// Where the page may end, in bytes of `text`, in order.
+    /// Possible ends of the page, in bytes of `text`, in order.
     ends: Vec<usize>,
 }
 
@@ -128,13 +128,13 @@ fetch `next` to read on.";
 }
 
 impl Arguments {
-    /// What `id` names, without its neighbours.
+    /// The arguments for `id`, without neighbours.
     pub(super) fn new(id: String) -> Self {
         Self { id, collection: None, window: 0, format: None }
     }
 }
 
-/// Fetches what `uri` names, which was asked for as `id`.
+/// Fetches the target of `uri`, which was requested as `id`.
 pub(in crate::mcp) fn fetch_uri(
     server: &McpServer,
     id: &str,
@@ -152,7 +152,7 @@ pub(in crate::mcp) fn fetch_uri(
             return Part::read(snapshot, &uri, max_tokens * BYTES_OF_TOKEN);
         }
         if window > 0 {
-            // The whole lines of a chunk and its neighbours, so that pages of them have a name.
+            // The whole lines of a chunk and its neighbours, so that their pages have a URI.
             let with = Expand::Neighbours(window as usize);
             let expand = Some(ExpandRequest { with, max_tokens: None });
             reference =
@@ -205,25 +205,25 @@ pub(in crate::mcp) fn fetch_uri(
     Ok(answer.with_text_to(answer.source.text.len()))
 }
 
-/// What is read of what was asked for.
+/// The part of the requested range that is read.
 struct Part {
     document: DocumentInfo,
     doc_toc: String,
     found: Option<ChunkId>,
-    /// The text from the beginning of the page on, as much as may fit; none where no character begins there.
+    /// The text from the beginning of the page, as much as may fit; `None` if the page does not begin at a character.
     text: Option<String>,
-    /// Length of all that was asked for, in bytes.
+    /// Length of the requested range, in bytes.
     length: usize,
     /// The line where the text begins.
     line: usize,
 }
 
 impl Part {
-    /// A part of what was fetched.
+    /// Takes a part from fetched text.
     fn of(fetched: chunkwright_engine::FetchAnswer, page: Option<&Page>, most: usize) -> Self {
         let offset = page.map_or(0, |page| page.offset);
         let window = |rest: &str| rest[..rest.floor_char_boundary(most)].to_owned();
-        // A chunk may begin inside a line; what was fetched begins in `start_line` all the same.
+        // A chunk may begin inside a line; the fetched text begins in `start_line` all the same.
         let first_line = fetched.start_line as usize;
         let text = fetched.text.get(offset..).map(window);
         let before = || LineIndex::new(&fetched.text).line(offset as u32) - 1;
@@ -233,7 +233,7 @@ impl Part {
         Self { document, doc_toc, found, text, length, line }
     }
 
-    /// A part of a large document: no more of it is read than the part, where the page says its line.
+    /// Reads a part of a large document; nothing else is read if the page names its line.
     fn read(snapshot: &Snapshot, uri: &Uri, most: usize) -> Result<Self, Error> {
         let offset = uri.page.as_ref().map_or(0, |page| page.offset) as u64;
         let source = snapshot.source(&uri.reference, SourceForm::Text)?;
@@ -244,7 +244,7 @@ impl Part {
         };
         let text = match String::from_utf8(bytes) {
             Ok(text) => Some(text),
-            // The part may end inside a character, and must not begin in one.
+            // The part may end inside a character, but must not begin inside one.
             Err(error) => {
                 let end = error.utf8_error().valid_up_to();
                 let mut bytes = error.into_bytes();
@@ -257,7 +257,7 @@ impl Part {
     }
 }
 
-/// How many lines end before `offset`. Lines end at LF, CRLF or CR.
+/// The number of lines that end before `offset`. Lines end at LF, CRLF or CR.
 fn breaks_before(source: &chunkwright_engine::Source, offset: u64) -> Result<usize, Error> {
     let (mut at, mut breaks, mut last) = (0, 0, 0);
     while at < offset {
@@ -275,12 +275,12 @@ fn breaks_before(source: &chunkwright_engine::Source, offset: u64) -> Result<usi
     Ok(breaks)
 }
 
-/// The same without its page.
+/// The same URI without its page.
 fn first(uri: &Uri) -> String {
     Uri { page: None, ..uri.clone() }.to_string()
 }
 
-/// What is known of a document, for readers that look no further.
+/// Metadata of a document, for readers that read no further.
 fn metadata(info: &DocumentInfo) -> Map<String, Value> {
     let DocumentInfo { format, bytes, chunks, indexed_at, file_hash, meta, .. } = info;
     let known = json!({
@@ -291,7 +291,7 @@ fn metadata(info: &DocumentInfo) -> Map<String, Value> {
     known
 }
 
-/// Where a page of `text` may end: behind each line; inside the first, if that is long, after a few characters each.
+/// Possible ends of a page of `text`: after each line, and inside a long first line after every few characters.
 fn ends(text: &str, is_all: bool) -> Vec<usize> {
     let lines = LineIndex::new(text);
     let starts = (2..=lines.count()).map(|line| lines.start(line) as usize);
@@ -301,12 +301,12 @@ fn ends(text: &str, is_all: bool) -> Vec<usize> {
     let is_cut = ends.len() == 1 && !is_all;
     if is_cut || first > STEP_IN_LINE {
         let inside = text[..first].char_indices().skip(1).map(|(at, _)| at);
-        // Half of a line break is no end.
+        // A page must not end inside a line break.
         let inside = inside.filter(|&at| !text[..at].ends_with('\r'));
         ends.splice(..0, inside.skip(STEP_IN_LINE - 1).step_by(STEP_IN_LINE).collect::<Vec<_>>());
     }
     if !is_all && ends.len() > 1 {
-        // The last line of the window goes on behind it.
+        // The last line of the window continues behind it.
         ends.pop();
     }
     ends
@@ -342,7 +342,7 @@ impl FetchAnswer {
 }
 
 impl Answer for FetchAnswer {
-    /// First the outline of the document goes, then the text gets shorter.
+    /// The outline of the document is dropped first, then the text is shortened.
     fn steps(&self) -> usize {
         self.source.ends.len()
     }
@@ -369,7 +369,7 @@ impl Answer for FetchAnswer {
 }
 
 impl FetchAnswer {
-    /// The text of the largest page within `max_tokens`, its place and what reads on, for resources.
+    /// The text of the largest page within `max_tokens`, its URI, and the URI of the next page, for resources.
     pub(in crate::mcp) fn into_page(
         self,
         max_tokens: usize,

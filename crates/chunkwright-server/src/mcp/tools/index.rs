@@ -1,6 +1,7 @@
 //! The tool `index`: bringing a collection up to date.
 //!
-//! It reads the folders of the collection again, and no path that a model names: only a person decides what is indexed.
+//! It reads the folders of the collection again, and never a path that a model names: only people decide what is
+//! indexed.
 
 use std::sync::Arc;
 
@@ -53,7 +54,7 @@ impl Tool for Index {
     }
 }
 
-/// Starts a run unless one is in progress, and returns the progress. The run continues when the call is over.
+/// Starts a run unless one is in progress, and returns its progress. The run continues after the call.
 fn index(server: &McpServer, named: Option<&str>) -> Result<StatusAnswer, CallError> {
     let running = server.background().map(|background| background.state());
     if !matches!(running, Some(IndexState::Indexing { .. } | IndexState::Waiting)) {

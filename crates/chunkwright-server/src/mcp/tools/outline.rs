@@ -17,7 +17,7 @@ use crate::mcp::uri::Uri;
 
 pub(super) struct Outline;
 
-/// Most rows of a page, before the tokens are counted.
+/// Maximum number of rows per page, before tokens are counted.
 const PAGE: usize = 500;
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -118,7 +118,7 @@ fn outline(server: &McpServer, call: &Arguments) -> Result<OutlineAnswer, CallEr
     };
     let Uri { collection, reference, .. } = scope::target(engine, id, named)?;
     let answer = engine.collection(&collection).read(|snapshot| {
-        // A chunk, and lines, are of a document too.
+        // A chunk or lines also belong to a document.
         let doc_id = match snapshot.document(&reference) {
             Ok(document) => document.doc_id,
             Err(_) => snapshot.fetch(&FetchRequest::new(&reference))?.document.doc_id,
@@ -133,7 +133,7 @@ fn outline(server: &McpServer, call: &Arguments) -> Result<OutlineAnswer, CallEr
     Ok(OutlineAnswer::new(collection, doc_id, rows, total, call.offset))
 }
 
-/// What `fetch` takes to read `reference`.
+/// The `id` by which `fetch` reads `reference`.
 fn id(is_usual: bool, collection: &str, reference: String) -> String {
     if is_usual { reference } else { Uri::new(collection, reference).to_string() }
 }

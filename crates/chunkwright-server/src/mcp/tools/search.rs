@@ -1,7 +1,7 @@
 //! The tool `search`: the best chunks for a question.
 //!
-//! A result has the fields that agents of our own kind read (`chunk_id`, `content`, `metadata`) and those that `OpenAI`'s
-//! clients read (`id`, `title`, `url`, `text`). The text of a chunk is in `content` alone.
+//! A result has the fields that agents expect from us (`chunk_id`, `content`, `metadata`) and those that `OpenAI`'s
+//! clients read (`id`, `title`, `url`, `text`). Only `content` holds the text of a chunk.
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -22,10 +22,10 @@ use crate::mcp::uri::Uri;
 
 pub(super) struct Search;
 
-/// Most results of a page.
+/// Maximum number of results per page.
 const MAX_LIMIT: usize = 50;
 
-/// Share of the tokens of an answer that outlines of documents may take.
+/// Divisor of an answer's tokens that gives the room for outlines of documents.
 const SHARE_OF_OUTLINES: usize = 4;
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -111,7 +111,7 @@ pub(super) struct SearchResult {
     metadata: Metadata,
 }
 
-/// Where an answer is in all that can be found.
+/// The position of an answer within all results.
 #[derive(Clone, Debug, Default)]
 struct Page {
     offset: usize,
@@ -148,7 +148,7 @@ fn usual_limit() -> usize {
 }
 
 impl Arguments {
-    /// The first `limit` results.
+    /// Arguments for the first `limit` results.
     pub(super) fn new(query: String, limit: usize) -> Self {
         Self { query, limit, offset: 0, collection: None, filter: None, format: None }
     }
@@ -164,7 +164,7 @@ fn search(server: &McpServer, call: &Arguments) -> Result<SearchAnswer, CallErro
     let filter = filter.map_err(chunkwright_engine::Error::from)?.unwrap_or_default();
     let named = call.collection.as_deref();
     let all_collections = named.is_none() && scope::means_all(engine)?;
-    // A chunk's id alone is enough where it is looked for in this collection.
+    // In the default collection, the id of a chunk is enough.
     let usual = scope::collection(engine, None)?;
     let collections = if all_collections { Vec::new() } else { vec![named.unwrap_or(&usual).to_owned()] };
     let request = SearchRequest {
@@ -178,7 +178,7 @@ fn search(server: &McpServer, call: &Arguments) -> Result<SearchAnswer, CallErro
     };
     let answer = match engine.search(&request) {
         Ok(answer) => answer,
-        // What is being indexed for the first time is not there yet.
+        // A collection that is being indexed for the first time does not exist yet.
         Err(error)
             if unfinished.is_some() && named.is_none() && error.code().name == "unknown_collection" =>
         {
@@ -197,7 +197,7 @@ fn search(server: &McpServer, call: &Arguments) -> Result<SearchAnswer, CallErro
     Ok(SearchAnswer::new(results, notices, page(is_full)))
 }
 
-/// Leaves the outline of a document with its best result alone, as far as there is room for it.
+/// Keeps the outline of a document only with its best result, as far as there is room.
 fn keep_outlines(results: &mut [SearchResult], room: usize, counter: &dyn chunkwright::TokenCounter) {
     let mut known = HashSet::new();
     let mut left = room;
@@ -252,7 +252,8 @@ impl SearchAnswer {
 }
 
 impl Page {
-    /// What to do next, where `results` of `found` are in the answer. Of what was found only numbers are in it.
+    /// What to do next, when `results` of the `found` ones are in the answer. The text contains only numbers from what
+    /// was found.
     fn next_step(&self, results: &[SearchResult], found: usize) -> String {
         let mut said = String::new();
         if let Some(state) = &self.unfinished {
@@ -287,7 +288,7 @@ impl Page {
 }
 
 impl Answer for SearchAnswer {
-    /// First the outlines go, then the texts, then the results, each from the last result on.
+    /// Outlines are dropped first, then texts, then results, each from the last result on.
     fn steps(&self) -> usize {
         self.results.len() * 3
     }

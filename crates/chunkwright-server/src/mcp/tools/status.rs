@@ -81,7 +81,7 @@ impl Tool for Status {
     }
 }
 
-/// Shows what is indexed.
+/// Returns the status of the index.
 pub(super) fn status(server: &McpServer) -> Result<StatusAnswer, CallError> {
     let engine = server.engine();
     let row = |ListedCollection { status, .. }: ListedCollection| CollectionRow {

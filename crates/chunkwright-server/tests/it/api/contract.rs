@@ -1,4 +1,4 @@
-//! The OpenAPI document says what the server does, and the page to try it asks nobody else.
+//! The OpenAPI document matches the server's behaviour, and the page to try it loads nothing from other hosts.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};

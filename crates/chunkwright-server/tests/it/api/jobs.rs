@@ -1,4 +1,4 @@
-//! Work that outlives its request.
+//! Jobs over the API.
 
 use serde_json::{Value, json};
 

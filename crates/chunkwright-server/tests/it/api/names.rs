@@ -1,4 +1,4 @@
-//! Names that clients send: of documents, of parameters, of fields.
+//! Names from clients: of documents, parameters and fields.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! A server of its own for each test, and a client that reads JSON.
+//! A separate server for each test, and a client that reads JSON.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};

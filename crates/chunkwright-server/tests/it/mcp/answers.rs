@@ -1,4 +1,4 @@
-//! Answers keep within their tokens, hold each text once, and are what their schemas say.
+//! Answers stay within their token budget, hold each text once, and match their schemas.
 
 use std::collections::BTreeSet;
 

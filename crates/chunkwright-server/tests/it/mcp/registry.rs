@@ -1,4 +1,4 @@
-//! Every tool of every profile is what the registry promises, so a new tool is tested as soon as it is listed.
+//! Every tool of every profile keeps the registry's promises, so that a new tool is tested as soon as it is listed.
 
 use std::collections::HashSet;
 use std::sync::Arc;

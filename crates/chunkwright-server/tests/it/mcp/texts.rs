@@ -1,4 +1,4 @@
-//! Sources come back exactly, page by page, and what is hostile in them stays data.
+//! Sources are returned exactly, page by page, and hostile text in them stays data.
 
 use serde_json::{Value, json};
 
